@@ -17,6 +17,7 @@ import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SECONDS = 60.0
+KEY_CODES = {"Enter": 13, "Escape": 27, "ArrowUp": 38, "ArrowDown": 40, "Tab": 9, "Backspace": 8}
 
 
 def chromium() -> str:
@@ -77,8 +78,33 @@ class Browser:
 
     def open(self, file: Path) -> None:
         """Open a file and wait until it is loaded."""
-        self.send("Page.navigate", url=file.as_uri())
-        self.wait_for("document.readyState === 'complete' && document.getElementById('count').textContent !== ''")
+        self.visit(file.as_uri())
+        self.wait_for("document.getElementById('count').textContent !== ''")
+
+    def visit(self, url: str) -> None:
+        """Open an address and wait until it is loaded."""
+        self.value("window.isLeft = true")
+        self.send("Page.navigate", url=url)
+        self.wait_for("!window.isLeft && document.readyState === 'complete'")
+
+    def look_like(self, width: int = 1200, height: int = 800, *, is_dark: bool = False) -> None:
+        """Set the size of the window and the colours that the user prefers."""
+        self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if is_dark else "light"}
+        self.send("Emulation.setEmulatedMedia", features=[scheme])
+
+    def type(self, text: str) -> None:
+        """Type some text where the cursor is, letter by letter."""
+        for letter in text:
+            self.send("Input.dispatchKeyEvent", type="keyDown", text=letter, key=letter)
+            self.send("Input.dispatchKeyEvent", type="keyUp", key=letter)
+
+    def press(self, key: str) -> None:
+        """Press a key such as Enter or ArrowDown."""
+        code = KEY_CODES[key]
+        text = {"text": "\r"} if key == "Enter" else {}
+        self.send("Input.dispatchKeyEvent", type="keyDown", key=key, code=key, windowsVirtualKeyCode=code, **text)
+        self.send("Input.dispatchKeyEvent", type="keyUp", key=key, code=key, windowsVirtualKeyCode=code)
 
     def value(self, expression: str) -> Any:
         """Return the value of an expression in the page."""

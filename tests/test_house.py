@@ -66,9 +66,13 @@ KNOWS: dict[str, set[str]] = {
         "surfaces", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening", "store", "text",
     },
     "assistants": set(),
+    "page": {
+        "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing", "chunking",
+        "reading", "searching", "screening", "text",
+    },
     "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites", "assistants"},
     "cli": {
-        "server", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
+        "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip

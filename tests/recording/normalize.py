@@ -8,6 +8,7 @@ _RULES: list[tuple[re.Pattern[str], str]] = [
     for pattern, replacement in (
         (r"\b(indexes/)[0-9a-f]{32}\b", r"\1<HASH>"),
         (r"\blexical-[0-9a-f]{8}\b", "lexical-<HEX>"),
+        (r"(/assets/[a-z.]+\?)[0-9a-f]{12}\b", r"\1<HASH>"),
         (r"\b20(?:2[6-9]|[3-9]\d)-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)", "<TIME>"),
         (r"\b20(?:2[6-9]|[3-9]\d)-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}\b", "<TIME>"),
         (r'(\\?"(?:searchTimeMs|duration|seconds)\\?": ?)"?[0-9.]+(?: ?m?s)?"?', r"\1<MS>"),

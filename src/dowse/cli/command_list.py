@@ -10,6 +10,7 @@ from dowse.platform import storage_root
 
 COMMANDS = {
     "serve": "dowse.cli.serve_command:serve",
+    "open": "dowse.cli.open_command:open_page",
     "site": "dowse.cli.site_command:site",
     "index": "dowse.cli.index_command:index",
     "docs": "dowse.cli.docs_command:docs",

@@ -4,6 +4,7 @@ import logging
 import math
 import os
 import re
+import secrets
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +60,7 @@ _OPTIONS = [
     _http_only_option("--allow-remote", is_flag=True, help="Allow a HOST that other machines can reach."),
     _http_only_option("--token-file", metavar="FILE", help="Require the token in FILE. Or set DOWSE_TOKEN."),
     _http_only_option("--public", is_flag=True, help="Require no token. Serve only documents and sites, read-only."),
+    _http_only_option("--allow-changes", is_flag=True, help="With --allow-remote, let the page index and forget projects."),
     _http_only_option("--allow-origin", "origins", metavar="ORIGIN", multiple=True, help="Allow web pages of ORIGIN. May be repeated."),
     _http_only_option("--allow-host", "hosts", metavar="NAME", multiple=True, help="Also accept this host name. May be repeated."),
     _http_only_option("--rate", metavar="N", type=click.FloatRange(0), help="Maximum requests per second and client; 0 is no limit."),
@@ -73,15 +75,20 @@ def serve_over_http(
     allow_remote: bool,
     token_file: str | None,
     public: bool,
+    allow_changes: bool,
     origins: tuple[str, ...],
     hosts: tuple[str, ...],
     rate: float | None,
     log_queries: bool,
+    open_browser: Callable[[str], None] | None = None,
 ) -> int:
-    """Serve what `make` returns until a signal arrives. `make` takes whether the server is public."""
+    """Serve what `make` returns until a signal arrives. `make` takes whether the server is public.
+
+    `open_browser` is given an address that signs one browser in; then nobody else may read anything.
+    """
     host, port = _parse_address(address)
     known_origins, known_hosts = frozenset(map(_parse_origin, origins)), frozenset(map(_parse_host, hosts))
-    token = _read_token(token_file)
+    token = secrets.token_urlsafe(32) if open_browser else _read_token(token_file)
     if rate is not None and not math.isfinite(rate):
         raise UsageError(f"--rate {rate} is not a number of requests.")
     from dowse.http.access import LOOPBACK_NAMES, Admission
@@ -98,17 +105,27 @@ def serve_over_http(
         raise UsageError("--public and a token exclude each other.")
     _configure_logging(log_queries=log_queries)
     from dowse.http.app import bind, make_app, run_http_server
+    from dowse.http.browser_sessions import BrowserSessions
+    from dowse.page.page_app import BrowserPage, PageAccess
 
     composed = make(public)
     names = LOOPBACK_NAMES | {host.lower()} | known_hosts
-    admission = Admission(names if is_local or hosts else None, known_origins, token)
     try:
         listener = bind(host, port)
     except OSError as error:
         raise Failed(f"Cannot listen on {address} ({error.strerror or error}). Choose another port.") from error
+    port = listener.getsockname()[1]
+    sessions = BrowserSessions(port, token)
+    admission = Admission(names if is_local or hosts else None, known_origins, token, sessions)
+    access = PageAccess(is_local, public, token is not None, open_browser is not None, allow_changes)
+    page = BrowserPage(composed.source_list, sessions, access)
     host_text = f"[{host}]" if ":" in host else host
-    say(f"dowse: serving {composed.names()} at http://{host_text}:{listener.getsockname()[1]}/mcp")
-    run_http_server(make_app(composed.server(), composed.health, admission, rate), listener)
+    address = f"http://{host_text}:{port}"
+    say(f"dowse: serving {composed.names()} at {address}/mcp")
+    app = make_app(composed.server(), composed.health, admission, rate, page.routes())
+    if open_browser:
+        open_browser(f"{address}/sign-in?once={sessions.issue_one_time_token()}")
+    run_http_server(app, listener)
     return 0
 
 

@@ -84,10 +84,7 @@ def install(
     if guidance:
         changes += [plan_guidance(assistant, file) for assistant, file in _guidance_files(changes, project)]
     if hook:
-        hooks = _hook_files(changes, project)
-        if not hooks:
-            raise UsageError("--hook is for Claude Code and, without --project, Codex. Neither is meant here.")
-        changes += [plan_hook(assistant, file) for assistant, file in hooks]
+        changes += [plan_hook(assistant, file) for assistant, file in _hook_files(changes, project)]
     return _carry_out(changes, named or Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json)
 
 

@@ -14,10 +14,18 @@ from dowse.archives.archive_database import ArchiveDatabase, open_database
 from dowse.archives.archive_search import ArchiveRanking, highlight_documents, rank_archives
 from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
 from dowse.errors import DowseError, ItemNotFound, NotIndexed, SourceNotReady
-from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
+from dowse.federation.federation_types import (
+    FetchedItem,
+    Item,
+    ListedItem,
+    SourceKind,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
 from dowse.federation.file_sources import file_key
 from dowse.federation.result_ids import id_of
-from dowse.federation.site_source import NO_LANGUAGE, PASSAGE_CHARACTERS, URL_CHARACTERS, url_key
+from dowse.federation.site_source import NO_CODE, NO_LANGUAGE, PASSAGE_CHARACTERS, URL_CHARACTERS, url_key
 from dowse.globs import compile_glob
 from dowse.indexes.masking_setting import masks_secrets
 from dowse.query_syntax import Query
@@ -44,13 +52,23 @@ class ArchiveSearchSource:
         self._surface = surface
 
     def unsupported_filter(self, query: SourceQuery) -> str:
-        return NO_LANGUAGE if query.language else ""
+        return NO_LANGUAGE if query.language else NO_CODE if query.kind == "code" else ""
 
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - only the database knows the file of an id
         return frozenset()
 
     async def search(self, query: SourceQuery) -> SourceResult:
         return await asyncio.to_thread(self._search, query)
+
+    async def list_items(self) -> list[ListedItem]:
+        def find() -> list[ListedItem]:
+            try:
+                documents = self._surface.database().documents().values()
+            except NotIndexed as error:
+                raise ItemNotFound("the archives are not indexed yet") from error
+            return [ListedItem(document.path, document.id, document.title) for document in documents]
+
+        return await asyncio.to_thread(find)
 
     async def prepare(self, query: SourceQuery) -> None:
         def find() -> None:

@@ -102,11 +102,17 @@ def _add_passage(ranked: RankedItem) -> RankedItem:
 
 async def fetch_one(sources: SourceList, call: Call, item_id: str) -> tuple[SearchSource, FetchedItem]:
     """Return the item of an id and its source; ItemNotFound if there is none."""
+    source, locator = await find_source(sources, call, item_id)
+    return source, await source.fetch(locator)
+
+
+async def find_source(sources: SourceList, call: Call, item_id: str) -> tuple[SearchSource, str]:
+    """Return the source of an id, and the locator in it; ItemNotFound if there is no such source."""
     known, _ = await sources.find(call)
     for source in known:
         locator = locator_in(source.name, item_id) if len(item_id) <= MAX_ID_CHARACTERS else None
         if locator is not None:
-            return source, await source.fetch(locator)
+            return source, locator
     raise ItemNotFound(f"it does not begin with the name of a source. There are: {_names(known)}")
 
 

@@ -6,7 +6,7 @@ from datetime import date
 from typing import Any, Literal, Protocol
 
 from dowse.searching.query_terms import SearchQuery
-from dowse.types import Coverage
+from dowse.types import Coverage, Kind
 
 SourceKind = Literal["project", "documents", "site", "archive", "index"]
 SOURCE_KINDS: tuple[SourceKind, ...] = ("project", "documents", "site", "archive", "index")
@@ -22,6 +22,7 @@ class SourceQuery:
     language: str | None = None
     since: date | None = None
     until: date | None = None
+    kind: Kind | None = None
 
     @property
     def text(self) -> str:
@@ -89,6 +90,16 @@ class FetchedItem:
 
 
 @dataclass(frozen=True, slots=True)
+class ListedItem:
+    """An item of a source as a list of all items shows it."""
+
+    path: str
+    """Where a list sorts it in: names with slashes between them."""
+    locator: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SourceStatus:
     """The status of one source."""
 
@@ -135,6 +146,10 @@ class SearchSource(Protocol):
 
     async def fetch(self, locator: str) -> FetchedItem:
         """Return one item whole; raise ItemNotFound if there is none."""
+        ...
+
+    async def list_items(self) -> list[ListedItem]:
+        """Return all items."""
         ...
 
     async def prepare(self, query: SourceQuery) -> None:

@@ -8,7 +8,15 @@ from typing import Any
 from urllib.parse import quote
 
 from dowse.errors import DowseError, ItemNotFound, NotIndexed, SourceNotReady, UsageError
-from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
+from dowse.federation.federation_types import (
+    FetchedItem,
+    Item,
+    ListedItem,
+    SourceKind,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
 from dowse.federation.result_ids import id_of, source_name
 from dowse.indexes.document_search import DocumentQuery, find_documents, read_now
 from dowse.indexes.index import ProjectIndex
@@ -23,7 +31,7 @@ from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.surfaces.project.path_search import relative_pattern
-from dowse.types import Document, Stat, View
+from dowse.types import Document, Entry, Stat, View
 from dowse.visible_text import one_line
 
 MAX_LINE_CHARACTERS = 300
@@ -64,6 +72,16 @@ class _FileSource:
     def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
         return search_now(index, query.query, self._options(index, query), self._served.encoder)
 
+    async def list_items(self) -> list[ListedItem]:
+        return await self._served.ask_fresh(lambda index, _: self._list(index), self.view)
+
+    def _list(self, index: ProjectIndex) -> list[ListedItem]:
+        """Return the indexed files; while there is no index, those that the policy allows."""
+        if index.exists:
+            return [ListedItem(path, path) for _, path in index.store.ids_by_path()]
+        entries = (entry for entry in index.source.entries() if isinstance(entry, Entry))
+        return [ListedItem(entry.path, entry.path) for entry in entries if entry.views & self.view]
+
     async def fetch(self, locator: str) -> FetchedItem:
         document = await self._served.ask(lambda index: read_now(index, locator), self.view)
         if document is None:
@@ -100,7 +118,7 @@ class _FileSource:
         if query.is_dated:
             among = frozenset(one.id for one in index.store.documents() if query.is_within(_day(one.stat)))
         return SearchOptions(
-            query.limit, path_glob=glob, language=query.language, budget_tokens=sys.maxsize,
+            query.limit, query.kind, path_glob=glob, language=query.language, budget_tokens=sys.maxsize,
             among=among, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
         )  # fmt: skip
 
@@ -196,7 +214,7 @@ class DocumentsSearchSource(_FileSource):
         return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query), self.view)
 
     def _search(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
-        if query.path or query.language or query.is_dated:
+        if query.path or query.language or query.is_dated or query.kind:
             return self._search_some(index, pending, query)
         found = self._folder.search_in(index, pending, DocumentQuery(query.query, limit=query.limit))
         matches = found.matches

@@ -8,7 +8,15 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from dowse.errors import ItemNotFound, NotFound, SourceNotReady, StoreDamaged
-from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
+from dowse.federation.federation_types import (
+    FetchedItem,
+    Item,
+    ListedItem,
+    SourceKind,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
 from dowse.federation.result_ids import id_of, source_name
 from dowse.notes.filters import Condition, Filter
 from dowse.notes.named_index import NamedIndex
@@ -37,6 +45,8 @@ class NotesSearchSource:
         self._surface, self._index = surface, index
 
     def unsupported_filter(self, query: SourceQuery) -> str:
+        if query.kind == "code":
+            return "notes are not code"
         return "notes have no language" if query.language else "notes have no path" if query.path else ""
 
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - a note about a page is not the page
@@ -48,6 +58,16 @@ class NotesSearchSource:
         def find(index: NamedIndex, check: Callable[[], None]) -> SourceResult:
             answer = index.search(query.query.typed_text, limit, 0, _date_filter(query), check_cancelled=check)
             return SourceResult(tuple(map(self._item, answer.results)))
+
+        return await self._use(find)
+
+    async def list_items(self) -> list[ListedItem]:
+        def find(index: NamedIndex, check: Callable[[], None]) -> list[ListedItem]:
+            found = []
+            for note in index.every_document():
+                check()
+                found.append(ListedItem(note.doc_id, note.doc_id, _title(note.doc_id, note.metadata)))
+            return found
 
         return await self._use(find)
 

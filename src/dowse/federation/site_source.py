@@ -4,7 +4,15 @@ import asyncio
 from typing import Any
 
 from dowse.errors import ItemNotFound
-from dowse.federation.federation_types import FetchedItem, Item, SourceKind, SourceQuery, SourceResult, SourceStatus
+from dowse.federation.federation_types import (
+    FetchedItem,
+    Item,
+    ListedItem,
+    SourceKind,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
 from dowse.federation.result_ids import id_of, source_name
 from dowse.globs import compile_glob
 from dowse.indexes.masking_setting import masks_secrets
@@ -19,6 +27,7 @@ from dowse.surfaces.sites.site_replies import SCREENED_CHARACTERS
 from dowse.surfaces.sites.sites_surface import NamedSite, SitesSurface
 
 NO_LANGUAGE = "pages have no language"
+NO_CODE = "pages are not code"
 PASSAGE_CHARACTERS = 400
 URL_CHARACTERS = 2000
 FILTER_CANDIDATES = 1_000
@@ -35,7 +44,7 @@ class SiteSearchSource:
         self._surface, self._served = surface, served
 
     def unsupported_filter(self, query: SourceQuery) -> str:
-        return NO_LANGUAGE if query.language else ""
+        return NO_LANGUAGE if query.language else NO_CODE if query.kind == "code" else ""
 
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - only the loaded site can resolve a URL
         return frozenset()
@@ -45,6 +54,11 @@ class SiteSearchSource:
         problem = self._served.site.problem
         items = await asyncio.to_thread(self._search, site, query)
         return SourceResult(items, warnings=(problem,) if problem else ())
+
+    async def list_items(self) -> list[ListedItem]:
+        site = await self._surface.current(self._served)
+        pages = map(site.page, range(len(site)))
+        return [ListedItem(page.url.strip("/") or "index", page.url.lstrip("/"), page.title) for page in pages]
 
     async def prepare(self, query: SourceQuery) -> None:
         await asyncio.to_thread(self._search, self._served.site.current, query)

@@ -6,15 +6,18 @@ not come from an unknown page (Origin), and needs a token where other machines c
 
 import hmac
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from starlette.datastructures import Headers
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from dowse.http.browser_sessions import BrowserSessions
 from dowse.http.rate_limit import RateLimit
 from dowse.http.requests import OpenRequests, Request, client_address, error_response
 
+MCP_PATHS = ("/mcp", "/mcp/")
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})
 MAX_HEADERS = 100
 MAX_HEAD_BYTES = 32 * 1024
@@ -37,6 +40,9 @@ _CORS = {
 _SECURITY_HEADERS = {"X-Content-Type-Options": "nosniff", "Cross-Origin-Resource-Policy": "same-origin"}
 
 
+SignIn = Callable[[Scope], Response]
+
+
 @dataclass(frozen=True, slots=True)
 class Admission:
     """The conditions under which requests are accepted."""
@@ -47,15 +53,23 @@ class Admission:
     """Origins of web pages that may send requests, beside our own, as browsers spell them."""
     token: str | None = None
     """The token that requests must carry; None where none is needed."""
-    open_paths: frozenset[str] = frozenset({"/", "/health"})
+    sessions: BrowserSessions | None = None
+    """Browsers whose cookie counts as the token, everywhere but at the MCP endpoint; None without a page."""
+    open_paths: frozenset[str] = frozenset({"/health", "/sign-in"})
     """Paths that need no token; their replies say less without one."""
+    open_folder: str = "/assets/"
+    """The style and the script of the page, which are the same for everybody."""
 
 
 class AccessControl:
     """The ASGI application around all others: it accepts or refuses requests, and logs each."""
 
-    def __init__(self, app: ASGIApp, admission: Admission, rate: float | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, admission: Admission, rate: float | None = None, sign_in: SignIn | None = None
+    ) -> None:
+        """`sign_in` returns the reply to a browser without a token."""
         self.open_requests = OpenRequests()
+        self._sign_in = sign_in
         self._app = app
         self._admission = admission
         self._rate_limit = RateLimit(rate)
@@ -73,7 +87,7 @@ class AccessControl:
         refusal = self._refusal(scope, headers)
         try:
             if refusal is None:
-                request.has_token = self._has_token(headers)
+                request.has_token = self._has_token(scope["path"], headers)
                 await self.open_requests.run(request, self._app, scope, receive)
             else:
                 await refusal(scope, receive, request.send)
@@ -96,12 +110,17 @@ class AccessControl:
             return error_response(
                 403, "This origin is not allowed. To let web pages use the server, start it with --allow-origin."
             )
+        is_named = any(origin in self._admission.origins for origin in origins)
+        if path not in MCP_PATHS and not is_named and _is_part_of_another_page(scope["method"], headers):
+            return error_response(403, "Only the page of this server may load this.")
         if scope["method"] == "OPTIONS":
             return Response(status_code=204)
         if wait := self._rate_limit.seconds_to_wait(client_address(scope)):
             return error_response(429, "Too many requests.", {"Retry-After": str(max(1, round(wait)))})
-        is_open = path in self._admission.open_paths or path.startswith(_DISCOVERY)
-        if not is_open and not self._has_token(headers):
+        is_open = path in self._admission.open_paths or path.startswith((_DISCOVERY, self._admission.open_folder))
+        if not is_open and not self._has_token(path, headers):
+            if self._sign_in and path not in MCP_PATHS and "text/html" in headers.get("accept", ""):
+                return self._sign_in(scope)
             return error_response(401, "A token is required: Authorization: Bearer …", {"WWW-Authenticate": "Bearer"})
         return None
 
@@ -113,8 +132,11 @@ class AccessControl:
         """Return whether an origin is allowed: a configured one, or this server by the name in the Host header."""
         return origin in self._admission.origins or origin in (f"http://{host}", f"https://{host}")
 
-    def _has_token(self, headers: Headers) -> bool:
+    def _has_token(self, path: str, headers: Headers) -> bool:
         if self._admission.token is None:
+            return True
+        sessions = self._admission.sessions
+        if sessions and path not in MCP_PATHS and sessions.has_cookie(headers):
             return True
         scheme, _, token = headers.get("authorization", "").partition(" ")
         is_right = hmac.compare_digest(token.strip().encode(), self._admission.token.encode())
@@ -126,6 +148,13 @@ class AccessControl:
             return _SECURITY_HEADERS
         extra, origin = {**_SECURITY_HEADERS, "Vary": "Origin"}, headers.get("origin")
         return {**extra, **_CORS, "Access-Control-Allow-Origin": origin} if origin in self._admission.origins else extra
+
+
+def _is_part_of_another_page(method: str, headers: Headers) -> bool:
+    """Return whether a browser says that a page from elsewhere sends this request, and not to leave itself for it."""
+    site, mode = headers.get("sec-fetch-site"), headers.get("sec-fetch-mode")
+    is_link = mode == "navigate" and method == "GET" and headers.get("sec-fetch-dest") == "document"
+    return site in ("cross-site", "same-site") and not is_link
 
 
 def _head_bytes(scope: Scope) -> int:

@@ -1,20 +1,20 @@
-"""The HTTP application: MCP at `/mcp`, health at `/health`, a page for people at `/`."""
+"""The HTTP application: MCP at `/mcp`, health at `/health`, and the page for people, if there is one, elsewhere."""
 
 import asyncio
 import contextlib
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
-from starlette.routing import Route
+from starlette.responses import JSONResponse, Response
+from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from dowse import __version__
-from dowse.http.access import AccessControl, Admission
-from dowse.http.landing_page import render_page
+from dowse.http.access import MCP_PATHS, AccessControl, Admission, SignIn
 from dowse.http.mcp_endpoint import Endpoint
 from dowse.http.requests import REQUEST_KEY
 from dowse.http.uvicorn_server import bind, run_http_server
@@ -29,14 +29,24 @@ __all__ = ["bind", "make_app", "run_http_server"]
 HEALTH_CACHE_SECONDS = 1.0
 """How long the health of the sources is cached: anyone may request it, and a check costs more than a request."""
 
-_MESSAGES = ("/mcp", "/mcp/")
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
-_PAGE_HEADERS = {"Content-Security-Policy": _POLICY, "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}
-
 Sources = Callable[[], list[SourceHealth]]
 
 
-def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate: float | None = None) -> AccessControl:
+@dataclass(frozen=True, slots=True)
+class PageRoutes:
+    """The page for people: its routes, and the reply to a browser that has to sign in."""
+
+    routes: Sequence[BaseRoute]
+    sign_in: SignIn
+
+
+def make_app(
+    server: "Server[Any]",
+    sources: Sources,
+    admission: Admission,
+    rate: float | None = None,
+    page: PageRoutes | None = None,
+) -> AccessControl:
     """Return the application, behind its access control."""
     endpoint, check = Endpoint(server), SourceCheck(sources)
 
@@ -60,19 +70,15 @@ def make_app(server: "Server[Any]", sources: Sources, admission: Admission, rate
             ]
         return JSONResponse(reply, 200 if is_healthy else 503, {"Cache-Control": "no-store"})
 
-    async def landing_page(request: Request) -> Response:
-        names = [source.name for source in await check.sources()] if request.scope[REQUEST_KEY].has_token else []
-        html = render_page(_mcp_url(request), names, needs_token=admission.token is not None)
-        return HTMLResponse(html, headers=_PAGE_HEADERS)
-
-    routes = [Route("/health", health, methods=["GET"]), Route("/", landing_page, methods=["GET"])]
+    routes = [Route("/health", health, methods=["GET"]), *(page.routes if page else ())]
     pages = Starlette(routes=routes, lifespan=lifespan)
+    pages.router.redirect_slashes = False  # a redirect would repeat what was asked for
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        is_message = scope["type"] == "http" and scope["path"] in _MESSAGES  # not through the routing that pages need
+        is_message = scope["type"] == "http" and scope["path"] in MCP_PATHS  # not through the routing that pages need
         await (endpoint if is_message else pages)(scope, receive, send)
 
-    return AccessControl(app, admission, rate)
+    return AccessControl(app, admission, rate, page.sign_in if page else None)
 
 
 class SourceCheck:
@@ -91,9 +97,3 @@ class SourceCheck:
                 self._found = await asyncio.to_thread(self._check)
                 self._until = time.monotonic() + HEALTH_CACHE_SECONDS
             return self._found
-
-
-def _mcp_url(request: Request) -> str:
-    """Return the address of the endpoint as the browser reaches it; a proxy in front says whether TLS is used."""
-    scheme = "https" if request.headers.get("x-forwarded-proto") == "https" else "http"
-    return f"{scheme}://{request.headers['host']}/mcp"

@@ -39,7 +39,7 @@ function apply() {
   list();
   const citations = edges.filter(([from, to]) => visible.has(from) && visible.has(to)).length;
   find("count").textContent =
-    (found ? found.size + " found of " : "") + visible.size + " documents, " + citations + " citations";
+    (found ? found.size + " found of " : "") + visible.size + " documents, " + citations + " " + (data.edgeNames || "citations");
   draw();
 }
 
@@ -76,8 +76,10 @@ function element(name, text, className) {
 function anchor(text, address) {
   const made = element("a", text);
   made.href = address;
-  made.target = "_blank";
-  made.rel = "noopener noreferrer";
+  if (!address.startsWith("/")) {
+    made.target = "_blank";
+    made.rel = "noopener noreferrer";
+  }
   return made;
 }
 
@@ -340,9 +342,9 @@ for (const name of ["from", "to"]) {
   find(name).addEventListener("input", (event) => { shown[name] = event.target.value; apply(); });
 }
 find("undated").addEventListener("change", (event) => { shown.undated = event.target.checked; apply(); });
-find("undated-label").hidden = nodes.every((node) => node.date);
+find("undated-label").hidden = nodes.every((node) => node.date) || nodes.every((node) => !node.date);
 for (const [source, name] of Object.entries(data.names)) {
-  if (!nodes.some((node) => node.source === source)) continue;
+  if (!nodes.some((node) => node.source === source) || Object.keys(data.names).length < 2) continue;
   const label = document.createElement("label"), box = document.createElement("input");
   box.type = "checkbox";
   box.checked = true;

@@ -14,8 +14,6 @@ from dowse.archives.graph_pictures.svg import SOURCE_COLOURS, SOURCE_NAMES, node
 def as_html(picture: Picture) -> str:
     """Return the page. Its content security policy allows only its own script and style, and no loading."""
     style, script = _read_asset("graph_page.css"), _read_asset("graph_page.js")
-    # Inside a script element only the end tag and comments have a meaning; without < there is neither.
-    data = json.dumps(_page_data(picture), ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", " ")
     policy = (
         f"default-src 'none'; script-src '{_csp_hash(script)}'; style-src '{_csp_hash(style)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
@@ -25,14 +23,22 @@ def as_html(picture: Picture) -> str:
         "title": html.escape(picture.title),
         "style": style,
         "script": script,
-        "data": data.encode("utf-8", "replace").decode(),
+        "data": script_data(page_data(picture)),
     }
     page = _read_asset("graph_page.html")
     pieces = page.split("@@")
     return "".join(parts[piece] if number % 2 else piece for number, piece in enumerate(pieces))
 
 
-def _page_data(picture: Picture) -> dict[str, Any]:
+def script_data(data: dict[str, Any]) -> str:
+    """Return data as JSON for a script element of a page."""
+    # Inside a script element only the end tag and comments have a meaning; without < there is neither.
+    text = json.dumps(data, ensure_ascii=False).replace("<", "\\u003c").replace("\u2028", " ")
+    return text.encode("utf-8", "replace").decode()
+
+
+def page_data(picture: Picture) -> dict[str, Any]:
+    """Return what the script of the page draws."""
     numbers = {drawn.document.id: number for number, drawn in enumerate(picture.documents)}
     return {
         "title": picture.title,

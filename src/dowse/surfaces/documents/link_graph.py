@@ -58,6 +58,20 @@ class LinkGraph:
             if links[at + 1] == wanted
         ]
 
+    def edges(self) -> set[tuple[str, str]]:
+        """Return the paths that each link between two documents leads from and to."""
+        paths = {place: path for path, place in self._places.items()}
+        return {
+            (self._documents[number][0], paths[links[at + 1]])
+            for number, links in self._links.items()
+            for at in range(0, len(links), 2)
+            if links[at + 1] != BROKEN_TARGET
+        }
+
+    def titles(self) -> dict[str, str]:
+        """Return the titles of all documents by their paths."""
+        return dict(self._documents.values())
+
     def _exchange(
         self, store: FollowableStore, removed: dict[int, tuple[str, str]], added: dict[int, tuple[str, str]]
     ) -> None:

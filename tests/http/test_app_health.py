@@ -1,6 +1,5 @@
-"""The pages beside the protocol: `/health`, and the page for people at `/`."""
+"""The health of the sources, for monitoring."""
 
-import html
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +9,6 @@ import pytest
 
 from dowse import __version__
 from dowse.http.app import SourceCheck
-from dowse.http.landing_page import render_page
 from dowse.types import SourceHealth
 from tests.http.conftest import FRUIT, TOKEN
 from tests.http.http_server import HttpServer
@@ -63,12 +61,6 @@ def test_a_source_that_cannot_be_served_is_told_and_so_is_its_return(odd: HttpSe
     wait_until(lambda: odd.send_request("GET", "/health").status == 200)
 
 
-def test_a_name_is_text_on_the_page_and_nothing_else(odd: HttpServer) -> None:
-    body = odd.send_request("GET", "/").body.decode()
-    assert "<script" not in body
-    assert html.escape(SCRIPT) in body
-
-
 def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
     checks: list[int] = []
 
@@ -86,46 +78,5 @@ def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
     assert checks == [1]
 
 
-def test_the_page_tells_how_to_connect(server: HttpServer) -> None:
-    reply = server.send_request("GET", "/")
-    assert (reply.status, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    shown = html.unescape(reply.body.decode())
-    assert f"claude mcp add --transport http dowse http://{server.name}/mcp" in shown
-    assert f'{{"mcpServers": {{"dowse": {{"type": "http", "url": "http://{server.name}/mcp"}}}}}}' in shown
-    assert "<li>fruit</li>" in shown
-
-
-def test_the_page_runs_no_script_and_stands_in_no_frame(server: HttpServer) -> None:
-    reply = server.send_request("GET", "/")
-    policy = reply.headers["content-security-policy"]
-    assert "default-src 'none'" in policy
-    assert "frame-ancestors 'none'" in policy
-    assert "script-src" not in policy
-    assert reply.headers["x-content-type-options"] == "nosniff"
-    assert b"<script" not in reply.body
-
-
-def test_behind_a_proxy_the_page_tells_its_address(server: HttpServer) -> None:
-    shown = server.send_request("GET", "/", Host="search.example.org", X_Forwarded_Proto="https").body.decode()
-    assert "https://search.example.org/mcp" in shown
-
-
-def test_the_page_tells_strangers_no_names_and_nobody_the_token(guarded: HttpServer) -> None:
-    strange = guarded.send_request("GET", "/").body.decode()
-    known = guarded.send_request("GET", "/", Authorization=f"Bearer {TOKEN}").body.decode()
-    assert "fruit" not in strange
-    assert "fruit" in known
-    assert "YOUR_TOKEN" in strange
-    assert TOKEN not in strange + known
-
-
-def test_an_address_is_text_on_the_page_and_nothing_else() -> None:
-    shown = render_page("http://a/<b>&'\"{x}", ["{y}"], needs_token=True)
-    assert "<b>" not in shown
-    assert "{x}" in shown
-    assert "{y}" in shown
-
-
 def test_no_path_of_this_machine_is_shown(server: HttpServer, fruit: Path) -> None:
-    for path in ("/", "/health"):
-        assert str(fruit.parent).encode() not in server.send_request("GET", path).body
+    assert str(fruit.parent).encode() not in server.send_request("GET", "/health").body

@@ -1,0 +1,1 @@
+"""The page for people: search, reading, status and links in a browser."""

@@ -1,0 +1,175 @@
+"""The links of an item, in and out, and the links and copies of a source that need attention."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Any
+
+from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.archive_types import StoredArchiveDocument
+from dowse.archives.graph_queries import broken_links as broken_citations
+from dowse.archives.graph_queries import duplicates as archive_duplicates
+from dowse.errors import ItemNotFound, NotIndexed
+from dowse.federation.federated_search import find_source
+from dowse.federation.result_ids import id_of, source_name
+from dowse.federation.source_list import NoClient, SourceList
+from dowse.indexes.index import ProjectIndex
+from dowse.page.markup import Html, html
+from dowse.page.page_search import read_address
+from dowse.surfaces.documents.doc_uris import parse_uri
+from dowse.surfaces.documents.document_folder import DocumentFolder
+from dowse.surfaces.documents.document_links import broken_links, incoming_links, outgoing_links
+from dowse.types import View
+from dowse.visible_text import one_line
+
+MAX_LISTED = 200
+TITLE_CHARACTERS = 150
+_ARCHIVE = "archive"
+
+
+async def item_links(sources: SourceList, item_id: str) -> Html:
+    """Return the links into a document and out of it; nothing for an item without links."""
+    source, locator = await find_source(sources, NoClient(), item_id)
+    if source.kind == "archive" and sources.archives:
+        return await asyncio.to_thread(_citations, archive_database(sources), locator)
+    folder = (
+        document_folder(sources, source.name.partition("/")[2]) if source.kind in ("project", "documents") else None
+    )
+    if folder is None or not folder.served.has_view(View.DOCUMENTS):
+        return Html()
+    outgoing, incoming = await folder.served.ask(
+        lambda index: (outgoing_links(folder, index, locator), incoming_links(folder, index, locator)), View.DOCUMENTS
+    )
+    return html(
+        "{incoming}{outgoing}",
+        incoming=_list(
+            "Linked from", (_link(sources, folder, one["from"], _path_of(sources, one["from"])) for one in incoming)
+        ),
+        outgoing=_list("Links to", (_outgoing(sources, folder, one) for one in outgoing)),
+    )
+
+
+def document_folder(sources: SourceList, name: str) -> DocumentFolder | None:
+    """Return the folder of documents that has the root of a source."""
+    folders = sources.folders.known() if sources.folders else ()
+    return next((one for one in folders if source_name("documents", one.served.name).partition("/")[2] == name), None)
+
+
+def archive_database(sources: SourceList) -> ArchiveDatabase:
+    """Return the archives' database; ItemNotFound while there is none."""
+    try:
+        if sources.archives:
+            return sources.archives.database()
+    except NotIndexed as error:
+        raise ItemNotFound("the archives are not indexed yet") from error
+    raise ItemNotFound("no archives are served here")
+
+
+def _path_of(sources: SourceList, uri: str) -> str:
+    """Return the path in its folder that a docs:// URI names."""
+    path, _ = parse_uri(uri)
+    return path.partition("/")[2] if sources.folders and sources.folders.service.has_several else path
+
+
+def _link(sources: SourceList, folder: DocumentFolder, uri: str, text: str) -> Html:
+    address = read_address(id_of(source_name("documents", folder.served.name), _path_of(sources, uri)))
+    _, anchor = parse_uri(uri)
+    return html('<a href="{address}">{text}</a>', address=f"{address}#md-{anchor}" if anchor else address,
+                text=one_line(text, TITLE_CHARACTERS))  # fmt: skip
+
+
+def _outgoing(sources: SourceList, folder: DocumentFolder, link: Mapping[str, Any]) -> Html:
+    text = one_line(link["text"] or link["target"], TITLE_CHARACTERS)
+    problem = html(' <span class="warning">{problem}</span>', problem=link["problem"]) if "problem" in link else None
+    if link["kind"] == "document":
+        return html("{link}{problem}", link=_link(sources, folder, link["to"], text), problem=problem)
+    return html("{link}{problem}", link=_web_link(str(link.get("to", "")), text), problem=problem)
+
+
+def _web_link(address: str, text: str) -> Html:
+    if not address.startswith(("http://", "https://")):
+        return html("{text}", text=text)
+    return html('<a href="{address}" rel="noopener noreferrer" target="_blank">{text}</a>', address=address, text=text)
+
+
+def _citations(database: ArchiveDatabase, document_id: str) -> Html:
+    document = database.find_document(document_id)
+    if document is None:
+        return Html()
+    outgoing, incoming = database.citations_from(document.number), database.citations_to(document.number)
+    titles = {one.id: one for one in database.documents().values()} if outgoing or incoming else {}
+
+    def shown(target: str | None, url: str) -> Html:
+        return _archived(titles[target]) if target in titles else _web_link(url, one_line(url, TITLE_CHARACTERS))
+
+    return html(
+        "{incoming}{outgoing}",
+        incoming=_list("Cited by", (shown(one.source_id, "") for one in incoming)),
+        outgoing=_list("Cites", (shown(one.target_id, one.target_url) for one in outgoing)),
+    )
+
+
+def _archived(document: StoredArchiveDocument) -> Html:
+    title = one_line(document.title or document.path, TITLE_CHARACTERS)
+    return html('<a href="{address}">{title}</a>', address=read_address(id_of(_ARCHIVE, document.id)), title=title)
+
+
+def _list(heading: str, items: Iterable[Html]) -> Html:
+    found = list(dict.fromkeys(items))
+    rows = [html("<li>{item}</li>", item=item) for item in found[:MAX_LISTED]]
+    return (
+        html("<h2>{heading} ({count})</h2><ul>{rows}</ul>", heading=heading, count=len(found), rows=rows)
+        if rows
+        else Html()
+    )
+
+
+async def problems_view(sources: SourceList, name: str) -> Html:
+    """Return the broken links and the copies of a source."""
+    if name == _ARCHIVE:
+        broken, copies = await asyncio.to_thread(_archive_problems, archive_database(sources))
+    else:
+        folder = document_folder(sources, name.partition("/")[2])
+        if folder is None:
+            raise ItemNotFound("there is no such folder of documents")
+        links = await folder.served.ask(partial(broken_links, folder), View.DOCUMENTS)
+        broken = [
+            html("{source}, line {line}: {target} <span class=\"about\">{problem}</span>",
+                 source=_link(sources, folder, one["from"], _path_of(sources, one["from"])), line=one["line"],
+                 target=one_line(one["target"], TITLE_CHARACTERS), problem=one.get("problem", ""))
+            for one in links
+        ]  # fmt: skip
+        groups = await folder.served.ask(_copies, View.DOCUMENTS)
+        copies = [_joined(_link(sources, folder, folder.uri(path), path) for path in paths) for paths in groups]
+    return html(
+        '<h1>Broken links and copies in {name}</h1><p><a href="/graph?in={name}">Graph</a></p>{broken}{copies}{none}',
+        name=name, broken=_list("Broken links", broken), copies=_list("The same content", copies),
+        none=None if broken or copies else html('<p class="about">None: every link leads somewhere, and nothing is there twice.</p>'),
+    )  # fmt: skip
+
+
+def _copies(index: ProjectIndex) -> list[list[str]]:
+    groups: dict[bytes, list[str]] = {}
+    for document in index.store.documents():
+        if document.stat.size:
+            groups.setdefault(document.content_hash, []).append(document.path)
+    return [sorted(set(paths)) for paths in groups.values() if len(set(paths)) > 1]
+
+
+def _archive_problems(database: ArchiveDatabase) -> tuple[list[Html], list[Html]]:
+    broken, _ = broken_citations(database, MAX_LISTED)
+    copies, _ = archive_duplicates(database, MAX_LISTED)
+    titles = {one.id: one for one in database.documents().values()}
+    return (
+        [
+            html('{source}: {target} <span class="about">{fault}</span>', source=_archived(titles[one.source_id]),
+                 target=one_line(one.target_url, TITLE_CHARACTERS), fault=one.fault)
+            for one in broken
+            if one.source_id in titles
+        ],
+        [_joined(map(_archived, group.documents)) for group in copies],
+    )  # fmt: skip
+
+
+def _joined(items: Iterable[Html]) -> Html:
+    return Html(" · ".join(items))

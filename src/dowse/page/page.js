@@ -1,0 +1,231 @@
+"use strict";
+// One script for all views. Every view works without it; with it, results come while typing and nothing is reloaded.
+const find = (id) => document.getElementById(id);
+const DEBOUNCE_MS = 30;
+
+async function part(address, signal) {
+  const answer = await fetch(address, { headers: { "X-Part": "1", Accept: "text/html" }, signal, credentials: "same-origin" });
+  if (answer.status === 401) location.reload();
+  return answer.text();
+}
+
+// Search -------------------------------------------------------------------------------------------------------------
+
+function startSearch(form) {
+  const box = find("q"), results = find("results");
+  let timer = 0, running = null, shownFor = address(), chosen = -1;
+
+  function address() {
+    const fields = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) {
+      if (value && !(name === "mode" && value === "words")) fields.append(name, value);
+    }
+    return fields.toString();
+  }
+
+  function changed(isTyped) {
+    clearTimeout(timer);
+    timer = setTimeout(() => search(isTyped), isTyped ? DEBOUNCE_MS : 0);
+  }
+
+  async function search(isTyped, query = address()) {
+    if (query === shownFor) return;
+    if (running) running.abort();
+    const own = (running = new AbortController());
+    document.body.classList.add("busy");
+    try {
+      const text = await part("/results?" + query, own.signal);
+      if (running !== own) return;
+      show(text, query);
+      history[isTyped && history.state === "typed" ? "replaceState" : "pushState"](isTyped ? "typed" : null, "", query ? "/?" + query : "/");
+    } catch (error) {
+      if (error.name !== "AbortError") results.textContent = "The server does not answer. Is dowse still running?";
+    } finally {
+      if (running === own) document.body.classList.remove("busy");
+    }
+  }
+
+  function show(text, query) {
+    results.innerHTML = text;
+    shownFor = query;
+    chosen = -1;
+    document.title = box.value ? box.value.slice(0, 80) + " - dowse" : "dowse";
+    const active = form.querySelector(".filters summary .active");
+    const has = ["source", "kind", "language", "path", "since", "until"].some((name) => form.elements[name].value);
+    if (active) active.hidden = !has;
+    results.dispatchEvent(new CustomEvent("painted", { bubbles: true, detail: query }));
+  }
+
+  function choose(number) {
+    const hits = [...results.querySelectorAll(".hit")];
+    if (!hits.length) return;
+    chosen = Math.max(-1, Math.min(number, hits.length - 1));
+    hits.forEach((hit, at) => hit.classList.toggle("chosen", at === chosen));
+    if (chosen < 0) { box.focus(); return; }
+    hits[chosen].querySelector("h2 a").focus({ preventScroll: true });
+    hits[chosen].scrollIntoView({ block: "nearest" });
+  }
+
+  form.addEventListener("submit", (event) => { event.preventDefault(); openFirst(); });
+  function openFirst() {
+    if (address() !== shownFor) { clearTimeout(timer); search(false); return; }
+    const first = results.querySelector(".hit h2 a");
+    if (first) location.href = first.href;
+  }
+  form.addEventListener("input", (event) => {
+    if (event.target.name === "mode") remember(event.target.value);
+    changed(event.target === box || event.target.type === "text");
+  });
+  find("clear").addEventListener("click", (event) => {
+    event.preventDefault();
+    for (const name of ["source", "kind", "language", "path", "since", "until"]) form.elements[name].value = "";
+    changed(false);
+  });
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const inList = event.target === box || event.target.closest?.("#results") || event.target === document.body;
+      if (!inList) return;
+      event.preventDefault();
+      const focused = [...results.querySelectorAll(".hit")].indexOf(event.target.closest?.(".hit"));
+      choose((focused >= 0 ? focused : chosen) + (event.key === "ArrowDown" ? 1 : -1));
+    } else if (event.key === "Escape") {
+      if (event.target === box && box.value) { box.value = ""; changed(false); }
+      choose(-1);
+      box.focus();
+      box.select();
+      event.preventDefault();
+    }
+  });
+  results.addEventListener("click", async (event) => {
+    const more = event.target.closest("a.more, .tips a");
+    if (more) { event.preventDefault(); restore(new URL(more.href).search, true); return; }
+    const link = event.target.closest("a.why");
+    if (!link) return;
+    event.preventDefault();
+    const reason = link.closest(".hit").querySelector(".reason");
+    if (reason.hidden && !reason.innerHTML) reason.innerHTML = await part(link.href);
+    reason.hidden = !reason.hidden;
+  });
+
+  async function restore(query, isNew) {
+    const fields = new URLSearchParams(query);
+    for (const name of ["q", "source", "kind", "language", "path", "since", "until"]) form.elements[name].value = fields.get(name) || "";
+    form.elements.mode.value = fields.get("mode") || "words";
+    const wanted = fields.toString();
+    show(await part("/results?" + wanted), wanted);
+    if (isNew) history.pushState(null, "", "/?" + wanted);
+  }
+  window.addEventListener("popstate", () => restore(location.search, false));
+
+  function remember(mode) { try { localStorage.setItem("dowse-mode", mode); } catch { /* a private window */ } }
+  try {
+    const mode = localStorage.getItem("dowse-mode");
+    if (!location.search && mode) form.elements.mode.value = mode;
+  } catch { /* a private window */ }
+  shownFor = location.search.slice(1) ? new URLSearchParams(location.search).toString() : address();
+}
+
+// Reading ------------------------------------------------------------------------------------------------------------
+
+const LINE_PIXELS = 20;
+
+function startReading(code) {
+  const blocks = [...code.querySelectorAll(".block")];
+  for (const block of blocks) block.style.containIntrinsicHeight = (block.dataset.to - block.dataset.from + 1) * LINE_PIXELS + "px";
+  const waiting = new IntersectionObserver((seen) => {
+    for (const one of seen) if (one.isIntersecting) { waiting.unobserve(one.target); colour(one.target); }
+  }, { rootMargin: "400px" });
+  blocks.filter((block) => block.dataset.plain !== undefined).forEach((block) => waiting.observe(block));
+
+  async function colour(block) {
+    const { from, to } = block.dataset;
+    const text = await part("/lines?id=" + encodeURIComponent(code.dataset.id) + "&from=" + from + "&to=" + to);
+    if (text) block.querySelector("code").innerHTML = text;
+    delete block.dataset.plain;
+  }
+
+  let anchor = 0;
+  code.addEventListener("click", (event) => {
+    if (!event.target.matches(".nums")) return;
+    const block = event.target.closest(".block");
+    const line = Number(block.dataset.from) + Math.floor((event.clientY - event.target.getBoundingClientRect().top) / LINE_PIXELS);
+    const [first, last] = event.shiftKey && anchor ? [Math.min(anchor, line), Math.max(anchor, line)] : [line, line];
+    if (!event.shiftKey) anchor = line;
+    history.replaceState(null, "", location.pathname + location.search + "#L" + first + (last > first ? "-L" + last : ""));
+    mark(false);
+  });
+
+  function mark(isScrolled) {
+    code.querySelectorAll(".chosen-lines").forEach((one) => one.remove());
+    const range = lineRange();
+    if (!range) return;
+    let first = null;
+    for (const block of blocks) {
+      const from = Math.max(range[0], block.dataset.from), to = Math.min(range[1], block.dataset.to);
+      if (from > to) continue;
+      const shade = document.createElement("div");
+      shade.className = "chosen-lines";
+      shade.style.top = (from - block.dataset.from) * LINE_PIXELS + "px";
+      shade.style.height = (to - from + 1) * LINE_PIXELS + "px";
+      block.append(shade);
+      first = first || [block, from - block.dataset.from];
+    }
+    if (first && isScrolled) {
+      first[0].scrollIntoView({ block: "start" });
+      window.scrollBy(0, first[1] * LINE_PIXELS - innerHeight / 4);
+    }
+  }
+  window.addEventListener("hashchange", () => mark(true));
+  mark(true);
+}
+
+function lineRange() {
+  const found = /^#L(\d+)(?:-L?(\d+))?$/.exec(location.hash);
+  return found && [Number(found[1]), Math.max(Number(found[1]), Number(found[2] || found[1]))];
+}
+
+function startRendered(text) {
+  function mark() {
+    const range = lineRange();
+    text.querySelectorAll(".target").forEach((one) => one.classList.remove("target"));
+    if (!range) return;
+    let best = null;
+    for (const one of text.querySelectorAll("[data-line]")) if (Number(one.dataset.line) <= range[0]) best = one;
+    if (best) { best.classList.add("target"); best.scrollIntoView({ block: "center" }); }
+  }
+  window.addEventListener("hashchange", mark);
+  mark();
+}
+
+// Parts that are loaded after the view, and the live status ------------------------------------------------------------
+
+for (const late of document.querySelectorAll("[data-part]")) {
+  part(late.dataset.part).then((text) => { late.innerHTML = text; late.hidden = !text.trim(); });
+}
+
+function startStatus(status) {
+  setInterval(async () => {
+    if (document.hidden || status.contains(document.activeElement) && document.activeElement.tagName === "BUTTON") return;
+    if (!status.querySelector("[data-live]")) return;
+    status.innerHTML = await part("/status");
+  }, 1000);
+}
+
+document.addEventListener("keydown", (event) => {
+  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName);
+  if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+  event.preventDefault();
+  const box = find("q");
+  if (box) { box.focus(); box.select(); } else location.href = "/";
+});
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button[data-copy]");
+  if (button) navigator.clipboard?.writeText(find(button.dataset.copy).textContent).then(() => { button.textContent = "Copied"; });
+});
+
+if (find("search-form")) startSearch(find("search-form"));
+const code = document.querySelector(".code");
+if (code) startReading(code);
+const rendered = document.querySelector(".rendered");
+if (rendered) startRendered(rendered);
+if (find("status")) startStatus(find("status"));

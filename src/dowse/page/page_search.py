@@ -1,0 +1,222 @@
+"""Searches of the page: the federated search for words, and every occurrence of a text or pattern in files."""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+from urllib.parse import quote
+
+from dowse.errors import UsageError
+from dowse.federation.federated_ranking import RankedItem
+from dowse.federation.federated_search import FederatedQuery, FederatedResult, search_all
+from dowse.federation.federation_types import SourceQuery
+from dowse.federation.result_ids import id_of, source_name
+from dowse.federation.source_list import NoClient, SourceList
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import coverage
+from dowse.keeping.served_index import ServedIndex
+from dowse.mcp.reply_status import coverage_warnings
+from dowse.page.page_query import PageQuery
+from dowse.searching.exact_search import Occurrence, Occurrences, exact_matcher, find_occurrences, pattern_matcher
+from dowse.searching.query_terms import parse_search_query
+from dowse.searching.search import SearchOptions
+from dowse.surfaces.project.path_search import relative_pattern
+from dowse.text.analysis import terms_of
+from dowse.types import Coverage, View
+
+EXACT_SECONDS = 3.0
+"""How long one folder is searched for a text; the page says if that was not enough."""
+LINES_PER_FILE = 5
+"""Lines that are listed of a file with many occurrences."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """A line of a hit, with its number; 0 for a text that has no lines."""
+
+    number: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class PageHit:
+    """One result as the page shows it."""
+
+    id: str
+    source: str
+    title: str
+    path: str
+    lines: tuple[PageLine, ...]
+    within: str = ""
+    """The headings or definitions around the passage."""
+    score: float | None = None
+    masked: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
+    day: str = ""
+    more_lines: int = 0
+
+    @property
+    def address(self) -> str:
+        """The address at which the result is read, at the lines that answer."""
+        first, last = (self.lines[0].number, self.lines[-1].number) if self.lines else (0, 0)
+        if not first:
+            return read_address(self.id)
+        return f"{read_address(self.id)}#L{first}" + (f"-L{last}" if last > first and not self.more_lines else "")
+
+
+@dataclass(frozen=True, slots=True)
+class PageResults:
+    """The hits of a query, what to mark in them, and what to know about them."""
+
+    hits: Sequence[PageHit] = ()
+    terms: frozenset[str] = frozenset()
+    """The terms that match, for a search by words."""
+    notes: Sequence[str] = ()
+    summary: str = ""
+    has_more: bool = False
+    seconds: float = 0.0
+
+
+def read_address(item_id: str) -> str:
+    """Return the address at which an item is read."""
+    return f"/read?id={quote(item_id, safe='/')}"
+
+
+async def find_hits(sources: SourceList, query: PageQuery) -> PageResults:
+    """Return the hits of a query; raise UsageError for a filter or pattern that is malformed."""
+    if not query.q.strip():
+        return PageResults()
+    started = time.perf_counter()
+    find = _find_words if query.mode == "words" else _find_occurrences
+    found = await find(sources, query)
+    return PageResults(
+        found.hits, found.terms, found.notes, found.summary, found.has_more, time.perf_counter() - started
+    )
+
+
+async def _find_words(sources: SourceList, query: PageQuery) -> PageResults:
+    parsed = parse_search_query(query.q)
+    source_query = SourceQuery(
+        parsed, query.limit, query.path or None, query.language or None, query.day("since"), query.day("until"),
+        query.kind or None,  # type: ignore[arg-type] # it was checked
+    )  # fmt: skip
+    found = await search_all(sources, NoClient(), FederatedQuery(source_query, query.source or None))
+    words = [*parsed.positive, *(near for answer in found.answers.values() for near in answer.corrected.values())]
+    shown = found.results[: query.limit]
+    count = len(shown)
+    has_more = len(found.results) > count
+    summary = f"{count}{'+' if has_more else ''} result{'' if count == 1 else 's'}"
+    return PageResults(
+        [_word_hit(ranked) for ranked in shown],
+        frozenset(term for word in words for term in terms_of(word)),
+        _notes(found),
+        summary,
+        has_more,
+    )
+
+
+def _word_hit(ranked: RankedItem) -> PageHit:
+    item, more = ranked.item, ranked.item.more
+    first = more.get("startLine", 0)
+    lines = item.text.split("\n") if item.text else []
+    path = str(more.get("path") or more.get("docId") or item.title)
+    return PageHit(
+        item.id,
+        item.source,
+        item.title,
+        path,
+        tuple(PageLine(first + number if first else 0, line) for number, line in enumerate(lines)),
+        item.names.removeprefix(path.rpartition("/")[2]).strip() if "startLine" in more else "",
+        ranked.score,
+        tuple(more.get("masked", ())),
+        tuple(more.get("flags", ())),
+        ranked.also,
+        str(more.get("date", "")),
+    )
+
+
+def _notes(found: FederatedResult) -> list[str]:
+    corrected = {word: near for answer in found.answers.values() for word, near in answer.corrected.items()}
+    notes = [f"Searched for “{near}” instead of “{word}”." for word, near in corrected.items()]
+    if found.without_filters:
+        notes.append(f"Without +, - and quotes there would be {found.without_filters} or more results.")
+    notes += [f"{name}: {why}" for name, why in found.problems.items()]
+    notes += [f"{name} is left out: {why}." for name, why in found.left_out.items()]
+    return notes + [f"{name}: {warning}" for name, answer in found.answers.items() for warning in answer.warnings]
+
+
+async def _find_occurrences(sources: SourceList, query: PageQuery) -> PageResults:
+    matcher = (pattern_matcher if query.mode == "regex" else exact_matcher)(query.q)
+    if query.since or query.until:
+        raise UsageError("Dates limit a search by words only. Remove them, or switch to words.")
+    folders = [one for one in file_folders(sources) if query.source in ("", one[0], one[0].partition("/")[0])]
+
+    def find(index: ProjectIndex, pending: list[str], served: ServedIndex) -> tuple[Occurrences, Coverage]:
+        glob = relative_pattern(query.path).removeprefix(f"{served.name}/") if query.path else None
+        options = SearchOptions(
+            10 * query.limit, query.kind or None, glob, query.language or None,  # type: ignore[arg-type] # it was checked
+            masks_secrets=index.settings.mask_secrets,
+        )  # fmt: skip
+        found = find_occurrences(index.store, index.source.read_bytes, matcher, options, seconds=EXACT_SECONDS)
+        return found, coverage(index, len(pending))
+
+    async def ask(served: ServedIndex, view: View) -> tuple[Occurrences, Coverage] | Exception:
+        try:
+            return await served.ask_fresh(lambda index, pending: find(index, pending, served), view)
+        except UsageError as error:
+            return error
+
+    answers = await asyncio.gather(*(ask(served, view) for _, served, view in folders))
+    hits: list[PageHit] = []
+    notes: list[str] = []
+    total = files = 0
+    is_complete = True
+    for (name, served, view), answer in zip(folders, answers, strict=True):
+        if isinstance(answer, Exception):
+            notes.append(f"{name}: {answer}")
+            continue
+        occurrences, covered = answer
+        hits += _occurrence_hits(name, sources, served, view, occurrences.found)
+        total, files = total + occurrences.total, files + occurrences.files
+        is_complete = is_complete and occurrences.is_complete
+        notes += [f"{name}: {warning}" for warning in coverage_warnings(covered)]
+    if not is_complete:
+        notes.append("The search took too long and was stopped: there may be more. Name a path or a source.")
+    if not query.source and (sources.sites or sources.archives or sources.notes):
+        notes.append("Sites, archives and named indexes are searched by words only.")
+    summary = f"{total:,} in {files:,} file{'' if files == 1 else 's'}"
+    return PageResults(hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit)
+
+
+def file_folders(sources: SourceList) -> list[tuple[str, ServedIndex, View]]:
+    """Return the folders whose files are searched: the projects, and folders of documents that belong to none."""
+    projects = sources.projects.projects if sources.projects else []
+    found = [(source_name("project", served.name), served, View.PROJECT) for served in projects]
+    roots = {served.root for served in projects}
+    for folder in sources.folders.known() if sources.folders else ():
+        if folder.served.root not in roots:
+            found.append((source_name("documents", folder.served.name), folder.served, View.DOCUMENTS))
+    return found
+
+
+def _occurrence_hits(
+    name: str, sources: SourceList, served: ServedIndex, view: View, found: Sequence[Occurrence]
+) -> list[PageHit]:
+    service: Any = sources.projects if view is View.PROJECT else sources.folders and sources.folders.service
+    hits = []
+    for path, group in groupby(found, key=lambda one: one.path):
+        places = list({one.line: one for one in group}.values())
+        shown = places[:LINES_PER_FILE]
+        hits.append(
+            PageHit(
+                id_of(name, path), name, service.shown_path(served, path), service.shown_path(served, path),
+                tuple(PageLine(one.line, one.text) for one in shown),
+                masked=tuple(sorted({kind for one in shown for kind in one.masked})),
+                flags=tuple(sorted({kind for one in shown for kind in one.flags})),
+                more_lines=len(places) - len(shown),
+            )
+        )  # fmt: skip
+    return hits

@@ -1,0 +1,205 @@
+"""The view of a search: the box, the filters, the hits."""
+
+from collections.abc import Sequence
+from urllib.parse import urlencode
+
+from dowse.federation.federation_types import SOURCE_KINDS, SourceStatus
+from dowse.page.colouring import CodeText, Colours, paint
+from dowse.page.markup import Html, html
+from dowse.page.page_query import MAX_LIMIT, PageQuery
+from dowse.page.page_search import PageHit, PageResults, read_address
+from dowse.reading.languages import detect_language
+from dowse.searching.passages import found_terms
+from dowse.visible_text import one_line
+
+COLOUR_SECONDS, RELOAD_SECONDS = 0.08, 0.5
+"""How long the colours of passages are waited for while somebody types, and for a whole page."""
+PATTERN_SECONDS = 0.05
+PATH_CHARACTERS = 300
+KIND_NAMES = {
+    "project": "Projects",
+    "documents": "Documents",
+    "site": "Sites",
+    "archive": "Archives",
+    "index": "Named indexes",
+}
+FLAG_NOTES = {"instruction": "speaks to an assistant", "hidden": "has hidden characters"}
+
+_FORM = """<form id="search-form" role="search" action="/" method="get">
+<div class="box">
+<label class="hidden" for="q">Search</label>
+<input id="q" name="q" type="search" value="{q}" placeholder="Search everything" autocomplete="off" autocapitalize="off" spellcheck="false" autofocus maxlength="10000">
+<fieldset class="modes"><legend class="hidden">How to search</legend>{modes}</fieldset>
+<button class="go">Search</button>
+</div>
+<details class="filters"{open}><summary>Filters{active}</summary>
+<div class="fields">
+<label>Source <select name="source"><option value="">all</option>{sources}</select></label>
+<label>Kind <select name="kind">{kinds}</select></label>
+<label>Language <input name="language" value="{language}" placeholder="python" size="10"></label>
+<label>Path <input name="path" value="{path}" placeholder="src/**/*.py" size="18"></label>
+<label>Since <input name="since" type="date" value="{since}"></label>
+<label>Until <input name="until" type="date" value="{until}"></label>
+<a href="{cleared}" id="clear">Clear filters</a>
+</div></details>
+</form>
+"""
+_HIT = """<li class="hit" id="{anchor}">
+<h2><a href="{address}" title="{path}">{name}</a>{within}</h2>
+<p class="about"><span class="source">{source}</span>{facts}<a class="why" href="{why}">why?</a></p>
+{warnings}{passage}<div class="reason" hidden></div></li>
+"""
+
+
+def search_form(query: PageQuery, statuses: Sequence[SourceStatus]) -> Html:
+    """Return the box and the filters, filled in from a query."""
+    modes = [
+        html('<label><input type="radio" name="mode" value="{mode}"{checked}><span>{mode}</span></label>',
+             mode=mode, checked=Html(" checked") if query.mode == mode else None)
+        for mode in ("words", "exact", "regex")
+    ]  # fmt: skip
+    kinds = [kind for kind in SOURCE_KINDS if sum(status.kind == kind for status in statuses) > 1]
+    names: list[tuple[str, str]] = [(kind, f"all {KIND_NAMES[kind].lower()}") for kind in kinds]
+    names += [(status.name, status.name) for status in statuses if status.name not in SOURCE_KINDS or status.counts]
+    if query.source and query.source not in [name for name, _ in names]:
+        names.append((query.source, query.source))
+    return html(
+        _FORM, q=query.q, modes=modes,
+        open=Html(" open") if query.has_filters else None,
+        active=html(' <span class="active">on</span>') if query.has_filters else None,
+        sources=[_option(value, label, query.source) for value, label in names],
+        kinds=[_option(value, label, query.kind) for value, label in (("", "all"), ("code", "code"), ("docs", "documents"))],
+        language=query.language, path=query.path, since=query.since, until=query.until,
+        cleared=PageQuery(query.q, query.mode).address(),
+    )  # fmt: skip
+
+
+def _option(value: str, label: str, chosen: str) -> Html:
+    selected = Html(" selected") if value == chosen else None
+    return html('<option value="{value}"{selected}>{label}</option>', value=value, label=label, selected=selected)
+
+
+def source_overview(statuses: Sequence[SourceStatus]) -> Html:
+    """Return the list of sources, which stands where results will be."""
+    items = [
+        html(
+            '<li><a href="{address}">{name}</a> <span class="about">{counts}</span>{problem}</li>',
+            address=read_address(f"{status.name}/"),
+            name=status.name,
+            counts=", ".join(f"{count:,} {name}" for name, count in status.counts.items()) or status.state,
+            problem=html('<p class="note">{text}</p>', text=status.problem) if status.problem else None,
+        )
+        for status in statuses
+    ]
+    return html(
+        '<section class="overview"><h1>What is here</h1><ul class="plain">{items}</ul>'
+        '<p class="about keys"><kbd>/</kbd> search <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> open '
+        "<kbd>Esc</kbd> back to the box</p></section>",
+        items=items or html("<li>Nothing is served yet.</li>"),
+    )
+
+
+async def results_view(query: PageQuery, found: PageResults, colours: Colours, seconds: float = COLOUR_SECONDS) -> Html:
+    """Return the hits of a query, with colours as far as they are there in time."""
+    texts = [CodeText("\n".join(line.text for line in hit.lines), _language(hit), hit.path) for hit in found.hits]
+    runs = await colours.find(texts, seconds) if texts else []
+    hits = [
+        _hit(query, number, hit, paint(text.text, run, _marks(query, found, text.text)))
+        for number, (hit, text, run) in enumerate(zip(found.hits, texts, runs, strict=True), start=1)
+    ]
+    summary = html(
+        '<p class="summary" role="status">{summary} <span class="about">{milliseconds} ms</span></p>',
+        summary=found.summary if found.hits else f"Nothing found for “{one_line(query.q, 100)}”",
+        milliseconds=round(found.seconds * 1000),
+    )
+    notes = [html('<p class="note">{note}</p>', note=note) for note in found.notes]
+    more = None
+    if found.has_more and query.limit < MAX_LIMIT:
+        more = html('<p><a class="more" href="{address}">More results</a></p>', address=query.address(limit=MAX_LIMIT))
+    elif not found.hits:
+        more = _advice(query)
+    return html(
+        '{summary}{notes}<ol class="hits">{hits}</ol>{more}', summary=summary, notes=notes, hits=hits, more=more
+    )
+
+
+def _advice(query: PageQuery) -> Html:
+    tips = []
+    if query.has_filters:
+        tips.append(
+            html('<a href="{address}">Search without filters</a>', address=PageQuery(query.q, query.mode).address())
+        )
+    if query.mode != "words":
+        tips.append(html('<a href="{address}">Search for the words</a>', address=query.address(mode="words")))
+    else:
+        tips.append(html('<a href="{address}">Search for exactly this text</a>', address=query.address(mode="exact")))
+    return html('<ul class="plain tips">{tips}</ul>', tips=[html("<li>{tip}</li>", tip=tip) for tip in tips])
+
+
+def _hit(query: PageQuery, number: int, hit: PageHit, passage: Html) -> Html:
+    warnings = []
+    if hit.masked:
+        warnings.append(html('<p class="warning">{note}</p>', note=f"Secrets are masked: {', '.join(hit.masked)}"))
+    if hit.flags:
+        said = ", ".join(FLAG_NOTES.get(flag, flag) for flag in hit.flags)
+        warnings.append(html('<p class="warning">Read with care: the text {said}.</p>', said=said))
+    facts = [f"{hit.score:.2f}" if hit.score is not None else "", hit.day, hit.path if hit.title != hit.path else ""]
+    facts += [f"also {name}" for name in hit.also]
+    return html(
+        _HIT,
+        anchor=f"hit-{number}",
+        address=hit.address,
+        path=one_line(hit.path, PATH_CHARACTERS),
+        name=_shown_name(hit),
+        within=html(' <span class="within">{within}</span>', within=hit.within) if hit.within else None,
+        source=hit.source,
+        facts=[
+            html('<span class="fact">{fact}</span>', fact=one_line(fact, PATH_CHARACTERS)) for fact in facts if fact
+        ],
+        why=f"/why?{urlencode({'id': hit.id, 'q': query.q, 'mode': query.mode})}",
+        warnings=warnings,
+        passage=passage_view(hit, passage) if passage.strip() else None,
+    )
+
+
+def _shown_name(hit: PageHit) -> Html:
+    """Return a title as it is, and a path with the name of the file in bold."""
+    if hit.title != hit.path:
+        return html("<bdi>{title}</bdi>", title=hit.title)
+    folder, slash, name = one_line(hit.path, PATH_CHARACTERS).rpartition("/")
+    return html("<bdi>{folder}<b>{name}</b></bdi>", folder=folder + slash, name=name)
+
+
+def passage_view(hit: PageHit, text: Html) -> Html:
+    """Return the lines of a passage, with their numbers where they have some."""
+    numbers = "\n".join(str(line.number) for line in hit.lines) if hit.lines[0].number else ""
+    more = html('<p class="about">{count} more in this file</p>', count=hit.more_lines) if hit.more_lines else None
+    if not numbers:
+        return html('<div class="prose">{text}</div>{more}', text=text, more=more)
+    return html(
+        '<div class="passage"><pre class="nums" aria-hidden="true">{numbers}</pre>'
+        '<pre class="text"><code>{text}</code></pre></div>{more}',
+        numbers=numbers, text=text, more=more,
+    )  # fmt: skip
+
+
+def _language(hit: PageHit) -> str:
+    return detect_language(hit.path, b"") if hit.source.startswith("project/") else "text"
+
+
+def _marks(query: PageQuery, found: PageResults, text: str) -> list[tuple[int, int]]:
+    """Return the places that match the query."""
+    if query.mode == "words":
+        return [(start, end) for start, end, _ in found_terms(text, dict.fromkeys(found.terms, 1.0))]
+    if query.mode == "exact":
+        places, at = [], text.find(query.q)
+        while at >= 0:
+            places.append((at, at + len(query.q)))
+            at = text.find(query.q, at + len(query.q))
+        return places
+    import regex  # for this mode alone
+
+    try:
+        return [match.span() for match in regex.finditer(query.q, text, regex.MULTILINE, timeout=PATTERN_SECONDS)]
+    except (regex.error, TimeoutError):
+        return []

@@ -1,0 +1,189 @@
+"""The view of the status: what is indexed, how fresh, what it costs; and the changes that a person may make."""
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dowse.errors import ItemNotFound, TooManyFiles
+from dowse.federation.federation_types import SourceStatus
+from dowse.federation.source_list import SourceList
+from dowse.indexes.index_status import format_size
+from dowse.indexes.project_lookup import forget_project
+from dowse.indexes.remaining_time import format_seconds_left
+from dowse.keeping.indexing_run import REBUILD
+from dowse.keeping.served_index import ServedIndex
+from dowse.page.markup import Html, html
+from dowse.page.page_search import file_folders, read_address
+from dowse.parsing.parser_limits import kept_bytes
+from dowse.surfaces.project.project_replies import status_reply
+from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION
+from dowse.types import View
+
+ACTIONS = {"index": "Index", "reindex": "Re-index", "forget": "Forget"}
+LISTED = 20
+"""Files that a list of problems names."""
+_STATES = {
+    "ready": "ready",
+    "indexing": "being indexed",
+    "incomplete": "not complete",
+    "failed": "failed",
+    "not_found": "not indexed",
+}
+_CARD = """<section class="source-card"{live}>
+<h2><a href="{address}">{name}</a> <span class="about">{state}</span></h2>
+{progress}{problem}<dl>{facts}</dl>{lists}{buttons}
+</section>
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change that a person asks for on the page."""
+
+    action: str
+    source: str
+
+
+async def status_view(
+    sources: SourceList, statuses: Sequence[SourceStatus], form_token: str | None, *, is_public: bool
+) -> Html:
+    """Return every source with its state; with buttons if a form token is given, and nothing of this machine in public."""
+    folders = {name: (served, view) for name, served, view in file_folders(sources) if not is_public}
+    cards = []
+    for status in statuses:
+        facts: Mapping[str, Any] = {}
+        if status.name in folders:
+            served, view = folders[status.name]
+            facts = await served.ask(lambda index: status_reply(index, served.run, served.watch_status(index)), view)  # noqa: B023 - asked at once
+        cards.append(_card(status, facts, form_token if status.name in folders else None))
+    memory = 0 if is_public else kept_bytes()
+    paid = (
+        html('<p class="about">This server holds {memory} of memory.</p>', memory=format_size(memory))
+        if memory
+        else None
+    )
+    return html("<h1>Status</h1>{paid}{cards}", paid=paid, cards=cards)
+
+
+def _card(status: SourceStatus, facts: Mapping[str, Any], form_token: str | None) -> Html:
+    encoding = facts.get("encoding") or {}
+    is_live = status.state == "indexing" or encoding.get("state") == "working"
+    return html(
+        _CARD,
+        live=Html(" data-live") if is_live else None,
+        address=read_address(f"{status.name}/"),
+        name=status.name,
+        state=_STATES.get(status.state, status.state),
+        progress=_progress(status, facts),
+        problem=html('<p class="warning">{problem}</p>', problem=status.problem) if status.problem else None,
+        facts=[
+            html("<dt>{name}</dt><dd>{value}</dd>", name=name, value=value)
+            for name, value in _facts(status, facts)
+            if value
+        ],
+        lists=_lists(facts),
+        buttons=_buttons(status, form_token) if form_token else None,
+    )
+
+
+def _progress(status: SourceStatus, facts: Mapping[str, Any]) -> Html | None:
+    covered = facts.get("coverage") or {}
+    expected, done = covered.get("expectedFiles", 0), covered.get("indexedFiles", 0)
+    if status.state != "indexing" or not expected:
+        return None
+    left = format_seconds_left(covered.get("secondsLeft"))
+    return html(
+        '<p><progress aria-label="Indexed files" value="{done}" max="{expected}"></progress> {text}</p>',
+        done=done, expected=expected, text=f"{done:,} of {expected:,} files{left}",
+    )  # fmt: skip
+
+
+def _facts(status: SourceStatus, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    encoding = facts.get("encoding") or {}
+    encoded = ""
+    if encoding.get("total"):
+        encoded = f"{encoding['done']:,} of {encoding['total']:,} chunks ({encoding['state']})"
+    skipped = ", ".join(f"{count:,} {why}" for why, count in facts.get("skipped", {}).items())
+    return [
+        ("Contents", ", ".join(f"{count:,} {name}" for name, count in status.counts.items())),
+        ("Updated", str(status.last_updated or "").replace("T", " ")),
+        ("Changes", f"{facts['pendingFiles']:,} files wait to be indexed" if facts.get("pendingFiles") else ""),
+        ("Watched", str(facts.get("watcher", ""))),
+        ("Vectors", encoded),
+        ("On disk", str(facts.get("storageSize", "")) if facts.get("totalFiles") else ""),
+        ("Folder", str(facts.get("projectPath", ""))),
+        ("Skipped", skipped),
+        ("Last error", str(facts.get("lastError", ""))),
+        ("Memory", str(facts.get("memory", ""))),
+    ]
+
+
+def _lists(facts: Mapping[str, Any]) -> list[Html]:
+    lists = {
+        "Files that were read as plain text": facts.get("unparsedFiles", ()),
+        "Warnings": facts.get("warnings", ()),
+        "Files that changed": [*facts.get("staleFiles", ()), *facts.get("newFiles", ())],
+    }
+    return [
+        html("<details><summary>{name} ({count})</summary><ul>{items}</ul></details>", name=name, count=len(items),
+             items=[html("<li>{item}</li>", item=item) for item in items[:LISTED]])
+        for name, items in lists.items()
+        if items
+    ]  # fmt: skip
+
+
+def _buttons(status: SourceStatus, form_token: str) -> list[Html]:
+    actions = ["index"] if status.state == "not_found" else ["index", "reindex", "forget"]
+    return [_form(Change(action, status.name), ACTIONS[action], form_token) for action in actions]
+
+
+def _form(change: Change, label: str, form_token: str, *, is_confirmed: bool = False) -> Html:
+    return html(
+        '<form method="post" action="/change"><input type="hidden" name="form_token" value="{form_token}">'
+        '<input type="hidden" name="action" value="{action}"><input type="hidden" name="source" value="{source}">'
+        '{confirm}<button{danger}>{label}</button></form>',
+        form_token=form_token, action=change.action, source=change.source, label=label,
+        confirm=Html('<input type="hidden" name="confirm" value="yes">') if is_confirmed else None,
+        danger=Html(' class="danger"') if is_confirmed and change.action != "index" else None,
+    )  # fmt: skip
+
+
+async def question_view(sources: SourceList, change: Change, form_token: str) -> Html:
+    """Return the question before a change."""
+    served, view = _folder(sources, change)
+    question = {"reindex": REBUILD_QUESTION, "forget": DELETE_QUESTION}.get(change.action)
+    if question is None:
+        count = await served.ask(lambda index: index.count_files(), view)
+        question = CREATE_QUESTION.format(count=f"{count:,}", name=served.name)
+    return html(
+        '<section class="message"><h1>{label} {source}</h1><p>{question}</p>'
+        '<div class="box">{yes}<a class="button" href="/status">No</a></div></section>',
+        label=ACTIONS[change.action], source=change.source, question=question,
+        yes=_form(change, f"Yes, {ACTIONS[change.action].lower()}", form_token, is_confirmed=True),
+    )  # fmt: skip
+
+
+async def make_change(sources: SourceList, change: Change) -> None:
+    """Start a change that was confirmed. Indexing goes on in its own process."""
+    served, view = _folder(sources, change)
+    if change.action == "forget":
+        await served.leave_alone()
+        await served.ask(_forget, view)
+        return
+    with contextlib.suppress(TooManyFiles):  # the question named the number of files
+        await served.ask(lambda index: index.require_size(), view)
+    served.keep_fresh()
+    served.start_run(REBUILD if change.action == "reindex" else None, view)
+
+
+def _forget(index: Any) -> None:
+    index.close()
+    forget_project(index.root)
+
+
+def _folder(sources: SourceList, change: Change) -> tuple[ServedIndex, View]:
+    for name, served, view in file_folders(sources):
+        if name == change.source and change.action in ACTIONS:
+            return served, view
+    raise ItemNotFound("there is no such source or action")

@@ -1,0 +1,195 @@
+"""The page over HTTP: what each address replies, escaped, behind the policy that hides denied files."""
+
+import html
+import re
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from tests.end_to_end.security.test_denied import SPELLINGS
+from tests.http.http_server import HttpServer
+from tests.mcp.stdio.stdio_client import wait_until
+from tests.page.conftest import SCRIPT, get, post, shown
+
+VIEWS = (
+    "/", "/?q=apple", "/?q=juniper&mode=exact", "/?q=p.*l&mode=regex", "/?q=persimmon&limit=50", "/?q=%3Cscript%3E",
+    "/results?q=juniper", "/why?id=project/fruit/src/apple.py&q=apple", "/read?id=project/fruit/",
+    "/read?id=project/fruit/src/evil.py", "/read?id=project/fruit/docs/knife.md", "/read?id=documents/fruit/docs/page.html",
+    "/read?id=project/fruit/hostile/", "/read?id=project/fruit/hostile/all.md", "/read?id=project/fruit/hostile/all.py",
+    "/outline?id=project/fruit/src/evil.py", "/links?id=documents/fruit/docs/guide.md", "/read?id=archive/",
+    "/problems?in=documents/fruit", "/problems?in=archive", "/graph?in=archive", "/graph?in=documents/fruit", "/status",
+    "/connect", "/nothing", "/read?id=%3Cscript%3E", "/?since=%22%3E%3Cscript%3E&q=a",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_forbids_scripts_of_others_and_escapes_what_it_shows(page: HttpServer, view: str) -> None:
+    reply = get(page, view)
+    policy = reply.headers["content-security-policy"]
+    assert "default-src 'none'; script-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert (reply.headers["x-content-type-options"], reply.headers["cache-control"]) == ("nosniff", "no-store")
+    assert "frame-ancestors 'none'" in policy
+    body = reply.body.decode()
+    scripts = re.findall(r"<script[^>]*>", body)
+    assert all('src="/assets/' in script or 'type="application/json"' in script for script in scripts), scripts
+    assert not re.search(r"<[^>]*\son\w+=", body)
+    assert not re.search(r"<(svg|img|iframe|object|style|base|meta http)", body)
+    assert not re.search(r"(?:href|src|action)=\"(?!/|#|https?://|mailto:|\?)", body)
+
+
+def test_a_search_finds_files_documents_and_archives_with_the_match_marked(page: HttpServer) -> None:
+    body = get(page, "/results?q=peel+apple").body.decode()
+    assert 'href="/read?id=project/fruit/src/apple.py#L1-L3"' in body
+    assert "<mark>" in body
+    assert "result" in body
+    archived = shown(get(page, "/results?q=aardvarks&source=archive"))
+    assert "First report" in archived
+
+
+def test_exact_and_regex_list_lines_with_their_numbers(page: HttpServer) -> None:
+    body = get(page, "/results?q=def+peel_apple&mode=exact").body.decode()
+    assert "1 in 1 file" in body
+    assert "<mark>" in body
+    many = get(page, "/results?q=def+step_%5Cd%2B&mode=regex").body.decode()
+    assert "200 in 1 file" in many
+    assert "more in this file" in many
+    assert "regular expression" in shown(get(page, "/results?q=(&mode=regex"))
+
+
+def test_filters_limit_the_results_and_a_source_that_cannot_is_named(page: HttpServer) -> None:
+    assert "docs/guide.md" not in shown(get(page, "/results?q=apple&kind=code&source=project"))
+    assert "src/apple.py" not in shown(get(page, "/results?q=apple&path=docs/**"))
+    assert "is left out" in shown(get(page, "/results?q=apple&language=python"))
+    assert "has to be a day" in shown(get(page, "/results?q=apple&since=soon"))
+
+
+def test_a_secret_is_masked_and_said_to_be(page: HttpServer) -> None:
+    body = shown(get(page, "/results?q=mulberry"))
+    assert "wJalrXUtnFEMI" not in body
+    assert "Secrets are masked" in body
+
+
+def test_why_this_hit_has_each_signal_with_its_number(page: HttpServer) -> None:
+    body = shown(get(page, "/why?id=project/fruit/src/apple.py&q=peel+apple", X_Part="1"))
+    assert "Place 1 of" in body
+    assert re.search(r'<th scope="row">words: best chunk</th><td>[\d.]+</td>', body)
+
+
+def test_a_file_is_shown_with_colours_lines_and_symbols(page: HttpServer) -> None:
+    def body() -> str:
+        return get(page, "/read?id=project/fruit/src/apple.py").body.decode()
+
+    wait_until(lambda: '<span class="k">def</span>' in body())
+    assert '<pre class="nums" aria-hidden="true">1\n2\n3</pre>' in body()
+    assert '<a href="#L1">peel_apple</a>' in get(page, "/outline?id=project/fruit/src/apple.py").body.decode()
+    lines = get(page, "/lines?id=project/fruit/src/steps.py&from=601&to=800").body.decode()
+    assert lines.startswith('<span class="k">def</span> <span class="f">step_120</span>')
+    raw = get(page, "/raw?id=project/fruit/src/evil.py")
+    assert (raw.headers["content-type"], SCRIPT in raw.body.decode()) == ("text/plain; charset=utf-8", True)
+    assert "sandbox" in raw.headers["content-security-policy"]
+
+
+def test_markdown_is_rendered_without_its_scripts_pictures_and_odd_links(page: HttpServer) -> None:
+    body = get(page, "/read?id=project/fruit/docs/knife.md").body.decode()
+    assert '<h2 id="md-edge"' in body
+    assert 'href="https://example.org/" rel="noopener noreferrer"' in body
+    assert "javascript:" not in body
+    assert 'class="image">picture' in body
+    guide = get(page, "/read?id=project/fruit/docs/guide.md").body.decode()
+    assert 'href="/read?id=project/fruit/docs/knife.md#md-edge"' in guide
+    assert "<td>1</td>" in guide
+    assert "<pre" in get(page, "/read?id=project/fruit/docs/guide.md&view=source").body.decode()
+
+
+def test_folders_are_browsed(page: HttpServer) -> None:
+    body = get(page, "/read?id=project/fruit/").body.decode()
+    assert 'href="/read?id=project/fruit/src/"' in body
+    assert ".env" not in body
+    assert 'href="/read?id=project/fruit/src/apple.py"' in get(page, "/read?id=project/fruit/src/").body.decode()
+    assert get(page, "/read?id=project/fruit/nothing/").status == 404
+
+
+def test_every_file_that_is_listed_can_be_read_whatever_its_name(page: HttpServer) -> None:
+    listed = re.findall(r'href="(/read[^"]+)"', get(page, "/read?id=project/fruit/hostile/").body.decode())
+    assert len(listed) > 10
+    assert [address for address in map(html.unescape, listed) if get(page, address).status != 200] == []
+
+
+@pytest.mark.parametrize("address", ["/read", "/raw", "/lines", "/outline", "/links", "/why"])
+def test_no_spelling_leads_to_a_denied_file(page: HttpServer, fruit: Path, address: str) -> None:
+    for spelling in SPELLINGS:
+        for source in ("project/fruit", "documents/fruit"):
+            for written in (f"{source}/{spelling}", f"{source}/{quote(spelling, safe='')}"):
+                reply = get(page, f"{address}?id={quote(written, safe='')}&q=hunter2&from=1&to=9")
+                text = shown(reply).replace("q=hunter2", "")
+                assert "hunter2" not in text
+                assert reply.status != 200 or address in ("/links", "/why") or spelling.endswith("/")
+                assert str(fruit) not in text
+
+
+def test_links_in_and_out_copies_and_broken_links_are_listed(page: HttpServer) -> None:
+    wait_until(lambda: b"docs/guide.md" in get(page, "/links?id=documents/fruit/docs/knife.md").body)
+    assert "Linked from (1)" in shown(get(page, "/links?id=project/fruit/docs/knife.md"))
+    problems = shown(get(page, "/problems?in=documents/fruit"))
+    assert "gone.md" in problems
+    assert "docs/copy.md</a> · <a" in problems
+    archive = get(page, "/results?q=first+report&source=archive").body.decode()
+    first = re.search(r'href="(/read\?id=archive/[^"]+)" title="[^"]*one.md"', archive)
+    assert first
+    assert "Second" in shown(get(page, first[1].replace("/read", "/links")))
+    assert "gone.md" in shown(get(page, "/problems?in=archive"))
+
+
+def test_the_status_names_every_source_and_what_was_skipped(page: HttpServer) -> None:
+    body = shown(get(page, "/status"))
+    for name in ("project/fruit", "documents/fruit", "archive", "index/default"):
+        assert name in body
+    assert "denied" in body
+    assert "MB" in body
+
+
+def test_the_page_says_how_to_connect(page: HttpServer) -> None:
+    body = shown(get(page, "/connect"))
+    assert f"claude mcp add --transport http dowse http://{page.name}/mcp" in body
+    assert "Claude Desktop" in body
+    assert "dowse install" in body
+    behind = shown(get(page, "/connect", X_Forwarded_Proto="https"))
+    assert f"https://{page.name}/mcp" in behind
+
+
+def test_an_index_is_made_again_and_forgotten_only_after_a_yes(tmp_path: Path) -> None:
+    (tmp_path / "plum").mkdir()
+    (tmp_path / "plum" / "plum.py").write_text("def stone():\n    return 1\n", encoding="utf-8")
+    with HttpServer(tmp_path / "plum", home=tmp_path) as server:
+        status = get(server, "/status")
+        cookie = status.headers["set-cookie"].partition(";")[0]
+        assert "HttpOnly" in status.headers["set-cookie"]
+        assert "SameSite=strict" in status.headers["set-cookie"]
+        found = re.search(r'name="form_token" value="([^"]+)"', status.body.decode())
+        assert found
+        fields = {"form_token": found[1], "action": "index", "source": "project/plum"}
+        assert "Index 1 files of plum?" in shown(post(server, "/change", fields, Cookie=cookie))
+        assert b"not indexed" in get(server, "/status").body
+        for bad in ({"form_token": "x"}, {"form_token": ""}):
+            assert post(server, "/change", {**fields, **bad, "confirm": "yes"}, Cookie=cookie).status == 403
+        assert post(server, "/change", {**fields, "confirm": "yes"}).status == 403
+        assert (
+            post(server, "/change", {**fields, "confirm": "yes"}, Cookie=cookie, Origin="https://evil.example").status
+            == 403
+        )
+        assert b"not indexed" in get(server, "/status").body
+        assert post(server, "/change", {**fields, "confirm": "yes"}, Cookie=cookie).status == 303
+        wait_until(lambda: is_ready(server))
+        assert "rebuild" in shown(post(server, "/change", {**fields, "action": "reindex"}, Cookie=cookie))
+        fields |= {"action": "forget"}
+        assert "cannot be undone" in shown(post(server, "/change", fields, Cookie=cookie))
+        assert is_ready(server)
+        assert post(server, "/change", {**fields, "confirm": "yes"}, Cookie=cookie).status == 303
+        wait_until(lambda: not is_ready(server))
+        assert post(server, "/change", {**fields, "action": "delete"}, Cookie=cookie).status == 404
+
+
+def is_ready(server: HttpServer) -> bool:
+    return bool(re.search(r"project/plum</a> <span[^>]*>ready", get(server, "/status").body.decode()))
