@@ -113,9 +113,9 @@ class Browser:
         return found["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
-        """Wait, with a time limit, until an expression is true in the page."""
+        """Wait, with a time limit, until an expression is true in the page; while a page loads, parts of it are missing."""
         deadline = time.monotonic() + SECONDS
-        while not self.value(expression):
+        while not self.value(f"(() => {{ try {{ return {expression}; }} catch {{ return false; }} }})()"):
             assert time.monotonic() < deadline, expression
             time.sleep(0.02)
 
