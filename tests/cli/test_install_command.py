@@ -172,13 +172,13 @@ def test_a_hook_is_written_on_request_with_a_server_that_answers_it_and_removed(
     server = json.loads((places.home / ".claude.json").read_text(encoding="utf-8"))["mcpServers"]["dowse"]
     assert server["args"] == ["serve", "--hook-socket", str(root)]
     assert "--hook-socket" in (places.home / ".codex" / "config.toml").read_text(encoding="utf-8")
-    assert {row["action"] for row in run("install", root, "--hook", "--yes", "--json").json["assistants"]} == {
+    assert {row["action"] for row in run("install", root, "--hook", "--dry-run", "--json").json["assistants"]} == {
         "unchanged"
     }
     assert run("uninstall", "--yes").code == 0
     assert claude.read_text(encoding="utf-8") == mine
     assert sorted(file.name for file in places.home.rglob("*") if file.is_file()) == ["settings.json"]
-    run("install", root, "--hook", "--yes")
+    run("install", root, "--hook", "--yes", "--agent", "claude-code")
     claude.write_text(claude.read_text(encoding="utf-8").replace("// mine", "// changed"), encoding="utf-8")
     assert run("uninstall", "--yes").code == 0
     assert claude.read_text(encoding="utf-8") == mine.replace("// mine", "// changed")

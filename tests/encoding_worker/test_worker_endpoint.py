@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from dowse.cli.encoding_output import format_encoding
 from dowse.encoding.endpoint import PROBE_TEXTS
 from dowse.encoding_worker.client import EncodingClient
 from dowse.encoding_worker.encode_now import encode_now
 from dowse.errors import Failed
 from dowse.indexes.encoder_state import serving_version
+from dowse.indexes.encoding_progress import EncodingProgress, find_endpoint_problem
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search
 from dowse.indexes.query_vectors import InProcessEncoder
@@ -40,6 +42,12 @@ def choose(storage: Path, encoder: Any) -> None:
 
 def encode(project: ProjectIndex) -> dict[str, Any]:
     return encode_now(project, lambda _done, _total: None, lambda _text: None).as_json
+
+
+def encode_progress(project: ProjectIndex) -> EncodingProgress:
+    progress = project.encoding()
+    assert progress
+    return progress
 
 
 def found_by(project: ProjectIndex, encoder: Any) -> tuple[list[str], str]:
@@ -77,10 +85,8 @@ def test_an_endpoint_encodes_files_and_queries_and_search_goes_on_when_it_is_awa
     client = start()
     wait_until(lambda: client.encode_query(version, "a fruit", 5.0) is not None)
     port = int(server.url.rpartition(":")[2])
-    shown = run("status", root)
-    assert f"all 4 chunks encoded by our-table at {server.url}/v1/embeddings" in shown.stdout
-    checked = run("doctor", root, "--json")
-    assert (checked.returncode, json.loads(checked.stdout)["endpointProblem"]) == (0, None)
+    assert "all 4 chunks encoded by our-table at " in format_encoding(encode_progress(project))
+    assert find_endpoint_problem(project.settings) is None
 
     server.statuses = [(503, "busy")] * 100
     paths, skipped = found_by(project, client)
@@ -98,8 +104,7 @@ def test_a_server_that_is_not_there_is_named_and_the_index_is_usable(
     project = indexed(root)
     with pytest.raises(Failed, match=r"http://127.0.0.1:9/v1/embeddings does not answer .*Start the server"):
         encode(project)
-    encoding = project.encoding()
-    assert encoding
+    encoding = encode_progress(project)
     assert encoding.state == "failed"
     assert "does not answer" in (encoding.problem or "")
     paths, _ = found_by(project, InProcessEncoder(project.settings))

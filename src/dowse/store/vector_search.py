@@ -143,7 +143,7 @@ def _has_ordered_dimensions(cells: "NDArray[np.int8]") -> bool:
 
     squares = np.square(cells[:: max(1, len(cells) // _ORDER_SAMPLE_ROWS)].astype(np.int32)).sum(0)
     share = int(squares[:ROUGH_DIMENSIONS].sum()) / max(1, int(squares.sum()))
-    return share >= max(_ORDERED_SHARE, _ORDERED_EXCESS * ROUGH_DIMENSIONS / cells.shape[1])
+    return share >= max(_ORDERED_SHARE, _ORDERED_EXCESS * ROUGH_DIMENSIONS / len(squares))
 
 
 def _highest(scores: "Vectors", count: int) -> "NDArray[np.intp]":
