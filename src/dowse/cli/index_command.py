@@ -19,7 +19,8 @@ from dowse.cli.output import (
     show_warnings,
 )
 from dowse.errors import TooManyFiles
-from dowse.platform import lower_priority
+from dowse.memory_plan import is_memory_small
+from dowse.platform import lower_priority, release_memory
 from dowse.types import View
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def index(
         project = project.seen_as(View.DOCUMENTS)
     show_warnings(project.warnings)
     shown = len(project.warnings)
+    if is_memory_small():
+        release_memory(arenas=1)  # before a thread has one of its own
     report = _update(project, first or "", is_confirmed=yes)
     if report is None:
         say("Cancelled; nothing was indexed.")

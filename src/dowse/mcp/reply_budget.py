@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from json.encoder import encode_basestring
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -18,12 +19,13 @@ NAMED_FILES = 20
 """A reply names at most this many pending, stale or new files."""
 _SEPARATORS = len(", , ")
 """Between two items, in the structured content and in the text."""
+_to_json = json.JSONEncoder(ensure_ascii=False).encode  # `json.dumps` makes an encoder for each of a hundred calls
 
 
 def wire_characters(value: object) -> int:
     """Return what a value takes in a reply: once as structured content, and once more quoted in the text."""
-    text = json.dumps(value, ensure_ascii=False)
-    return len(text) + len(json.dumps(text, ensure_ascii=False))
+    text = _to_json(value)
+    return len(text) + len(encode_basestring(text))
 
 
 def present(**values: Any) -> Reply:
