@@ -13,7 +13,7 @@ from dowse.platform import is_arm
 if TYPE_CHECKING:
     from dowse.encoding.minilm import MiniLM
 
-STATIC_VERSION = "dowse-static-1"
+STATIC_VERSION = "dowse-static-2"
 MINILM_VERSION = "dowse-minilm-1"
 _MINILM_NAME = "dowse-minilm-"
 

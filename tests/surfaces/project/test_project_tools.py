@@ -190,7 +190,7 @@ def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path, mode: s
         await assistant.call_tool("create_index")
         found = await assistant.call_tool("search_code", query="round shape on the picture", mode="vector")
         assert [hit["path"] for hit in found["results"]][:1] == ["paint.py"]
-        assert found["searchedBy"] == {"dowse-static-1": 1.0}
+        assert found["searchedBy"] == {"dowse-static-2": 1.0}
         found = await assistant.call_tool("search_code", query="delete user", mode="lexical")
         assert found["searchedBy"] == {"words": 1.0}
 
