@@ -222,7 +222,8 @@ class ComposedServer:
             await self._is_listed.wait()
         if not is_memory_small():
             await (self._federated or self.source_list).prepare()
-        gc.freeze()  # what is loaded by now stays: looking for garbage in it takes 60 ms of the search that is unlucky
+        if not gc.get_freeze_count():  # once: a process may begin several times, and garbage must not be kept each time
+            gc.freeze()  # what is loaded by now stays: looking for garbage in it takes 60 ms of the search that is unlucky
 
     # The surfaces are imported when they are offered, so that none slows the start of the others.
 
