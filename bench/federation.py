@@ -10,13 +10,14 @@ import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 
 from bench import corpora, mixed, program
 from bench.mixed import Judged, Mixed
 from bench.report import Row, Table
-from bench.rules import RULES
+from bench.rules import RULES, current_rule
 from dowse.archives.archive_database import create_database
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_watcher import index_once
@@ -33,6 +34,8 @@ from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from dowse.types import View
 from mcp import Client
+
+Measured = TypeVar("Measured")
 
 MARKER = "bench federation"
 PEPS, DOCUMENTS = "python+peps", "mdn+content"
@@ -86,6 +89,21 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     return [*tables, _measure_server([project], [documents], judged, places, speed)]
 
 
+def federated_values(evaluation: Path, code: Path, peps: Path, home: Path) -> dict[str, list[float]]:
+    """Return nDCG@10 of each query to all sources together, by the kind of source that has the answer."""
+    judged = mixed.lay_out(evaluation, code, peps, home / "mixed")
+    places = _index_archive(judged, home)
+
+    async def measure(made: ComposedServer) -> dict[str, list[float]]:
+        values: dict[str, list[float]] = {}
+        for query in judged.queries:
+            order = current_rule(query.text, await _answers(made, query.text))
+            values.setdefault(query.kind, []).append(_ndcg(order, query))
+        return values
+
+    return _measure_server(judged.roots, [judged.documents], judged, places, measure)
+
+
 def _large_project(folder: Path, code: Path, into: Path) -> Path:
     """Copy all code into one project, which later runs reuse."""
     if not into.is_dir():
@@ -110,8 +128,8 @@ def _measure_server(
     documents: Sequence[Path],
     judged: Mixed,
     places: ArchiveLocations,
-    measure: Callable[[ComposedServer], Awaitable[Table]],
-) -> Table:
+    measure: Callable[[ComposedServer], Awaitable[Measured]],
+) -> Measured:
     """Measure a server of some roots and folders of documents, with sites, an archive and notes."""
     for root in roots:
         _index(root, View.PROJECT)
@@ -129,7 +147,7 @@ def _measure_server(
         locations=places,
     )
 
-    async def run() -> Table:
+    async def run() -> Measured:
         notes = [make_note(one["doc_id"], one["content"], one["metadata"]) for one in judged.notes]
         if surface := made.source_list.notes:
             await surface.use("default", lambda index, _: index.add(notes))

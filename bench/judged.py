@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import program, quality
+from bench import federation, languages, program, quality
 from bench.report import Row, Table
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
 from dowse.encoding_worker.encode_now import encode_now
@@ -58,6 +58,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--eval", type=Path, metavar="EVAL", required=True, help="code-search/, issues/, scifact/, ...")
     parser.add_argument("--code-search", type=Path, metavar="DIR", help="the corpora of code-search, laid out")
     parser.add_argument("--checkouts", type=Path, metavar="DIR", help="a folder for each issue, named by its id")
+    parser.add_argument(
+        "--peps", type=Path, metavar="DIR", help="a clone of python/peps, the archive of federated search"
+    )
     parser.add_argument("--home", type=Path, default=HOME, help="the folder of the indexes, which later runs reuse")
     parser.add_argument(
         "--only", action="append", default=[], metavar="SET", help="one of the sets, as the table names it"
@@ -74,7 +77,7 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
     os.environ["DOWSE_HOME"] = str(options.home.resolve() / "index")
     methods = [name for name in METHODS if name != "model" or options.model]
     rows: list[Row] = [("", "queries", *methods, "semble")]
-    ablations: list[Table] = []
+    others: list[Table] = []
     for judged in judged_sets(options):
         projects = {name: open_corpus(judged.folder / name, has_model=options.model) for name in corpora_of(judged)}
         stores = {name: project.store for name, project in projects.items()}
@@ -82,13 +85,19 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
         rows.append((judged.name, str(len(judged.queries)), *cells, _semble_cell(judged, options)))
         _log(" ".join(rows[-1]))
         if judged.name == "code-search" and not options.no_ablations:
-            ablations.append(_ablations(judged, stores))
+            others.append(_ablations(judged, stores))
         for project in projects.values():
             project.close()
     if sites := _sites(options):
         rows.append(("sites, the page in the first ten", str(len(sites)), _cell({"": sites}), *["–"] * len(methods)))
+    if federated := _federated(options):
+        count = sum(map(len, federated.values()))
+        cells = [_cell(federated) if method == "table" else "–" for method in methods]
+        rows.append(("federated, five kinds of sources", str(count), *cells, "–"))
+    if not options.only or "languages" in options.only:
+        others.append(languages.table(options.home.resolve() / "languages"))
     heading = f"nDCG@10 with 95 % intervals (issues: changed file in the first {FIRST_FILES}); semble has our table as its model"
-    return [Table(heading, rows), *ablations]
+    return [Table(heading, rows), *others]
 
 
 # The sets
@@ -136,6 +145,18 @@ def _sites(options: argparse.Namespace) -> list[float]:
             hits = site.search(parse_search_query(one["q"]), quality.DEPTH).hits
             found.append(float(one["want"] in [site.page(hit.page).url for hit in hits]))
     return found
+
+
+def _federated(options: argparse.Namespace) -> Values:
+    needed = (options.eval / "scifact", options.code_search, options.peps)
+    if options.only and "federated" not in options.only:
+        return {}
+    if not all(folder and folder.is_dir() for folder in needed):
+        _log("federated is not measured: its queries or its files are missing (docs/benchmarks.md).")
+        return {}
+    return federation.federated_values(
+        options.eval, options.code_search.resolve(), options.peps, options.home.resolve() / "federated"
+    )
 
 
 def corpora_of(judged: JudgedSet) -> list[str]:

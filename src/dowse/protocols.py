@@ -202,6 +202,10 @@ class WordSearcher(Protocol):
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
         ...
 
+    def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return the stems that words stand for in the documents that are not in English, and their frequencies."""
+        ...
+
 
 class TextSearcher(WordSearcher, Protocol):
     """Search by words in an index that changes."""

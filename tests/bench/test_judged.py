@@ -45,6 +45,7 @@ def test_all_sets_are_in_one_table_and_each_rule_is_taken_away(data: Path) -> No
     assert list(rows) == ["code-search", "issues", "scifact", "cisi", "cosqa-dev"]
     assert all(row.count("1.0000 (") == 2 for row in rows.values())
     assert "DEFINITION = 0" in done.stdout
+    assert "German" in done.stdout
 
 
 def test_the_model_takes_part_and_half_of_it_is_measured(data: Path) -> None:
@@ -58,4 +59,4 @@ def test_the_model_takes_part_and_half_of_it_is_measured(data: Path) -> None:
 
 def test_missing_data_is_named(tmp_path: Path) -> None:
     done = measure(tmp_path)
-    assert (done.returncode, done.stderr.count("is not measured")) == (0, 5)
+    assert (done.returncode, done.stderr.count("is not measured")) == (0, 6)

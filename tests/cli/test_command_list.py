@@ -160,6 +160,7 @@ def test_why_names_the_rule_and_its_line(run: Run, root: Path, monkeypatch: pyte
 
 
 def test_why_works_before_anything_is_indexed(run: Run, root: Path) -> None:
+    assert "the QUERY comes first" in run("why", root / "src/apple.py", "peel the fruit").err
     ran = run("why", root / "src/apple.py")
     assert ran.code == 0
     assert "would be indexed" in ran.out

@@ -126,6 +126,7 @@ def test_an_assistant_without_a_current_project_needs_a_folder(run: Run, places:
         (["--agent", "nobody"], "dowse does not know an assistant nobody. It knows amp, antigravity"),
         (["--agent", "goose", "--project"], "Goose has no configuration of a project"),
         (["/nowhere"], "/nowhere is not a folder."),
+        (["--agent", "cursor", "--hook"], "--hook is for Claude Code and, without --project, Codex."),
     ],
 )
 def test_a_wrong_argument_is_explained(run: Run, places: Places, arguments: list[str], problem: str) -> None:

@@ -9,7 +9,7 @@ def test_forms_and_longer_words_are_found() -> None:
     assert WORDS.forms("search") == ["searching"]
     assert dict(WORDS.longer_words("search")) == {"searching": True, "research": False}
     assert WORDS.split_compound("filesystem", 3) == ("file", "system")
-    assert WORDS.split_compound("filesearches", 3) is None
+    assert not WORDS.split_compound("filesearches", 3)
 
 
 def test_typos_are_found_fewest_first() -> None:

@@ -1,6 +1,6 @@
 """Matching of a query word against the words of the archives: exact, by form, by prefix, with typos."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,8 @@ ACCENT_QUALITY = 0.97
 """Match quality of the same word with other accents."""
 FORM_QUALITY = 0.95
 """Match quality of another form of the word: `learn`, `learned`."""
+PART_QUALITY = 0.5
+"""Match quality of a part of a compound that no document has."""
 MIN_PREFIX_QUALITY, MAX_PREFIX_QUALITY = 0.5, 0.9
 """Match quality of a longer word that begins with the query word, by how much of it the query word is."""
 TYPO_POWER = 3
@@ -19,9 +21,10 @@ TYPO_POWER = 3
 gives 0.42, one of eight 0.67, two of six 0.30. This keeps accidental matches below a score of 0.3."""
 
 MIN_PREFIX_CHARACTERS = 3
+MIN_PART_CHARACTERS = 3
 MIN_ONE_TYPO_CHARACTERS = 3
 MIN_TWO_TYPOS_CHARACTERS = 6
-"""Minimum length of a query word to match as a prefix, with one typo, and with two typos."""
+"""Minimum length of a query word to match as a prefix, of a part of a compound, and to match with one and two typos."""
 COMMON_SHARE = 0.001
 MIN_COMMON_DOCUMENTS = 5
 """A word in this share of the documents, and in at least this number, is taken as spelled correctly."""
@@ -63,6 +66,14 @@ def match_fuzzily(database: ArchiveDatabase, word: str, total: int, *, is_last: 
     for other, other_folded, documents in rows:
         found[other] = 1.0 if other == word else ACCENT_QUALITY if other_folded == folded else FORM_QUALITY
         counts[other] = documents
+    vocabulary = _vocabulary(database)
+    for quality, words in (
+        (FORM_QUALITY, vocabulary.forms(folded)),
+        (PART_QUALITY, () if rows else vocabulary.split_compound(folded, MIN_PART_CHARACTERS)),
+    ):
+        for other, documents in _spellings(database, words):
+            found.setdefault(other, quality)
+            counts.setdefault(other, documents)
     # Other forms do not count: the stem of a misspelled word may be that of another word.
     known = sum(counts[other] for other, quality in found.items() if quality >= ACCENT_QUALITY)
     is_common = known >= max(MIN_COMMON_DOCUMENTS, COMMON_SHARE * total)
@@ -89,7 +100,7 @@ def _words_within_typos(database: ArchiveDatabase, folded: str) -> Iterable[tupl
     """Yield words within one or two typos, with their match quality; two only where no word is within one."""
     if len(folded) < MIN_ONE_TYPO_CHARACTERS:
         return
-    vocabulary = database.derived("vocabulary", lambda: _load_vocabulary(database))
+    vocabulary = _vocabulary(database)
     near = vocabulary.similar_words(folded, 2 if len(folded) >= MIN_TWO_TYPOS_CHARACTERS else 1)
     best = [found for found in near if found[1] == near[0][1]]
     quality = {other: (1 - typos / max(len(folded), len(other))) ** TYPO_POWER for other, typos in best}
@@ -98,6 +109,12 @@ def _words_within_typos(database: ArchiveDatabase, folded: str) -> Iterable[tupl
     yield from ((other, quality[other_folded]) for other, other_folded, _ in ordered[:MAX_TYPO_MATCHES])
 
 
-def _load_vocabulary(database: ArchiveDatabase) -> Vocabulary:
+def _spellings(database: ArchiveDatabase, folded: Sequence[str]) -> Iterable[Any]:
+    """Return the words that are these without accents, each with the number of documents that have it."""
+    return database.rows_in("SELECT word, documents FROM words WHERE folded IN", list(folded)[:500]) if folded else ()
+
+
+def _vocabulary(database: ArchiveDatabase) -> Vocabulary:
     """Return all words of the archives without accents."""
-    return Vocabulary(dict(database.rows("SELECT folded, SUM(documents) FROM words GROUP BY folded")))
+    every = "SELECT folded, SUM(documents) FROM words GROUP BY folded"
+    return database.derived("vocabulary", lambda: Vocabulary(dict(database.rows(every))))

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
+from dowse.text.stemming import LETTER_REPLACEMENTS
+
 MAX_WORD_CHARACTERS = 64
 """Longer words, which are data rather than language, are cut to this length."""
 
@@ -49,15 +51,9 @@ def strip_accents(word: str) -> str:
         return word
     parts = unicodedata.normalize("NFKD", word)
     bare = "".join(character for character in parts if not unicodedata.combining(character)).translate(
-        _LETTER_REPLACEMENTS
+        LETTER_REPLACEMENTS
     )
     return bare or word
-
-
-_LETTER_REPLACEMENTS = str.maketrans(
-    {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ŧ": "t", "ħ": "h"}
-)
-"""The common replacements of letters that have no Unicode decomposition."""
 
 
 def stem_words(words: Iterable[str]) -> list[str]:

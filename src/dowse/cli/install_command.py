@@ -84,7 +84,10 @@ def install(
     if guidance:
         changes += [plan_guidance(assistant, file) for assistant, file in _guidance_files(changes, project)]
     if hook:
-        changes += [plan_hook(assistant, file) for assistant, file in _hook_files(changes, project)]
+        hooks = _hook_files(changes, project)
+        if not hooks:
+            raise UsageError("--hook is for Claude Code and, without --project, Codex. Neither is meant here.")
+        changes += [plan_hook(assistant, file) for assistant, file in hooks]
     return _carry_out(changes, named or Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json)
 
 

@@ -33,6 +33,8 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
 
     if len(arguments) > 2:
         raise click.UsageError("why takes a PATH, or a QUERY and a PATH; quote a query of several words")
+    if len(arguments) == 2 and Path(arguments[0]).is_file() and not Path(arguments[1]).exists():
+        raise click.UsageError("the QUERY comes first: dowse why QUERY PATH")
     path = parse_path(arguments[-1])
     project = _project_of(path)
     show_warnings(project.warnings)

@@ -32,7 +32,7 @@ MAX_NUMBER = 1e30
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 BATCH_SECONDS = 120.0
 """How long a server may take for a batch; the first one may have to load its model."""
-QUERY_SECONDS = 10.0
+QUERY_SECONDS = 5.0
 """How long a server may take for a query. A search waits less; the model is loaded for the next one meanwhile."""
 ATTEMPTS = 3
 PAUSE_SECONDS = 1.0

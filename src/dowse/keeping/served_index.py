@@ -53,6 +53,8 @@ class ServedIndex:
         self._index: ProjectIndex | None = None
         self._settings_stamp: tuple[int, ...] = ()
         self._idle_timer: asyncio.TimerHandle | None = None
+        self._asked_at = 0.0
+        """The time of the last call, on the clock of its event loop."""
 
     # Asking the index
 
@@ -66,10 +68,10 @@ class ServedIndex:
                 self.start_run(view=view)
             raise
         finally:
-            if self._idle_timer:
-                self._idle_timer.cancel()
-            idle_seconds = SMALL_IDLE_SECONDS if is_memory_small() else IDLE_SECONDS
-            self._idle_timer = loop.call_later(idle_seconds, self._release_when_idle)
+            self._asked_at = loop.time()
+            if self._idle_timer is None:  # one that runs looks at the time of the last call by itself
+                idle_seconds = SMALL_IDLE_SECONDS if is_memory_small() else IDLE_SECONDS
+                self._idle_timer = loop.call_later(idle_seconds, self._release_when_idle, loop, idle_seconds)
 
     async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
         """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""
@@ -188,7 +190,12 @@ class ServedIndex:
             self._settings_stamp = self._index.settings_stamp()
         return self._index
 
-    def _release_when_idle(self) -> None:
+    def _release_when_idle(self, loop: asyncio.AbstractEventLoop, idle_seconds: float) -> None:
+        self._idle_timer = None
+        left = self._asked_at + idle_seconds - loop.time()
+        if left > 0:
+            self._idle_timer = loop.call_later(left, self._release_when_idle, loop, idle_seconds)
+            return
         with contextlib.suppress(RuntimeError):  # it was closed meanwhile
             self._thread.submit(self._release)
 

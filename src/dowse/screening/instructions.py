@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -51,10 +51,15 @@ def find_flags(text: str) -> tuple[Flag, ...]:
     return tuple(sorted(found, key=lambda flag: (flag.line, flag.kind))) if found else ()
 
 
-def may_have_flags(text: str) -> bool:
-    """Return whether a text, or any part of it, may have a content warning; most have no word of one."""
+def may_have_flags(text: str, words: Set[str]) -> bool:
+    """Return whether a text that has these words, or any part of it, may have a content warning."""
     is_visible = text.isascii() or _INVISIBLE.search(text) is None
-    return not is_visible or bool(_load_phrases().words.find_in(text))
+    return not is_visible or not words.isdisjoint(flag_words())
+
+
+def flag_words() -> Set[str]:
+    """Return words in lower case of which every text with instructions has one."""
+    return _load_phrases().by_word.keys()
 
 
 def _hides_text(line: str) -> bool:

@@ -3,11 +3,13 @@
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 from dowse.errors import ScreeningTimeout
-from dowse.screening.instructions import Flag, find_flags, may_have_flags
-from dowse.screening.secret_rules import SecretRule
+from dowse.screening.instructions import Flag, find_flags, flag_words, may_have_flags
+from dowse.screening.keyword_matcher import KeywordMatcher
+from dowse.screening.secret_rules import SecretRule, load_secret_rules
 from dowse.screening.secrets import Secret, find_secrets, possible_rules
 
 UNCHECKED = "unchecked"
@@ -68,7 +70,16 @@ class Suspicion(NamedTuple):
     @classmethod
     def of(cls, text: str, path: str, *, masks: bool) -> "Suspicion":
         """Return what is possible in a text by the words that it has."""
-        return cls(possible_rules(text, path) if masks else (), may_have_flags(text))
+        if not masks:
+            return cls((), has_flags=True)
+        words = _keywords().find_in(text)
+        return cls(possible_rules(text, path, words), may_have_flags(text, words))
+
+
+@cache
+def _keywords() -> KeywordMatcher:
+    """Return the words of all rules and phrases, which one pass over a text finds."""
+    return KeywordMatcher({*load_secret_rules().by_keyword, *flag_words()})
 
 
 def screen_text(

@@ -1,7 +1,7 @@
 """Detection of keys and tokens in text."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,10 +41,13 @@ def find_secrets(text: str, path: str = "", rules: Sequence[SecretRule] | None =
     return list(_merge_overlapping(sorted(secret for rule in rules for secret in _find_by_rule(rule, text))))
 
 
-def possible_rules(text: str, path: str = "") -> list[SecretRule]:
-    """Return the rules that may find something in a text or in a part of it; mostly there are none."""
+def possible_rules(text: str, path: str = "", words: Set[str] | None = None) -> list[SecretRule]:
+    """Return the rules that may find something in a text or in a part of it; mostly there are none.
+
+    `words` are those of the keywords that it has, among others, if they are known.
+    """
     rules = load_secret_rules()
-    keywords = rules.keywords.find_in(text)
+    keywords = rules.keywords.find_in(text) if words is None else words & rules.by_keyword.keys()
     if not keywords:
         return []
     candidates = {rule.kind: rule for keyword in keywords for rule in rules.by_keyword[keyword]}

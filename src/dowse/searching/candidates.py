@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from heapq import nlargest
+from itertools import islice
 from math import log
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -15,6 +16,7 @@ from dowse.searching.pasted_text import PastedText, find_mentioned
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, HalfWay, Leg
 from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
+from dowse.text.stemming import marked_language
 from dowse.text.vocabulary import rarity, similar_words
 from dowse.types import Kind, Scored, TextQuery
 
@@ -156,11 +158,11 @@ def _gather_evidence(
     *, spelling: "Spelling",
 ) -> Evidence | None:  # fmt: skip
     positive, names = query.positive, query.names
-    terms = list(dict.fromkeys(terms_of(" ".join(positive))))[:MAX_TERMS]
+    terms = _merge_terms(term_frequencies(store, positive).values())
     if not terms or (scope.among is not None and not scope.among):
         return None
     total = store.chunk_count()
-    weights = {term: rarity(frequency, total) for term, frequency in store.chunk_frequencies(terms).items()}
+    weights = {term: rarity(frequency, total) for term, frequency in terms.items()}
     unknown, corrected = spelling
     words = (*positive, *corrected.values())
     if method.mode == "vector":
@@ -308,11 +310,31 @@ def _corrections(store: WordSearcher, unknown: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def term_frequencies(store: WordSearcher, words: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return the terms of each word, and in how many chunks each of them occurs.
+
+    A word that is more frequent in another language than English is represented by its stem in that language.
+    """
+    terms = {word: terms_of(word) for word in words}
+    known = store.chunk_frequencies({term for found in terms.values() for term in found})
+    frequencies = {word: {term: known[term] for term in found} for word, found in terms.items()}
+    for word, foreign in store.foreign_terms(terms).items():
+        best = max(foreign, key=foreign.__getitem__)
+        if foreign[best] > max(frequencies[word].values(), default=0):
+            language = marked_language(best)
+            frequencies[word] = {term: count for term, count in foreign.items() if marked_language(term) == language}
+    return frequencies
+
+
+def _merge_terms(found: Iterable[dict[str, int]]) -> dict[str, int]:
+    merged = {term: count for one in found for term, count in one.items()}
+    return dict(islice(merged.items(), MAX_TERMS))
+
+
 def unknown_words(store: WordSearcher, words: Iterable[str]) -> list[str]:
     """Return the words of which no part occurs in the index."""
-    terms = {word: terms_of(word) for word in _WORD.findall(" ".join(words))}
-    frequencies = store.chunk_frequencies({term for found in terms.values() for term in found})
-    return [word for word, found in terms.items() if found and not any(frequencies[term] for term in found)]
+    terms = term_frequencies(store, _WORD.findall(" ".join(words)))
+    return [word for word, found in terms.items() if found and not any(found.values())]
 
 
 def _closest_word(word: str, known: dict[str, int]) -> str | None:

@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dowse.protocols import Store
 from dowse.searching.direct_index import DirectIndex
-from dowse.types import DocumentMatch, Kind, MatchedDocuments, Scored, StoredChunk, StoredDocument, TextQuery
+from dowse.types import (
+    DocumentMatch,
+    Kind,
+    MatchedDocuments,
+    Scored,
+    StoredChunk,
+    StoredDocument,
+    TextQuery,
+)
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -113,6 +121,10 @@ class CombinedStore:
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words of the store that begin with a prefix."""
         return self._store.words_with_prefix(prefix, limit)
+
+    def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return the stems that words stand for in the documents of the store that are not in English, and their frequencies."""
+        return self._store.foreign_terms(words)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Return those of the documents that have a vector of an encoder."""

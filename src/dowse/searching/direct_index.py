@@ -213,6 +213,10 @@ class DirectIndex:
         """Return nothing: spelling is corrected with the words of an index only."""
         return []
 
+    def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:  # noqa: ARG002 - part of the interface
+        """Return nothing: the language of a file is known once it is indexed."""
+        return {}
+
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:  # noqa: ARG002
         """Return nothing: no document has vectors yet."""
         return frozenset()

@@ -12,13 +12,21 @@ from typing import Literal
 
 from dowse.protocols import Searchable
 from dowse.screening.masking import screen_text
-from dowse.searching.candidates import Mode, QueryVector, Spelling, check_spelling, query_of_best_words
+from dowse.searching.candidates import (
+    Mode,
+    QueryVector,
+    Spelling,
+    check_spelling,
+    query_of_best_words,
+    term_frequencies,
+)
 from dowse.searching.document_lines import DocumentLines, WantedLines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passages import Passage, holds_phrase
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTION_WEIGHT
 from dowse.searching.search import Answer, SearchHit
+from dowse.searching.term_positions import terms_among
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.text.analysis import terms_of
 from dowse.types import DocumentMatch, StoredDocument, TextQuery
@@ -105,7 +113,7 @@ def rank_documents(
         search = replace(search, query=query_of_best_words(store, search.query))
     query, spelling = search.query, check_spelling(store, search.query)
     corrected = spelling.corrected
-    match, terms = _match_of(search, corrected), _query_terms(query, corrected)
+    match, terms = _match_of(search, corrected), _query_terms(store, query, corrected)
     find_texts: FindTexts = lambda limit, among, mode: search_texts(limit, among, mode, spelling).hits  # noqa: E731
     if not terms:
         return _titled_exactly(store, read, search)
@@ -169,15 +177,15 @@ def _count_without_filters(store: Searchable, search: DocumentSearch, corrected:
     return store.match_documents(_match_of(unfiltered, corrected), 1).total
 
 
-def _query_terms(query: SearchQuery, corrected: Mapping[str, str]) -> dict[str, float]:
+def _query_terms(store: Searchable, query: SearchQuery, corrected: Mapping[str, str]) -> dict[str, float]:
     """Return the terms of a query with their weights; the correction of a misspelled word counts half."""
     weights: dict[str, float] = {}
-    for word in query.positive:
+    for word, terms in term_frequencies(store, query.positive).items():
         correction = corrected.get(word.lower())
         if correction:
             weights |= dict.fromkeys(terms_of(correction), CORRECTION_WEIGHT)
         else:
-            weights |= dict.fromkeys(terms_of(word), 1.0)
+            weights |= dict.fromkeys(terms, 1.0)
     return weights
 
 
@@ -269,7 +277,7 @@ def _title_share(query: SearchQuery, terms: Mapping[str, float], title: str) -> 
     The share is at most 1 for a part of the query, and between 1 and 2 for all of it: the fewer other words, the higher.
     """
     title_terms = tuple(dict.fromkeys(terms_of(title)))
-    share = sum(terms[term] for term in title_terms if term in terms) / len(terms)
+    share = sum(terms[term] for term in terms_among(title, frozenset(terms))) / len(terms)
     if share < 1:
         return share
     words = frozenset(terms_of(" ".join((*query.terms, *query.must, *query.phrases))))

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from dowse.searching.term_positions import terms_of_word
+from dowse.searching.term_positions import foreign_terms_in, terms_of_word
 
 _TOKEN = re.compile(r"\w+")
 
@@ -49,7 +49,8 @@ def holds_phrase(text: str, phrase: str) -> bool:
 def found_terms(text: str, terms: Mapping[str, float]) -> Iterator[tuple[int, int, str]]:
     """Yield the start and the end of each word of a text that matches the query, and the term that it has."""
     for word in _TOKEN.finditer(text):
-        if term := next((term for term in terms_of_word(word[0]) if term in terms), None):
+        found = (term for term in terms_of_word(word[0]) if term in terms)
+        if term := next(found, None) or next(foreign_terms_in(word[0], terms), None):
             yield *word.span(), term
 
 

@@ -6,6 +6,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 
 from dowse.text.analysis import terms_of
+from dowse.text.stemming import bare_stem
 
 _KINDS: dict[str, re.Pattern[str]] = {
     "test": re.compile(
@@ -66,7 +67,7 @@ class NameMatcher:
     def __init__(self, terms: Iterable[str]) -> None:
         self._by_start: dict[str, list[str]] = {}
         for term in terms:
-            self._by_start.setdefault(term[:4], []).append(term)
+            self._by_start.setdefault(bare_stem(term)[:4], []).append(term)
 
     def terms_in(self, path: str) -> set[str]:
         """Return the terms of the query that the names of a file and its folder have."""
@@ -78,7 +79,7 @@ class NameMatcher:
 
     def _alike(self, name: str) -> list[str]:
         candidates = self._by_start.get(name[:4], ())
-        return [term for term in candidates if term.startswith(name) or name.startswith(term)]
+        return [term for term in candidates if bare_stem(term).startswith(name) or name.startswith(bare_stem(term))]
 
 
 def is_requested_path(requested: str | None, path: str) -> bool:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from dowse import query_syntax
 from dowse.searching.pasted_text import PastedText, is_pasted, take_apart
+from dowse.text.stemming import detect_language
 
 Shape = Literal["symbol", "path", "prose"]
 
@@ -110,7 +111,9 @@ def stop_words() -> frozenset[str]:
 @lru_cache(maxsize=8)
 def _content_words(words: tuple[str, ...]) -> tuple[str, ...]:
     """Return the words that are no stop words. A search needs them six times, and pasted text has up to 2,000 words."""
-    return tuple(word for word in words if _bare(word) not in stop_words())
+    language = detect_language(" ".join(words))
+    said = stop_words() | language.common_words if language else stop_words()
+    return tuple(word for word in words if _bare(word) not in said)
 
 
 def _bare(word: str) -> str:

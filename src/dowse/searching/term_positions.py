@@ -1,10 +1,11 @@
 """Positions of the terms of a query in a text, without an analysis of all its words."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-from dowse.text.analysis import ASCII_LETTERS, begins_term, terms_of
+from dowse.text.analysis import ASCII_LETTERS, begins_term, is_folded, terms_of, words_beyond_ascii
+from dowse.text.stemming import is_form, marked_language
 
 LONG_TERM = 7
 """Letters of a term that is found in a line by its beginning."""
@@ -14,6 +15,9 @@ _STEMS_OF_YING = frozenset({"die", "lie", "tie"})
 _LINE_END = ord("\n")
 _SIGNS = frozenset(range(128)) - ASCII_LETTERS
 _WORD = re.compile(rb"[0-9A-Za-z\x80-\xff]*")
+_ASCII = bytes(range(128))
+_FIRST_WORD = re.compile(r"(?:[^\W_]|[\u0300-\u036f])*")
+_TOKEN = re.compile(r"\w+")
 
 
 @lru_cache(maxsize=100_000)
@@ -25,7 +29,8 @@ def terms_of_word(word: str) -> tuple[str, ...]:
 def terms_among(text: str, terms: frozenset[str]) -> set[str]:
     """Return those of the terms that a text has."""
     data = text.encode("utf-8", "replace")
-    return {term for _, term in _find_terms(data, _lowered(data, terms), terms)}
+    found = {term for _, term in _find_in_ascii(data, data.lower(), terms)}
+    return found.union(term for _, term in _find_beyond_ascii(data, terms))
 
 
 def terms_by_line(data: bytes, terms: frozenset[str]) -> dict[int, list[str]]:
@@ -35,11 +40,12 @@ def terms_by_line(data: bytes, terms: frozenset[str]) -> dict[int, list[str]]:
     """
     import numpy as np  # here because a command that needs no vectors starts without it
 
-    lowered, long_terms = _lowered(data, terms), frozenset(term for term in terms if len(term) >= LONG_TERM)
+    lowered, long_terms = data.lower(), frozenset(term for term in terms if len(term) >= LONG_TERM and term.isascii())
     occurrences = [
         (at, term) for term in sorted(long_terms) for at in _positions(lowered, _common_beginning(term).encode())
     ]
-    occurrences += _find_terms(data, lowered, terms - long_terms)
+    occurrences += _find_in_ascii(data, lowered, terms - long_terms)
+    occurrences += _find_beyond_ascii(data, terms)
     ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END)
     found: dict[int, list[str]] = {}
     for line, (_, term) in zip(ends.searchsorted([at for at, _ in occurrences]).tolist(), occurrences, strict=True):
@@ -49,8 +55,35 @@ def terms_by_line(data: bytes, terms: frozenset[str]) -> dict[int, list[str]]:
     return found
 
 
-def _find_terms(data: bytes, lowered: bytes, terms: frozenset[str]) -> Iterator[tuple[int, str]]:
-    """Yield every occurrence of the terms in a text, with its position."""
+def foreign_terms_in(word: str, terms: Iterable[str]) -> Iterator[str]:
+    """Yield the stems of other languages that a word is a form of, or a compound with."""
+    return (term for term in terms if marked_language(term) and is_form(word, term))
+
+
+def _find_beyond_ascii(data: bytes, terms: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Yield the occurrences of terms in words with letters beyond ASCII, and of stems of other languages in all words."""
+    is_foreign = _has_foreign(terms)
+    if not is_foreign and (data.isascii() or is_folded(data.translate(None, _ASCII).decode("utf-8", "replace"))):
+        return
+    text, at, end = data.decode("utf-8", "replace"), 0, 0
+    known: dict[str, list[str]] = {}
+    for word in _TOKEN.finditer(text) if is_foreign else words_beyond_ascii(text):
+        found = known.get(word[0])
+        if found is None:
+            own = () if is_folded(word[0]) else terms_of_word(word[0])
+            found = known[word[0]] = [*(term for term in own if term in terms), *foreign_terms_in(word[0], terms)]
+        if found:
+            at, end = at + len(text[end : word.start()].encode("utf-8", "replace")), word.start()
+            yield from ((at, term) for term in found)
+
+
+@lru_cache(maxsize=64)
+def _has_foreign(terms: frozenset[str]) -> bool:
+    return any(map(marked_language, terms))
+
+
+def _find_in_ascii(data: bytes, lowered: bytes, terms: frozenset[str]) -> Iterator[tuple[int, str]]:
+    """Yield the occurrences of terms in words without letters beyond ASCII."""
     data += b"\n"
     for beginning, possible in _beginnings(terms):
         known: dict[bytes, str] = {}
@@ -59,7 +92,8 @@ def _find_terms(data: bytes, lowered: bytes, terms: frozenset[str]) -> Iterator[
                 word = _WORD.match(data, at)[0]  # type: ignore[index]  # it matches the empty text, too
                 term = known.get(word)
                 if term is None:
-                    term = next(iter(terms_of_word(word.decode("utf-8", "replace"))), "")
+                    decoded = _FIRST_WORD.match(word.decode("utf-8", "replace"))[0]  # type: ignore[index]
+                    term = next(iter(terms_of_word(decoded)), "") if is_folded(decoded) else ""
                     term = known[word] = term if term in possible else ""
                 if term:
                     yield at, term
@@ -75,15 +109,6 @@ def _positions(data: bytes, part: bytes) -> Iterator[int]:
         at += length
 
 
-def _lowered(data: bytes, terms: frozenset[str]) -> bytes:
-    """Return a text in lower case, with every letter in its place; letters beyond ASCII only if the terms have some."""
-    if not all(map(str.isascii, terms)):
-        lowered = data.decode("utf-8", "replace").lower().encode()
-        if len(lowered) == len(data):
-            return lowered
-    return data.lower()
-
-
 def _common_beginning(term: str) -> str:
     """Return the letters that all words of a term have: `using` becomes `use`, `policies` `polici`, `ability` `abl`."""
     return term[:-1] if term[-1] in "eiyl" and len(term) > 1 else term
@@ -93,7 +118,7 @@ def _common_beginning(term: str) -> str:
 def _beginnings(terms: frozenset[str]) -> list[tuple[bytes, frozenset[str]]]:
     """Return letters that a word begins with if it may be one of the terms, and those terms."""
     beginnings: dict[str, set[str]] = {}
-    for term in terms:
+    for term in filter(str.isascii, terms):
         beginnings.setdefault(_common_beginning(term), set()).add(term)
         if term in _STEMS_OF_YING:
             beginnings.setdefault(f"{term[0]}y", set()).add(term)

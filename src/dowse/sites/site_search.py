@@ -147,7 +147,7 @@ def _add_compounds(vocabulary: Vocabulary, matches: WordMatches, word: str, word
         if word in (first, second) and first + second in vocabulary:
             _add(matches, first + second, weights.SPLIT_WORD_WEIGHT)
     if word not in vocabulary and len(word) >= weights.MIN_COMPOUND_CHARACTERS:
-        for half in vocabulary.split_compound(word, weights.MIN_HALF_CHARACTERS) or ():
+        for half in vocabulary.split_compound(word, weights.MIN_HALF_CHARACTERS):
             _add(matches, half, weights.SPLIT_WORD_WEIGHT / 2)
 
 

@@ -21,14 +21,10 @@ from dowse.store.lexical_entries import ANALYZERS, DOCUMENT_ENTRY, SCHEMA, Lexic
 from dowse.store.lexical_links import can_lock, linked_folder
 from dowse.store.segment_files import SegmentFiles
 from dowse.store.term_statistics import TermStatistics
-from dowse.text.analysis import (
-    remove_separators,
-    terms_of,
-    whole_terms_of,
-)
+from dowse.text.analysis import remove_separators, split_unspaced, terms_of, whole_terms_of
 from dowse.types import DocumentMatch, MatchedDocuments, Scored, TextQuery, sorted_hits
 
-FORMAT = 3
+FORMAT = 4
 """Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is
 rebuilt."""
 
@@ -103,11 +99,11 @@ class LexicalIndex:
         """Return the documents that contain a word whole, or all its parts in one chunk."""
         with self._searching() as searcher:
             candidates = [self._require_all("words", whole_terms_of(word)), self._require_all("parts", terms_of(word))]
-            queries = [(tantivy.Occur.Should, query) for query in candidates if query is not None]
-            if not queries:
+            query = _any_of([*candidates, *self._has_foreign("parts", word)])
+            if query is None:
                 return frozenset()
             # Scores are not needed here; without them it takes two thirds of the time.
-            unscored = tantivy.Query.const_score_query(tantivy.Query.boolean_query(queries), 1.0)
+            unscored = tantivy.Query.const_score_query(query, 1.0)
             hits = searcher.search(unscored, max(1, searcher.num_docs), count=False).hits
             return frozenset(searcher.fast_field_values("document", [address for _, address in hits]))
 
@@ -116,7 +112,7 @@ class LexicalIndex:
         with self._searching() as searcher:
             required = [self._document_has(word, match) for word in match.required]
             if not required:
-                required = [_any_of([self._document_has(word, match) for word in match.words])]
+                required = [_any_of([self._document_has(word, match) for word in split_unspaced(match.words)])]
             excluded = [self._document_has(word, match) for word in match.excluded]
             if any(condition is None for condition in required):
                 return MatchedDocuments(0)
@@ -124,7 +120,8 @@ class LexicalIndex:
             if match.among is not None:
                 conditions.append(self._among(match.among))
             terms, statistics = self._title_terms(match), self._term_statistics(searcher)
-            titles = [query for term in terms if (query := statistics.scored_term("title", term)) is not None]
+            found_in_titles = (_any_of(statistics.scored_term("title", one) for one in group) for group in terms)
+            titles = [query for query in found_in_titles if query is not None]
             whole = tantivy.Query.boolean_query([(tantivy.Occur.Must, title) for title in titles])
             if len(titles) == len(terms) > 1:  # a title with all words comes before any other
                 titles.append(tantivy.Query.const_score_query(whole, _WHOLE_TITLE_SCORE))
@@ -143,23 +140,38 @@ class LexicalIndex:
             titled = sum(score > 0 for score, _ in found.hits)
             return MatchedDocuments(found.count, tuple(searcher.fast_field_values("document", addresses)), titled)
 
-    def _title_terms(self, match: DocumentMatch) -> list[str]:
-        text = " ".join((*match.words, *match.required)) if match.in_titles else ""
-        return list(dict.fromkeys(terms_of(text)))[:MAX_TERMS]
+    def _title_terms(self, match: DocumentMatch) -> list[tuple[str, ...]]:
+        """Return the terms of a query that titles are scored by, each with the stems of other languages for it."""
+        groups = dict[str, tuple[str, ...]]()
+        for word in (*match.words, *match.required) if match.in_titles else ():
+            first, *rest = terms_of(word) or [""]
+            groups |= {first: (first, *self._foreign_matches(word))} | {term: (term,) for term in rest}
+        groups.pop("", None)
+        return list(groups.values())[:MAX_TERMS]
 
     def _document_has(self, word: str, match: DocumentMatch) -> Any:
         """Return the query for documents whose title or text has a word; None when the word has no terms."""
         terms = terms_of(word)
-        in_title = self._require_all("title", terms) if match.in_titles else None
+        in_title = [self._require_all("title", terms), *self._has_foreign("title", word)] if match.in_titles else []
         if not match.in_texts or not terms:
-            return in_title
-        # All parts of a word have to be in one chunk, or the word whole.
+            return _any_of(in_title)
+        # All parts of a word have to be in one chunk, or the word whole. Parts are pairs of some characters.
         in_text = (
-            _term_query(self._index, "text", terms[0])
-            if len(terms) == 1
-            else self._among(self.documents_with_word(word))
+            [_term_query(self._index, "text", terms[0]), *self._has_foreign("text", word)]
+            if len(terms) == 1 and (len(word) > 1 or word.isascii())
+            else [self._among(self.documents_with_word(word))]
         )
-        return _any_of([in_title, in_text])
+        return _any_of([*in_title, *in_text])
+
+    def _has_foreign(self, field: str, word: str) -> list[Any]:
+        """Return queries for the entries of other languages that have a word, or a compound with it."""
+        return [_term_query(self._index, field, term) for term in self._foreign_matches(word)]
+
+    def _foreign_matches(self, word: str) -> list[str]:
+        with self._counting() as terms:
+            return [
+                term for found in terms.foreign_words.find([word]).values() for one in found for term in one.matches
+            ]
 
     def _among(self, documents: Iterable[int]) -> Any:
         return tantivy.Query.term_set_query(self._index.schema, "document", list(documents))
@@ -177,7 +189,13 @@ class LexicalIndex:
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
         with self._counting() as terms:
-            return terms.words_with_prefix(prefix, limit)
+            return terms.terms_with_prefix("words", prefix, limit)
+
+    def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return the stems that words stand for in the documents that are not in English, and their frequencies."""
+        with self._counting() as terms:
+            found = terms.foreign_words.find(words)
+            return {word: {one.term: one.frequency for one in foreign} for word, foreign in found.items()}
 
     def _search(self, query: TextQuery, limit: int, id_field: str) -> list[Scored]:
         with self._searching() as searcher:
@@ -194,11 +212,15 @@ class LexicalIndex:
     def _build_query(self, query: TextQuery, statistics: TermStatistics) -> Any:
         text = " ".join(query.words)
         terms = {"words": whole_terms_of(text), "names": whole_terms_of(remove_separators(text))}
-        part_terms = terms_of(text)
+        part_terms, foreign_terms = terms_of(text), statistics.foreign_words.find(query.words)
+        foreign = [match for found in foreign_terms.values() for one in found for match in one.matches.items()]
         scored = (
-            statistics.scored_term(field, term, weight)
+            statistics.scored_term(field, term, weight * share)
             for field, weight in query.weights.items()
-            for term in terms.get(field, part_terms)[:MAX_TERMS]
+            for term, share in (
+                *((term, 1.0) for term in terms.get(field, part_terms)[:MAX_TERMS]),
+                *(foreign if field not in terms else ()),
+            )
         )
         term_queries = [(tantivy.Occur.Should, one) for one in scored if one is not None]
         if not term_queries:

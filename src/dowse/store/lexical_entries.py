@@ -13,11 +13,11 @@ from dowse.text.analysis import (
     PARTS_ANALYZER,
     WHOLE_ANALYZER,
     count_terms,
-    keep_and_split_identifiers,
     keep_identifiers,
     remove_separators,
     split_identifiers,
 )
+from dowse.text.stemming import Language, detect_language, mark_stems
 from dowse.types import Field, Kind
 
 DOCUMENT_ENTRY = "document"
@@ -41,7 +41,8 @@ class LexicalDocument:
 def entries_of(document: LexicalDocument) -> Iterator[Any]:
     """Yield one entry for a document, one for each chunk, and those that fill its fields up to their mean length."""
     lengths, entries = Counter[Field](), 0
-    for number, texts in _texts_of(document):
+    language = _language_of(document)
+    for number, texts in _texts_of(document, language):
         entry = _new_entry(document)
         if number is None:
             entry.add_text("entry", DOCUMENT_ENTRY)
@@ -53,7 +54,7 @@ def entries_of(document: LexicalDocument) -> Iterator[Any]:
             entry.add_text(field, filled)
             lengths[field] += length
         if number is None and document.text:
-            entry.add_text("text", split_identifiers(document.text))
+            entry.add_text("text", _parts_of(document.text, language))
         entries += 1
         yield entry
     for filling in filling_lengths(lengths, entries):
@@ -70,18 +71,30 @@ def _new_entry(document: LexicalDocument) -> Any:
     return entry
 
 
-def _texts_of(document: LexicalDocument) -> Iterator[tuple[int | None, dict[Field, str]]]:
+def _language_of(document: LexicalDocument) -> Language | None:
+    """Return the language of prose that is not in English; code is read as English."""
+    return detect_language(document.chunks[0][1]) if document.kind == "docs" and document.chunks else None
+
+
+def _parts_of(text: str, language: Language | None) -> str:
+    """Prepare a text for the fields of parts: as stems of its language, or else so that identifiers are split."""
+    return mark_stems(text, language) if language else split_identifiers(text)
+
+
+def _texts_of(document: LexicalDocument, language: Language | None) -> Iterator[tuple[int | None, dict[Field, str]]]:
     """Yield the texts of the fields that are scored: of the document itself, and of each chunk with its id."""
-    own: dict[Field, str] = {"path": document.path, "stem": PurePosixPath(document.path).stem, "title": document.title}
-    yield None, {field: split_identifiers(text) for field, text in own.items() if text}
+    own: dict[Field, str] = {"path": document.path, "stem": PurePosixPath(document.path).stem}
+    if document.title:
+        own["title"] = document.title
+    yield None, {field: _parts_of(text, language if field == "title" else None) for field, text in own.items() if text}
     for chunk_id, text, symbols, headings in document.chunks:
-        words, parts = keep_and_split_identifiers(text)
+        words, parts = keep_identifiers(text), _parts_of(text, language)
         texts: dict[Field, str] = {"words": words, "parts": parts}
         if symbols:
             texts["names"] = keep_identifiers(" ".join(map(remove_separators, symbols)))
             texts["symbols"] = split_identifiers(" ".join(symbols))
         if headings:
-            texts["headings"] = split_identifiers(" ".join(headings))
+            texts["headings"] = _parts_of(" ".join(headings), language)
         yield chunk_id, texts
 
 

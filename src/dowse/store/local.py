@@ -291,6 +291,11 @@ class LocalStore:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
         return self._words.query(lambda index: index.words_with_prefix(prefix, limit))
 
+    def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return the stems that words stand for in the documents that are not in English, and their frequencies."""
+        distinct = tuple(words)
+        return self._words.query(lambda index: index.foreign_terms(distinct))
+
     def refresh(self) -> bool:
         """Open the current lexical index, and let it catch up unless another process writes; return whether it has."""
         refreshed = [follower.refresh() for follower in self._followers()]

@@ -1,9 +1,11 @@
 """In how many chunks a term occurs, without the deleted ones that Tantivy counts until it merges them away."""
 
+from functools import cached_property, partial
 from typing import Any
 
 import tantivy
 
+from dowse.store.foreign_words import ForeignWords
 from dowse.store.lexical_entries import CHUNK_ENTRY, SCHEMA
 from dowse.text.vocabulary import rarity
 from dowse.types import Field
@@ -34,12 +36,17 @@ class TermStatistics:
             self._counted[field, term] = int(count)
         return self._counted[field, term]
 
-    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
+    def terms_with_prefix(self, field: Field, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Return terms of a field that begin with a prefix, each with the number of chunks that contain it."""
         if not self._has_deleted:
-            return list(self._searcher.terms_with_prefix("words", prefix, limit=limit))
-        counted = self._searcher.terms_with_prefix("words", prefix, filter_query=tantivy.Query.all_query(), limit=limit)
+            return list(self._searcher.terms_with_prefix(field, prefix, limit=limit))
+        counted = self._searcher.terms_with_prefix(field, prefix, filter_query=tantivy.Query.all_query(), limit=limit)
         return [(word, count) for word, count in counted if count]
+
+    @cached_property
+    def foreign_words(self) -> ForeignWords:
+        """The stems of documents that are not in English."""
+        return ForeignWords(partial(self.terms_with_prefix, "parts"))
 
     def scored_term(self, field: Field, term: str, weight: float = 1.0) -> Any:
         """Return the query for a term that scores by how rare the term is; None where no entry has the term.

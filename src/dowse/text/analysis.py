@@ -8,11 +8,13 @@ in one piece, and `split_identifiers` also splits it into its words.
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
 import tantivy
+
+from dowse.text.stemming import strip_accents
 
 _JOINER = "\u02cd"
 """A letter that looks like an underscore and does not occur in practice: it keeps `snake_case` whole."""
@@ -22,7 +24,10 @@ _HUMP = re.compile(r"[A-Z](?:(?<=[a-z0-9][A-Z])|(?<=[A-Z][A-Z])(?=[a-z]))")
 capital is searched twice as fast as one that begins with a condition."""
 _UNSPACED_CHARACTERS = r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 _UNSPACED_RUN = re.compile(f"{_UNSPACED_CHARACTERS}+")
-"""Characters of scripts without spaces between words; each character is a term of its own."""
+"""Characters of scripts without spaces between words: whole terms are single characters, parts are pairs."""
+_PAIRED_RUN = re.compile(f"(?:{_UNSPACED_CHARACTERS}|[\uac00-\ud7a3])+")
+"""The same with Korean, whose words have many endings, so that their parts are pairs as well."""
+_ENDINGS = re.compile(r"[\u3040-\u309f]+")
 
 ASCII_LETTERS = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 """The letters and digits of ASCII, as bytes."""
@@ -39,6 +44,7 @@ _NO_WORD = re.compile(r"[\W_]+")
 _FOLDABLE = re.compile("[^\x00-\xa9\xab-\xb4\xb6-\xb9\xbb-\xbf\u2000-\u2bff]+")
 """Letters and marks beyond ASCII; most texts have only typographic signs, which need no folding. The class names the
 characters that it leaves out: naming all others takes 8 ms to compile."""
+_FOLDED_WORD = re.compile(rf"(?:{_FOLDABLE.pattern}|[^\W_])+")
 _WRITTEN_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+(?:\+\+|#)?")
 
 
@@ -52,13 +58,7 @@ def split_identifiers(text: str) -> str:
 
     It splits at underscores by itself.
     """
-    return _HUMP.sub(_space_before, _space_out_characters(text))
-
-
-def keep_and_split_identifiers(text: str) -> tuple[str, str]:
-    """Prepare a text in both ways."""
-    spaced = _space_out_characters(text)
-    return spaced.replace("_", _JOINER), _HUMP.sub(_space_before, spaced)
+    return _HUMP.sub(_space_before, text if text.isascii() else _FOLDABLE.sub(lambda run: _split_run(run[0]), text))
 
 
 def _space_before(found: "re.Match[str]") -> str:
@@ -85,6 +85,12 @@ def _space_out_characters(text: str) -> str:
     return text if text.isascii() else _UNSPACED_RUN.sub(lambda run: f" {' '.join(run[0])} ", text)
 
 
+@lru_cache(maxsize=10_000)
+def _split_run(run: str) -> str:
+    """Return letters beyond ASCII as parts: without accents, and unspaced scripts in pairs."""
+    return _PAIRED_RUN.sub(_space_out_pairs, strip_accents(run))
+
+
 def fold(text: str) -> str:
     """Prepare a text so that its words are found without regard to case, accents and width.
 
@@ -100,6 +106,20 @@ def fold(text: str) -> str:
 def is_folded(text: str) -> bool:
     """Return whether the words of a text are compared as they are written, but in lower case."""
     return text.isascii() or _FOLDABLE.search(text) is None
+
+
+def words_beyond_ascii(text: str) -> Iterator["re.Match[str]"]:
+    """Yield the words of a text that have letters beyond ASCII, which are indexed in another form."""
+    end = 0
+    for run in _FOLDABLE.finditer(text):
+        if run.start() >= end:
+            start = run.start()
+            while start > end and (text[start - 1].isalnum() or unicodedata.combining(text[start - 1])):
+                start -= 1
+            found = _FOLDED_WORD.match(text, start)
+            if found:
+                end = max(found.end(), run.end())
+                yield found
 
 
 def folded_words(text: str) -> list[str]:
@@ -143,6 +163,19 @@ def terms_of(text: str) -> list[str]:
     """Return the terms of a text as they are indexed: identifiers split, lower case, stemmed."""
     found: list[str] = PARTS_ANALYZER.analyze(split_identifiers(text))
     return found
+
+
+def split_unspaced(words: Iterable[str]) -> Iterator[str]:
+    """Yield words, and pairs of characters instead of words in scripts without spaces, which may be sentences.
+
+    Pairs of Japanese endings and particles are left out, unless a word has no others.
+    """
+    for word in words:
+        if word.isascii() or _PAIRED_RUN.search(word) is None:
+            yield word
+        else:
+            pairs = split_identifiers(word).split()
+            yield from [pair for pair in pairs if not _ENDINGS.fullmatch(pair)] or pairs
 
 
 def whole_terms_of(text: str) -> list[str]:

@@ -1,12 +1,18 @@
 """The words of an index, found by spelling: the word itself, its forms, longer words that contain it, and typos."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cached_property
 from math import log
 from typing import Any
 
+from dowse.text.stemming import Language, languages, split_compound, stem_words, strip_accents
+
 MAX_LONGER_WORDS = 200
 """Longer words that contain a word, at most; a short word is in thousands."""
+_KNOWN_COMMON_WORDS, _COMMON_WORD_SHARE = 0.4, 0.005
+"""Texts are in a language if they have this share of its common words, each in this share of the texts of the most
+frequent word."""
 
 
 class Vocabulary:
@@ -25,8 +31,29 @@ class Vocabulary:
         return word in self.frequencies
 
     def forms(self, word: str) -> list[str]:
-        """Return the other English forms of a word that the index has: its plurals and verb endings."""
-        return [form for form in _inflections(word) if form in self.frequencies]
+        """Return the other forms of a word that the index has: English plurals and verb endings, and those of its languages."""
+        found = dict.fromkeys(form for form in _inflections(word) if form in self.frequencies)
+        for language, words in self._words_by_stem:
+            for stem in stem_words(word, language):
+                found |= dict.fromkeys(words.get(stem, ()))
+        found.pop(word, None)
+        return list(found)
+
+    @cached_property
+    def _words_by_stem(self) -> Sequence[tuple[Language, Mapping[str, list[str]]]]:
+        """The words by their stems in each language other than English that the texts are written in."""
+        least = _COMMON_WORD_SHARE * max(self.frequencies.values(), default=0)
+        common = {word for word, count in self.frequencies.items() if count >= least}
+        found = []
+        for language in languages():
+            known = common.intersection(map(strip_accents, language.common_words))
+            if len(known) >= _KNOWN_COMMON_WORDS * len(language.common_words):
+                words: dict[str, list[str]] = defaultdict(list)
+                for word in self.frequencies:
+                    for stem in stem_words(word, language):
+                        words[stem].append(word)
+                found.append((language, words))
+        return found
 
     def longer_words(self, word: str) -> Iterator[tuple[str, bool]]:
         """Yield longer words that contain a word, each with whether it begins with the word."""
@@ -62,10 +89,21 @@ class Vocabulary:
         near = np.bitwise_count(self._letters[length] ^ bits) <= 2 * max_typos
         return [words[at] for at in np.flatnonzero(near)]
 
-    def split_compound(self, word: str, min_characters: int) -> tuple[str, str] | None:
-        """Split a word into two words of the index; None if it is not a compound of two."""
+    def split_compound(self, word: str, min_characters: int) -> Sequence[str]:
+        """Return the two words of the index that a word is made of, or the forms of its parts in a language of the texts."""
         splits = range(len(word) - min_characters, min_characters - 1, -1)
-        return next(((word[:at], word[at:]) for at in splits if word[:at] in self and word[at:] in self), None)
+        halves = next(((word[:at], word[at:]) for at in splits if word[:at] in self and word[at:] in self), ())
+        if halves:
+            return halves
+        stems = (
+            (stem, *one) for one in self._words_by_stem if one[0].has_compounds for stem in stem_words(word, one[0])
+        )
+        return [
+            form
+            for stem, language, words in stems
+            for part in split_compound(stem, language, words)
+            for form in words[part]
+        ]
 
 
 def rarity(frequency: int, total: int) -> float:
