@@ -283,15 +283,14 @@ class DocumentLines:
         """Return the best lines of a unit without gaps; a short unit whole, with those next to it."""
         if unit.size > WINDOW_LINES:
             chances, lines = self.line_chances(unit), list(_lines_of(unit))
-            before = list(accumulate((chances.get(line, 0.0) for line in lines), initial=0.0))
+            before = list(accumulate([chances.get(line, 0.0) for line in lines], initial=0.0))
             sums = [after - start for start, after in zip(before, before[WINDOW_LINES:], strict=False)]
             start = sums.index(max(sums))
             shown = lines[start : start + WINDOW_LINES]
             while len(shown) > 1 and not self.lines[shown[0]].strip():
                 shown = shown[1:]
             return self.passage(unit, shown)
-        at = self.units.index(unit)
-        first = last = at
+        first = last = bisect_right(self._units.starts, unit.start) - 1
         while last + 1 < len(self.units) and self.units[last + 1].end - unit.start < WINDOW_LINES:
             last += 1
         while first and self.units[last].end - self.units[first - 1].start < WINDOW_LINES:
