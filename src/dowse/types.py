@@ -180,6 +180,8 @@ class Symbol:
     name: str
     kind: str
     line: int
+    end_line: int = field(default=0, compare=False)
+    """The last line of the definition; 0 if it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

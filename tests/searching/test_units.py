@@ -8,7 +8,9 @@ from dowse.searching.units import Unit, find_units
 from dowse.types import Symbol
 
 
-def units(text: str, *symbols: tuple[str, str, int], language: str = "python") -> list[Unit]:
+def units(
+    text: str, *symbols: tuple[str, str, int] | tuple[str, str, int, int], language: str = "python"
+) -> list[Unit]:
     return find_units(text.split("\n"), [Symbol(*symbol) for symbol in symbols], language)
 
 
@@ -122,3 +124,11 @@ def test_every_line_that_is_not_blank_is_in_one_unit(
     assert covered == sorted(set(covered))
     assert {line for line, text in enumerate(lines) if text.strip()} <= set(covered)
     assert all(one.start <= one.body <= one.end for one in found)
+
+
+def test_a_definition_ends_where_its_grammar_said_whatever_its_indentation() -> None:
+    text = "object Main:\ndef run(): Unit =\nprintln(1)\nprintln(2)\nval rest = 3\n\ndef stop() = 1"
+    found = units(text, ("Main", "object", 1, 7), ("run", "method", 2, 4), ("stop", "method", 7, 7))
+    assert [(one.start + 1, one.end + 1, ".".join(one.names)) for one in found] == [
+        (1, 1, "Main"), (2, 4, "Main.run"), (5, 5, "Main"), (7, 7, "Main.stop"),
+    ]  # fmt: skip

@@ -100,8 +100,11 @@ def _add_symbols(text: Text, spans: list[Span], definitions: list[Definition]) -
 def _unique_symbols(text: Text, inside: list[Definition]) -> tuple[Symbol, ...]:
     """Return each symbol once, at its first line: in Haskell a signature and its equations define one function."""
     symbols: dict[tuple[str, str], Symbol] = {}
+    previous = None
     for definition in inside:
-        name, kind = definition.name, definition.kind
-        if kind != SCOPE and (name, kind) not in symbols:
-            symbols[name, kind] = Symbol(name, kind, text.line_at(definition.name_at))
+        name, kind = key = definition.name, definition.kind
+        if kind != SCOPE and (key not in symbols or key == previous):
+            line = symbols[key].line if key in symbols else text.line_at(definition.name_at)
+            symbols[key] = Symbol(name, kind, line, text.line_at(max(definition.start, definition.end - 1)))
+        previous = key
     return tuple(symbols.values())

@@ -88,7 +88,7 @@ def _reading_to_json(found: Reading) -> Fields:
 
 
 def _chunk_to_json(chunk: Chunk) -> list[Any]:
-    symbols = [(symbol.name, symbol.kind, symbol.line) for symbol in chunk.symbols]
+    symbols = [(symbol.name, symbol.kind, symbol.line, symbol.end_line) for symbol in chunk.symbols]
     return [chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.end_line, symbols, chunk.headings]
 
 

@@ -1,7 +1,8 @@
 """Units of a document: parts that can be read by themselves.
 
 A unit of code is a function, the head of a class or a block of other lines; of Markdown, a section. They are found by the
-names that were indexed, by indentation and by blank lines, so no grammar is needed when a query is answered.
+definitions that were indexed, with their first and last lines, by indentation where the last lines are not known, and by
+blank lines, so no grammar is needed when a query is answered.
 """
 
 import re
@@ -80,6 +81,12 @@ class _Definition:
     indentation: int
     name: str
     is_function: bool
+    end: int
+    """Its last line; -1 if it is not known."""
+
+    def has(self, line: int, indentation: int) -> bool:
+        """Return whether a later line is in it."""
+        return line <= self.end if self.end >= 0 else indentation > self.indentation
 
 
 def _code_units(lines: Sequence[str], symbols: Iterable[Symbol], first_line: int) -> Iterator[Unit]:
@@ -91,13 +98,16 @@ def _code_units(lines: Sequence[str], symbols: Iterable[Symbol], first_line: int
     yield from _blocks(lines, 0, first - 1, ())
     around: list[_Definition] = []
     for at, definition in enumerate(definitions):
-        while around and around[-1].indentation >= definition.indentation:
+        while around and not around[-1].has(definition.line, definition.indentation):
             around.pop()
         names = (*(outer.name for outer in around), definition.name)
         following = starts[at + 1] if at + 1 < len(starts) else len(lines)
         if following <= starts[at]:  # two names on one line
             continue
-        end = _last_line(lines, indents, definition, following)
+        end = _last_line(lines, indents, definition, following) if definition.end < 0 else definition.end
+        end = max(definition.line, min(end, following - 1))
+        while end > definition.line and not lines[end].strip():
+            end -= 1
         body = _signature_end(lines, definition.line, end) + 1
         kind: UnitKind = "function" if definition.is_function else "class"
         yield Unit(starts[at], end, kind, names, min(body, end), definition.line)
@@ -116,11 +126,12 @@ def _definitions(
         if not 0 <= line < len(lines):
             continue
         indentation = indents[line]
-        if current and current.is_function and indentation > current.indentation:
+        if current and current.is_function and current.has(line, indentation):
             continue
-        if symbol.kind in _PARTS and not _has_body(indents, line):
+        end = min(symbol.end_line - first_line, len(lines) - 1) if symbol.end_line else -1
+        if symbol.kind in _PARTS and (end == line or not _has_body(indents, line)):
             continue
-        current = _Definition(line, indentation, symbol.name, symbol.kind in _FUNCTIONS)
+        current = _Definition(line, indentation, symbol.name, symbol.kind in _FUNCTIONS, end)
         yield current
 
 

@@ -59,7 +59,7 @@ def chunk_row(chunk: Chunk, hashed_input: bytes) -> tuple[object, ...]:
         chunk.end_line,
         text_hash(chunk.text.encode()),
         hashed_input,
-        _to_json([(symbol.name, symbol.kind, symbol.line) for symbol in chunk.symbols]),
+        _to_json([(symbol.name, symbol.kind, symbol.line, symbol.end_line) for symbol in chunk.symbols]),
         _to_json(chunk.headings),
     )
 
