@@ -490,3 +490,16 @@ def test_a_word_that_does_not_occur_does_not_hide_the_lines_of_the_others(projec
     (hit, *_) = ask(project, "refreshed xylophonist").hits
     assert "refreshed" in hit.passages[0].text
     assert hit.relevance > 0
+
+
+def test_files_that_say_the_same_are_shown_once_with_the_paths_of_the_others(tmp_path: Path) -> None:
+    shared = "def peel_pear(fruit):\n    skin = fruit.skin\n    skin.remove()\n    return fruit\n"
+    files = {
+        "a.py": shared, "copy/a.py": shared, "near.py": f"# A near copy\nLIMIT = 3\n\n\n{shared}", "other.py": "x = 1\n",
+    }  # fmt: skip
+    project = ProjectIndex(write_tree(tmp_path / "fruit", files))
+    project.update()
+    (hit,) = ask(project, "peel_pear").hits
+    assert {hit.path, *hit.same_in} == {"a.py", "copy/a.py", "near.py"}
+    assert ask(project, "peel_pear", detail="outline").hits[0].passages[0].text == "def peel_pear(fruit):"
+    project.close()

@@ -36,6 +36,8 @@ def show_hits(answer: "Answer", detail: "Detail") -> None:
         why = "" if detail == "passages" else strongest_signals(hit.signals)
         show(*_format_heading(hit), *([SafeText("  "), escape(why, dim=True)] if why else []))
         _show_passages(hit.passages, lambda line: [word[:2] for word in found_terms(line, answer.terms)])
+        if hit.same_in:
+            show(escape(f"     =  {', '.join(hit.same_in)}", dim=True))
         if places := format_places(hit.other_places, detail):
             show(escape(f"     +  {places}", dim=True))
 

@@ -211,6 +211,7 @@ def _hit_as_json(hit: "SearchHit") -> dict[str, Any]:
         "kind": hit.kind,
         "title": hit.title,
         "passages": [_match_as_json(passage) for passage in hit.all_passages],
+        **({"sameIn": list(hit.same_in)} if hit.same_in else {}),
         "why": strongest_signals(hit.signals),
         **({"direct": True} if hit.is_direct else {}),
     }

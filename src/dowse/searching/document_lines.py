@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from heapq import nlargest
 from itertools import accumulate, pairwise
-from math import exp
+from math import exp, fsum
 
 from dowse.searching import ranking_constants
 from dowse.searching.document_units import units_of
 from dowse.searching.passages import Passage
 from dowse.searching.pasted_text import Frame
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.term_positions import terms_by_line
+from dowse.searching.term_positions import terms_by_line, terms_of_word
 from dowse.searching.units import Unit
 from dowse.types import StoredChunk, StoredDocument, Symbol
 
@@ -27,7 +27,7 @@ MAX_GAP = 2
 """So many lines between two shown ones are shown as well: the sign for them would take nearly as much room."""
 
 _WORD = re.compile(r"\w{3,}")
-_IMPORT = re.compile(r"\s*(?:import|from|#\s*include|use|using|package|require|extern)\b")
+_IMPORT = re.compile(r"\s*(?:import|from|if (?:typing\.)?TYPE_CHECKING|#\s*include|use|using|package|require|extern)\b")
 _BOILERPLATE = re.compile(rf"{_IMPORT.pattern}|#|//|/\*|\*|--\s|[)}}\]]")
 _OPEN_BRACKET = re.compile(r"([({])[^)}]*$")
 _NEAR_LINES = [
@@ -152,6 +152,9 @@ class DocumentLines:
             for name in names & self._units.by_name.keys():
                 for at in self._units.by_name[name]:
                     scores[at] += weight
+        for name, share in self._named_shares().items():
+            for at in self._units.by_name[name]:
+                scores[at] += ranking_constants.UNIT_NAME_TERMS * share
         for at in self._framed_units():
             scores[at] += ranking_constants.UNIT_FRAME
         found = {at for at in (*by_words, *by_chunk) if by_words.get(at) or by_chunk.get(at) == 1.0}
@@ -164,6 +167,14 @@ class DocumentLines:
         chances = [exp(certainty * (score - highest)) for score in scores]
         total = sum(chances)
         return [RankedUnit(self.units[at], chances[at] / total, at in found) for at in ranked]
+
+    def _named_shares(self) -> dict[str, float]:
+        """Return the names of units that have terms of a typed query, each with the share of the query that it has."""
+        terms, total = self._wanted.terms, sum(self._wanted.terms.values())
+        if self._wanted.title_terms or not total:
+            return {}
+        found = ((name, terms.keys() & set(terms_of_word(name))) for name in self._units.by_name)
+        return {name: fsum([terms[term] for term in some]) / total for name, some in found if some}
 
     def _framed_units(self) -> set[int]:
         """Return the units with a line that a traceback names."""
@@ -278,6 +289,12 @@ class DocumentLines:
         """Return the lines that say what a unit is: its signature, the first line of a class, or its heading."""
         lines = range(unit.definition, max(unit.body, unit.definition + 1))
         return [line for line in lines if self.lines[line].strip()][:SHOWN_SIGNATURE_LINES]
+
+    def first_line(self, unit: Unit) -> Passage:
+        """Return the first line of a definition or section, or the best line of others."""
+        chances = self.line_chances(unit)
+        is_named = unit.kind != "block" and self.signature(unit)
+        return self.passage(unit, self.signature(unit)[:1] if is_named else [max(chances, key=chances.__getitem__)])
 
     def window(self, unit: Unit) -> Passage:
         """Return the best lines of a unit without gaps; a short unit whole, with those next to it."""

@@ -17,7 +17,7 @@ MAX_UNITS = 5
 """Maximum units of a file that are shown."""
 KEYS_CHARACTERS, PASSAGE_CHARACTERS, LINE_CHARACTERS = 150, 50, 6
 """The characters that a reply takes for a hit, a further passage and a line, beside the text."""
-PIECE_REACH, FIRST_REACH = 2, 3
+PIECE_REACH, FIRST_REACH = 1, 3
 """Lines around a chosen one that are shown with it; and around the best line of a file."""
 MIN_WEIGHT = 0.05
 """A file of less weight is shown with one line."""
@@ -134,7 +134,7 @@ def _passages(document: DocumentLines, units: Sequence[_Candidate]) -> Iterator[
     for rank, one in enumerate(units):
         if len(one.chosen) >= min(WHOLE_SHARE * one.unit.size, one.unit.size - MAX_GAP):
             one.chosen.update(range(one.unit.start, one.unit.end + 1))
-        runs = list(_runs(one.chosen - one.shown))
+        runs = list(_runs(one.chosen - one.shown, one.shown))
         if rank == 0 and not one.shown:
             best = max(runs, key=lambda run: sum(one.lines.get(line, 0.0) for line in run))
             yield document.passage(one.unit, best)
@@ -144,11 +144,11 @@ def _passages(document: DocumentLines, units: Sequence[_Candidate]) -> Iterator[
         one.shown |= one.chosen
 
 
-def _runs(lines: Collection[int]) -> Iterator[list[int]]:
-    """Yield lines as runs without gaps; small gaps are filled."""
+def _runs(lines: Collection[int], shown: Collection[int]) -> Iterator[list[int]]:
+    """Yield lines as runs without gaps; small gaps are filled, unless their lines were shown before."""
     run = list[int]()
     for line in sorted(lines):
-        if run and line > run[-1] + MAX_GAP + 1:
+        if run and (line > run[-1] + MAX_GAP + 1 or any(at in shown for at in range(run[-1] + 1, line))):
             yield run
             run = []
         run += range(run[-1] + 1 if run else line, line + 1)

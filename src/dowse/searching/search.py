@@ -4,7 +4,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from math import fsum
 from typing import Literal, NamedTuple
 
 from dowse.errors import UsageError
@@ -20,6 +19,7 @@ from dowse.searching.passages import Passage, holds_phrase
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
+from dowse.searching.relevance import relevance_of
 from dowse.searching.term_positions import terms_among
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.text.vocabulary import rarity
@@ -29,6 +29,8 @@ Detail = Literal["brief", "outline", "passages", "full"]
 """One short passage of each file; one line and the outline; the lines that answer; or whole functions and sections."""
 
 MAX_LIMIT = 1000
+MIN_COMPARED_LINES = 3
+"""Shorter passages are shown again where another file has the same."""
 MAX_READ_BYTES = 300_000
 """Of a larger file, only the best chunk is considered."""
 FULL_CHARACTERS = 4000
@@ -86,6 +88,8 @@ class SearchHit:
     """Passages that are worth less; a reply shows them after all hits."""
     other_places: tuple[str, ...] = ()
     """Other parts of the file with words of the query, each as a line number and a name; best first."""
+    same_in: tuple[str, ...] = ()
+    """Other files that were found and say the same in this place; they are no hits of their own."""
 
     @property
     def all_passages(self) -> tuple[Passage, ...]:
@@ -239,7 +243,7 @@ class _AnswerBuilder:
         )
         self._wanted = WantedLines.of(query, terms, title_terms)
         self._found: list[_FoundFile] = []
-        self._contents: set[bytes] = set()
+        self._copies: dict[bytes, list[str]] = {}
 
     def add_files(self, ranked: Sequence[RankedFile]) -> None:
         """Add files, best first, until the limit is reached or nothing more fits."""
@@ -272,11 +276,12 @@ class _AnswerBuilder:
     def _is_shown(self, file: RankedFile, checked: Current) -> bool:
         """Return whether a file says something that was not said before; blobs are found by name or by every word."""
         content = checked.document.content_hash
-        if content in self._contents:
+        if content in self._copies:
+            self._copies[content].append(checked.document.path)
             return False
         if not file.is_found_by_name and is_blob(checked.data) and not self._has_every_term(checked):
             return False
-        self._contents.add(content)
+        self._copies[content] = []
         return True
 
     def _has_every_term(self, checked: Current) -> bool:
@@ -294,8 +299,16 @@ class _AnswerBuilder:
         """Choose the passages of all files that were found, and make hits of them, as many as fit."""
         files = [self._file_lines(found) for found in self._found]
         characters_left = self._options.budget_tokens * 4
+        places = dict[str, int]()
         for found, file, shown in zip(self._found, files, self._choose(files), strict=True):
+            said = "" if self._options.detail == "brief" else _comparable(shown.passages[0])
             hit = self._make_hit(found, file, shown)
+            if said in places:
+                first = self.hits[places[said]]
+                self.hits[places[said]] = replace(first, same_in=(*first.same_in, hit.path, *hit.same_in))
+                continue
+            if said:
+                places[said] = len(self.hits)
             characters_left -= len(hit.path) + sum(len(passage.text) for passage in hit.all_passages)
             if characters_left < 0 and self.hits:
                 self.is_cut = True
@@ -307,7 +320,7 @@ class _AnswerBuilder:
             case "brief":
                 return [ChosenPassages([file.document.window(file.units[0].unit)], []) for file in files]
             case "outline":
-                return choose_passages(files, 0)
+                return [ChosenPassages([file.document.first_line(file.units[0].unit)], []) for file in files]
             case "full":
                 return choose_passages(files, FULL_CHARACTERS * len(files), are_whole=True)
         first = ranking_constants.SHOWN_CHARACTERS + ranking_constants.HIT_CHARACTERS * len(files)
@@ -345,13 +358,14 @@ class _AnswerBuilder:
     def _make_hit(self, found: "_FoundFile", file: FileLines, shown: ChosenPassages) -> SearchHit:
         document, lines = found.checked.document, file.document
         ceiling = self.hits[-1].relevance if self.hits else 1.0
-        relevance = min(ceiling, _relevance(document, lines.window(file.units[0].unit), self._evidence))
+        relevance = min(ceiling, relevance_of(document, lines.window(file.units[0].unit), self._evidence))
         texts = ShownTexts((*shown.passages, *shown.further), document.title, self._other_places(file, shown))
         texts = screen_shown(texts, found.checked.data, found.part, document.path, masks=self._masks)
         count = len(shown.passages)
         return SearchHit(
             document.path, document.kind, document.language, texts.title, relevance, texts.passages[:count],
             found.file.signals, document.id, texts.passages[count:], texts.places,
+            tuple(self._copies.get(document.content_hash, ())),
         )  # fmt: skip
 
     def _other_places(self, file: FileLines, shown: ChosenPassages) -> tuple[str, ...]:
@@ -370,26 +384,7 @@ class _FoundFile(NamedTuple):
     """The scores of its chunks."""
 
 
-def _relevance(document: StoredDocument, passage: Passage, evidence: Evidence) -> float:
-    """Return the relevance of a hit, from 0 to 1.
-
-    It depends on the share of the query in its best lines and in the names around them, and on nearness in meaning.
-    """
-    terms = evidence.terms
-    total = sum(terms.values()) + evidence.missing or 1.0
-    # The parent folders say little, unless the query is a path.
-    path = document.path if evidence.path else document.path.rpartition("/")[2]
-    around = [path, document.title, *passage.symbols, *passage.headings]
-    wanted = frozenset(terms)
-    names = terms_among(" ".join(around), wanted)
-    everything = names | terms_among(passage.text, wanted)
-    in_names, in_all = (fsum(terms[term] for term in found) / total for found in (names, everything))
-    by_words = ranking_constants.PASSAGE_RELEVANCE * in_all + ranking_constants.NAME_RELEVANCE * in_names
-    return round(by_words + (1 - by_words) * _meaning_relevance(evidence.nearness.get(document.id, 0.0)), 4)
-
-
-def _meaning_relevance(nearness: float) -> float:
-    """Return the relevance by nearness in meaning: 0 up to the minimum nearness, then increasing."""
-    span = ranking_constants.FULL_NEARNESS - ranking_constants.MIN_NEARNESS
-    share = min(1.0, max(0.0, (nearness - ranking_constants.MIN_NEARNESS) / span))
-    return ranking_constants.MAX_MEANING_RELEVANCE * share
+def _comparable(passage: Passage) -> str:
+    """Return the lines of a passage without indentation, to find files that say the same; empty for a short one."""
+    lines = [line.strip() for line in passage.text.split("\n") if line.strip()]
+    return "\n".join(lines) if len(lines) >= MIN_COMPARED_LINES else ""

@@ -116,6 +116,7 @@ def _hit(answer: ProjectAnswer, hit: SearchHit) -> Reply:
         | present(
             more=[_passage(answer, passage) for passage in others],
             otherMatches=format_places(hit.other_places, answer.detail),
+            sameIn=[answer.shown_path(path) for path in hit.same_in],
             why="" if answer.detail == "passages" else strongest_signals(hit.signals),
             direct=hit.is_direct,
         )
