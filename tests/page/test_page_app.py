@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.end_to_end.security.test_denied import SPELLINGS
-from tests.http.http_server import HttpServer
+from tests.http.http_server import HttpServer, encode_request
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.conftest import SCRIPT, get, post, shown
 
@@ -69,6 +69,16 @@ def test_a_secret_is_masked_and_said_to_be(page: HttpServer) -> None:
     body = shown(get(page, "/results?q=mulberry"))
     assert "wJalrXUtnFEMI" not in body
     assert "Secrets are masked" in body
+
+
+def test_a_browser_that_asks_for_something_else_is_not_searched_for(page: HttpServer) -> None:
+    logged = len(page.stderr)
+    for number in range(20):
+        with page.connect() as connection:
+            connection.send(encode_request("GET", f"/results?q=step+{number}", b"", {"Host": page.name}))
+    wait_until(lambda: page.stderr[logged:].count("/results") == 20)
+    assert "Traceback" not in page.stderr
+    assert get(page, "/results?q=apple").status == 200
 
 
 def test_why_this_hit_has_each_signal_with_its_number(page: HttpServer) -> None:

@@ -75,7 +75,12 @@ def test_the_keyboard_is_enough_from_start_to_end(browser: Browser, page: HttpSe
     open_page(browser, page, "/read?id=project/fruit/")
     browser.value("document.activeElement.blur()")
     browser.type("/")
-    browser.wait_for("location.pathname === '/' && document.activeElement?.id === 'q'")
+    assert browser.value("document.activeElement.id") == "jump"
+    browser.type("apple")
+    browser.press("Enter")
+    browser.wait_for(
+        "location.search === '?q=apple' && document.activeElement.id === 'q' && document.readyState === 'complete'"
+    )
     search(browser, "peel_apple")
     browser.press("ArrowDown")
     assert browser.value("document.activeElement.title") == browser.value(HITS)[0]

@@ -215,7 +215,7 @@ document.addEventListener("keydown", (event) => {
   const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName);
   if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
-  const box = find("q");
+  const box = find("q") || find("jump");
   if (box) { box.focus(); box.select(); } else location.href = "/";
 });
 document.addEventListener("click", (event) => {

@@ -124,7 +124,8 @@ class BrowserPage:
             from dowse.page.search_view import source_overview
 
             return reply(source_overview(await self.statuses()))
-        return reply(await _unless_disconnected(request, self._found(request)))
+        found = await _unless_disconnected(request, self._found(request))
+        return Response(status_code=204) if found is None else reply(found)
 
     async def _found(self, request: Request, colour_seconds: float | None = None) -> Html:
         from dowse.page.page_query import read_query
@@ -337,14 +338,12 @@ def _own_address(target: str) -> str:
     return target if is_own else "/"
 
 
-async def _unless_disconnected(request: Request, work: Awaitable[Result]) -> Result:
-    """Do some work, but not for a browser that has asked for something else meanwhile."""
+async def _unless_disconnected(request: Request, work: Awaitable[Result]) -> Result | None:
+    """Do some work; stop it and return None for a browser that has asked for something else meanwhile."""
     task, gone = asyncio.ensure_future(work), asyncio.ensure_future(_disconnect(request))
     try:
         await asyncio.wait([task, gone], return_when=asyncio.FIRST_COMPLETED)
-        if not task.done():
-            raise asyncio.CancelledError
-        return task.result()
+        return task.result() if task.done() else None
     finally:
         for one in (task, gone):
             one.cancel()

@@ -45,7 +45,7 @@ _FRAME = """<!doctype html>
 <a class="skip" href="#main">Skip to content</a>
 <header class="bar">
 <a class="brand" href="/">dowse</a>
-<nav aria-label="Views">{links}</nav>
+<nav aria-label="Views">{links}</nav>{jump}
 </header>
 {before}<main id="main">
 {body}
@@ -53,6 +53,11 @@ _FRAME = """<!doctype html>
 </body>
 </html>
 """
+_JUMP = Html(
+    '<form action="/" role="search"><input id="jump" name="q" type="search" placeholder="Search" aria-label="Search" '
+    'autocomplete="off" maxlength="10000"></form>'
+)
+"""The box of every view but the search, whose box is larger."""
 _VIEWS = (
     ("search", "/", "Search"),
     ("status", "/status", "Status"),
@@ -71,7 +76,7 @@ def page(
         for view, address, label in _VIEWS
     ]  # fmt: skip
     found = html(
-        _FRAME, title=title, name=name, links=links, body=body, more_head=head, before=before,
+        _FRAME, title=title, name=name, links=links, jump=None if name in ("search", "message") else _JUMP, body=body, more_head=head, before=before,
         icon=asset_address("icon.svg"), style=asset_address("page.css"), script=asset_address("page.js"),
     )  # fmt: skip
     return reply(found, status)

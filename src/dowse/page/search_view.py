@@ -46,7 +46,7 @@ _FORM = """<form id="search-form" role="search" action="/" method="get">
 """
 _HIT = """<li class="hit" id="{anchor}">
 <h2><a href="{address}" title="{path}">{name}</a>{within}</h2>
-<p class="about"><span class="source">{source}</span>{facts}<a class="why" href="{why}">why?</a></p>
+<p class="about"><span class="source">{source}</span>{facts}{why}</p>
 {warnings}{passage}<div class="reason" hidden></div></li>
 """
 
@@ -156,10 +156,15 @@ def _hit(query: PageQuery, number: int, hit: PageHit, passage: Html) -> Html:
         facts=[
             html('<span class="fact">{fact}</span>', fact=one_line(fact, PATH_CHARACTERS)) for fact in facts if fact
         ],
-        why=f"/why?{urlencode({'id': hit.id, 'q': query.q, 'mode': query.mode})}",
+        why=_why(query, hit) if query.mode == "words" else None,
         warnings=warnings,
         passage=passage_view(hit, passage) if passage.strip() else None,
     )
+
+
+def _why(query: PageQuery, hit: PageHit) -> Html:
+    address = f"/why?{urlencode({'id': hit.id, 'q': query.q})}"
+    return html('<a class="why" href="{address}">why?</a>', address=address)
 
 
 def _shown_name(hit: PageHit) -> Html:

@@ -1,0 +1,119 @@
+"""`python -m bench.browser_page`: the page in a headless Chromium: keystroke to painted results, a long file, the first page."""
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from statistics import quantiles
+
+from tests.browser import Browser
+
+from bench import program
+from bench.report import Row, Table
+
+MARKER = "bench page"
+LINES = 10_000
+TYPED = (
+    "where is a token compared", "parse date from string", "retry failed request", "read configuration file",
+    "connection pool timeout", "render template", "split text into words", "validate email address",
+)  # fmt: skip
+PREPARE_SECONDS = 20.0
+"""After this long a server has opened its indexes and compared all files with them."""
+GOALS_MS = {"keystroke p50": 120, "keystroke p95": 300, "10,000 lines": 500, "first page": 200}
+_WATCH = """(() => {
+  window.times = [];
+  document.addEventListener("input", () => { window.pressed = performance.now(); }, true);
+  document.addEventListener("painted", () => requestAnimationFrame(() => setTimeout(() => times.push(performance.now() - pressed))));
+})()"""
+_LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
+
+
+def main() -> int:
+    """Measure and print the table."""
+    parser = argparse.ArgumentParser(prog="python -m bench.browser_page", description=__doc__)
+    parser.add_argument("project", type=Path, metavar="DIR", help="a project that is indexed in DOWSE_HOME")
+    parser.add_argument("--letters", type=int, default=10_000, help="type at most this many letters")
+    program.add_markdown(parser, MARKER)
+    return program.run(parser.parse_args(), MARKER, _tables)
+
+
+def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
+    long_file = work / "long" / "steps.py"
+    long_file.parent.mkdir()
+    long_file.write_text(
+        "".join(f"def step_{n}(x):\n    # step {n}\n    return [x, 'a', {n}]\n\n" for n in range(LINES // 4))
+    )
+    with tempfile.TemporaryFile() as log, Browser() as browser:
+        command = [
+            sys.executable,
+            "-m",
+            "dowse",
+            "serve",
+            str(options.project),
+            str(long_file.parent),
+            "--http",
+            "127.0.0.1:0",
+        ]
+        server = subprocess.Popen(command, stderr=log.fileno())
+        try:
+            address = _wait_for_address(log.fileno(), server)
+            browser.visit(f"{address}/")
+            first = browser.value(_LOADED)
+            time.sleep(PREPARE_SECONDS)
+            times, seconds = _type(browser, address, options.letters, server.pid)
+            browser.visit(f"{address}/read?id=project/long/steps.py")
+            opened = [_open(browser, f"{address}/read?id=project/long/steps.py") for _ in range(5)]
+        finally:
+            server.terminate()
+            server.wait()
+    percentiles = quantiles(times, n=20)
+    measured = [percentiles[9], percentiles[18], sorted(opened)[2], first]
+    rows: list[Row] = [("", "measured", "goal")]
+    rows += [
+        (name, f"{ms:.0f} ms", f"≤ {goal} ms") for (name, goal), ms in zip(GOALS_MS.items(), measured, strict=True)
+    ]
+    rows.append(("processor time of the server for a keystroke", f"{1000 * seconds / len(times):.0f} ms", ""))
+    return [Table(f"The page: {len(times)} keystrokes, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", rows)]
+
+
+def _wait_for_address(log: int, server: "subprocess.Popen[bytes]") -> str:
+    while server.poll() is None:
+        if found := re.search(r" at (http://\S+)/mcp", os.pread(log, 10_000, 0).decode()):
+            return found[1]
+        time.sleep(0.005)
+    raise SystemExit(os.pread(log, 10_000, 0).decode())
+
+
+def _type(browser: Browser, address: str, letters: int, pid: int) -> tuple[list[float], float]:
+    """Type queries letter by letter, each after the results of the last; return the times and the processor time."""
+    browser.visit(f"{address}/")
+    browser.value(_WATCH)
+    count, before = 0, _processor_seconds(pid)
+    for query in TYPED:
+        browser.value("(() => { const box = document.getElementById('q'); box.focus(); box.value = ''; })()")
+        for letter in query[: max(0, letters - count)]:
+            browser.type(letter)
+            count += 1
+            browser.wait_for(f"times.length >= {count}")
+    times: list[float] = browser.value("times")
+    return times, _processor_seconds(pid) - before
+
+
+def _open(browser: Browser, url: str) -> float:
+    browser.visit(url)
+    if not browser.value("document.querySelector('.code .k') !== null"):
+        raise SystemExit("The first lines have no colours.")
+    return float(browser.value(_LOADED))
+
+
+def _processor_seconds(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
