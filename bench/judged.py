@@ -195,7 +195,7 @@ def _values(judged: JudgedSet, stores: Mapping[str, Any], encoders: Sequence[str
 def query_vector(encoder: str, text: str) -> QueryVector:
     """Return the vector of a query."""
     is_model = encoder == MINILM_VERSION
-    vector = (_minilm() if is_model else static_encoder()).encode([plain_text(parse_search_query(text))])[0]
+    vector = (_minilm() if is_model else static_encoder()).encode_query(plain_text(parse_search_query(text)))
     return QueryVector(encoder, vector, 1.0, is_model=is_model)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
 
-from dowse.encoding.onnx_writer import OnnxGraph
+from dowse.encoding.onnx_writer import Input, OnnxGraph
 
 LAYERS, HEADS, WIDTH, WIDE, EPSILON = 2, 4, 32, 64, 1e-12
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefghij", "read", "file", "line", "by", "parse", "json", "tree"]
@@ -43,7 +43,7 @@ def write_graph(file: Path, seed: int = 0) -> Any:
     noise = graph.add("Sub", graph.add_weight(np.float32(1)), seen)  # padding must not count
     both = graph.add("Add", graph.add("Add", words, kinds), noise)
     graph.add_named("last_hidden_state", "Identity", both)
-    inputs = dict.fromkeys(("input_ids", "attention_mask", "token_type_ids"), "int64")
+    inputs = dict.fromkeys(("input_ids", "attention_mask", "token_type_ids"), Input("int64"))
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(graph.serialize(inputs, {"last_hidden_state": ("texts", "tokens", WIDTH)}))
     return table

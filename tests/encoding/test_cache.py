@@ -136,14 +136,19 @@ def test_a_file_that_is_damaged_while_it_is_used_is_set_aside(file: Path) -> Non
     assert file.with_name(f"{file.name}.bak").exists()
 
 
-def test_the_vectors_of_the_first_format_are_kept(file: Path) -> None:
+def test_the_vectors_of_the_first_format_are_those_of_the_first_model(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     cache = VectorCache(file, LARGE)
     cache.put("one", ["before"], vectors(1))
     cache.close()
     with sqlite3.connect(file) as old:
         old.executescript("DROP TABLE facts; PRAGMA user_version = 1;")
     old.close()
-    assert known(VectorCache(file, LARGE), ["before"]) == ["before"]
+    with monkeypatch.context() as patched:
+        patched.setattr("dowse.encoding.cache.MINILM_VERSION", "dowse-minilm-1")
+        assert known(VectorCache(file, LARGE), ["before"]) == ["before"]
+    assert known(VectorCache(file, LARGE), ["before"]) == []
 
 
 def test_nobody_waits_for_a_file_that_is_locked(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,7 +206,7 @@ def test_the_vectors_of_an_earlier_model_go_when_its_successor_is_installed(
     older.put("one", texts, vectors(200))
     older.close()
     full = file.stat().st_size
-    monkeypatch.setattr("dowse.encoding.cache.MINILM_VERSION", "dowse-minilm-2")
+    monkeypatch.setattr("dowse.encoding.cache.MINILM_VERSION", "dowse-minilm-3")
     newer = VectorCache(file, LARGE)
     assert known(newer, texts) == []
     newer.put("one", texts[:3], vectors(3))

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dowse.encoding.minilm import MAX_TOKENS, MiniLM
+from dowse.encoding.minilm import MAX_TOKENS, MERGING_MAX_TOKENS, MiniLM, _merge_shares, _Tokens
 from dowse.encoding.shipped import open_minilm
 from dowse.errors import Failed
 from tests.encoding.sample_models import WORDS, reference_vector, write_graph, write_model, write_tokenizer
@@ -69,6 +69,32 @@ def test_a_text_has_nearly_the_same_vector_whatever_stands_beside_it() -> None:
     lengths = np.linalg.norm(together, axis=1)
     assert np.allclose(lengths, [1, 1, 1, 0, 1], atol=1e-5), "a text without words has no direction"
     assert encoder.encode([]).shape == (0, 384)
+
+
+def test_a_long_chunk_is_read_with_each_word_once_and_the_count_of_each() -> None:
+    encoder = open_minilm()
+    rare = [f"word{number}" for number in range(40)]
+    text = " ".join(["open(file)"] * 5 + ["readFile"] * 2 + rare)
+    read, query = encoder._read(text, "code"), encoder._read(text, None)
+    names = {number: word for word, number in encoder._tokenizer._rules.vocabulary.items()}
+    words = [names[number] for number in read.ids]
+    assert words[:5] == ["[CLS]", "open", "file", "read", "word"]
+    assert read.counts[:5] == [1, 4, 4, 2, 4]
+    assert (read.merged, len(read.counts)) == (2, len(read.ids))
+    assert [names[number] for number in query.ids][:5] == ["[CLS]", "open", "file", "open", "file"]
+    assert (query.counts, query.merged) == ((), 1)
+    assert len(encoder._read(text * 9, "code").ids) <= MERGING_MAX_TOKENS["code"]
+
+
+def test_a_short_chunk_is_read_like_a_query() -> None:
+    encoder, text = open_minilm(), "src/a.py\ndef open_file(file): return file.open()"
+    assert encoder._read(text, "code") == encoder._read(text, None)
+    assert np.allclose(encoder.encode([text], "code")[0], encoder.encode_query(text), atol=1e-6)
+
+
+def test_two_tokens_become_their_mean() -> None:
+    shares = _merge_shares([_Tokens([1, 2, 3], [1, 1, 1], 2), _Tokens([4])])
+    assert shares.tolist() == [[[0.5, 0.5, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]]]
 
 
 def test_any_text_can_be_encoded() -> None:

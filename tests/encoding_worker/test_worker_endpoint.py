@@ -142,7 +142,7 @@ def test_the_vectors_of_one_encoder_serve_until_the_other_is_complete(
     asked = len(server.requests)
     assert found_by(indexed(root), InProcessEncoder(project.settings))[0]
     choose(storage, "dowse")
-    assert serving_version(indexed(root).whole, indexed(root).settings) == "dowse-minilm-1"
+    assert serving_version(indexed(root).whole, indexed(root).settings) == "dowse-minilm-2"
     assert len(server.requests) == asked
 
 

@@ -9,12 +9,15 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.encoding.onnx_writer import MICROSOFT_DOMAIN, OnnxGraph, StoredWeights
+from dowse.encoding.onnx_writer import MICROSOFT_DOMAIN, Input, OnnxGraph, StoredWeights
 from dowse.errors import Failed
 from dowse.small_files import read_small_file
 
 MAX_HEADER_BYTES = 10_000_000
 """More than any model of this kind needs for the list of its weights."""
+COUNTS_INPUT, MERGE_INPUT = "counts", "merge"
+"""The inputs of a network that merges tokens: how often the word of each token occurs, and the share of each token in
+each merged one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,8 @@ class ModelShape:
     heads: int
     width: int
     epsilon: float
+    merged_after: int = 0
+    """The number of layers after which tokens are merged; 0 for a network that merges none."""
 
     @classmethod
     def read(cls, file: Path) -> "ModelShape":
@@ -74,17 +79,25 @@ class BertNetwork(ABC):
         words = g.add(
             "Add", self.add_row_lookup("embeddings.word_embeddings.weight", "input_ids"), g.add("Add", places, kind)
         )
+        if self._shape.merged_after:
+            words = g.add("Add", words, g.add("Gather", self.add_weight("embeddings.count"), COUNTS_INPUT, axis=0))
         scale, bias = (self.add_weight(f"embeddings.LayerNorm.{part}") for part in ("weight", "bias"))
         hidden = g.add("LayerNormalization", words, scale, bias, axis=-1, epsilon=self._shape.epsilon)
-        keep = g.add("Cast", "attention_mask", to=6)
+        keep, third = g.add("Cast", "attention_mask", to=6), g.add_weight(np.array([2], np.int64))
+        counted = g.add("Unsqueeze", g.add("Cast", "attention_mask", to=1), third)
         for number in range(self._shape.layers):
             hidden = self._layer(hidden, keep, f"encoder.layer.{number}")
-        counted = g.add("Unsqueeze", g.add("Cast", "attention_mask", to=1), g.add_weight(np.array([2], np.int64)))
+            if number + 1 == self._shape.merged_after:
+                hidden, counted = g.add("MatMul", MERGE_INPUT, hidden), g.add("ReduceSum", MERGE_INPUT, third)
+                keep = g.add("Cast", g.add("Squeeze", counted, third), to=6)
         total = g.add("ReduceSum", g.add("Mul", hidden, counted), second, keepdims=0)
         mean = g.add("Div", total, g.add("ReduceSum", counted, second, keepdims=0))
         norm = g.add("Sqrt", g.add("ReduceSum", g.add("Mul", mean, mean), second, keepdims=1))
         g.add_named("vectors", "Div", mean, norm)
-        return g.serialize({"input_ids": "int64", "attention_mask": "int64"}, {"vectors": ("texts", self._shape.width)})
+        inputs = dict.fromkeys(("input_ids", "attention_mask"), Input("int64"))
+        if self._shape.merged_after:
+            inputs |= {COUNTS_INPUT: Input("int64"), MERGE_INPUT: Input("float32", ("texts", "merged", "tokens"))}
+        return g.serialize(inputs, {"vectors": ("texts", self._shape.width)})
 
     def _layer(self, hidden: str, keep: str, name: str) -> str:
         g, own, parts = self.graph, f"{name}.attention", ("query", "key", "value")

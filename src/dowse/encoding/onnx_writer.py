@@ -3,7 +3,7 @@
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +28,13 @@ class StoredWeights:
     size: int
     shape: tuple[int, ...]
     kind: str = "float32"
+
+
+class Input(NamedTuple):
+    """The type and the shape of an input."""
+
+    kind: str
+    shape: Sequence[str | int] = ("texts", "tokens")
 
 
 class OnnxGraph:
@@ -76,12 +83,11 @@ class OnnxGraph:
         self._weights.append(fields + external + _integer_field(14, _EXTERNAL_LOCATION))
         return name
 
-    def serialize(self, inputs: dict[str, str], outputs: dict[str, Sequence[str | int]]) -> bytes:
-        """Return the file, with its integer inputs by name and type and its float outputs by name and shape."""
-        rows = ("texts", "tokens")
+    def serialize(self, inputs: dict[str, Input], outputs: dict[str, Sequence[str | int]]) -> bytes:
+        """Return the file, with its inputs by name and its float outputs by name and shape."""
         fields = [_bytes_field(1, node) for node in self._nodes] + [_bytes_field(2, b"encoder")]
         fields += [_bytes_field(5, weight) for weight in self._weights]
-        fields += [_bytes_field(11, _value_info(name, kind, rows)) for name, kind in inputs.items()]
+        fields += [_bytes_field(11, _value_info(name, *about)) for name, about in inputs.items()]
         fields += [_bytes_field(12, _value_info(name, "float32", shape)) for name, shape in outputs.items()]
         versions = [
             _integer_field(2, OPSET_VERSION),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from dowse.encoding.minilm import MiniLM
 
 STATIC_VERSION = "dowse-static-2"
-MINILM_VERSION = "dowse-minilm-1"
+MINILM_VERSION = "dowse-minilm-2"
 _MINILM_NAME = "dowse-minilm-"
 
 MODELS_FOLDER = Path(__file__).with_name("models")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,8 @@ MAX_CACHED_STRETCH_CHARACTERS = 100
 """Longer stretches are not cached: they are blobs and do not occur again."""
 SEPARATORS = r"\t\n\r !-/:-@\[-`{-~"
 """White space and ASCII punctuation. Words end at these characters, and normalization does not look across them."""
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a part of a camel-case name begins."""
 REQUIRED_TYPES = {
     "model": ("WordPiece",),
     "normalizer": ("BertNormalizer",),
@@ -57,6 +59,7 @@ class WordPiece:
         ideographs = character_sets().ideographs.ranges if rules.separates_ideographs else ()
         apart = "".join(f"{chr(first)}-{chr(last)}" for first, last in ideographs)
         self._stretch = re.compile(rf"[^{SEPARATORS}{apart}]+|[^\t\n\r ]")
+        self._word = re.compile(rf"[^{SEPARATORS}{apart}]+|[^{SEPARATORS}]")
         longest_first = sorted(rules.added, key=len, reverse=True)
         self._added = re.compile(f"({'|'.join(map(re.escape, longest_first)) or '(?!)'})")
         self.special_token_count = len(rules.before) + len(rules.after)
@@ -86,16 +89,28 @@ class WordPiece:
                 self._append_ids(part, found, room)
             if len(found) >= room:
                 break
-        return [*self._rules.before, *found[:room], *self._rules.after]
+        return self.with_special_tokens(found[:room])
+
+    def words(self, text: str) -> Iterator[tuple[int, ...]]:
+        """Yield the ids of each word: names are split at their capitals, and ASCII punctuation is left out."""
+        return self._stretches(_HUMP.sub(" ", text), self._word)
+
+    def with_special_tokens(self, ids: list[int]) -> list[int]:
+        """Return ids with the special tokens around them."""
+        return [*self._rules.before, *ids, *self._rules.after]
 
     def _append_ids(self, text: str, found: list[int], room: int) -> None:
-        known = self._known
-        for match in self._stretch.finditer(text):
-            stretch = match.group()
-            numbers = known.get(stretch)
-            found += self._tokenize_stretch(stretch) if numbers is None else numbers
+        for numbers in self._stretches(text, self._stretch):
+            found += numbers
             if len(found) >= room:
                 return
+
+    def _stretches(self, text: str, pattern: re.Pattern[str]) -> Iterator[tuple[int, ...]]:
+        known = self._known
+        for match in pattern.finditer(text):
+            stretch = match.group()
+            numbers = known.get(stretch)
+            yield self._tokenize_stretch(stretch) if numbers is None else numbers
 
     def _tokenize_stretch(self, stretch: str) -> tuple[int, ...]:
         words = self._rules.folding.split_words(stretch)
