@@ -1,7 +1,7 @@
 "use strict";
 // One script for all views. Every view works without it; with it, results come while typing and nothing is reloaded.
 const find = (id) => document.getElementById(id);
-const DEBOUNCE_MS = 30;
+const DEBOUNCE_MS = 20;
 
 async function part(address, signal) {
   const answer = await fetch(address, { headers: { "X-Part": "1", Accept: "text/html" }, signal, credentials: "same-origin" });

@@ -1,10 +1,13 @@
-"""The routes of the page, each behind the same access control as the MCP endpoint."""
+"""The routes of the page, each behind the same access control as the MCP endpoint.
+
+What search and reading need is imported before the server listens, so that the first page does not wait for it.
+"""
 
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -12,17 +15,19 @@ from starlette.routing import Route
 from starlette.types import Scope
 
 from dowse.errors import DowseError, ItemNotFound, UsageError
+from dowse.federation.federated_search import find_source, source_statuses
+from dowse.federation.federation_types import SourceStatus
+from dowse.federation.source_list import NoClient, SourceList
 from dowse.http.app import PageRoutes
 from dowse.http.browser_sessions import BrowserSessions
 from dowse.mcp.error_replies import error_reply
+from dowse.page.colouring import Colours
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, asset, message_page, page, reply
-
-if TYPE_CHECKING:
-    from dowse.federation.federation_types import SourceStatus
-    from dowse.federation.source_list import SourceList
-    from dowse.page.colouring import Colours
-    from dowse.page.reading_view import OpenItem
+from dowse.page.page_query import read_query
+from dowse.page.page_search import find_hits
+from dowse.page.reading_view import OpenItem, folder_view, item_view, lines_view, open_item, outline_view
+from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, results_view, search_form, source_overview
 
 Result = TypeVar("Result")
 Handler = Callable[[Request], Awaitable[Response]]
@@ -63,9 +68,9 @@ class PageAccess:
 class BrowserPage:
     """The page of one server."""
 
-    def __init__(self, sources: "SourceList", sessions: BrowserSessions, access: PageAccess) -> None:
+    def __init__(self, sources: SourceList, sessions: BrowserSessions, access: PageAccess) -> None:
         self.sources, self.sessions, self.access = sources, sessions, access
-        self._colours: Colours | None = None
+        self.colours = Colours()
         self._warm_up: asyncio.Future[None] | None = None
 
     def routes(self) -> PageRoutes:
@@ -94,48 +99,31 @@ class BrowserPage:
         ]
         return PageRoutes(routes, _sign_in_page)
 
-    @property
-    def colours(self) -> "Colours":
-        """The colours of code, whose parser processes start with the first use."""
-        if self._colours is None:
-            from dowse.page.colouring import Colours
-
-            self._colours = Colours()
-        return self._colours
-
     async def search(self, request: Request) -> Response:
         """Reply with the whole view of a search."""
-        from dowse.page.page_query import read_query
-        from dowse.page.search_view import RELOAD_SECONDS, search_form, source_overview
-
         query = read_query(request.query_params)
-        statuses = await self.statuses()
+        sources, _ = await self.sources.find(NoClient())
         if query.q.strip():
             found = await self._found(request, RELOAD_SECONDS)
-        else:
-            found = source_overview(statuses)
+        else:  # the counts follow: indexes that are not open yet take half a second
+            names = source_overview([SourceStatus(source.kind, source.name, "") for source in sources])
+            found = html('<div data-part="/results">{names}</div>', names=names)
             self._warm_up = asyncio.ensure_future(self.colours.start())
-        body = html('{form}<div id="results">{found}</div>', form=search_form(query, statuses), found=found)
+        body = html('{form}<div id="results">{found}</div>', form=search_form(query, sources), found=found)
         return page("search", f"{query.q[:80]} - dowse" if query.q else "dowse", body)
 
     async def results(self, request: Request) -> Response:
         """Reply with the results alone, for the script."""
         if not request.query_params.get("q", "").strip():
-            from dowse.page.search_view import source_overview
-
             return reply(source_overview(await self.statuses()))
         found = await _unless_disconnected(request, self._found(request))
         return Response(status_code=204) if found is None else reply(found)
 
-    async def _found(self, request: Request, colour_seconds: float | None = None) -> Html:
-        from dowse.page.page_query import read_query
-        from dowse.page.page_search import find_hits
-        from dowse.page.search_view import COLOUR_SECONDS, results_view
-
+    async def _found(self, request: Request, colour_seconds: float = COLOUR_SECONDS) -> Html:
         query = read_query(request.query_params)
         try:
             found = await find_hits(self.sources, query)
-            return await results_view(query, found, self.colours, colour_seconds or COLOUR_SECONDS)
+            return await results_view(query, found, self.colours, colour_seconds)
         except UsageError as error:  # half a pattern is no reason for a page of its own
             return html('<p class="note" role="status">{message}</p>', message=error_reply(error)["userMessage"])
 
@@ -148,10 +136,6 @@ class BrowserPage:
 
     async def read(self, request: Request) -> Response:
         """Reply with a file or document as it is now, or with a folder."""
-        from dowse.federation.federated_search import find_source
-        from dowse.federation.source_list import NoClient
-        from dowse.page.reading_view import folder_view, item_view
-
         item_id = request.query_params.get("id", "")
         if item_id.endswith("/"):
             source, folder = await find_source(self.sources, NoClient(), item_id)
@@ -162,15 +146,11 @@ class BrowserPage:
 
     async def lines(self, request: Request) -> Response:
         """Reply with some lines in colours, for the script."""
-        from dowse.page.reading_view import lines_view
-
         start, end = (_number(request.query_params.get(name, "")) for name in ("from", "to"))
         return reply(await lines_view(await self._open(request), self.colours, start, end))
 
     async def outline(self, request: Request) -> Response:
         """Reply with the symbols of a file, for the script."""
-        from dowse.page.reading_view import outline_view
-
         return reply(await outline_view(await self._open(request)))
 
     async def raw(self, request: Request) -> Response:
@@ -242,9 +222,7 @@ class BrowserPage:
         body = connect_view(address, folders if is_here else None, needs_token=self.access.needs_token)
         return page("connect", "Connect - dowse", body)
 
-    async def _open(self, request: Request) -> "OpenItem":
-        from dowse.page.reading_view import open_item
-
+    async def _open(self, request: Request) -> OpenItem:
         return await open_item(self.sources, request.query_params.get("id", ""))
 
     async def sign_in(self, request: Request) -> Response:
@@ -266,11 +244,8 @@ class BrowserPage:
         self.sessions.give_cookie(response, request.headers)
         return response
 
-    async def statuses(self) -> "list[SourceStatus]":
+    async def statuses(self) -> list[SourceStatus]:
         """Return the status of every source."""
-        from dowse.federation.federated_search import source_statuses
-        from dowse.federation.source_list import NoClient
-
         return await source_statuses(self.sources, NoClient())
 
 

@@ -9,7 +9,8 @@ from urllib.parse import urlencode
 from dowse.errors import UsageError
 
 SearchMode = Literal["words", "exact", "regex"]
-DEFAULT_LIMIT, MAX_LIMIT = 20, 50
+DEFAULT_LIMIT, MAX_LIMIT = 10, 50
+"""Results that are shown while somebody types, and those behind `More results`: most of a search is cutting passages."""
 MAX_TEXT_CHARACTERS = 10_000
 MAX_FILTER_CHARACTERS = 1_000
 

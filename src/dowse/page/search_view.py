@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from urllib.parse import urlencode
 
-from dowse.federation.federation_types import SOURCE_KINDS, SourceStatus
+from dowse.federation.federation_types import SOURCE_KINDS, SearchSource, SourceStatus
 from dowse.page.colouring import CodeText, Colours, paint
 from dowse.page.markup import Html, html
 from dowse.page.page_query import MAX_LIMIT, PageQuery
@@ -51,16 +51,16 @@ _HIT = """<li class="hit" id="{anchor}">
 """
 
 
-def search_form(query: PageQuery, statuses: Sequence[SourceStatus]) -> Html:
+def search_form(query: PageQuery, sources: Sequence[SearchSource]) -> Html:
     """Return the box and the filters, filled in from a query."""
     modes = [
         html('<label><input type="radio" name="mode" value="{mode}"{checked}><span>{mode}</span></label>',
              mode=mode, checked=Html(" checked") if query.mode == mode else None)
         for mode in ("words", "exact", "regex")
     ]  # fmt: skip
-    kinds = [kind for kind in SOURCE_KINDS if sum(status.kind == kind for status in statuses) > 1]
+    kinds = [kind for kind in SOURCE_KINDS if sum(source.kind == kind for source in sources) > 1]
     names: list[tuple[str, str]] = [(kind, f"all {KIND_NAMES[kind].lower()}") for kind in kinds]
-    names += [(status.name, status.name) for status in statuses if status.name not in SOURCE_KINDS or status.counts]
+    names += [(source.name, source.name) for source in sources]
     if query.source and query.source not in [name for name, _ in names]:
         names.append((query.source, query.source))
     return html(
