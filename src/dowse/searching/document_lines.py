@@ -301,7 +301,8 @@ class DocumentLines:
         if unit.size > WINDOW_LINES:
             chances, lines = self.line_chances(unit), list(_lines_of(unit))
             before = list(accumulate([chances.get(line, 0.0) for line in lines], initial=0.0))
-            sums = [after - start for start, after in zip(before, before[WINDOW_LINES:], strict=False)]
+            # Rounded, so that the first of equal windows is shown, whatever the last digit of a sum is on this machine.
+            sums = [round(after - start, 9) for start, after in zip(before, before[WINDOW_LINES:], strict=False)]
             start = sums.index(max(sums))
             shown = lines[start : start + WINDOW_LINES]
             while len(shown) > 1 and not self.lines[shown[0]].strip():
