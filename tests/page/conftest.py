@@ -62,25 +62,26 @@ def fruit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def page(fruit: Path) -> Iterator[HttpServer]:
     """A server on this machine, with a project, its documents, archives and a named index."""
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch:  # for the server alone: the fixture outlives the tests of the page
         patch.setenv("RESEARCH_ARCHIVE_PATH", str(fruit.parent / "research-archive"))
         patch.setenv("URL_CONTENT_ARCHIVE_PATH", str(fruit.parent / "url-content-archive"))
         patch.setenv("SEARCH_DB_PATH", str(fruit.parent / "search.db"))
-        with HttpServer(fruit, home=fruit.parent) as server:
-            get(server, "/results?q=apple&source=documents")
-            get(server, "/results?q=report&source=archive")
-            wait_until(lambda: b"First report" in get(server, "/results?q=report&source=archive").body)
-            wait_until(
-                lambda: b"ready" in get(server, "/status").body and b"not indexed" not in get(server, "/status").body
-            )
-            yield server
-            assert "Traceback" not in server.stderr
+        server = HttpServer(fruit, home=fruit.parent)
+    with server:
+        get(server, "/results?q=apple&source=documents")
+        get(server, "/results?q=report&source=archive")
+        wait_until(lambda: b"First report" in get(server, "/results?q=report&source=archive").body)
+        wait_until(
+            lambda: b"ready" in get(server, "/status").body and b"not indexed" not in get(server, "/status").body
+        )
+        yield server
+        assert "Traceback" not in server.stderr
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def guarded(fruit: Path) -> Iterator[HttpServer]:
     """A server that other machines can reach, with a token."""
     with HttpServer(fruit, options=("--http", "0.0.0.0:0", "--allow-remote"), home=fruit.parent, token=TOKEN) as server:
