@@ -1,7 +1,7 @@
 """The view of a search: the box, the filters, the hits."""
 
 from collections.abc import Sequence
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
 
 from dowse.federation.federation_types import SOURCE_KINDS, SearchSource, SourceStatus
 from dowse.page.colouring import CodeText, Colours, paint
@@ -60,9 +60,9 @@ def search_form(query: PageQuery, sources: Sequence[SearchSource]) -> Html:
     ]  # fmt: skip
     kinds = [kind for kind in SOURCE_KINDS if sum(source.kind == kind for source in sources) > 1]
     names: list[tuple[str, str]] = [(kind, f"all {KIND_NAMES[kind].lower()}") for kind in kinds]
-    names += [(source.name, source.name) for source in sources]
+    names += [(source.name, unquote(source.name)) for source in sources]
     if query.source and query.source not in [name for name, _ in names]:
-        names.append((query.source, query.source))
+        names.append((query.source, unquote(query.source)))
     return html(
         _FORM, q=query.q, modes=modes,
         open=Html(" open") if query.has_filters else None,
@@ -85,7 +85,7 @@ def source_overview(statuses: Sequence[SourceStatus]) -> Html:
         html(
             '<li><a href="{address}">{name}</a> <span class="about">{counts}</span>{problem}</li>',
             address=read_address(f"{status.name}/"),
-            name=status.name,
+            name=unquote(status.name),
             counts=", ".join(f"{count:,} {name}" for name, count in status.counts.items()) or status.state,
             problem=html('<p class="note">{text}</p>', text=status.problem) if status.problem else None,
         )
@@ -152,7 +152,7 @@ def _hit(query: PageQuery, number: int, hit: PageHit, passage: Html) -> Html:
         path=one_line(hit.path, PATH_CHARACTERS),
         name=_shown_name(hit),
         within=html(' <span class="within">{within}</span>', within=hit.within) if hit.within else None,
-        source=hit.source,
+        source=unquote(hit.source),
         facts=[
             html('<span class="fact">{fact}</span>', fact=one_line(fact, PATH_CHARACTERS)) for fact in facts if fact
         ],

@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import unquote
 
 from dowse.errors import ItemNotFound, TooManyFiles
 from dowse.federation.federation_types import SourceStatus
@@ -73,7 +74,7 @@ def _card(status: SourceStatus, facts: Mapping[str, Any], form_token: str | None
         _CARD,
         live=Html(" data-live") if is_live else None,
         address=read_address(f"{status.name}/"),
-        name=status.name,
+        name=unquote(status.name),
         state=_STATES.get(status.state, status.state),
         progress=_progress(status, facts),
         problem=html('<p class="warning">{problem}</p>', problem=status.problem) if status.problem else None,
@@ -159,7 +160,7 @@ async def question_view(sources: SourceList, change: Change, form_token: str) ->
     return html(
         '<section class="message"><h1>{label} {source}</h1><p>{question}</p>'
         '<div class="box">{yes}<a class="button" href="/status">No</a></div></section>',
-        label=ACTIONS[change.action], source=change.source, question=question,
+        label=ACTIONS[change.action], source=unquote(change.source), question=question,
         yes=_form(change, f"Yes, {ACTIONS[change.action].lower()}", form_token, is_confirmed=True),
     )  # fmt: skip
 
