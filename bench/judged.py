@@ -27,11 +27,7 @@ from dowse.sites.site import load_site
 
 MARKER = "bench judged"
 HOME = Path(__file__).parents[1] / ".bench" / "judged"
-METHODS: Mapping[str, Sequence[str]] = {
-    "words": (),
-    "table": (STATIC_VERSION,),
-    "model": (MINILM_VERSION, STATIC_VERSION),
-}
+METHODS: Mapping[str, Sequence[str]] = {"words": (), "table": (STATIC_VERSION,), "model": (MINILM_VERSION,)}
 DRAWS = 1000
 """Samples of the queries from which an interval is made."""
 FIRST_FILES = 5

@@ -113,9 +113,10 @@ def encode_query(
                     vectors.append(QueryVector(version, vector, model_share, is_model=True))
             except EndpointFailed as error:
                 skipped_method = str(error)
-        vector, table_share = table.encode([text])[0], _share(store.vector_counts(STATIC_VERSION))
-        if table_share and vector.any():
-            vectors.append(QueryVector(STATIC_VERSION, vector, table_share))
+        if not vectors or model_share < 1:
+            vector, table_share = table.encode([text])[0], _share(store.vector_counts(STATIC_VERSION))
+            if table_share and vector.any():
+                vectors.append(QueryVector(STATIC_VERSION, vector, table_share))
         return _Encoded(vectors, skipped_method)
 
     return QueryVectors(wait)

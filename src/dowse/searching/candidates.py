@@ -58,7 +58,7 @@ class QueryVector:
     coverage: float
     """The share of chunks that have a vector of this encoder."""
     is_model: bool = False
-    """Whether the model made it, not the table. Until the model has encoded all files, one encoder counts for a file."""
+    """Whether the model made it, not the table. Where a file has vectors of both, those of the model count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,7 @@ class SearchMethod:
     mode: Mode = "hybrid"
     alpha: float | None = None
 
-    def balance(
-        self, query: SearchQuery, kind: Kind | None, covered: float, *, is_nameless: bool = False
-    ) -> ranking_constants.Balance:
+    def balance(self, query: SearchQuery, kind: Kind | None, covered: float) -> ranking_constants.Balance:
         """Return the weights of words and meaning; `covered` is the share of chunks that the model has encoded."""
         if self.mode == "lexical":
             return ranking_constants.WORDS_ONLY
@@ -81,7 +79,6 @@ class SearchMethod:
         if query.shape != "prose":
             return ranking_constants.NAME_BALANCE
         model, table = ranking_constants.MODEL_BALANCE[kind or "code"], ranking_constants.TABLE_BALANCE[kind or "code"]
-        model = ranking_constants.NAMELESS_MODEL_BALANCE if is_nameless else model
         return ranking_constants.Balance(
             *(covered * by_model + (1 - covered) * by_table for by_model, by_table in zip(model, table, strict=True))
         )
@@ -104,7 +101,7 @@ def gather_evidence(
     if scope.has_code:
         query = _without_main_language(store, query)
     # The title of pasted text has the vector of the whole text, so its meaning is searched once.
-    search_meaning = cache(lambda: _search_meaning(store, scope, vectors, method))
+    search_meaning = cache(lambda: _search_meaning(store, query, scope, vectors, method))
     evidence_of = partial(_gather_evidence, store, scope, method, search_meaning)
     if query.pasted is None:
         return evidence_of(query, spelling=spelling or check_spelling(store, query))
@@ -152,8 +149,8 @@ def _query_of_title(pasted: PastedText) -> SearchQuery:
     return SearchQuery(tuple(pasted.title.split()), text=pasted.title, pasted=PastedText())
 
 
-SearchMeaning = Callable[[], tuple[list[Leg], str, float]]
-"""Searches by meaning; returns what was found, the model that takes part, and the share of chunks that it has encoded."""
+SearchMeaning = Callable[[], tuple[ranking_constants.Balance, list[Leg], str]]
+"""Searches by meaning; returns the weights of words and meaning, what was found, and the model that takes part."""
 
 
 def _gather_evidence(
@@ -169,8 +166,8 @@ def _gather_evidence(
     unknown, corrected = spelling
     words = (*positive, *corrected.values())
     if method.mode == "vector":
-        near, _, covered = search_meaning()
-        near = [_drop_distant(leg, ()) for leg in (near[:1] if covered == 1 else near)]
+        _, near, _ = search_meaning()
+        near = [_drop_distant(leg, ()) for leg in near]
         return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
     by_words = store.find_chunks(_text_query(words, _field_weights(query), scope), ranking_constants.CHUNK_CANDIDATES)
     by_path = store.find_documents(
@@ -179,14 +176,10 @@ def _gather_evidence(
     named = _text_query(names, {"names": 1.0}, scope)
     definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if names else []
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
-    near, model, covered = search_meaning()  # last: the model has just begun to encode
+    balance, near, model = search_meaning()  # last: the model has just begun to encode
     is_nameless = not by_path and scope.has_code and method.alpha is None
     more_meaning = ranking_constants.NAMELESS_MEANING if is_nameless else 1.0
-    balance_of = partial(method.balance, query, scope.kind, is_nameless=is_nameless)
-    balance = balance_of(covered) if near else ranking_constants.WORDS_ONLY
-    if covered == 1 and (is_nameless or scope.kind == "docs" or query.shape != "prose" or method.alpha is not None):
-        near = near[:1]  # the table takes part beside the model for code whose names and words say something
-    near = [replace(leg, weight=more_meaning * balance.meaning * leg.weight) for leg in near if balance.meaning]
+    near = [replace(leg, weight=more_meaning * leg.weight) for leg in near]
     missing = 0.0
     for misspelled, correction in corrected.items():
         for term in terms_of(misspelled):
@@ -195,8 +188,8 @@ def _gather_evidence(
             for corrected_term in terms_of(correction):
                 weights.setdefault(corrected_term, weight * ranking_constants.CORRECTION_WEIGHT)
     half_way = None
-    if len(near) > 1 and covered < 1:  # of the model, which has encoded some documents, and of the table
-        balances = [balance_of(share) for share in (1.0, 0.0)]
+    if len(near) > 1:  # of the model, which has encoded some documents, and of the table
+        balances = [method.balance(query, scope.kind, share) for share in (1.0, 0.0)]
         documents = frozenset(found) | {hit.document_id for leg in near for hit in leg.hits}
         balances = [balance._replace(meaning=more_meaning * balance.meaning) for balance in balances]
         half_way = _half_way(near, by_words, balances, found, store.encoded_documents(model, documents))
@@ -210,7 +203,7 @@ def _gather_evidence(
         missing=missing,
         corrected=corrected,
         unknown=tuple(word for word in unknown if word.lower() not in corrected),
-        nearness=_best_nearness(near[:1] if covered == 1 else near),
+        nearness=_best_nearness(near),
         half_way=half_way,
         has_code=scope.has_code,
         is_pasted=query.is_pasted,
@@ -218,14 +211,13 @@ def _gather_evidence(
 
 
 def _search_meaning(
-    store: VectorSearcher, scope: Scope, vectors: Sequence[QueryVector], method: SearchMethod
-) -> tuple[list[Leg], str, float]:
-    """Search by meaning; return what was found, the model that takes part, and the share of chunks that it has encoded."""
-    if method.mode == "lexical":
-        return [], "", 0.0
+    store: VectorSearcher, query: SearchQuery, scope: Scope, vectors: Sequence[QueryVector], method: SearchMethod
+) -> tuple[ranking_constants.Balance, list[Leg], str]:
+    """Search by meaning; return the weights of words and meaning, what was found, and the model that takes part."""
     model = next((vector.encoder for vector in vectors if vector.is_model), "")
     covered = max((vector.coverage for vector in vectors if vector.is_model), default=0.0)
-    return _near_legs(store, vectors, scope), model, covered
+    balance = method.balance(query, scope.kind, covered) if vectors else ranking_constants.WORDS_ONLY
+    return balance, _near_legs(store, vectors, scope, balance.meaning) if balance.meaning else [], model
 
 
 def _half_way(
@@ -243,24 +235,18 @@ def _half_way(
     return HalfWay(by_table, by_model, encoded)
 
 
-def _near_legs(store: VectorSearcher, vectors: Sequence[QueryVector], scope: Scope) -> list[Leg]:
-    """Search by meaning: with the model for files that it has encoded, with the table for the others.
-
-    Where the model has encoded all, the table searches them once more.
-    """
+def _near_legs(store: VectorSearcher, vectors: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
+    """Search by meaning: with the model for files that it has encoded, with the table for the others."""
     legs: list[Leg] = []
     by_model = next((vector for vector in vectors if vector.is_model and vector.coverage), None)
     if by_model:
-        legs.append(Leg("meaning", _nearest(store, by_model, scope), is_near=True))
+        legs.append(Leg("meaning", _nearest(store, by_model, scope), weight, is_near=True))
     by_table = next((vector for vector in vectors if not vector.is_model), None)
-    if by_table and by_model and by_model.coverage == 1:
-        weight = ranking_constants.TABLE_BESIDE_MODEL
-        legs.append(Leg("meaning by table", _nearest(store, by_table, scope), weight, is_near=True))
-    elif by_table:
+    if by_table and (by_model is None or by_model.coverage < 1):
         hits = _nearest(store, by_table, scope)
         documents = frozenset(hit.document_id for hit in hits)
         remaining = documents - store.encoded_documents(by_model.encoder, documents) if by_model else documents
-        legs.append(Leg("meaning by table", hits, is_near=True, among=remaining))
+        legs.append(Leg("meaning by table", hits, weight, is_near=True, among=remaining))
     return legs
 
 

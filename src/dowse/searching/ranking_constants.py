@@ -65,21 +65,14 @@ class Balance(NamedTuple):
 
 
 WORDS_ONLY = Balance(1.0, 0.0)
-MODEL_BALANCE: Mapping[Kind, Balance] = {"code": Balance(1.0, 0.6), "docs": Balance(1.0, 0.7)}
+MODEL_BALANCE: Mapping[Kind, Balance] = {"code": Balance(0.6, 1.8), "docs": Balance(1.0, 0.7)}
 TABLE_BALANCE: Mapping[Kind, Balance] = {"code": Balance(1.0, 0.5), "docs": Balance(1.0, 0.1)}
 """For a query in prose, by the encoder that made the vectors. Worth 0.027 with the model and 0.012 with the table; on
 CosQA 0.204 and 0.051. With the weights of documents, code scores 0.877 and CosQA 0.54 instead of 0.595. With the weights
 of code, documents score 0.68 on SciFact instead of 0.725 (0.5 to 0.9 instead of 0.7 give 0.718 to 0.725), and the table
-at 0.5 costs SciFact 0.027."""
+at 0.5 costs SciFact 0.027. Other weights of words, model and a table beside it change code by at most 0.005 (docs/benchmarks.md)."""
 NAME_BALANCE = Balance(1.0, 0.3)
 """For a query that is a name or a path. 0.6 instead of 0.3 costs symbols 0.013; 0 costs 0.004."""
-TABLE_BESIDE_MODEL = 1.2
-"""Weight of the table beside the model that has encoded all chunks, as a share of the model's, for code. With both, code
-scores 0.8986 instead of 0.8876 with the model alone at 1.8 to 0.6 (0.002 to 0.020 more in 95 % of samples), and the same
-with weights chosen without the repository that is measured; the model alone reaches 0.893 at 1.2 to 1.0. For a query
-whose words no path has, the table only disturbs the model: CosQA loses 0.02."""
-NAMELESS_MODEL_BALANCE = Balance(0.6, 1.8)
-"""For a query whose words no path has, with the model: on CosQA 0.610 instead of 0.591 with 1.2 to 1.0."""
 NAMELESS_MEANING = 2.0
 """Factor on the weight of meaning for code if no path has a word of the query, so that names cannot decide. Worth 0.013 on
 CosQA with the table and 0.011 with the model, and 0.001 on code with the table, where one query in thirteen is such."""
