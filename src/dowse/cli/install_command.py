@@ -10,14 +10,11 @@ import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
-from dowse.errors import DowseError, Failed, UsageError
+from dowse.errors import DowseError, UsageError
 
 if TYPE_CHECKING:
     from dowse.assistants.config_change import ConfigChange
     from dowse.assistants.known_assistants import Assistant
-
-_UV_CACHE_FOLDER = "archive-v0"
-"""uvx runs dowse from a folder of its cache, which it may delete."""
 
 _agent_option: Callable[[Any], Any] = click.option(
     "--agent", "names", metavar="NAME", multiple=True, help="Only this assistant; may be repeated. Default: all found."
@@ -67,12 +64,13 @@ def install(
     be written, or the server did not start.
     """
     from dowse.assistants.config_change import plan_guidance, plan_hook, plan_install
+    from dowse.assistants.own_command import own_command
 
     if hook:
         _require_hooks()
     named = parse_folder(folder)
     project = _project_folder(named, is_for_user=is_for_user)
-    command = _program(is_shared=not is_for_user)
+    command = own_command(is_shared=not is_for_user)
     changes = []
     for assistant, file in _targets(names, project):
         listens = ["--hook-socket"] if hook and assistant.hook_matcher else []
@@ -123,19 +121,6 @@ def _project_folder(named: Path | None, *, is_for_user: bool) -> Path | None:
     return None if is_for_user else named or Path.cwd()
 
 
-def _program(*, is_shared: bool) -> list[str]:
-    """Return the command that starts this dowse: its full path, or the bare name in a file that others share."""
-    if _UV_CACHE_FOLDER in Path(sys.executable).parts and (uvx := shutil.which("uvx")):
-        return ["uvx" if is_shared else uvx, "dowse"]
-    if is_shared and shutil.which("dowse"):
-        return ["dowse"]
-    beside = Path(sys.executable).with_name("dowse.exe" if sys.platform == "win32" else "dowse")
-    found = str(beside) if beside.exists() else shutil.which("dowse")
-    if found is None:
-        raise Failed("The command dowse is not installed beside this Python. Install dowse with pipx, uv or pip.")
-    return [found]
-
-
 def _targets(
     names: tuple[str, ...], project: Path | None, *, is_removal: bool = False
 ) -> "list[tuple[Assistant, Path]]":
@@ -181,9 +166,11 @@ def _hook_files(changes: "list[ConfigChange]", project: Path | None) -> "list[tu
 
 def _require_hooks() -> None:
     """Raise if no hook can be installed here."""
+    from dowse.assistants.own_command import is_run_by_uvx
+
     if sys.platform == "win32":
         raise UsageError("--hook needs Unix sockets, which Python does not have on Windows. Leave it out.")
-    if _UV_CACHE_FOLDER in Path(sys.executable).parts:
+    if is_run_by_uvx():
         raise UsageError("--hook needs a dowse that stays where it is: uv tool install dowse, instead of uvx.")
 
 

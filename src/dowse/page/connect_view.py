@@ -1,11 +1,11 @@
 """The view that shows how to connect each assistant to this server."""
 
 import json
-import sys
 from pathlib import Path
 
 from dowse.assistants.config_edits import put_entry
 from dowse.assistants.known_assistants import SERVER_NAME, Assistant, Places, known_assistants
+from dowse.assistants.own_command import own_command
 from dowse.page.markup import Html, html
 
 _OVER_HTTP = """<h2>This server, over HTTP</h2>
@@ -46,8 +46,8 @@ def connect_view(address: str | None, folders: list[Path] | None, *, needs_token
 
 def _assistant_view(assistant: Assistant, places: Places, folders: list[Path]) -> Html:
     file = assistant.user_file(places)
-    program = str(Path(sys.executable).with_name("dowse"))
-    arguments = ["serve", *map(str, folders)]
+    program, *first = own_command(is_shared=False)
+    arguments = [*first, "serve", *map(str, folders)]
     text = put_entry(file, "", assistant.path, assistant.server_entry(program, arguments))
     here = html(' <span class="about">on this machine</span>') if assistant.is_on_this_machine(places) else None
     return html(

@@ -1,0 +1,28 @@
+"""The command that starts this dowse, for the configuration of an assistant."""
+
+import shutil
+import sys
+from pathlib import Path
+
+from dowse.errors import Failed
+
+_UV_CACHE_FOLDER = "archive-v0"
+"""uvx runs dowse from a folder of its cache, which it may delete."""
+
+
+def is_run_by_uvx() -> bool:
+    """Return whether uvx runs this dowse."""
+    return _UV_CACHE_FOLDER in Path(sys.executable).parts
+
+
+def own_command(*, is_shared: bool) -> list[str]:
+    """Return the command that starts this dowse: its full path, or the bare name in a file that others share."""
+    if is_run_by_uvx() and (uvx := shutil.which("uvx")):
+        return ["uvx" if is_shared else uvx, "dowse"]
+    if is_shared and shutil.which("dowse"):
+        return ["dowse"]
+    beside = Path(sys.executable).with_name("dowse.exe" if sys.platform == "win32" else "dowse")
+    found = str(beside) if beside.exists() else shutil.which("dowse")
+    if found is None:
+        raise Failed("The command dowse is not installed beside this Python. Install dowse with pipx, uv or pip.")
+    return [found]
