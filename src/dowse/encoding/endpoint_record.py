@@ -1,4 +1,4 @@
-"""What is known of the model behind an endpoint, in a small file of the storage root."""
+"""A small file of the storage root that identifies the model behind an endpoint."""
 
 import base64
 import contextlib

@@ -52,7 +52,7 @@ OUT_OF_MEMORY_TEXTS = ("bad_alloc", "allocate memory", "Failed to allocate", "ou
 
 
 class _Tokens(NamedTuple):
-    """What a model reads of a text."""
+    """The tokens of a text that a model reads."""
 
     ids: list[int]
     counts: Sequence[int] = ()

@@ -1,6 +1,6 @@
 """The routes of the page, each behind the same access control as the MCP endpoint.
 
-What search and reading need is imported before the server listens, so that the first page does not wait for it.
+The modules for search and reading are imported before the server listens, so that the first page does not wait for them.
 """
 
 import asyncio

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote
@@ -92,9 +92,7 @@ async def find_hits(sources: SourceList, query: PageQuery) -> PageResults:
     started = time.perf_counter()
     find = _find_words if query.mode == "words" else _find_occurrences
     found = await find(sources, query)
-    return PageResults(
-        found.hits, found.terms, found.notes, found.summary, found.has_more, time.perf_counter() - started
-    )
+    return replace(found, seconds=time.perf_counter() - started)
 
 
 async def _find_words(sources: SourceList, query: PageQuery) -> PageResults:

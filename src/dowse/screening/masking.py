@@ -62,7 +62,7 @@ def warning_fields(screened: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
 
 
 class Suspicion(NamedTuple):
-    """What may have to be masked or warned of in a text, and in every part of it."""
+    """The rules that may find a secret in a text or in a part of it, and whether it may need a content warning."""
 
     rules: Sequence[SecretRule]
     has_flags: bool
