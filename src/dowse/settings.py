@@ -107,6 +107,11 @@ def differing_keys(one: Settings, other: Settings) -> list[str]:
     return [key for key, (field, _) in _KEYS.items() if getattr(one, field) != getattr(other, field)]
 
 
+def setting_value(settings: Settings, key: str) -> Any:
+    """Return the value of a key of `config.json`, sizes in bytes."""
+    return getattr(settings, _KEYS[key][0])
+
+
 def read_json(file: Path) -> Any:
     """Return the content of one of dowse's JSON files, or raise SettingsError with the problem."""
     try:

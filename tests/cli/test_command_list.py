@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dowse import __version__
 from dowse.cli.command_list import COMMANDS
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
@@ -361,7 +362,9 @@ def test_the_program_itself_runs(root: Path) -> None:
     assert "files" in done.stdout
     assert done.stderr == ""
     version = subprocess.run([sys.executable, "-m", "dowse", "--version"], capture_output=True, text=True, check=True)
-    assert version.stdout.startswith("dowse, version ")
+    first, *others = version.stdout.splitlines()
+    assert first == f"dowse, version {__version__}", "scripts read this line"
+    assert {"Python", "system", "SQLite", "mcp", "tantivy", "tree-sitter"} <= {line.split()[0] for line in others}
 
 
 def test_a_reader_that_leaves_early_is_no_error(root: Path) -> None:

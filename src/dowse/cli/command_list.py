@@ -4,7 +4,6 @@ from importlib import import_module
 
 import click
 
-from dowse import __version__
 from dowse.errors import SettingsError
 from dowse.platform import storage_root
 
@@ -25,7 +24,16 @@ COMMANDS = {
     "install": "dowse.cli.install_command:install",
     "uninstall": "dowse.cli.install_command:uninstall",
     "eval": "dowse.cli.eval_command:evaluate_command",
+    "completions": "dowse.cli.completions_command:completions",
 }
+
+
+def _print_versions(context: click.Context, _: click.Parameter, is_given: bool) -> None:
+    if is_given:
+        from dowse.cli.versions import version_lines
+
+        click.echo("\n".join(version_lines()))
+        context.exit()
 
 
 class _LazyGroup(click.Group):
@@ -48,7 +56,14 @@ class _LazyGroup(click.Group):
     epilog="Exit codes: 0 done, 1 the answer is no (nothing found, a check failed), 2 wrong usage, "
     "3 could not be done, 130 interrupted.",
 )
-@click.version_option(__version__, prog_name="dowse")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_print_versions,
+    help="Show the version and exit.",
+)
 def dowse() -> None:
     """Search code and documents on this machine, offline, for you and your assistant.
 

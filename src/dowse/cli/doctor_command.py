@@ -1,6 +1,8 @@
 """`dowse doctor`: compare an index with its files, and its derived parts with the catalog."""
 
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -16,8 +18,11 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--fix", is_flag=True, help="Repair the problems that are found.")
+@click.option(
+    "--report", is_flag=True, help="Print a report for an issue instead, without paths, names or texts of yours."
+)
 @json_option
-def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandReply:
+def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int | CommandReply:
     """Check the index of DIR against its files.
 
     DIR defaults to the project around the working directory. This reads every file, and compares
@@ -27,6 +32,10 @@ def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandRepl
 
     Exit code 1: there are problems that are not repaired.
     """
+    if report:
+        if fix:
+            raise click.UsageError("--report changes nothing; run --fix without it.")
+        return _show_report(parse_folder(folder), as_json=as_json)
     from dowse.indexes.encoding_progress import find_endpoint_problem
     from dowse.indexes.project_lookup import open_or_find
 
@@ -54,6 +63,46 @@ def doctor(folder: str | None, *, fix: bool, as_json: bool) -> int | CommandRepl
         show(f"encoder: {endpoint_problem}")
     show(f"{project.root}: {_format_verdict(len(findings), len(remaining), is_repaired=repaired)}")
     return exit_code
+
+
+def _show_report(folder: Path | None, *, as_json: bool) -> int | CommandReply:
+    from dowse.cli.versions import collect_versions
+    from dowse.indexes.anonymous_report import machine_facts, problem_fact
+
+    value: dict[str, dict[str, Any]] = {"versions": collect_versions(), "machine": {}, "index": {}}
+    for title, collect in (("machine", machine_facts), ("index", partial(_report_index, folder))):
+        try:
+            value[title] = collect()
+        except Exception as error:  # it may be what the report is about
+            value[title] = problem_fact(error)
+    if as_json:
+        return CommandReply(value)
+    for title, facts in value.items():
+        show(title)
+        for name, fact in facts.items():
+            show(f"  {name}: {_format_fact(fact)}")
+    return 0
+
+
+def _report_index(folder: Path | None) -> dict[str, Any]:
+    from dowse.indexes.anonymous_report import finding_facts, index_facts
+    from dowse.indexes.damage_recovery import check_whole, was_indexed
+    from dowse.indexes.project_lookup import open_or_find
+
+    index = open_or_find(folder)
+    facts = index_facts(index)
+    if was_indexed(index):
+        with progress_bar("Checking") as progress:
+            facts["problems"] = finding_facts(check_whole(index, progress))
+    return facts
+
+
+def _format_fact(fact: object) -> str:
+    if isinstance(fact, dict):
+        return ", ".join(f"{name} {_format_fact(value)}" for name, value in fact.items()) or "none"
+    if isinstance(fact, list):
+        return ", ".join(map(str, fact)) or "none"
+    return {True: "yes", False: "no"}[fact] if isinstance(fact, bool) else str(fact)
 
 
 def _check(index: "ProjectIndex") -> "list[Finding]":

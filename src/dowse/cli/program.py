@@ -73,8 +73,11 @@ def _run_command(arguments: list[str] | None) -> int | CommandReply | _Problem:
 
 def _invoke(arguments: list[str]) -> int | CommandReply:
     # Not click's own main, which handles broken pipes and Ctrl-C itself.
-    if "_DOWSE_COMPLETE" in os.environ:
-        dowse(prog_name="dowse")
+    if request := os.environ.get("_DOWSE_COMPLETE"):
+        from dowse.cli.completions_command import answer_shell
+
+        answer_shell(dowse, request)
+        return 0
     try:
         with dowse.make_context("dowse", list(arguments)) as context:
             result = dowse.invoke(context)

@@ -70,7 +70,7 @@ def search_served(environment: Environment, root: Path) -> list[str]:
 
 
 def assert_works(environment: Environment, root: Path) -> None:
-    assert run(environment, "--version", at=root.parent).strip() == f"dowse, version {dowse.__version__}"
+    assert run(environment, "--version", at=root.parent).splitlines()[0] == f"dowse, version {dowse.__version__}"
     run(environment, "index", root, at=root.parent)
     assert "src/apple.py" in run(environment, "search", "peel_apple", root, at=root.parent)
     assert search_served(environment, root) == ["src/apple.py"]
