@@ -22,7 +22,8 @@ def help_texts(place: Place) -> str:
         waiting += [(*words, name) for name in re.findall(r"^  ([a-z][a-z-]*) ", listed, re.MULTILINE)]
     shell.run("docs", ".", "--help")
     shell.run("--version")
-    return shell.text
+    texts, command, versions = shell.text.rpartition("$ dowse --version\n")
+    return texts + command + re.sub(r"^(out\| [\w-]+ )(?!version).*", r"\1<VERSION>", versions, flags=re.MULTILINE)
 
 
 def project_commands(place: Place) -> str:
