@@ -62,6 +62,7 @@ speed: .venv/installed ## time, memory and size of everything; CORPORA names a f
 	$(RUN) -m bench.lines --eval "$(EVAL)" --checkouts "$(ISSUES)" --repository dowse=.
 	$(RUN) -m bench.encoding "$(CORPORA)" --eval "$(EVAL)"
 	$(RUN) -m bench.http "$(CORPORA)"
+	$(RUN) -m bench.browser_page "$(CORPORA)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.archives "$(CORPORA)" --eval "$(EVAL)"
 	$(RUN) -m bench.sites "$(CORPORA)" --eval "$(EVAL)"
 	$(RUN) -m bench.notes

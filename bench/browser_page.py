@@ -1,6 +1,7 @@
 """`python -m bench.browser_page`: the page in a headless Chromium: keystroke to painted results, a long file, the first page."""
 
 import argparse
+import contextlib
 import os
 import re
 import subprocess
@@ -12,8 +13,10 @@ from statistics import quantiles
 
 from tests.browser import Browser
 
-from bench import program
+from bench import calls, corpora, program
 from bench.report import Row, Table
+from dowse.indexes.index import ProjectIndex
+from dowse.types import KINDS, View
 
 MARKER = "bench page"
 LINES = 10_000
@@ -35,29 +38,31 @@ _LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 def main() -> int:
     """Measure and print the table."""
     parser = argparse.ArgumentParser(prog="python -m bench.browser_page", description=__doc__)
-    parser.add_argument("project", type=Path, metavar="DIR", help="a project that is indexed in DOWSE_HOME")
+    parser.add_argument("corpora", type=Path, metavar="CORPORA", help="a folder whose folders are corpora")
+    parser.add_argument("--code-search", type=Path, metavar="DIR", help="more corpora: those of code-search, laid out")
+    parser.add_argument("--home", type=Path, metavar="DIR", help="keep the index here, as bench.calls does")
+    parser.add_argument(
+        "--root", type=Path, metavar="DIR", help="search this folder instead of all files of the corpora"
+    )
     parser.add_argument("--letters", type=int, default=10_000, help="type at most this many letters")
     program.add_markdown(parser, MARKER)
     return program.run(parser.parse_args(), MARKER, _tables)
 
 
 def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
+    home = options.home.resolve() if options.home else work
+    os.environ["DOWSE_HOME"] = str(home / "index")
+    folders = [folder for folder in (options.corpora, options.code_search) if folder]
+    roots = [root for folder in folders for root in corpora.find(folder)]
+    project = options.root or calls.draw(roots, calls.SIZES["large"], home / "large")
     long_file = work / "long" / "steps.py"
     long_file.parent.mkdir()
     long_file.write_text(
         "".join(f"def step_{n}(x):\n    # step {n}\n    return [x, 'a', {n}]\n\n" for n in range(LINES // 4))
     )
+    chunks = sum(map(_make_index, (project.resolve(), long_file.parent)))
     with tempfile.TemporaryFile() as log, Browser() as browser:
-        command = [
-            sys.executable,
-            "-m",
-            "dowse",
-            "serve",
-            str(options.project),
-            str(long_file.parent),
-            "--http",
-            "127.0.0.1:0",
-        ]
+        command = [sys.executable, "-m", "dowse", "serve", str(project), str(long_file.parent), "--http", "127.0.0.1:0"]
         server = subprocess.Popen(command, stderr=log.fileno())
         try:
             address = _wait_for_address(log.fileno(), server)
@@ -77,7 +82,17 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
         (name, f"{ms:.0f} ms", f"≤ {goal} ms") for (name, goal), ms in zip(GOALS_MS.items(), measured, strict=True)
     ]
     rows.append(("processor time of the server for a keystroke", f"{1000 * seconds / len(times):.0f} ms", ""))
-    return [Table(f"The page: {len(times)} keystrokes, load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores", rows)]
+    load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    return [Table(f"The page: {chunks:,} chunks, {len(times)} keystrokes, {load}", rows)]
+
+
+def _make_index(root: Path) -> int:
+    """Index a project and its documents, as a server does before long; return the number of chunks of the project."""
+    with contextlib.closing(ProjectIndex(root, View.BOTH)) as index:
+        index.update()
+        calls.fill_model_vectors(index)
+    with contextlib.closing(ProjectIndex(root)) as index:
+        return sum(index.store.totals(kind).chunks for kind in KINDS)
 
 
 def _wait_for_address(log: int, server: "subprocess.Popen[bytes]") -> str:

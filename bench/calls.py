@@ -81,7 +81,7 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     queries = latency.queries(options.eval, roots)
     random.Random(4).shuffle(queries)  # noqa: S311 - the same order in every run
     measured = {
-        name: _measure(_draw(roots, files, home / name), roots, home, queries, options.searches)
+        name: _measure(draw(roots, files, home / name), roots, home, queries, options.searches)
         for name, files in SIZES.items()
         if name in chosen
     }
@@ -90,7 +90,7 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     return [*tables, _search_table(measured, options.searches)] if measured else tables
 
 
-def _draw(roots: list[Path], files: int, into: Path) -> Path:
+def draw(roots: list[Path], files: int, into: Path) -> Path:
     """Return a folder with files drawn from all corpora, which later runs reuse."""
     return next(into.iterdir()) if into.is_dir() else corpora.sample(roots, files, into).folder
 
@@ -172,7 +172,7 @@ class Measured:
 def _measure(root: Path, roots: list[Path], home: Path, queries: list[str], searches: int) -> Measured:
     index = ProjectIndex(root)
     index.update()
-    _fill_model_vectors(index)
+    fill_model_vectors(index)
     chunks, size = sum(index.store.totals(kind).chunks for kind in KINDS), index.store.size_bytes()
     index.close()
     first, idle, cpu_ms, own_bytes = anyio.run(search_all, root, queries, searches)
@@ -181,7 +181,7 @@ def _measure(root: Path, roots: list[Path], home: Path, queries: list[str], sear
     return Measured(chunks, first, idle, busy, cpu_ms, own_bytes, size)
 
 
-def _fill_model_vectors(index: ProjectIndex) -> None:
+def fill_model_vectors(index: ProjectIndex) -> None:
     """Give every chunk a vector of the model; random ones, because encoding 128,000 chunks takes two hours."""
     import numpy as np
 
@@ -201,7 +201,7 @@ def _fill_model_vectors(index: ProjectIndex) -> None:
 
 def _busy_root(roots: list[Path], home: Path) -> Path:
     """Return a project without vectors of the model."""
-    root = _draw(roots, BUSY_FILES, home / "busy")
+    root = draw(roots, BUSY_FILES, home / "busy")
     index = ProjectIndex(root)
     index.update()
     if version := model_version(index.settings):

@@ -21,6 +21,7 @@ FILES: dict[str, str | bytes] = {
     "pyproject.toml": "[project]\nname = 'fruit'\n",
     "src/apple.py": 'def peel_apple(knife):\n    """Peel an apple with a knife."""\n    return f"red {knife}"\n',
     "src/steps.py": LONG_FILE,
+    "src/plum.py": 'def plum():\n    """Return nothing.\n\n    for while bullace\n    """\n    return None\n',
     "src/evil.py": f'"""Juniper. {SCRIPT}"""\n\nJUNIPER = "{SCRIPT[:20]}"\n',
     "src/secret.py": 'mulberry = 1\naws_secret_access_key = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYzzzzzzzKEY"\n',
     "docs/guide.md": "# Guide\n\nPeel an apple, see [the knife](knife.md#edge) and [nothing](gone.md).\n\n"

@@ -81,6 +81,16 @@ def test_a_browser_that_asks_for_something_else_is_not_searched_for(page: HttpSe
     assert get(page, "/results?q=apple").status == 200
 
 
+def test_a_passage_that_begins_in_a_docstring_has_its_colour(page: HttpServer) -> None:
+    def passage(query: str) -> str:
+        body = get(page, f"/?q={query}").body.decode()
+        return body.partition("src/plum.py")[2].partition("</code>")[0]
+
+    wait_until(lambda: '<span class="c">' in passage("for+while+bullace&mode=exact"))
+    assert '<span class="k">' not in passage("for+while+bullace&mode=exact")
+    wait_until(lambda: '<span class="k">return</span>' in passage("return+None&mode=exact&path=src/plum.py"))
+
+
 def test_why_this_hit_has_each_signal_with_its_number(page: HttpServer) -> None:
     body = shown(get(page, "/why?id=project/fruit/src/apple.py&q=peel+apple", X_Part="1"))
     assert "Place 1 of" in body

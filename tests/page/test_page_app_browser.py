@@ -1,6 +1,9 @@
 """The page in a real browser: typing, keys, reading, links, status; nothing foreign runs, and nothing leaves the machine."""
 
+import contextlib
 import json
+import os
+import signal
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,9 +13,13 @@ import pytest
 
 from tests.browser import Browser
 from tests.http.http_server import HttpServer
+from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.conftest import SCRIPT, get
+from tests.parsing.child_processes import children_of
+from tests.sample_data import write_tree
 
 AXE = Path(sys.prefix, "node/node_modules/axe-core/axe.min.js")
+STATE = "document.querySelector('.source-card h2 .about').textContent"
 HITS = "[...document.querySelectorAll('.hit h2 a')].map((one) => one.title)"
 VIEWS = (
     "/", "/?q=apple&path=src/**", "/?q=nothing-like-this", "/read?id=project/fruit/src/apple.py",
@@ -150,19 +157,62 @@ def test_the_graph_is_in_the_page(browser: Browser, page: HttpServer) -> None:
     browser.wait_for("document.querySelector('.rendered') && document.body.textContent.includes('Aardvarks')")
 
 
-def test_the_status_is_live_and_forgets_nothing_without_a_yes(browser: Browser, page: HttpServer) -> None:
+def click_button(browser: Browser, label: str) -> None:
+    """Press a button of the status, and a yes."""
+    browser.value(f"[...document.querySelectorAll('button')].find((one) => one.textContent === '{label}').click()")
+    browser.wait_for("location.pathname === '/change' && document.readyState === 'complete'")
+    browser.value("document.querySelector('form[action=\"/change\"] button').click()")
+    browser.wait_for("location.pathname === '/status' && document.readyState === 'complete'")
+
+
+def test_no_button_changes_anything_without_a_yes(browser: Browser, page: HttpServer) -> None:
     open_page(browser, page, "/status")
     browser.value("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Forget').click()")
-    browser.wait_for("location.pathname === '/change'")
+    browser.wait_for("location.pathname === '/change' && document.readyState === 'complete'")
     assert "cannot be undone" in browser.value("document.body.textContent")
     browser.value("document.querySelector('a.button').click()")
-    browser.wait_for("location.pathname === '/status'")
-    browser.value("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Index').click()")
-    browser.wait_for("location.pathname === '/change'")
-    browser.value("document.querySelector('form[action=\"/change\"] button').click()")
-    browser.wait_for(
-        "location.pathname === '/status' && document.querySelector('.source-card h2').textContent.includes('ready')"
-    )
+    browser.wait_for(f"location.pathname === '/status' && {STATE} === 'ready'")
+
+
+def test_the_status_follows_a_run_without_being_loaded_again(started: Browser, tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "plum", {f"plum{n}.py": f"def stone_{n}():\n    return {n}\n" for n in range(30)})
+
+    def stop_worker(sign: signal.Signals) -> int:
+        """Send a signal to the process that indexes, as soon as there is one."""
+        wait_until(lambda: workers_of(server))
+        (worker,) = workers_of(server)
+        os.kill(worker, sign)
+        return worker
+
+    started.look_like()
+    with HttpServer(root, home=tmp_path) as server:
+        open_page(started, server, "/status")
+        assert started.value(STATE) == "not indexed"
+        click_button(started, "Index")
+        worker = stop_worker(signal.SIGSTOP)
+        started.value("window.isSame = true")
+        started.wait_for(f"{STATE} === 'being indexed' && document.querySelector('progress') !== null")
+        os.kill(worker, signal.SIGCONT)
+        started.wait_for(
+            f"{STATE} === 'ready' && document.querySelector('.source-card').textContent.includes('30 files')"
+        )
+        assert started.value("window.isSame && document.querySelector('progress') === null")
+        wait_until(lambda: workers_of(server) == [])
+        click_button(started, "Re-index")
+        stop_worker(signal.SIGKILL)
+        started.wait_for("document.querySelector('.source-card .warning')?.textContent.includes('code -9')")
+        click_button(started, "Forget")
+        started.wait_for(f"{STATE} === 'not indexed'")
+
+
+def workers_of(server: HttpServer) -> list[int]:
+    """Return the processes of a server that index."""
+    found = []
+    for child in children_of(server.process.pid):
+        with contextlib.suppress(OSError):
+            if b"indexing_worker" in Path(f"/proc/{child}/cmdline").read_bytes():
+                found.append(child)
+    return found
 
 
 def test_hostile_names_and_contents_are_text(browser: Browser, page: HttpServer) -> None:

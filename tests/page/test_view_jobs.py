@@ -26,16 +26,63 @@ def test_a_server_with_a_page_imports_no_parser(tmp_path: Path, monkeypatch: pyt
     assert {name for name, *_ in imported} >= {"pygments", "pyromark", "tree_sitter"}
 
 
+def colours(language: str, file: str, *passages: tuple[int, str]) -> list[list[tuple[str, str]]]:
+    """Return the pieces of each passage with their colours."""
+    data = [text.encode() for _, text in passages]
+    sizes = [(line, len(one)) for (line, _), one in zip(passages, data, strict=True)]
+    fields = {"job": "colours", "language": language, "path": "a", "passages": sizes}
+    reply, _ = run_job(fields, b"".join(data) + file.encode())
+    found = []
+    for (_, text), runs in zip(passages, reply["colours"], strict=True):
+        ends = [sum(runs[: at + 1 : 2]) for at in range(0, len(runs), 2)]
+        starts = [0, *ends]
+        found.append(
+            [
+                (text[start:end], COLOURS[runs[2 * n + 1]])
+                for n, (start, end) in enumerate(zip(starts, ends, strict=False))
+            ]
+        )
+    return found
+
+
 def test_colours_have_the_length_of_their_texts_and_unknown_languages_have_none() -> None:
-    texts = ["def f():\n    return 'x'\n", "plain words", "\tlet x = 1;\r\n\n"]
-    facts = [("python", "a.py"), ("text", "a.txt"), ("javascript", "a.js")]
-    data = [text.encode() for text in texts]
-    fields = {"job": "colours", "texts": [(*fact, len(one)) for fact, one in zip(facts, data, strict=True)]}
-    reply, _ = run_job(fields, b"".join(data))
-    python, plain, script = reply["colours"]
-    assert (sum(python[::2]), plain, sum(script[::2])) == (len(texts[0]), [], len(texts[2]))
-    assert all(0 <= colour < len(COLOURS) for colour in (*python[1::2], *script[1::2]))
-    assert python[:2] == [3, COLOURS.index("k")]
+    texts = ["def f():\n    return 'x'\n", "\tlet x = 1;\r\n\n"]
+    for language, text in zip(("python", "javascript"), texts, strict=True):
+        ((first, *more),) = colours(language, text, (1, text))
+        assert "".join(piece for piece, _ in (first, *more)) == text
+    assert colours("python", texts[0], (1, texts[0]))[0][0] == ("def", "k")
+    assert colours("text", "plain words", (1, "plain words")) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("language", "file", "line", "colour"),
+    [
+        ("python", 'def f():\n    """Sum.\n\n    return for if\n    """\n    return 1\n', 4, "c"),
+        ("python", 'X = f("""\nreturn for if\n""")\n', 2, "s"),
+        ("python", 'X = """\n' + "".join(f"x{n}\n" for n in range(8_000)) + 'return for if\n"""\n', 8_002, "s"),
+        ("javascript", "/*\n * a\n   return for if\n */\nlet x;\n", 3, "c"),
+        ("javascript", "let x = `\nreturn for if\n`;\n", 2, "s"),
+        ("go", "package a\n\nvar x = `\nreturn for if\n`\n", 4, "s"),
+        ("rust", "/*\nreturn for if\n*/\nfn a() {}\n", 2, "c"),
+    ],
+)
+def test_a_line_inside_a_string_or_comment_has_its_colour(language: str, file: str, line: int, colour: str) -> None:
+    text = file.split("\n")[line - 1]
+    ((*pieces,),) = colours(language, file, (line, text))
+    assert {colour} == {one for piece, one in pieces if piece.strip()}
+
+
+def test_a_passage_that_ends_inside_a_docstring_is_code_and_then_docstring() -> None:
+    file = 'def f():\n    """Sum.\n\n    More.\n    """\n    return 1\n'
+    first, last = colours("python", file, (1, 'def f():\n    """Sum.\n'), (5, '    """\n    return 1'))
+    assert (first[0], first[-1]) == (("def", "k"), ('"""Sum.\n', "c"))
+    assert [one for one in last if one[0].strip()] == [('    """', "c"), ("return", "k"), ("1", "n")]
+
+
+def test_php_without_its_beginning_is_php() -> None:
+    file = "<?php\n\nfunction f() {\n    return 1;\n}\n"
+    ((*pieces,),) = colours("php", file, (4, "    return 1;"))
+    assert ("return", "k") in pieces
 
 
 def test_definitions_have_their_lines() -> None:

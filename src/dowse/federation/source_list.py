@@ -4,7 +4,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,11 @@ class SourceList:
         """Return every source there is now, and the problems of the kinds whose roots could not be detected."""
         problems = await self._detect_roots(call)
         return await self._known(), {**problems, **await self.index_projects()}
+
+    async def find_quickly(self) -> list[SearchSource]:
+        """Return the sources that are known without detecting roots, reading or loading anything."""
+        has_notes = self.notes is not None and self.notes.is_open
+        return await self._known() if has_notes else await replace(self, notes=None)._known()
 
     async def index_projects(self) -> dict[str, str]:
         """Start indexing projects without an index, if that is wanted; return why some cannot be indexed."""

@@ -2,6 +2,8 @@
 
 import contextlib
 import logging
+import os
+from itertools import islice
 from pathlib import Path
 
 from dowse.errors import NotWritable
@@ -9,6 +11,7 @@ from dowse.platform import make_private_folder
 
 MAX_LOG_BYTES = 1_000_000
 KEPT_LOG_FILES = 3
+_READ_BYTES = 50_000
 
 
 def open_log(folder: Path) -> logging.Logger:
@@ -34,6 +37,19 @@ def open_log(folder: Path) -> logging.Logger:
         log.setLevel(logging.INFO)
         log.propagate = False
     return log
+
+
+def last_errors(folder: Path, count: int) -> list[str]:
+    """Return the last errors that the log of an index has, the newest first."""
+    try:
+        with (folder / "logs" / "dowse.log").open("rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _READ_BYTES))
+            lines = file.read().decode("utf-8", "replace").splitlines()
+    except OSError:
+        return []
+    written = (line.split(" ", 3) for line in reversed(lines))
+    errors = (f"{fields[0]} {fields[1][:8]}: {fields[3]}" for fields in written if fields[2:3] == ["ERROR"])
+    return list(islice(errors, count))
 
 
 def close_log(folder: Path) -> None:

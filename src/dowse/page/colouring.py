@@ -8,9 +8,9 @@ from html import escape
 
 from dowse.errors import Failed
 from dowse.page.markup import Html
-from dowse.page.view_jobs import COLOURS
+from dowse.page.view_jobs import COLOURS, UNCOLOURED
 from dowse.parsing.parser_pool import shared_pool
-from dowse.parsing.parser_process import ParserRequest
+from dowse.parsing.parser_process import ParserReply, ParserRequest
 
 JOBS = "dowse.page.view_jobs"
 USUAL_LANGUAGES = ("python", "javascript", "typescript")
@@ -23,49 +23,83 @@ Runs = Sequence[int]
 
 @dataclass(frozen=True, slots=True)
 class CodeText:
-    """A text and the language it is in; the path says more where the language is unknown."""
+    """Passages of one file, each with its first line, and the file's language; its path says more where that is unknown."""
 
-    text: str
+    passages: tuple[tuple[int, str], ...]
     language: str
     path: str = ""
+    file: bytes = b""
+    """The whole file, or as much of it as matters: a passage may begin or end inside a string or comment."""
+
+    @property
+    def is_code(self) -> bool:
+        """Whether it may have colours."""
+        return bool(self.passages) and self.language not in UNCOLOURED
+
+
+_Key = tuple[CodeText, int]
 
 
 class Colours:
     """The colours of texts, with those of the last ones cached. Used on one event loop."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[CodeText, Runs] = OrderedDict()
+        self._known: OrderedDict[_Key, list[Runs]] = OrderedDict()
 
     async def start(self) -> None:
         """Start a parser process with the lexers of the usual languages, so that the first search need not wait."""
-        await self.find([CodeText("x", language) for language in USUAL_LANGUAGES], 0.0)
+        await self.find([CodeText(((1, "x"),), language) for language in USUAL_LANGUAGES], 0.0)
 
-    async def find(self, texts: Sequence[CodeText], seconds: float) -> list[Runs]:
-        """Return the colours of texts; none for those that the parser processes do not answer for in time."""
-        missing = [one for one in dict.fromkeys(texts) if one not in self._known and one.text]
-        if missing:
-            for text, runs in zip(missing, await self._compute(missing, seconds), strict=False):
-                self._known[text] = runs
-        found = [self._known.get(one, ()) for one in texts]
+    async def find(self, texts: Sequence[CodeText], seconds: float) -> list[list[Runs]]:
+        """Return the colours of each passage of texts; none where a parser process has not answered in time.
+
+        The first texts are coloured first. An answer that comes later is kept for the next time.
+        """
+        keys = [(CodeText(one.passages, one.language, one.path), hash(one.file)) for one in texts]
+        missing = {key: one for key, one in zip(keys, texts, strict=True) if one.is_code and key not in self._known}
+        try:
+            jobs = [self._start_job(key, one) for key, one in missing.items()]
+        except Failed:
+            jobs = []
+        if jobs:
+            try:
+                await asyncio.wait(jobs, timeout=seconds)
+            except asyncio.CancelledError:  # nobody waits for this search any more
+                for job in jobs:
+                    job.cancel()
+                raise
+        found = [self._known.get(key) or [()] * len(key[0].passages) for key in keys]
         while len(self._known) > CACHED_TEXTS:
             self._known.popitem(last=False)
         return found
 
-    async def _compute(self, texts: Sequence[CodeText], seconds: float) -> list[Runs]:
-        encoded = [one.text.encode("utf-8", "surrogatepass") for one in texts]
+    def _start_job(self, key: _Key, text: CodeText) -> "asyncio.Future[ParserReply]":
+        passages = [passage.encode("utf-8", "surrogatepass") for _, passage in text.passages]
         fields = {
             "module": JOBS,
             "job": "colours",
-            "texts": [(one.language, one.path, len(data)) for one, data in zip(texts, encoded, strict=True)],
+            "language": text.language,
+            "path": text.path,
+            "passages": [(line, len(data)) for (line, _), data in zip(text.passages, passages, strict=True)],
         }
-        try:
-            job = asyncio.wrap_future(shared_pool().submit(ParserRequest(fields, b"".join(encoded))))
-            done, _ = await asyncio.wait([job], timeout=seconds)
-            reply = job.result() if done else None
-        except Failed:
-            return []
-        found: list[Runs] = reply.fields["colours"] if reply and not reply.problem else []
-        return found
+        job = asyncio.wrap_future(shared_pool().submit(ParserRequest(fields, b"".join([*passages, text.file]))))
+
+        def keep(done: "asyncio.Future[ParserReply]") -> None:
+            if done.cancelled() or done.exception():
+                return
+            colours = done.result().fields.get("colours", ())
+            self._known[key] = colours if len(colours) == len(passages) else [()] * len(passages)
+
+        job.add_done_callback(keep)
+        return job
+
+
+def join_runs(passages: Sequence[tuple[int, str]], colours: Sequence[Runs]) -> Runs:
+    """Return the colours of passages that are shown as one text, a line end between them."""
+    joined: list[int] = []
+    for (_, text), runs in zip(passages, colours, strict=True):
+        joined += (*(runs if sum(runs[::2]) == len(text) else (len(text), 0)), 1, 0)
+    return joined[:-2]
 
 
 def paint(text: str, runs: Runs = (), marks: Sequence[tuple[int, int]] = ()) -> Html:

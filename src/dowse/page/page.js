@@ -1,7 +1,7 @@
 "use strict";
 // One script for all views. Every view works without it; with it, results come while typing and nothing is reloaded.
 const find = (id) => document.getElementById(id);
-const DEBOUNCE_MS = 20;
+const DEBOUNCE_MS = 20, LATE_MS = 400;
 
 async function part(address, signal) {
   const answer = await fetch(address, { headers: { "X-Part": "1", Accept: "text/html" }, signal, credentials: "same-origin" });
@@ -53,7 +53,21 @@ function startSearch(form) {
     const active = form.querySelector(".filters summary .active");
     const has = ["source", "kind", "language", "path", "since", "until"].some((name) => form.elements[name].value);
     if (active) active.hidden = !has;
+    if (results.querySelector("[data-late]")) timer = setTimeout(() => recolour(query), LATE_MS);
     results.dispatchEvent(new CustomEvent("painted", { bubbles: true, detail: query }));
+  }
+
+  // The colours of some passages were not there in time; by now they are.
+  async function recolour(query) {
+    const own = running;
+    const fresh = document.createElement("div");
+    fresh.innerHTML = await part("/results?" + query);
+    if (own !== running || query !== shownFor) return;
+    results.querySelectorAll("[data-late]").forEach((old) => {
+      const id = old.closest(".hit").id, code = fresh.querySelector("#" + id + " code");
+      if (code && code.textContent === old.querySelector("code").textContent) old.querySelector("code").replaceWith(code);
+      delete old.dataset.late;
+    });
   }
 
   function choose(number) {
@@ -200,15 +214,33 @@ function startRendered(text) {
 // Parts that are loaded after the view, and the live status ------------------------------------------------------------
 
 for (const late of document.querySelectorAll("[data-part]")) {
-  part(late.dataset.part).then((text) => { late.innerHTML = text; late.hidden = !text.trim(); });
+  part(late.dataset.part).then((text) => {
+    late.innerHTML = text;
+    late.hidden = !text.trim();
+    const names = late.querySelector("template"), choice = find("search-form")?.elements.source;
+    if (names && choice && !choice.value) choice.replaceChildren(names.content);
+  });
 }
 
+const LIVE_MS = 1000, IDLE_MS = 5000;
+
 function startStatus(status) {
-  setInterval(async () => {
-    if (document.hidden || status.contains(document.activeElement) && document.activeElement.tagName === "BUTTON") return;
-    if (!status.querySelector("[data-live]")) return;
-    status.innerHTML = await part("/status");
-  }, 1000);
+  async function renew() {
+    if (!document.hidden) {
+      try { replace(await part("/status")); } catch { /* the server ends, or is started again */ }
+    }
+    setTimeout(renew, status.querySelector("[data-live]") ? LIVE_MS : IDLE_MS);
+  }
+  function replace(text) {
+    const named = (name) => [...status.querySelectorAll("[data-name]")].find((one) => one.dataset.name === name);
+    const open = [...status.querySelectorAll("details[open]")].map((one) => one.dataset.name);
+    const focused = status.contains(document.activeElement) && document.activeElement.closest("[data-name]")?.dataset.name;
+    status.innerHTML = text;
+    for (const name of open) { const list = named(name); if (list) list.open = true; }
+    const again = focused && named(focused);
+    if (again) (again.querySelector("summary") || again).focus({ preventScroll: true });
+  }
+  setTimeout(renew, status.querySelector("[data-live]") ? LIVE_MS : IDLE_MS);
 }
 
 document.addEventListener("keydown", (event) => {

@@ -25,7 +25,7 @@ from dowse.page.colouring import Colours
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, asset, message_page, page, reply
 from dowse.page.page_query import read_query
-from dowse.page.page_search import find_hits
+from dowse.page.page_search import find_hits, read_files
 from dowse.page.reading_view import OpenItem, folder_view, item_view, lines_view, open_item, outline_view
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, results_view, search_form, source_overview
 
@@ -102,19 +102,19 @@ class BrowserPage:
     async def search(self, request: Request) -> Response:
         """Reply with the whole view of a search."""
         query = read_query(request.query_params)
-        sources, _ = await self.sources.find(NoClient())
+        sources = await self.sources.find_quickly() or (await self.sources.find(NoClient()))[0]
         if query.q.strip():
             found = await self._found(request, RELOAD_SECONDS)
         else:  # the counts follow: indexes that are not open yet take half a second
             names = source_overview([SourceStatus(source.kind, source.name, "") for source in sources])
             found = html('<div data-part="/results">{names}</div>', names=names)
-            self._warm_up = asyncio.ensure_future(self.colours.start())
         body = html('{form}<div id="results">{found}</div>', form=search_form(query, sources), found=found)
         return page("search", f"{query.q[:80]} - dowse" if query.q else "dowse", body)
 
     async def results(self, request: Request) -> Response:
         """Reply with the results alone, for the script."""
         if not request.query_params.get("q", "").strip():
+            self._warm_up = asyncio.ensure_future(self.colours.start())
             return reply(source_overview(await self.statuses()))
         found = await _unless_disconnected(request, self._found(request))
         return Response(status_code=204) if found is None else reply(found)
@@ -123,7 +123,8 @@ class BrowserPage:
         query = read_query(request.query_params)
         try:
             found = await find_hits(self.sources, query)
-            return await results_view(query, found, self.colours, colour_seconds)
+            files = await read_files(self.sources, found.hits)
+            return await results_view(query, found, files, self.colours, colour_seconds)
         except UsageError as error:  # half a pattern is no reason for a page of its own
             return html('<p class="note" role="status">{message}</p>', message=error_reply(error)["userMessage"])
 

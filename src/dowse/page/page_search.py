@@ -1,18 +1,20 @@
 """Searches of the page: the federated search for words, and every occurrence of a text or pattern in files."""
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
-from dowse.errors import UsageError
+from dowse.errors import DowseError, UsageError
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, FederatedResult, search_all
 from dowse.federation.federation_types import SourceQuery
-from dowse.federation.result_ids import id_of, source_name
+from dowse.federation.result_ids import id_of, locator_in, source_name
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage
@@ -57,6 +59,17 @@ class PageHit:
     also: tuple[str, ...] = ()
     day: str = ""
     more_lines: int = 0
+
+    @property
+    def passages(self) -> tuple[tuple[int, str], ...]:
+        """The lines that follow each other as texts, each with the number of its first line."""
+        found: list[tuple[int, list[str]]] = []
+        for line in self.lines:
+            if found and line.number in (0, found[-1][0] + len(found[-1][1])):
+                found[-1][1].append(line.text)
+            else:
+                found.append((line.number, [line.text]))
+        return tuple((first, "\n".join(texts)) for first, texts in found)
 
     @property
     def address(self) -> str:
@@ -198,6 +211,22 @@ def file_folders(sources: SourceList) -> list[tuple[str, ServedIndex, View]]:
         if folder.served.root not in roots:
             found.append((source_name("documents", folder.served.name), folder.served, View.DOCUMENTS))
     return found
+
+
+async def read_files(sources: SourceList, hits: Sequence[PageHit]) -> dict[str, bytes]:
+    """Return the files of hits in projects, as they are now, by the ids of the hits; one that cannot be read is left out."""
+    contents: dict[str, bytes] = {}
+
+    def read(index: ProjectIndex, wanted: Sequence[tuple[str, str]]) -> None:
+        for item_id, path in wanted:
+            with contextlib.suppress(OSError, DowseError):
+                contents[item_id] = index.source.read_bytes(path)[0]
+
+    for name, served, view in file_folders(sources):
+        wanted = [(hit.id, path) for hit in hits if (path := locator_in(name, hit.id)) is not None]
+        if view is View.PROJECT and wanted:
+            await served.ask(partial(read, wanted=wanted), view)
+    return contents
 
 
 def _occurrence_hits(

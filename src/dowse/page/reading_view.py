@@ -13,7 +13,7 @@ from dowse.federation.federation_types import FetchedItem, ListedItem, SearchSou
 from dowse.federation.result_ids import id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.line_numbers import split_lines
-from dowse.page.colouring import JOBS, CodeText, Colours, Runs, paint
+from dowse.page.colouring import JOBS, CodeText, Colours, paint
 from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, heading_list, render_markdown
 from dowse.page.markup import Html, html
 from dowse.page.page_search import read_address
@@ -27,8 +27,6 @@ BLOCK_LINES = 200
 """Lines that are coloured together; a screen shows about 50."""
 FIRST_SECONDS, LATER_SECONDS = 0.25, 3.0
 """How long the colours of the first block are waited for, and those of others, which the script asks for."""
-CONTEXT_LINES = 1_000
-"""A block is coloured from the definition before it on, so that a long string is not mistaken for code."""
 LISTED_ITEMS = 5_000
 TITLE_CHARACTERS = 200
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -133,11 +131,11 @@ def _tools(opened: OpenItem, *, is_rendered: bool) -> Html:
 
 async def _code_view(opened: OpenItem, colours: Colours) -> Html:
     lines = _lines(opened.item.text)
-    first = await colours.find([_code(opened, lines[:BLOCK_LINES])], FIRST_SECONDS)
+    (runs,) = (await colours.find([_code(opened, lines[: 2 * BLOCK_LINES], 1, BLOCK_LINES)], FIRST_SECONDS))[0]
     blocks = []
     for start in range(0, len(lines), BLOCK_LINES):
         part = lines[start : start + BLOCK_LINES]
-        is_coloured = start == 0 and bool(first[0])
+        is_coloured = start == 0 and bool(runs)
         blocks.append(
             html(
                 '<div class="block" data-from="{start}" data-to="{end}"{plain}>'
@@ -146,7 +144,7 @@ async def _code_view(opened: OpenItem, colours: Colours) -> Html:
                 end=start + len(part),
                 plain=None if is_coloured else Html(" data-plain"),
                 numbers="\n".join(map(str, range(start + 1, start + len(part) + 1))),
-                text=paint("\n".join(part), first[0] if start == 0 else ()),
+                text=paint("\n".join(part), runs if start == 0 else ()),
             )
         )
     return html(
@@ -159,22 +157,8 @@ async def lines_view(opened: OpenItem, colours: Colours, start: int, end: int) -
     """Return some lines in colours; nothing where there are none."""
     lines = _lines(opened.item.text)
     start, end = max(1, start), min(len(lines), end, start + BLOCK_LINES)
-    symbols = await find_symbols(opened) if start > 1 else ()
-    before = max((line for _, _, line in symbols if line <= start), default=1)
-    before = before if start - before <= CONTEXT_LINES else start
-    (runs,) = await colours.find([_code(opened, lines[before - 1 : end])], LATER_SECONDS)
-    skipped = sum(map(len, lines[before - 1 : start - 1])) + start - before
-    return paint("\n".join(lines[start - 1 : end]), _after(runs, skipped)) if runs else Html()
-
-
-def _after(runs: Runs, skipped: int) -> list[int]:
-    """Return the runs after a number of characters."""
-    left: list[int] = []
-    for size, colour in zip(runs[::2], runs[1::2], strict=False):
-        if skipped < size:
-            left += (size - skipped, colour)
-        skipped = max(0, skipped - size)
-    return left
+    (runs,) = (await colours.find([_code(opened, lines, start, end)], LATER_SECONDS))[0]
+    return paint("\n".join(lines[start - 1 : end]), runs) if runs else Html()
 
 
 async def outline_view(opened: OpenItem) -> Html:
@@ -272,8 +256,10 @@ def _lines(text: str) -> list[str]:
     return [line.rstrip("\r\n") for line in split_lines(text)] or [""]
 
 
-def _code(opened: OpenItem, lines: Sequence[str]) -> CodeText:
-    return CodeText("\n".join(lines), opened.language, opened.path)
+def _code(opened: OpenItem, lines: Sequence[str], first: int, last: int) -> CodeText:
+    """Return some lines of a file, with those around them."""
+    passage = first, "\n".join(lines[first - 1 : last])
+    return CodeText((passage,), opened.language, opened.path, "\n".join(lines).encode("utf-8", "surrogatepass"))
 
 
 def _quoted(opened: OpenItem) -> str:

@@ -1,10 +1,10 @@
 """The view of a search: the box, the filters, the hits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlencode
 
 from dowse.federation.federation_types import SOURCE_KINDS, SearchSource, SourceStatus
-from dowse.page.colouring import CodeText, Colours, paint
+from dowse.page.colouring import CodeText, Colours, Runs, join_runs, paint
 from dowse.page.markup import Html, html
 from dowse.page.page_query import MAX_LIMIT, PageQuery
 from dowse.page.page_search import PageHit, PageResults, read_address
@@ -34,7 +34,7 @@ _FORM = """<form id="search-form" role="search" action="/" method="get">
 </div>
 <details class="filters"{open}><summary>Filters{active}</summary>
 <div class="fields">
-<label>Source <select name="source"><option value="">all</option>{sources}</select></label>
+<label>Source <select name="source">{sources}</select></label>
 <label>Kind <select name="kind">{kinds}</select></label>
 <label>Language <input name="language" value="{language}" placeholder="python" size="10"></label>
 <label>Path <input name="path" value="{path}" placeholder="src/**/*.py" size="18"></label>
@@ -58,20 +58,23 @@ def search_form(query: PageQuery, sources: Sequence[SearchSource]) -> Html:
              mode=mode, checked=Html(" checked") if query.mode == mode else None)
         for mode in ("words", "exact", "regex")
     ]  # fmt: skip
-    kinds = [kind for kind in SOURCE_KINDS if sum(source.kind == kind for source in sources) > 1]
-    names: list[tuple[str, str]] = [(kind, f"all {KIND_NAMES[kind].lower()}") for kind in kinds]
-    names += [(source.name, unquote(source.name)) for source in sources]
-    if query.source and query.source not in [name for name, _ in names]:
-        names.append((query.source, unquote(query.source)))
     return html(
         _FORM, q=query.q, modes=modes,
         open=Html(" open") if query.has_filters else None,
         active=html(' <span class="active">on</span>') if query.has_filters else None,
-        sources=[_option(value, label, query.source) for value, label in names],
+        sources=source_options(sources, query.source),
         kinds=[_option(value, label, query.kind) for value, label in (("", "all"), ("code", "code"), ("docs", "documents"))],
         language=query.language, path=query.path, since=query.since, until=query.until,
         cleared=PageQuery(query.q, query.mode).address(),
     )  # fmt: skip
+
+
+def source_options(sources: Sequence[SearchSource | SourceStatus], chosen: str = "") -> list[Html]:
+    """Return the choice of sources: all, all of a kind, each one."""
+    kinds = [kind for kind in SOURCE_KINDS if sum(source.kind == kind for source in sources) > 1]
+    names: dict[str, str] = {"": "all", **{kind: f"all {KIND_NAMES[kind].lower()}" for kind in kinds}}
+    names |= {name: unquote(name) for name in [*(source.name for source in sources), *([chosen] if chosen else ())]}
+    return [_option(value, label, chosen) for value, label in names.items()]
 
 
 def _option(value: str, label: str, chosen: str) -> Html:
@@ -94,17 +97,20 @@ def source_overview(statuses: Sequence[SourceStatus]) -> Html:
     return html(
         '<section class="overview"><h1>What is here</h1><ul class="plain">{items}</ul>'
         '<p class="about keys"><kbd>/</kbd> search <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> open '
-        "<kbd>Esc</kbd> back to the box</p></section>",
+        "<kbd>Esc</kbd> back to the box</p><template>{options}</template></section>",
+        options=source_options(statuses),
         items=items or html("<li>Nothing is served yet.</li>"),
     )
 
 
-async def results_view(query: PageQuery, found: PageResults, colours: Colours, seconds: float = COLOUR_SECONDS) -> Html:
-    """Return the hits of a query, with colours as far as they are there in time."""
-    texts = [CodeText("\n".join(line.text for line in hit.lines), _language(hit), hit.path) for hit in found.hits]
+async def results_view(
+    query: PageQuery, found: PageResults, files: Mapping[str, bytes], colours: Colours, seconds: float = COLOUR_SECONDS
+) -> Html:
+    """Return the hits of a query, with colours as far as they are there in time; `files` has the texts around them."""
+    texts = [CodeText(hit.passages, _language(hit), hit.path, files.get(hit.id, b"")) for hit in found.hits]
     runs = await colours.find(texts, seconds) if texts else []
     hits = [
-        _hit(query, number, hit, paint(text.text, run, _marks(query, found, text.text)))
+        _hit(query, number, hit, _paint_hit(query, found, text, run), is_late=text.is_code and not any(run))
         for number, (hit, text, run) in enumerate(zip(found.hits, texts, runs, strict=True), start=1)
     ]
     summary = html(
@@ -136,7 +142,7 @@ def _advice(query: PageQuery) -> Html:
     return html('<ul class="plain tips">{tips}</ul>', tips=[html("<li>{tip}</li>", tip=tip) for tip in tips])
 
 
-def _hit(query: PageQuery, number: int, hit: PageHit, passage: Html) -> Html:
+def _hit(query: PageQuery, number: int, hit: PageHit, passage: Html, *, is_late: bool) -> Html:
     warnings = []
     if hit.masked:
         warnings.append(html('<p class="warning">{note}</p>', note=f"Secrets are masked: {', '.join(hit.masked)}"))
@@ -158,7 +164,7 @@ def _hit(query: PageQuery, number: int, hit: PageHit, passage: Html) -> Html:
         ],
         why=_why(query, hit) if query.mode == "words" else None,
         warnings=warnings,
-        passage=passage_view(hit, passage) if passage.strip() else None,
+        passage=passage_view(hit, passage, is_late=is_late) if passage.strip() else None,
     )
 
 
@@ -175,17 +181,22 @@ def _shown_name(hit: PageHit) -> Html:
     return html("<bdi>{folder}<b>{name}</b></bdi>", folder=folder + slash, name=name)
 
 
-def passage_view(hit: PageHit, text: Html) -> Html:
-    """Return the lines of a passage, with their numbers where they have some."""
+def passage_view(hit: PageHit, text: Html, *, is_late: bool) -> Html:
+    """Return the lines of a passage, with their numbers where they have some; the script asks for late colours again."""
     numbers = "\n".join(str(line.number) for line in hit.lines) if hit.lines[0].number else ""
     more = html('<p class="about">{count} more in this file</p>', count=hit.more_lines) if hit.more_lines else None
     if not numbers:
         return html('<div class="prose">{text}</div>{more}', text=text, more=more)
     return html(
-        '<div class="passage"><pre class="nums" aria-hidden="true">{numbers}</pre>'
+        '<div class="passage"{late}><pre class="nums" aria-hidden="true">{numbers}</pre>'
         '<pre class="text"><code>{text}</code></pre></div>{more}',
-        numbers=numbers, text=text, more=more,
+        late=Html(" data-late") if is_late else None, numbers=numbers, text=text, more=more,
     )  # fmt: skip
+
+
+def _paint_hit(query: PageQuery, found: PageResults, code: CodeText, runs: Sequence[Runs]) -> Html:
+    text = "\n".join(passage for _, passage in code.passages)
+    return paint(text, join_runs(code.passages, runs), _marks(query, found, text))
 
 
 def _language(hit: PageHit) -> str:

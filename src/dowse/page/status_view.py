@@ -3,17 +3,21 @@
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import unquote
 
 from dowse.errors import ItemNotFound, TooManyFiles
 from dowse.federation.federation_types import SourceStatus
 from dowse.federation.source_list import SourceList
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index_log import last_errors
 from dowse.indexes.index_status import format_size
 from dowse.indexes.project_lookup import forget_project
 from dowse.indexes.remaining_time import format_seconds_left
-from dowse.keeping.indexing_run import REBUILD
+from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
+from dowse.mcp.error_replies import without_storage_root
 from dowse.page.markup import Html, html
 from dowse.page.page_search import file_folders, read_address
 from dowse.parsing.parser_limits import kept_bytes
@@ -22,6 +26,7 @@ from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUEST
 from dowse.types import View
 
 ACTIONS = {"index": "Index", "reindex": "Re-index", "forget": "Forget"}
+LISTED_ERRORS = 5
 LISTED = 20
 """Files that a list of problems names."""
 _STATES = {
@@ -53,11 +58,12 @@ async def status_view(
     folders = {name: (served, view) for name, served, view in file_folders(sources) if not is_public}
     cards = []
     for status in statuses:
-        facts: Mapping[str, Any] = {}
-        if status.name in folders:
-            served, view = folders[status.name]
-            facts = await served.ask(lambda index: status_reply(index, served.run, served.watch_status(index)), view)  # noqa: B023 - asked at once
-        cards.append(_card(status, facts, form_token if status.name in folders else None))
+        if status.name not in folders:
+            cards.append(card_view(status))
+            continue
+        served, view = folders[status.name]
+        facts = await served.ask(lambda index: _folder_facts(index, served), view)  # noqa: B023 - asked at once
+        cards.append(card_view(status, facts, served.run, form_token))
     memory = 0 if is_public else kept_bytes()
     paid = (
         html('<p class="about">This server holds {memory} of memory.</p>', memory=format_size(memory))
@@ -67,32 +73,48 @@ async def status_view(
     return html("<h1>Status</h1>{paid}{cards}", paid=paid, cards=cards)
 
 
-def _card(status: SourceStatus, facts: Mapping[str, Any], form_token: str | None) -> Html:
+def _folder_facts(index: ProjectIndex, served: ServedIndex) -> Mapping[str, Any]:
+    errors = [without_storage_root(line) for line in last_errors(index.folder, LISTED_ERRORS)]
+    return {**status_reply(index, served.run, served.watch_status(index)), "errors": errors}
+
+
+def card_view(
+    status: SourceStatus,
+    facts: Mapping[str, Any] = MappingProxyType({}),
+    run: IndexingRun | None = None,
+    form_token: str | None = None,
+) -> Html:
+    """Return one source; a folder of files has facts, its last indexing run, and buttons if a form token is given."""
     encoding = facts.get("encoding") or {}
-    is_live = status.state == "indexing" or encoding.get("state") == "working"
+    is_indexed_now = status.state == "indexing" or (run is not None and run.is_running)
+    is_live = is_indexed_now or encoding.get("state") == "working"
+    problem = "" if is_indexed_now else str(run.error) if run and run.error else status.problem
     return html(
         _CARD,
         live=Html(" data-live") if is_live else None,
         address=read_address(f"{status.name}/"),
         name=unquote(status.name),
-        state=_STATES.get(status.state, status.state),
-        progress=_progress(status, facts),
-        problem=html('<p class="warning">{problem}</p>', problem=status.problem) if status.problem else None,
+        state=_STATES["indexing"] if is_indexed_now else _STATES.get(status.state, status.state),
+        progress=_progress(facts, run) if is_indexed_now else None,
+        problem=html('<p class="warning">{problem}</p>', problem=problem) if problem else None,
         facts=[
             html("<dt>{name}</dt><dd>{value}</dd>", name=name, value=value)
             for name, value in _facts(status, facts)
-            if value
+            if value and value != problem
         ],
-        lists=_lists(facts),
+        lists=_lists(status.name, facts),
         buttons=_buttons(status, form_token) if form_token else None,
     )
 
 
-def _progress(status: SourceStatus, facts: Mapping[str, Any]) -> Html | None:
+def _progress(facts: Mapping[str, Any], run: IndexingRun | None) -> Html:
+    """Return how far a run is: ours by its own count, that of another process by the files that the index has."""
     covered = facts.get("coverage") or {}
-    expected, done = covered.get("expectedFiles", 0), covered.get("indexedFiles", 0)
-    if status.state != "indexing" or not expected:
-        return None
+    done, expected = covered.get("indexedFiles", 0), covered.get("expectedFiles", 0)
+    if run and run.is_running:
+        done, expected = run.done, run.total
+    if not expected:
+        return html('<p><progress aria-label="Indexed files"></progress> counting files</p>')
     left = format_seconds_left(covered.get("secondsLeft"))
     return html(
         '<p><progress aria-label="Indexed files" value="{done}" max="{expected}"></progress> {text}</p>',
@@ -120,15 +142,16 @@ def _facts(status: SourceStatus, facts: Mapping[str, Any]) -> list[tuple[str, st
     ]
 
 
-def _lists(facts: Mapping[str, Any]) -> list[Html]:
+def _lists(source: str, facts: Mapping[str, Any]) -> list[Html]:
     lists = {
+        "Last errors": facts.get("errors", ()),
         "Files that were read as plain text": facts.get("unparsedFiles", ()),
         "Warnings": facts.get("warnings", ()),
         "Files that changed": [*facts.get("staleFiles", ()), *facts.get("newFiles", ())],
     }
     return [
-        html("<details><summary>{name} ({count})</summary><ul>{items}</ul></details>", name=name, count=len(items),
-             items=[html("<li>{item}</li>", item=item) for item in items[:LISTED]])
+        html('<details data-name="{source} {name}"><summary>{name} ({count})</summary><ul>{items}</ul></details>',
+             source=source, name=name, count=len(items), items=[html("<li>{item}</li>", item=item) for item in items[:LISTED]])
         for name, items in lists.items()
         if items
     ]  # fmt: skip
@@ -143,7 +166,7 @@ def _form(change: Change, label: str, form_token: str, *, is_confirmed: bool = F
     return html(
         '<form method="post" action="/change"><input type="hidden" name="form_token" value="{form_token}">'
         '<input type="hidden" name="action" value="{action}"><input type="hidden" name="source" value="{source}">'
-        '{confirm}<button{danger}>{label}</button></form>',
+        '{confirm}<button data-name="{source} {label}"{danger}>{label}</button></form>',
         form_token=form_token, action=change.action, source=change.source, label=label,
         confirm=Html('<input type="hidden" name="confirm" value="yes">') if is_confirmed else None,
         danger=Html(' class="danger"') if is_confirmed and change.action != "index" else None,

@@ -3,11 +3,15 @@
 They return numbers, names and text, never HTML: the server writes every tag itself.
 """
 
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from dowse.line_numbers import line_number_at, line_starts
+
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
+    from tree_sitter import Tree
 
 COLOURS = ("", "k", "s", "c", "n", "f", "t", "b", "d", "v", "h", "i", "x")
 """The classes of the style sheet: keyword, string, comment, number, function, type, builtin, decorator, variable,
@@ -22,18 +26,25 @@ _BY_TOKEN = {
 }  # fmt: skip
 _LANGUAGE_NAMES = {"c_sharp": "csharp", "objc": "objective-c", "shell": "bash", "vim": "vim", "text": "text"}
 """The languages that Pygments calls otherwise."""
+UNCOLOURED = ("", "text", "markdown")
+"""Prose is read better without colours."""
+CONTEXT_BYTES = 10_000
+"""A string or comment that is longer around a passage is cut to its first and last line, which decide its colour."""
+LEAD_LINES = 100
+"""Lines before a passage that are read with it where no grammar says in what it begins; they take 30 ms."""
+_OPAQUE = re.compile(r"string|comment|heredoc|block_scalar|(script|style)_element|raw_text")
+"""The nodes inside which a line cannot be told from code by itself."""
 
 Fields = dict[str, Any]
 
 
 def prepare(fields: Fields) -> None:
     """Import the lexers and grammars, so that no file pays for it."""
-    if fields["job"] == "colours":
-        for language, path, _ in fields["texts"]:
-            _lexer(language, path if "." in path else "")
-    elif fields["job"] == "symbols":
-        from dowse import chunking
+    from dowse import chunking
 
+    if fields["job"] == "colours" and _lexer(fields["language"], fields["path"]) is None:
+        return
+    if fields["job"] in ("colours", "symbols"):
         chunking.prepare(fields["language"])
 
 
@@ -41,7 +52,7 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     """Do one job."""
     match fields["job"]:
         case "colours":
-            return {"colours": _colours(fields["texts"], data)}, b""
+            return {"colours": _colours(fields, data)}, b""
         case "symbols":
             return {"symbols": _symbols(fields["language"], data.decode("utf-8", "surrogatepass"))}, b""
         case "markdown":
@@ -49,15 +60,77 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     raise ValueError(f"no job is called {fields['job']}")
 
 
-def _colours(texts: list[tuple[str, str, int]], data: bytes) -> list[list[int]]:
-    """Return, for each text, lengths and colours in turn; nothing for a language without a lexer."""
+def _colours(fields: Fields, data: bytes) -> list[list[int]]:
+    """Return, for each passage, lengths and colours in turn; nothing for a language without a lexer.
+
+    A passage has the line at which it begins, and its size. The passages follow each other in the data; then comes
+    the file, or as much of it as matters, which says whether a passage begins or ends inside a string or comment.
+    """
+    lexer = _lexer(fields["language"], fields["path"])
+    passages = fields["passages"]
+    file = data[sum(size for _, size in passages) :]
+    starts = line_starts(file)
+    tree = _parse(fields["language"], file) if lexer and file else None
     found, at = [], 0
-    for language, path, size in texts:
+    for line, size in passages:
         text = data[at : at + size].decode("utf-8", "surrogatepass")
-        lexer = _lexer(language, path if "." in path else "")
-        found.append(_runs(lexer, text) if lexer else [])
+        before, after = _surroundings(file, starts, tree, line, line + text.count("\n"))
+        if fields["language"] == "php" and file.rfind(b"<?", 0, starts[min(line, len(starts)) - 1]) >= 0:
+            before = f"<?php\n{before}"
+        found.append(_cut(_runs(lexer, before + text + after), len(before), len(text)) if lexer else [])
         at += size
     return found
+
+
+def _surroundings(file: bytes, starts: list[int], tree: "Tree | None", first: int, last: int) -> tuple[str, str]:
+    """Return what has to be read before and after some lines to colour them."""
+    if not 0 < first <= last <= len(starts):  # the file is shorter than it was
+        return "", ""
+    start, end = starts[first - 1], starts[last] if last < len(starts) else len(file)
+    if tree is None:
+        return _decode(file[starts[max(0, first - 1 - LEAD_LINES)] : start]), ""
+    opened, closed = _opaque_node(tree, start)[0], _opaque_node(tree, end)[1]
+    line = line_number_at(starts, opened)  # all of it, since a string that stands alone is a docstring
+    before, after = file[starts[line - 1] : start], file[end:closed]
+    if len(before) > CONTEXT_BYTES:
+        before = file[starts[line - 1] : starts[line]]
+    if len(after) > CONTEXT_BYTES:
+        after = file[starts[line_number_at(starts, closed - 1) - 1] : closed]
+    return _decode(before), _decode(after)
+
+
+def _opaque_node(tree: "Tree", place: int) -> tuple[int, int]:
+    """Return where the outermost string or comment around a place begins and ends; the place itself without one."""
+    found = place, place
+    node = tree.root_node.descendant_for_byte_range(place, place)
+    while node is not None:
+        if node.start_byte < place < node.end_byte and _OPAQUE.search(node.type):
+            found = node.start_byte, node.end_byte
+        node = node.parent
+    return found
+
+
+def _parse(language: str, file: bytes) -> "Tree | None":
+    from dowse.chunking.grammars import load_grammar, parse
+
+    grammar = load_grammar(language)
+    return parse(grammar, file) if grammar else None
+
+
+def _decode(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _cut(runs: list[int], skipped: int, length: int) -> list[int]:
+    """Return the part of the runs that covers some characters after others that are skipped."""
+    left: list[int] = []
+    for size, colour in zip(runs[::2], runs[1::2], strict=True):
+        shown = min(size - skipped, length)
+        if shown > 0:
+            left += (shown, colour)
+            length -= shown
+        skipped = max(0, skipped - size)
+    return left
 
 
 def _runs(lexer: "Lexer", text: str) -> list[int]:
@@ -86,8 +159,9 @@ def _lexer(language: str, path: str) -> "Lexer | None":
     from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
     from pygments.util import ClassNotFound
 
-    if language in ("", "text", "markdown"):  # prose is read better without colours
+    if language in UNCOLOURED:
         return None
+    path = path if "." in path else ""
     try:
         return get_lexer_by_name(_LANGUAGE_NAMES.get(language, language))
     except ClassNotFound:

@@ -143,6 +143,11 @@ class NotesSurface:
 
     # For federated search
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the list of indexes is loaded."""
+        return self._library is not None
+
     async def names(self) -> list[str]:
         """Return the names of all indexes."""
         return await self._do(lambda library, _: library.names())
