@@ -1,6 +1,7 @@
 """Sample documents, puts and files."""
 
 import hashlib
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -71,3 +72,10 @@ def find(store: Store, *words: str, limit: int = 50, kind: Kind | None = None) -
     """Return the chunks that have one of the words in any field."""
     store.refresh()
     return store.find_chunks(TextQuery(words, EVERYWHERE, kind), limit)
+
+
+def make_words_older(index_folder: Path) -> None:
+    """Give the lexical indexes of an index the format of an earlier version of dowse."""
+    for marker in index_folder.glob("lexical-*/reached.json"):
+        reached = json.loads(marker.read_bytes())
+        marker.write_text(json.dumps(reached | {"format": reached["format"] - 1}), encoding="utf-8")

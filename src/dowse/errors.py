@@ -25,6 +25,7 @@ DowseError
 └── Failed                           it could not be done                              exit 3
     ├── StoreTooNew                  the index was written by a newer dowse
     ├── StoreBusy                    another process holds the index
+    │   └── WordsMissing             the lexical index waits for the process that builds it
     ├── StoreDamaged                 the catalog itself cannot be read
     ├── LimitReached                 no more of this can be kept
     ├── DownloadFailed               a server cannot be reached, or its reply is cut
@@ -189,6 +190,10 @@ class StoreBusy(Failed):
     """Another process holds the index."""
 
     code = "INDEX_BUSY"
+
+
+class WordsMissing(StoreBusy):
+    """The lexical index has to be built again, which takes longer than a search may wait."""
 
 
 class StoreDamaged(Failed):

@@ -13,6 +13,7 @@ from dowse.types import (
     Kind,
     Link,
     MatchedDocuments,
+    Progress,
     Scored,
     Stat,
     StoredChunk,
@@ -215,6 +216,10 @@ class TextSearcher(WordSearcher, Protocol):
 
         Searches see this state until the next call.
         """
+        ...
+
+    def catch_up(self, progress: Progress | None = None) -> None:
+        """Let the text index have all documents, however long that takes."""
         ...
 
 

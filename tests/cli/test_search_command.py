@@ -13,7 +13,7 @@ from dowse.cli.result_output import visible_range
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock
 from tests.cli.conftest import Run
-from tests.sample_data import write_tree
+from tests.sample_data import make_words_older, write_tree
 
 HOSTILE_QUERIES = [
     "'; DROP TABLE chunks; --", '"unclosed', "((((", "a AND OR NOT", "field:value^2~", "*", "?" * 50, "\\", "[a-", "🍎",
@@ -63,6 +63,13 @@ def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behi
         time.sleep(0.05)
     after = start("search", "apple", big, "--wait", "--json").json["coverage"]
     assert (after["files"], after["is_indexing"], after["is_complete"]) == (301, False, True)
+    # After an update of dowse, the words are indexed again behind the answer too.
+    make_words_older(project.folder)
+    again = start("search", "apple", big, "--limit", "1", "--json").json
+    assert (again["totalResults"], again["coverage"]["direct"], again["coverage"]["is_indexing"]) == (1, 301, True)
+    while project.whole.has_backlog() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not project.whole.check()
 
 
 def test_wait_indexes_everything_first(run: Run, fruit: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dowse.errors import LexicalDamaged, WordsMissing
 from dowse.indexes import growing_index, project_search
 from dowse.indexes.document_search import DocumentQuery, find_documents
 from dowse.indexes.index import ProjectIndex
@@ -15,8 +16,10 @@ from dowse.indexes.project_search import coverage, search, search_now
 from dowse.platform import Lock
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchOptions
+from dowse.store import lexical_follower
+from dowse.store.lexical import LexicalIndex
 from dowse.types import View
-from tests.sample_data import write_tree
+from tests.sample_data import make_words_older, write_tree
 
 FILES = {
     "package.json": "{}\n",
@@ -154,6 +157,46 @@ def test_many_changed_files_are_searched_directly_while_they_are_indexed_in_the_
     found, covered = search(project, "banana", SearchOptions())
     assert (len(started), sorted(paths(found))) == (1, ["many/0.py", "many/1.py", "many/2.py"])
     assert (covered.files, covered.direct, covered.is_indexing) == (5, 3, True)
+
+
+def test_a_large_index_of_an_older_format_is_built_again_behind_the_answer(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first search after an update of dowse waited for the words of 140,000 chunks: 218 s."""
+    documents = project.seen_as(View.DOCUMENTS)
+    for one in (project, documents):
+        one.update()
+    started: list[list[str]] = []
+    monkeypatch.setattr(project_search, "start_in_background", started.append)
+    monkeypatch.setattr(lexical_follower, "QUICK_DOCUMENTS", 0)
+    make_words_older(project.folder)
+    assert paths(ask(project, "apple")) == ["src/apple.py", "docs/fruit.md"]
+    found, covered = search(project, "apple", SearchOptions())
+    assert (len(started), found.searched.direct, covered.direct, covered.is_indexing) == (1, 5, 5, True)
+    by_title = find_documents(documents, DocumentQuery(parse_search_query("fruit")))
+    assert ([one.document.path for one in by_title.matches.found], by_title.coverage.files) == (["docs/fruit.md"], 0)
+    with pytest.raises(WordsMissing):
+        ask(project, "apple", mode="vector")
+    project.update()
+    assert ask(project, "apple").searched.direct == 0
+    assert not project.whole.check()
+
+
+def test_damage_that_a_query_meets_is_left_to_the_next_run(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.update()
+    monkeypatch.setattr(lexical_follower, "QUICK_DOCUMENTS", 0)
+
+    def fail(*_: object) -> None:
+        raise LexicalDamaged("a checksum is wrong")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LexicalIndex, "find_chunks", fail)
+        assert paths(ask(project, "apple")) == ["src/apple.py", "docs/fruit.md"]
+    assert project.whole.has_backlog()
+    project.update()
+    assert ask(project, "apple").searched.direct == 0
 
 
 DOCUMENTS = {

@@ -119,7 +119,7 @@ def update_index(
     Files whose path has words of `first` come before the others. Chunks get the vectors of the table at once.
     """
     started = time.monotonic()
-    store.refresh()
+    store.catch_up(progress)
     drift = drift or find_drift(source, store)
     _sort_by_path_words(drift, first)
     for view, files in drift.shown.items():

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dowse.errors import NotWritable
+from dowse.errors import NotWritable, WordsMissing
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, coverage
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
@@ -65,7 +65,10 @@ def find_documents(
     """Find documents in a root's index as it is now; files that it lacks are searched directly, as `search_now` does."""
     if is_behind or not index.exists or index.is_being_updated():
         return _find_in_growing_index(index, request, pending, encoder)
-    matches, outdated = _rank(index, request, encoder)
+    try:
+        matches, outdated = _rank(index, request, encoder)
+    except WordsMissing:
+        return _find_in_growing_index(index, request, pending, encoder)
     if outdated:
         with contextlib.suppress(NotWritable):  # the answer leaves them out
             index.reindex(outdated[:REPAIRED_FILES])

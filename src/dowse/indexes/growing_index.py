@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from dowse.errors import UsageError
+from dowse.errors import UsageError, WordsMissing
 from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
 from dowse.parsing.document_parsing import parse
@@ -47,7 +47,7 @@ def search_growing_index(
     if options.mode == "vector":  # files have no vectors before they are indexed
         return _wait_for_hits(index, lambda: ask(None), is_found, began), ALL_INDEXED
     source, missing = index.source, _missing_files(index)
-    if not missing and index.exists:
+    if not missing and _has_words(index):
         return ask(None), ALL_INDEXED
     chosen = _chosen(missing, options)
     readable = [entry for entry in chosen if not is_binary_document(entry.path)]
@@ -62,12 +62,24 @@ def search_growing_index(
         if time.monotonic() > deadline:
             return answer, searched
         time.sleep(POLL_SECONDS)
-    return ask(None), ALL_INDEXED
+    return (ask(None), ALL_INDEXED) if _has_words(index) else (answer, searched)
+
+
+def _has_words(index: ProjectIndex) -> bool:
+    """Return whether there is an index whose words can be searched."""
+    if not index.exists:
+        return False
+    try:
+        index.store.refresh()
+        index.store.chunk_count()
+    except WordsMissing:
+        return False
+    return True
 
 
 def _missing_files(index: ProjectIndex) -> list[Entry]:
     """Return the files that an index lacks; all files if it lacks most, since its statistics are not those of all."""
-    drift = index.drift() if index.exists else None
+    drift = index.drift() if _has_words(index) else None
     if drift and len(drift.new) + len(drift.changed) < drift.unchanged:
         found = [*drift.new, *drift.changed]
     else:
@@ -115,8 +127,7 @@ def _search_directly(
     index: ProjectIndex, files: DirectIndex, ask: Callable[[Searchable | None], Result]
 ) -> tuple[Result, SearchedFiles]:
     """Search files, and those that the index has beside them."""
-    if index.exists:
-        index.store.refresh()
+    if _has_words(index):
         combined = CombinedStore(index.store, files)
         if combined.indexed_paths:
             unread = files.unread_paths - combined.indexed_paths

@@ -5,7 +5,7 @@ import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from dowse.errors import NotWritable, PathRefused, UsageError
+from dowse.errors import NotWritable, PathRefused, UsageError, WordsMissing
 from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.freshness.scan import Drift
 from dowse.indexes.damage_recovery import answer_or_rebuild
@@ -68,7 +68,8 @@ def search_now(
         return _search(index, query, options, encoder, files)
 
     if not is_behind and index.exists and not index.is_being_updated():
-        return search()
+        with contextlib.suppress(WordsMissing):
+            return search()
     from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
 
     found, searched = search_growing_index(index, query, options, search, lambda answer: answer.hits)
@@ -153,10 +154,11 @@ def _update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: 
             _update(index, None, first, progress)
         return 0
     drift = index.drift()
-    if drift.pending > AT_ONCE_FILES:
+    has_backlog = index.whole.has_backlog()
+    if drift.pending > AT_ONCE_FILES or has_backlog:
         index.require_size(drift)
         _index_in_background(index, first)
-        return drift.pending
+        return drift.files if has_backlog else drift.pending
     if drift.pending:
         _update(index, drift, first, progress)
     return 0

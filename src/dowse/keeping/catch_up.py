@@ -37,7 +37,10 @@ def catch_up(watched: WatchedIndex, project: ProjectIndex) -> list[str]:
     watched.is_search_waiting = bool(_due_paths(watched, project))
     _wait_for_scan(watched)
     names = _list_pending(watched)
-    return names if "." in names or (is_certain and _is_searchable(project)) else [".", *names]
+    is_searchable = _is_searchable(project)
+    if not is_searchable and watched.run is None and _has_backlog(project):
+        watched.must_scan = True  # which starts a process
+    return names if "." in names or (is_certain and is_searchable) else [".", *names]
 
 
 def pending_names(watched: WatchedIndex) -> tuple[str, ...]:
@@ -65,6 +68,14 @@ def _is_searchable(project: ProjectIndex) -> bool:
         return False
 
 
+def _has_backlog(project: ProjectIndex) -> bool:
+    """Return whether the words of so many documents are missing that a process of its own adds them."""
+    try:
+        return project.whole.has_backlog()
+    except (DowseError, OSError):  # as above
+        return False
+
+
 def _due_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, ChangeTimes]:
     return due_paths(project.settings, watched.pending_paths.pending(), time.monotonic(), is_searching=True)
 
@@ -73,7 +84,7 @@ def _quick_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, Chan
     """Return the paths that are due; none where comparing them takes longer than an answer may wait."""
     paths = _due_paths(watched, project)
     is_quick = EVERYWHERE not in paths or watched.lost_events.is_scan_quick
-    return paths if is_quick and len(paths) <= MAX_CATCH_UP_PATHS else {}
+    return paths if is_quick and len(paths) <= MAX_CATCH_UP_PATHS and not _has_backlog(project) else {}
 
 
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex, paths: dict[str, ChangeTimes]) -> None:

@@ -262,14 +262,16 @@ class LexicalIndex:
                 finish = self._merge_waiter(writer)
             finally:
                 del writer  # a traceback must not keep it, and its threads, alive after a failure
-            self._set_marker(marker._replace(commit=commit))
+            reached = json.dumps(marker._replace(commit=commit)._asdict()).encode()
+            write_atomically(self.folder / _MARKER_FILE, reached, is_durable=False)
             self._files.record()
             self._reload()
         return finish
 
-    def _set_marker(self, marker: Marker) -> None:
-        """Record the transaction and the commit that the index has reached."""
-        write_atomically(self.folder / _MARKER_FILE, json.dumps(marker._asdict()).encode(), is_durable=False)
+    def remove_marker(self) -> None:
+        """Make every process find the index damaged."""
+        with contextlib.suppress(OSError):
+            (self.folder / _MARKER_FILE).unlink()
 
     def _merge_waiter(self, writer: Any) -> Callable[[], None]:
         def finish() -> None:

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
-from dowse.errors import Failed, LexicalDamaged, NotWritable, StoreBusy
-from dowse.platform import Lock
+from dowse.errors import Failed, LexicalDamaged, NotWritable, StoreBusy, WordsMissing
+from dowse.platform import Lock, refusal_to_write
 from dowse.protocols import ReadText
 from dowse.store import lexical
 from dowse.store.catalog import Catalog, Changes
@@ -24,10 +24,14 @@ from dowse.store.catalog_writer import AddedDocument, AppliedBatch
 from dowse.store.lexical import LexicalIndex, Marker
 from dowse.store.lexical_entries import LexicalDocument
 from dowse.store.lock_waits import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
-from dowse.types import Batch, Chunk, Document, StoredChunk, StoredDocument, View
+from dowse.types import Batch, Chunk, Document, Progress, StoredChunk, StoredDocument, View
 
 REPLAY_DOCUMENTS = 500
 """Documents read into memory at once while the lexical index is replayed."""
+
+QUICK_DOCUMENTS = 200
+"""Up to this many documents are added to the index before a search, which takes about a second. More are left to the
+process that indexes: 140,000 chunks take minutes."""
 
 _FACTS = {View.PROJECT: "lexical", View.DOCUMENTS: "lexical_documents"}
 """The facts of the catalog that name the folders of the indexes."""
@@ -53,17 +57,22 @@ class LexicalFollower:
         """Folder of the index whose number of chunks was compared with the catalog."""
         self._current_at: tuple[object, ...] | None = None
         """The states of the catalog and of the index in which the index was found to be current."""
+        self._must_rebuild, self._missing = False, 0
+        """Whether the index was not usable when it was last looked at, and how many documents it lacked."""
         self.refusal: NotWritable | None = None
         """Why the index is behind the catalog: it could not be written."""
 
     def refresh(self) -> bool:
         """Open the current index, and catch up with the catalog unless another process writes or nothing can be written.
 
-        Return whether it has caught up.
+        Return whether it has caught up. A backlog is left to the process that indexes.
         """
         self.refusal = None
         if self.is_current():
             return True
+        if self._is_backlog:
+            self.refusal = refusal_to_write(self._folder / f"{FOLDER_PREFIX}new")
+            return False
         try:
             with contextlib.suppress(StoreBusy), self._lock.held(READ_WAIT_SECONDS):
                 self.catch_up()
@@ -73,21 +82,50 @@ class LexicalFollower:
         return False
 
     def query(self, question: Callable[[LexicalIndex], _Answer]) -> _Answer:
-        """Query the lexical index; if it is damaged, open it again, and rebuild it only if that does not help."""
-        try:
-            return question(self._index)
-        except LexicalDamaged:
-            with self._lock.held(WRITE_WAIT_SECONDS):
-                self.catch_up()
-        try:
-            return question(self._index)
-        except LexicalDamaged:
-            with self._lock.held(WRITE_WAIT_SECONDS):
-                self.rebuild()
+        """Query the lexical index; if it is damaged, open it again, and rebuild it only if that does not help.
+
+        Raise WordsMissing if it has to be rebuilt and that takes long.
+        """
+        for mend in (self._open_again, self._replace):
+            try:
+                self._require_words()
+                return question(self._index)
+            except LexicalDamaged:
+                mend()
         try:
             return question(self._index)
         except LexicalDamaged as error:
             raise Failed(f"The lexical index cannot be read: {error}. Check the disk and try again.") from error
+
+    def _open_again(self) -> None:
+        if not self.is_current():
+            self._require_words()
+            with self._lock.held(WRITE_WAIT_SECONDS):
+                self.catch_up()
+
+    def _replace(self) -> None:
+        """Replace an index whose content is damaged; a large one is marked, and the next run replaces it."""
+        if len(self._catalog.document_ids(self._view)) > QUICK_DOCUMENTS:
+            self._index.remove_marker()
+            self._current_at = None
+            self.is_current()
+            self._require_words()
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self.rebuild()
+
+    def _require_words(self) -> None:
+        if self._must_rebuild and self._is_backlog:
+            raise WordsMissing(
+                "The search by words is built again from the files, as after an update of dowse. Ask again in a minute."
+            )
+
+    @property
+    def _is_backlog(self) -> bool:
+        return self._missing > QUICK_DOCUMENTS
+
+    def has_backlog(self) -> bool:
+        """Return whether the index lacks more documents than are added before a search."""
+        return not self.is_current() and self._is_backlog
 
     def is_current(self) -> bool:
         """Return whether the index has all documents of the catalog."""
@@ -97,6 +135,8 @@ class LexicalFollower:
         if None not in states and states == self._current_at:
             return True
         changes = self._missing_changes()
+        self._must_rebuild = changes is None
+        self._missing = len(self._catalog.document_ids(self._view) if changes is None else changes.added)
         is_current = changes is not None and not (changes.added or changes.removed)
         self._current_at = states if is_current else None
         return is_current
@@ -131,12 +171,12 @@ class LexicalFollower:
             self.rebuild()
             return nothing_to_finish
 
-    def catch_up(self) -> None:
+    def catch_up(self, progress: Progress | None = None) -> None:
         """Bring the index up to date with the catalog: replay the missing changes, or rebuild it."""
         self._open_current()
         changes = self._missing_changes()
         if changes is None:
-            self.rebuild()
+            self.rebuild(progress)
         elif changes.added or changes.removed:
             try:
                 self._counted = None
@@ -147,19 +187,19 @@ class LexicalFollower:
             except LexicalDamaged:
                 self.rebuild()
 
-    def rebuild(self) -> None:
+    def rebuild(self, progress: Progress | None = None) -> None:
         """Build the index anew in a new folder, and remove the old ones."""
         rebuilt = LexicalIndex(self._folder / f"{FOLDER_PREFIX}{os.urandom(4).hex()}")
         try:
             rebuilt.begin()
-            self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids(self._view))
+            self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids(self._view), progress)
         except BaseException as error:
             shutil.rmtree(rebuilt.folder, ignore_errors=True)  # it would never be used or removed
             if isinstance(error, LexicalDamaged):
                 raise Failed(f"The lexical index cannot be written: {error}. Check the disk and try again.") from error
             raise
         self._catalog.set_fact(_FACTS[self._view], rebuilt.folder.name)
-        self._index = rebuilt
+        self._index, self._must_rebuild = rebuilt, False
         self.remove_unused()
 
     def remove_unused(self) -> None:
@@ -201,21 +241,33 @@ class LexicalFollower:
             self._counted = self._index.folder
         return True
 
-    def _replay(self, target: LexicalIndex, sequence: int, removed: Sequence[int], added: Sequence[int]) -> None:
+    def _replay(
+        self,
+        target: LexicalIndex,
+        sequence: int,
+        removed: Sequence[int],
+        added: Sequence[int],
+        progress: Progress | None = None,
+    ) -> None:
         """Write changes with the text read from the files.
 
         A file that has changed since is dropped from the catalog, and the next scan finds it as new.
         """
         changed: list[str] = []
-        target.write(self._marker(sequence), removed, self._read_documents(added, changed))()
+        target.write(self._marker(sequence), removed, self._read_documents(added, changed, progress))()
         if changed:
             applied = self._catalog.apply(Batch(drops=changed))
             target.write(self._marker(applied.sequence), [document_id for document_id, _ in applied.removed], ())()
 
-    def _read_documents(self, ids: Sequence[int], changed: list[str]) -> Iterator[LexicalDocument]:
+    def _read_documents(
+        self, ids: Sequence[int], changed: list[str], progress: Progress | None
+    ) -> Iterator[LexicalDocument]:
         """Yield documents with their text; add the paths of files that have changed to `changed`."""
         for start in range(0, len(ids), REPLAY_DOCUMENTS):
-            for document in self._catalog.documents_by_id(ids[start : start + REPLAY_DOCUMENTS]).values():
+            documents = self._catalog.documents_by_id(ids[start : start + REPLAY_DOCUMENTS])
+            for done, document in enumerate(documents.values(), start + 1):
+                if progress:
+                    progress(done, len(ids))
                 converted = self._catalog.converted_text(document.id)
                 text = self._read_text(document) if converted is None else converted
                 if text is None:

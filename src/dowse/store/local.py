@@ -36,6 +36,7 @@ from dowse.types import (
     Kind,
     Link,
     MatchedDocuments,
+    Progress,
     Scored,
     Stat,
     StoredChunk,
@@ -298,8 +299,17 @@ class LocalStore:
 
     def refresh(self) -> bool:
         """Open the current lexical index, and let it catch up unless another process writes; return whether it has."""
-        refreshed = [follower.refresh() for follower in self._followers()]
-        return all(refreshed)
+        return not [follower for follower in self._followers() if not follower.refresh()]
+
+    def catch_up(self, progress: Progress | None = None) -> None:
+        """Let the lexical index catch up, however long that takes."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            for follower in self._followers():
+                follower.catch_up(progress)
+
+    def has_backlog(self) -> bool:
+        """Return whether the lexical index lacks more documents than are added before a search."""
+        return any(follower.has_backlog() for follower in self._followers())
 
     @property
     def _words(self) -> LexicalFollower:

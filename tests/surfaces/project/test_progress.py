@@ -11,9 +11,9 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock
-from dowse.store import storage_layout
+from dowse.store import lexical_follower, storage_layout
 from dowse.surfaces.project import progress
-from tests.sample_data import write_tree
+from tests.sample_data import make_words_older, write_tree
 from tests.surfaces.project.project_client import Assistant, call_tool, content_of, run_conversation, wait_until
 
 FILES = 250
@@ -44,6 +44,30 @@ class ProgressRecorder:
         self.messages.append(message)
         if progress:
             self.has_some.set()
+
+
+def test_an_answer_does_not_wait_for_words_that_an_update_of_dowse_indexes_again(
+    indexed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical_follower, "QUICK_DOCUMENTS", 2)
+    project = ProjectIndex(indexed)
+    make_words_older(project.folder)
+
+    async def search(assistant: Assistant) -> tuple[str, int]:
+        reply = await assistant.call_tool("search_code", query="peel pear")
+        return reply["results"][0]["path"], reply["coverage"].get("searchedDirectly", 0)
+
+    async def conversation(assistant: Assistant) -> None:
+        with Lock(project.folder / "write.lock").held(1.0):  # the process that indexes the words waits for it
+            assert await search(assistant) == ("src/pear.py", 4)
+
+        async def is_whole() -> bool:
+            return await search(assistant) == ("src/pear.py", 0)
+
+        await wait_until(is_whole)
+        assert not project.whole.check()
+
+    run_conversation("auto", conversation, indexed)
 
 
 def test_progress_grows_and_ends_at_the_total(tree: Path, mode: str) -> None:
