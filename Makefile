@@ -38,7 +38,7 @@ test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
 	$(RUN) -m mypy
-	$(RUN) -m pytest -m "not soak" --numprocesses 3 --dist loadfile
+	$(RUN) -m pytest -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
 # FUZZ_INPUTS, FUZZ_SECONDS, BOMBS, KILLS and LIFE_SECONDS make it longer or shorter; FUZZ_SEED, BOMB_SEED, KILL_SEED and
 # LIFE_SEED make it another one. An input that fails is kept in tests/fuzzing/seeds.

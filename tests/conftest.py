@@ -39,9 +39,18 @@ def pytest_configure() -> None:
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(_MEMORY))
 
 
+_LONGEST_FIRST = ("test_recording.py", "end_to_end", "encoding_worker", "federation", "bench", "mcp", "cli", "http")
+"""Files and folders of tests that take long; `--no-loadscope-reorder` keeps their order."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest file: a file runs on one worker, and the others would wait for it at the end."""
-    items.sort(key=lambda item: item.path.name != "test_recording.py")
+    """Begin with the longest files: a file runs on one worker, and the others would wait for it at the end."""
+
+    def rank(item: pytest.Item) -> int:
+        parts = item.path.relative_to(Path(__file__).parent).parts
+        return _LONGEST_FIRST.index(parts[0]) if parts[0] in _LONGEST_FIRST else len(_LONGEST_FIRST)
+
+    items.sort(key=rank)
 
 
 def pytest_collection_finish() -> None:

@@ -18,100 +18,8 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import IO, Self
 
-_PROGRAM = r"""
-import atexit, gc, importlib, json, os, pkgutil, runpy, signal, socket, sys, threading, time, traceback
+from tests import forker
 
-requests = socket.socket(fileno=int(sys.argv[1]))
-failure = ""
-try:
-    package = importlib.import_module("dowse")
-    for module in pkgutil.walk_packages(package.__path__, "dowse."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-except BaseException:
-    failure = traceback.format_exc()
-gc.collect()
-gc.freeze()
-
-
-def run(asked, streams):
-    for number, stream in enumerate(streams):
-        os.dup2(stream, number)
-        os.close(stream)
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)
-    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1)
-    os.environ.clear()
-    os.environ.update(asked["environment"])
-    time.tzset()
-    os.chdir(asked["cwd"])
-    if asked["has_own_session"]:
-        os.setsid()
-    for name, value in asked["constants"].items():
-        module, _, constant = name.rpartition(".")
-        setattr(importlib.import_module(module), constant, value)
-    sys.argv = ["dowse", *asked["arguments"]]
-    code = 0
-    try:
-        runpy.run_module("dowse", run_name="__main__", alter_sys=True)
-    except SystemExit as error:
-        code = error.code
-    except BaseException:
-        sys.excepthook(*sys.exc_info())
-        code = 1
-    threading._shutdown()
-    atexit._run_exitfuncs()
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code or 0)
-
-
-def attend(channel, streams):
-    # Start one command, tell its process id, wait for its end and tell its exit code.
-    lines = channel.makefile("rw", encoding="utf-8")
-    asked = json.loads(lines.readline())
-    if failure:
-        lines.write(json.dumps(failure) + "\n")
-        lines.flush()
-        return
-    child = os.fork()
-    if not child:
-        lines.close()
-        channel.close()
-        run(asked, streams)
-    for stream in streams:
-        os.close(stream)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    lines.write(f"{child}\n")
-    lines.flush()
-    lines.write(f"{os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
-    lines.flush()
-
-
-def bury():
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
-
-
-while True:
-    said, received, _, _ = socket.recv_fds(requests, 1, 4)
-    bury()
-    if not said:
-        break
-    if not os.fork():
-        requests.close()
-        try:
-            attend(socket.socket(fileno=received[0]), received[1:])
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(0)
-    for descriptor in received:
-        os.close(descriptor)
-"""
 _WITH_CONSTANTS = r"""
 import importlib, json, runpy, sys
 for name, value in json.loads(sys.argv.pop(1)).items():
@@ -120,9 +28,6 @@ for name, value in json.loads(sys.argv.pop(1)).items():
 runpy.run_module("dowse", run_name="__main__", alter_sys=True)
 """
 PATIENCE_SECONDS = 60
-FRESH = "FRESH"
-_READ_AT_THE_START = ("PYTHON", "LC_", "LD_", "DYLD_")
-"""Variables that are read before any module is loaded; a command for which one is set gets a new interpreter."""
 
 
 class _Forker:
@@ -133,18 +38,13 @@ class _Forker:
         self._requests: socket.socket | None = None
         self._lock = threading.Lock()
 
-    def send(self, descriptors: list[int]) -> None:
-        """Hand over the channel and the streams of a command."""
+    def send(self, kind: bytes, descriptors: list[int]) -> None:
+        """Hand over the channel and the streams of a command or of a program that a command would start."""
         with self._lock:
             if self._requests is None:
                 self._start()
             assert self._requests is not None
-            socket.send_fds(self._requests, [b"x"], descriptors)
-
-    def can_start(self, environment: Mapping[str, str]) -> bool:
-        """Tell whether a command needs no interpreter of its own to see its environment."""
-        special = {name for name in environment if name.startswith(_READ_AT_THE_START)}
-        return all(environment[name] == os.environ.get(name) for name in special)
+            socket.send_fds(self._requests, [kind], descriptors)
 
     def stop(self) -> None:
         """End the process; commands that run go on."""
@@ -158,7 +58,7 @@ class _Forker:
         self._requests, theirs = socket.socketpair()
         with theirs, tempfile.TemporaryDirectory() as home:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-c", _PROGRAM, str(theirs.fileno())],
+                [sys.executable, "-P", forker.__file__, str(theirs.fileno()), forker.PADDING],
                 stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()],
                 env={**os.environ, "HOME": home, "DOWSE_HOME": home, "OPENBLAS_NUM_THREADS": "1"},
             )  # fmt: skip
@@ -191,7 +91,7 @@ class Forked:
             self.stdin, given = _end(stdin, ends, is_input=True)
             self.stdout, told = _end(stdout, ends)
             self.stderr, warned = _end(stderr, ends) if stderr != subprocess.STDOUT else (None, told)
-            _FORKER.send([theirs.fileno(), given, told, warned])
+            _FORKER.send(forker.COMMAND, [theirs.fileno(), given, told, warned])
         asked = {
             "arguments": arguments,
             "environment": dict(os.environ if env is None else env),
@@ -284,7 +184,7 @@ def start(
     Other values for constants, by their full names, keep a test from waiting for the real ones.
     """
     words = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in arguments]
-    if is_fresh() or not _FORKER.can_start(os.environ if env is None else env):
+    if is_fresh() or not forker.can_fork(os.environ if env is None else env):
         return subprocess.Popen(
             [sys.executable, "-P", "-c", _WITH_CONSTANTS, json.dumps(dict(constants or {})), *words],
             stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, start_new_session=start_new_session,
@@ -320,13 +220,15 @@ def run(
 
 def is_fresh() -> bool:
     """Tell whether every command is to get a new interpreter."""
-    return bool(os.environ.get(FRESH))
+    return bool(os.environ.get(forker.FRESH))
 
 
 @contextlib.contextmanager
 def forking() -> Iterator[None]:
-    """End the process that forks, if one was started, after its last command."""
+    """Fork for the programs that this process starts too; end the process that forks after its last command."""
+    end = forker.fork_programs(lambda descriptors: _FORKER.send(forker.PROGRAM, descriptors))
     try:
         yield
     finally:
+        end()
         stop()

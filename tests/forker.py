@@ -1,0 +1,300 @@
+"""The program of the process that has every module loaded and forks for each command; `tests/forking.py` starts it.
+
+On Linux the programs that a command starts itself, such as parser processes, come from here too: each command has a
+process beside it, forked before any of its threads, that makes them with `CLONE_PARENT`, so they are children of the
+command, which waits for them and kills them as if it had started them with a new interpreter.
+"""
+
+import atexit
+import ctypes
+import gc
+import importlib
+import inspect
+import json
+import os
+import pkgutil
+import platform
+import runpy
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn
+
+FRESH = "FRESH"
+"""The environment variable that asks for new interpreters."""
+COMMAND, PROGRAM = b"c", b"p"
+_READ_AT_THE_START = ("PYTHON", "LC_", "LD_", "DYLD_")
+"""Variables that are read before any module is loaded; a program for which one is set gets a new interpreter."""
+_ENVIRONMENT = dict(os.environ)
+_OWN_PROGRAM = (sys.executable, "-P", "-m")
+_CLONE = {"aarch64": 220, "x86_64": 56}.get(platform.machine()) if sys.platform == "linux" else None
+_CLONE_PARENT = 0x8000
+PADDING = " " * 1000
+"""An argument that leaves room for the command lines of the programs."""
+
+Streams = list[int]
+Send = Callable[[list[int]], None]
+
+if sys.platform != "win32":
+    import resource
+
+    _LIMITS = [number for name, number in vars(resource).items() if name.startswith("RLIMIT_")]
+    _USER = os.getuid(), os.geteuid(), os.getgid()
+
+
+def can_fork(environment: Mapping[str, str]) -> bool:
+    """Tell whether a program needs no interpreter of its own to see its environment."""
+    if environment.get(FRESH) or not hasattr(os, "fork"):
+        return False
+    special = {name for name in environment if name.startswith(_READ_AT_THE_START)}
+    return all(environment[name] == _ENVIRONMENT.get(name) for name in special)
+
+
+def fork_programs(send: Send) -> Callable[[], None]:
+    """Let a process that forks start the programs of the package that `subprocess` starts; return what ends that.
+
+    `send` hands the descriptors of a channel and of three streams to that process, which makes children of ours.
+    """
+    if _CLONE is None:
+        return lambda: None
+    start_anew: Callable[..., None] = vars(subprocess.Popen)["_execute_child"]
+    names = list(inspect.signature(start_anew).parameters)[1:]
+
+    def start(process: Any, *values: Any) -> None:
+        asked = dict(zip(names, values, strict=True))
+        if not _is_own_program(asked):
+            start_anew(process, *values)
+            return
+        streams = [
+            asked[name] if asked[name] != -1 else n for n, name in enumerate(("p2cread", "c2pwrite", "errwrite"))
+        ]
+        process.pid = _send_program(asked, streams, send)
+        process._child_created = True
+        process._close_pipe_fds(
+            *(asked[name] for name in ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite"))
+        )
+
+    setattr(subprocess.Popen, "_execute_child", start)  # noqa: B010 - mypy knows nothing of it
+    return lambda: setattr(subprocess.Popen, "_execute_child", start_anew)
+
+
+def _is_own_program(asked: dict[str, Any]) -> bool:
+    words = asked["args"]
+    is_ours = isinstance(words, list | tuple) and tuple(words[:3]) == _OWN_PROGRAM and words[3].split(".")[0] == "dowse"
+    is_plain = not asked["pass_fds"] and asked["preexec_fn"] is None and not asked["shell"]
+    is_same_user = (os.getuid(), os.geteuid(), os.getgid()) == _USER and asked["uid"] is asked["gid"] is None
+    return is_ours and is_plain and is_same_user and can_fork(os.environ) and can_fork(asked["env"] or os.environ)
+
+
+def _send_program(asked: dict[str, Any], streams: Streams, send: Send) -> int:
+    """Ask for a program; return its process id."""
+    channel, theirs = socket.socketpair()
+    with channel, theirs, channel.makefile("rw", encoding="utf-8") as lines:
+        send([theirs.fileno(), *streams])
+        theirs.close()
+        fields = {
+            "words": list(map(os.fspath, asked["args"])),
+            "environment": dict(asked["env"] or os.environ),
+            "cwd": os.fspath(asked["cwd"] or os.getcwd()),
+            "has_own_session": asked["start_new_session"],
+            "limits": [(number, *resource.getrlimit(number)) for number in _LIMITS],
+            "niceness": os.nice(0),
+        }
+        lines.write(json.dumps(fields) + "\n")
+        lines.flush()
+        return int(lines.readline())
+
+
+def _make_child_of_parent() -> int:
+    """Fork a process whose parent is the parent of this one; return as `os.fork` does."""
+    python = ctypes.PyDLL(None)
+    python.PyOS_BeforeFork()
+    child = python.syscall(_CLONE, _CLONE_PARENT | signal.SIGCHLD, 0, 0, 0, 0)
+    (python.PyOS_AfterFork_Parent if child else python.PyOS_AfterFork_Child)()
+    return int(child)
+
+
+def _start_program(channel: socket.socket, streams: Streams) -> None:
+    """Start a program as a child of the parent of this process, and tell its process id."""
+    with channel, channel.makefile("rw", encoding="utf-8") as lines:
+        asked = json.loads(lines.readline())
+        child = _make_child_of_parent()
+        if not child:
+            lines.close()
+            channel.close()
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+            for number, soft, hard in asked["limits"]:
+                resource.setrlimit(number, (soft, hard))
+            os.nice(asked["niceness"] - os.nice(0))
+            _run_program(asked, streams)
+        lines.write(f"{child}\n")
+
+
+def _run_program(asked: dict[str, Any], streams: Streams) -> NoReturn:
+    _enter(asked, streams)
+    os.closerange(3, 1 << 16)
+    from dowse.parsing import parser_limits
+
+    parser_limits.KEPT_BYTES += parser_limits.kept_bytes()  # the modules that a new interpreter would not have
+    _, _, _, module, *arguments = asked["words"]
+    _show_command_line(asked["words"])
+    if module != "dowse":
+        sys.modules.pop(module, None)  # it runs once more, as the main module
+    _run_module(module, arguments)
+
+
+def _show_command_line(words: list[str]) -> None:
+    """Write a command line over that of this process, where other processes read it."""
+    with open("/proc/self/stat", "rb") as file:
+        fields = file.read().rpartition(b")")[2].split()
+    start, end = int(fields[45]), int(fields[46])
+    line = b"\0".join(map(os.fsencode, words))[: end - start - 1]
+    ctypes.memmove(start, line.ljust(end - start, b"\0"), end - start)
+
+
+def _enter(asked: dict[str, Any], streams: Streams) -> None:
+    """Take over the streams, the environment and the folder of a program."""
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+    for stream in set(streams) - {0, 1, 2}:
+        os.close(stream)
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)  # type: ignore[misc]  # noqa: SIM115
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", closefd=False)  # type: ignore[misc]  # noqa: SIM115
+    sys.stderr = sys.__stderr__ = open(  # type: ignore[misc]  # noqa: SIM115
+        2, "w", encoding="utf-8", errors="backslashreplace", closefd=False, buffering=1
+    )
+    os.environ.clear()
+    os.environ.update(asked["environment"])
+    time.tzset()
+    os.chdir(asked["cwd"])
+    if asked["has_own_session"]:
+        os.setsid()
+
+
+def _run_module(module: str, arguments: list[str]) -> NoReturn:
+    sys.argv = ["dowse", *arguments]
+    code: Any = 0
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as error:
+        code = error.code
+    except BaseException:
+        sys.excepthook(*sys.exc_info())
+        code = 1
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code or 0)
+
+
+def _run_command(asked: dict[str, Any], streams: Streams) -> NoReturn:
+    _enter(asked, streams)
+    if _CLONE is not None:
+        fork_programs(_keep_forking())
+    for name, value in asked["constants"].items():
+        module, _, constant = name.rpartition(".")
+        setattr(importlib.import_module(module), constant, value)
+    _run_module("dowse", asked["arguments"])
+
+
+def _keep_forking() -> Send:
+    """Fork a process that starts programs for this one as long as this one lives; return how to ask it."""
+    ours, theirs = socket.socketpair()
+    if not os.fork():
+        ours.close()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for number in range(3):
+            os.dup2(nothing, number)
+        os.closerange(3, theirs.fileno())
+        os.closerange(theirs.fileno() + 1, 1 << 16)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+        while (received := socket.recv_fds(theirs, 1, 4))[0]:
+            _start_program(socket.socket(fileno=received[1][0]), received[1][1:])
+            for descriptor in received[1][1:]:
+                os.close(descriptor)
+        os._exit(0)
+    theirs.close()
+    return lambda descriptors: _send(ours, PROGRAM, descriptors)
+
+
+def _send(requests: socket.socket, kind: bytes, descriptors: list[int]) -> None:
+    socket.send_fds(requests, [kind], descriptors)
+
+
+def _attend(channel: socket.socket, streams: Streams, failure: str) -> None:
+    """Start one command, tell its process id, wait for its end and tell its exit code."""
+    lines = channel.makefile("rw", encoding="utf-8")
+    asked = json.loads(lines.readline())
+    if failure:
+        lines.write(json.dumps(failure) + "\n")
+        lines.flush()
+        return
+    child = os.fork()
+    if not child:
+        lines.close()
+        channel.close()
+        _run_command(asked, streams)
+    for stream in streams:
+        os.close(stream)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    lines.write(f"{child}\n")
+    lines.flush()
+    lines.write(f"{os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
+    lines.flush()
+
+
+def _bury() -> None:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+
+
+def _load() -> str:
+    """Load every module of the package; return the traceback if one cannot be loaded."""
+    try:
+        package = importlib.import_module("dowse")
+        for module in pkgutil.walk_packages(package.__path__, "dowse."):
+            if not module.name.endswith("__main__"):
+                importlib.import_module(module.name)
+    except BaseException:
+        return traceback.format_exc()
+    return ""
+
+
+def main(requests: socket.socket) -> None:
+    """Fork for every command and program that is asked for, until nobody can ask any more."""
+    failure = _load()
+    gc.collect()
+    gc.freeze()
+    while True:
+        kind, received, _, _ = socket.recv_fds(requests, 1, 4)
+        _bury()
+        if not kind:
+            break
+        if kind == PROGRAM:
+            _start_program(socket.socket(fileno=received[0]), received[1:])
+            received = received[1:]
+        elif not os.fork():
+            requests.close()
+            try:
+                _attend(socket.socket(fileno=received[0]), received[1:], failure)
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(0)
+        for descriptor in received:
+            os.close(descriptor)
+
+
+if __name__ == "__main__":
+    main(socket.socket(fileno=int(sys.argv[1])))
