@@ -7,7 +7,7 @@ EVAL ?= .bench/eval
 CODE_SEARCH ?= .bench/code-search
 ISSUES ?= .bench/checkouts
 
-.PHONY: help demo test soak bench model speed lock clean
+.PHONY: help demo test docs soak bench model speed lock clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -40,6 +40,9 @@ test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m mypy
 	$(RUN) -m pytest -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder
 
+docs: .venv/installed ## build the documentation site into .docs/site; a warning is an error
+	$(RUN) docs/build.py
+
 # FUZZ_INPUTS, FUZZ_SECONDS, BOMBS, KILLS and LIFE_SECONDS make it longer or shorter; FUZZ_SEED, BOMB_SEED, KILL_SEED and
 # LIFE_SEED make it another one. An input that fails is kept in tests/fuzzing/seeds.
 soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (hours)
@@ -47,6 +50,7 @@ soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and t
 
 bench: .venv/installed ## search quality in one table; EVAL, CODE_SEARCH, ISSUES name folders of data (docs/benchmarks.md)
 	$(RUN) -m bench.judged --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --checkouts "$(ISSUES)" --peps "$(CORPORA)/python+peps"
+	$(RUN) -m bench.plots
 
 model: .venv/installed ## the same with the model, which encodes for hours once, and while it encodes
 	$(RUN) -m bench.judged --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --checkouts "$(ISSUES)" --model --no-ablations
@@ -78,4 +82,4 @@ lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	cd tests/node && ../../$(RUN) $(NPM) update --package-lock-only --ignore-scripts
 
 clean: ## remove what the verbs made
-	rm -rf .venv .bench .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .bench .docs .mypy_cache .ruff_cache .pytest_cache .hypothesis
