@@ -1,4 +1,7 @@
-"""`python docs/reference.py > docs/tools.md`: the reference of the tools, as the server itself tells it."""
+"""`python -m docs.reference > docs/tools.md`: the reference of the tools, as the server itself tells it.
+
+With the word `commands` or `errors` it prints that page instead.
+"""
 
 import os
 import sys
@@ -9,6 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import anyio
+from docs.command_reference import commands_page, errors_page
 from mcp_types import Tool
 
 from dowse.error_catalog import CATALOG
@@ -106,7 +110,7 @@ KEYS = {
 START = f"""\
 # Tools
 
-<!-- Generated from the server by `python docs/reference.py > docs/tools.md`; a test compares. -->
+<!-- Generated from the server by `python -m docs.reference > docs/tools.md`; a test compares. -->
 
 The tools that `dowse serve` offers to an assistant ([clients.md](clients.md) explains how to connect one).
 The archive tools are offered if there are archives ([archive.md](archive.md)), the site tools with `--site` ([site.md](site.md)).
@@ -327,7 +331,8 @@ def main() -> None:
     """Print the page, whatever the settings of whoever runs this."""
     with tempfile.TemporaryDirectory() as storage:
         os.environ["DOWSE_HOME"] = storage
-        sys.stdout.write(reference())
+        pages = {"tools": reference, "commands": commands_page, "errors": errors_page}
+        sys.stdout.write(pages[sys.argv[1] if len(sys.argv) > 1 else "tools"]())
 
 
 if __name__ == "__main__":

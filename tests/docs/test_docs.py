@@ -10,6 +10,7 @@ from typing import Any
 import anyio
 import click
 import pytest
+from docs.command_reference import commands_page, errors_page
 from docs.reference import KEYS, reference
 
 from dowse.cli.command_list import COMMANDS, dowse
@@ -24,7 +25,7 @@ from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 
 DOCS = REPOSITORY / "docs"
-PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.glob("*.md"))]
+PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
 FREE_KEYS = ("skipped", "corrected", "searchedBy")
 """The values of these keys are objects whose keys are data, such as reasons and words."""
 
@@ -51,7 +52,7 @@ def inline_code(text: str) -> set[str]:
 
 
 def test_the_reference_of_the_tools_is_what_the_server_tells() -> None:
-    assert page("tools.md") == reference(), "renew it with: python docs/reference.py > docs/tools.md"
+    assert page("tools.md") == reference(), "renew it with: python -m docs.reference > docs/tools.md"
 
 
 def test_the_reference_marks_only_keys_as_optional_that_a_reply_may_lack() -> None:
@@ -116,12 +117,20 @@ def keys_of(value: Any) -> Iterator[str]:
             yield from keys_of(inner) if key not in FREE_KEYS else ()
 
 
-# The commands
+# The commands and their errors
+
+
+def test_the_reference_of_the_commands_is_their_help() -> None:
+    assert page("commands.md") == commands_page(), "renew it with: python -m docs.reference commands > docs/commands.md"
+
+
+def test_the_reference_of_the_errors_is_what_the_code_has() -> None:
+    assert page("errors.md") == errors_page(), "renew it with: python -m docs.reference errors > docs/errors.md"
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_documented(command: str) -> None:
-    assert any(f"dowse {command}" in text.read_text(encoding="utf-8") for text in PAGES)
+    assert any(f"dowse {command}" in text.read_text(encoding="utf-8") for text in PAGES if text.name != "commands.md")
 
 
 def test_every_option_of_the_server_is_documented() -> None:
@@ -138,7 +147,7 @@ def serve_command() -> click.Command:
 # The clients
 
 
-@pytest.mark.parametrize("block", blocks(page("clients.md"), "json"), ids=lambda _: "")
+@pytest.mark.parametrize("block", blocks(page("clients.md") + page("how-to/monorepos.md"), "json"), ids=lambda _: "")
 def test_a_json_configuration_of_a_client_starts_the_server(block: str) -> None:
     content = json.loads(block)
     servers = content.get("mcpServers") or content["servers"]
@@ -176,11 +185,11 @@ def test_the_example_of_a_settings_file_is_one() -> None:
 
 def test_every_pattern_that_is_never_indexed_is_documented() -> None:
     patterns = {pattern for category in categories() for pattern in (*category.patterns, *category.files)}
-    assert sorted(patterns - inline_code(page("configuration.md"))) == []
+    assert sorted(patterns - inline_code(page("concepts/never-read.md"))) == []
 
 
 def test_every_reason_to_leave_a_file_out_is_documented() -> None:
-    assert sorted({str(reason) for reason in Reason} - inline_code(page("configuration.md"))) == []
+    assert sorted({str(reason) for reason in Reason} - inline_code(page("concepts/never-read.md"))) == []
 
 
 # All pages
@@ -204,6 +213,15 @@ def anchors(file: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
-def test_every_page_of_the_documentation_can_be_reached_from_the_readme() -> None:
+def test_every_page_is_in_the_navigation_of_the_site_once() -> None:
+    listed = re.findall(r'"([^"]+\.md)"', page("zensical.toml"))
+    assert sorted(listed) == sorted(set(listed))
+    assert {str(file.relative_to(REPOSITORY)) for file in PAGES} | {"training/README.md"} == set(listed)
+
+
+def test_every_figure_of_the_readme_is_one_of_the_benchmarks() -> None:
     readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
-    assert [file.name for file in sorted(DOCS.glob("*.md")) if f"docs/{file.name}" not in readme] == []
+    rows = re.findall(r"^\| [^|]+\|(.+)\| `(?:make|python)[^|]+\|$", readme, flags=re.MULTILINE)
+    figures = [cell.strip() for row in rows for cell in row.split("|") if cell.strip()]
+    assert len(figures) > 12
+    assert [figure for figure in figures if f"| {figure}" not in page("benchmarks.md")] == []

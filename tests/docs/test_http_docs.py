@@ -12,6 +12,7 @@ from dowse.http import access, mcp_endpoint, rate_limit, uvicorn_server
 from tests.repository import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "http.md").read_text(encoding="utf-8")
+TEAM = (REPOSITORY / "docs" / "how-to" / "http-for-a-team.md").read_text(encoding="utf-8")
 
 
 def assert_is_taken(*command: str) -> None:
@@ -24,12 +25,12 @@ def assert_is_taken(*command: str) -> None:
 
 
 def test_the_service_starts_the_server() -> None:
-    (line,) = re.findall(r"^ExecStart=(.+)$", PAGE, re.MULTILINE)
+    (line,) = re.findall(r"^ExecStart=(.+)$", TEAM, re.MULTILINE)
     assert_is_taken(*shlex.split(line))
 
 
 def test_the_container_starts_the_server() -> None:
-    (line,) = re.findall(r"^ENTRYPOINT (.+)$", PAGE, re.MULTILINE)
+    (line,) = re.findall(r"^ENTRYPOINT (.+)$", TEAM, re.MULTILINE)
     assert_is_taken(*json.loads(line))
 
 

@@ -1,12 +1,7 @@
 """The page on named indexes agrees with the program."""
 
 import re
-import shlex
-from pathlib import Path
 
-import pytest
-
-from dowse.cli import main
 from dowse.notes import limits
 from dowse.notes.notes_documents import make_note
 from tests.notes.conftest import Make
@@ -24,16 +19,6 @@ def test_the_worked_example_of_the_score_is_what_an_index_answers(make: Make) ->
     scores = re.findall(r"^\| `(\w)` \| .+ \| .+ \| ([\d.]+) \|$", PAGE, flags=re.MULTILINE)
     found = [(one.doc_id, str(one.score)) for one in index.search("rate bucket").results]
     assert found == scores
-
-
-def test_the_commands_work_one_after_the_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-
-    monkeypatch.chdir(tmp_path)
-    (block,) = re.findall(r"^```sh\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
-    for line in block.splitlines():
-        program, *arguments = shlex.split(line)
-        assert program == "dowse"
-        assert main(arguments) == 0, line
 
 
 def test_the_limits_are_those_of_the_program() -> None:
