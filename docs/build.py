@@ -16,11 +16,8 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).parent.parent
-PAGES = (
-    "README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "LICENSE", "docs", "training",
-    "bench/agent.py", "bench/questions/lines.jsonl",
-)  # fmt: skip
-"""The pages, and the other files that they link to."""
+OTHERS = ("LICENSE", "docs", "training", "bench/agent.py", "bench/questions/lines.jsonl")
+"""The pages beside those at the top of the repository, and the other files that pages link to."""
 INDEX = "search-index.json"
 _HEADING = re.compile(r'<h([1-6]) id="([^"]+)"[^>]*>(.*?)</h\1>', re.DOTALL)
 
@@ -28,7 +25,7 @@ _HEADING = re.compile(r'<h([1-6]) id="([^"]+)"[^>]*>(.*?)</h\1>', re.DOTALL)
 def build(folder: Path) -> Path:
     """Build the site in a folder and return the folder with its pages. A warning is an error."""
     shutil.rmtree(folder, ignore_errors=True)
-    for name in PAGES:
+    for name in (*(file.name for file in REPOSITORY.glob("*.md")), *OTHERS):
         _copy(REPOSITORY / name, folder / "pages" / name)
     shutil.copy(REPOSITORY / "docs" / "zensical.toml", folder)
     _run("zensical", "build", "--strict", at=folder)

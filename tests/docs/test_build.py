@@ -78,7 +78,7 @@ def test_a_broken_link_fails_the_build(tmp_path: Path, monkeypatch: pytest.Monke
         shutil.copytree(source, target) if source.is_dir() else target.parent.mkdir(parents=True)
     (tmp_path / "copy" / "README.md").write_text("# Home\n\n[nowhere](docs/nowhere.md)\n", encoding="utf-8")
     monkeypatch.setattr(build, "REPOSITORY", tmp_path / "copy")
-    monkeypatch.setattr(build, "PAGES", ("README.md",))
+    monkeypatch.setattr(build, "OTHERS", ())
     toml = tmp_path / "copy" / "docs" / "zensical.toml"
     toml.write_text(
         re.sub(r"nav = \[.*?^\]\n", "", toml.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE), "utf-8"
