@@ -153,12 +153,14 @@ def _update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: 
         else:
             _update(index, None, first, progress)
         return 0
+    if index.whole.has_backlog():
+        _index_in_background(index, first)
+        return len(index.store.paths())
     drift = index.drift()
-    has_backlog = index.whole.has_backlog()
-    if drift.pending > AT_ONCE_FILES or has_backlog:
+    if drift.pending > AT_ONCE_FILES:
         index.require_size(drift)
         _index_in_background(index, first)
-        return drift.files if has_backlog else drift.pending
+        return drift.pending
     if drift.pending:
         _update(index, drift, first, progress)
     return 0
