@@ -187,15 +187,15 @@ def _gather_evidence(
             missing += weight * (1 - ranking_constants.CORRECTION_WEIGHT)
             for corrected_term in terms_of(correction):
                 weights.setdefault(corrected_term, weight * ranking_constants.CORRECTION_WEIGHT)
-    half_way = None
+    half_way, words_leg = None, Leg("words", by_words, balance.words)
     if len(near) > 1:  # of the model, which has encoded some documents, and of the table
         balances = [method.balance(query, scope.kind, share) for share in (1.0, 0.0)]
         documents = frozenset(found) | {hit.document_id for leg in near for hit in leg.hits}
         balances = [balance._replace(meaning=more_meaning * balance.meaning) for balance in balances]
-        half_way = _half_way(near, by_words, balances, found, store.encoded_documents(model, documents))
+        half_way = _half_way(near, words_leg, balances, found, store.encoded_documents(model, documents))
     near = [_drop_distant(leg, found) for leg in near]
     return Evidence(
-        legs=[Leg("words", by_words, balance.words), *near],
+        legs=[words_leg, *near],
         paths={hit.document_id: hit.score for hit in by_path},
         definers=definers,
         terms=weights,
@@ -222,14 +222,17 @@ def _search_meaning(
 
 def _half_way(
     near: Sequence[Leg],
-    by_words: Sequence[Scored],
+    by_words: Leg,
     balances: Sequence[ranking_constants.Balance],
     found: Collection[int],
     encoded: frozenset[int],
 ) -> HalfWay:
     """Return what the model and the table say, each with the weights that it has where it is alone."""
     by_model, by_table = (
-        [Leg("words", by_words, balance.words), _drop_distant(replace(leg, weight=balance.meaning, among=None), found)]
+        [
+            replace(by_words, weight=balance.words),
+            _drop_distant(replace(leg, weight=balance.meaning, among=None), found),
+        ]
         for leg, balance in zip(near, balances, strict=True)
     )
     return HalfWay(by_table, by_model, encoded)
@@ -269,8 +272,8 @@ def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
     nearness: dict[int, float] = {}
     for leg in legs:
         for _, document, score in leg.hits:
-            if leg.among is None or document in leg.among:
-                nearness[document] = max(score, nearness.get(document, 0.0))
+            if (leg.among is None or document in leg.among) and score > nearness.get(document, -1.0):
+                nearness[document] = max(score, 0.0)
     return nearness
 
 

@@ -65,9 +65,10 @@ class NameMatcher:
     """Compares the terms of a query with names. Terms are alike if one begins with the other, and with four letters."""
 
     def __init__(self, terms: Iterable[str]) -> None:
-        self._by_start: dict[str, list[str]] = {}
+        self._by_start: dict[str, list[tuple[str, str]]] = {}
         for term in terms:
-            self._by_start.setdefault(bare_stem(term)[:4], []).append(term)
+            stem = bare_stem(term)
+            self._by_start.setdefault(stem[:4], []).append((term, stem))
 
     def terms_in(self, path: str) -> set[str]:
         """Return the terms of the query that the names of a file and its folder have."""
@@ -78,8 +79,10 @@ class NameMatcher:
         return bool(names := _own_name_terms(path)) and all(map(self._alike, names))
 
     def _alike(self, name: str) -> list[str]:
-        candidates = self._by_start.get(name[:4], ())
-        return [term for term in candidates if bare_stem(term).startswith(name) or name.startswith(bare_stem(term))]
+        candidates = self._by_start.get(name[:4])
+        if not candidates:
+            return []
+        return [term for term, stem in candidates if stem.startswith(name) or name.startswith(stem)]
 
 
 def is_requested_path(requested: str | None, path: str) -> bool:

@@ -20,6 +20,12 @@ class Leg:
     """Whether scores are nearness in meaning; then their distance above the last one counts."""
     among: frozenset[int] | None = None
     """Only these documents count; another leg knows the others better."""
+    scaled: Mapping[int, tuple[float, float]] | None = field(default=None, repr=False, compare=False)
+    """For each document its best chunk and the mean of its best three, both scaled. A copy with another weight keeps it."""
+
+    def __post_init__(self) -> None:
+        if self.scaled is None:
+            object.__setattr__(self, "scaled", _near_scores(self) if self.is_near else _word_scores(self))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,12 +119,12 @@ def shortlist(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
 
 def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
     """Rank the documents whose paths are given, best first; ties by path."""
-    title = evidence.title
+    title, rank = evidence.title, _FileRanker(evidence, paths).rank
     if evidence.half_way is None:
-        return _rank_by(scores, leg_scores(title.legs if title else ()), evidence, paths)
+        return rank(scores, leg_scores(title.legs if title else ()))
     of_title = (title and title.half_way) or HalfWay((), (), frozenset())
     by_table, by_model = (
-        _rank_by(leg_scores(legs), leg_scores(title_legs), evidence, paths)
+        rank(leg_scores(legs), leg_scores(title_legs))
         for legs, title_legs in (
             (evidence.half_way.by_table, of_title.by_table),
             (evidence.half_way.by_model, of_title.by_model),
@@ -129,30 +135,41 @@ def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) 
     return [next(reordered) if file.document_id in encoded else file for file in by_table]
 
 
-def _rank_by(
-    scores: LegScores, title_scores: LegScores, evidence: Evidence, paths: Mapping[int, str]
-) -> list[RankedFile]:
-    signals, terms = _signals(scores, evidence, paths), frozenset(evidence.terms)
-    if evidence.title:
-        signals = _add_title(signals, _signals(title_scores, evidence.title, paths))
-    ranked = []
-    for document, path in paths.items():
-        own = signals[document]
+class _FileRanker:
+    """Ranks files by scores; the signals of their paths are found once."""
+
+    def __init__(self, evidence: Evidence, paths: Mapping[int, str]) -> None:
+        self._evidence, self._paths, self._terms = evidence, paths, frozenset(evidence.terms)
+        self._by_path = _path_signals(evidence, paths)
+        self._title_by_path = _path_signals(evidence.title, paths) if evidence.title else {}
+        self._penalties = {document: sorted(self._penalties_of(path).items()) for document, path in paths.items()}
+
+    def rank(self, scores: LegScores, title_scores: LegScores) -> list[RankedFile]:
+        """Return all files, best first; ties by path."""
+        evidence, none = self._evidence, dict[str, float]()
+        signals = {document: {**scores.get(document, none), **own} for document, own in self._by_path.items()}
+        if evidence.title:
+            of_title = {one: {**title_scores.get(one, none), **own} for one, own in self._title_by_path.items()}
+            signals = _add_title(signals, of_title)
         if evidence.is_pasted:
-            own["named in the text"] = ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
-            penalties = {kind: ranking_constants.PASTED_PENALTIES[kind] for kind in kinds_of(path)}
+            for document, own in signals.items():
+                own["named in the text"] = ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
+        ranked = [_rank_file(document, own, self._penalties[document]) for document, own in signals.items()]
+        return sorted(ranked, key=lambda file: (-file.score, self._paths[file.document_id]))
+
+    def _penalties_of(self, path: str) -> dict[str, float]:
+        if self._evidence.is_pasted:
+            return {kind: ranking_constants.PASTED_PENALTIES[kind] for kind in kinds_of(path)}
+        penalties = {kind: ranking_constants.PENALTIES[kind] for kind in unrequested_kinds(path, self._terms)}
+        if self._evidence.has_code:
+            penalties["deep"] = ranking_constants.FOLDER ** path.count("/")
         else:
-            penalties = {kind: ranking_constants.PENALTIES[kind] for kind in unrequested_kinds(path, terms)}
-            if evidence.has_code:
-                penalties["deep"] = ranking_constants.FOLDER ** path.count("/")
-            else:
-                penalties.pop("prose", None)
-        ranked.append(_rank_file(document, own, penalties))
-    return sorted(ranked, key=lambda file: (-file.score, paths[file.document_id]))
+            penalties.pop("prose", None)
+        return penalties
 
 
-def _signals(scores: LegScores, evidence: Evidence, paths: Mapping[int, str]) -> dict[int, dict[str, float]]:
-    """Return the signals of each document by name."""
+def _path_signals(evidence: Evidence, paths: Mapping[int, str]) -> dict[int, dict[str, float]]:
+    """Return the signals of each document by name that depend on its path and its definitions."""
     by_path, definers = _scale(evidence.paths), evidence.definition_scores
     total, matcher = sum(evidence.terms.values()) or 1.0, NameMatcher(evidence.terms)
     whole_name = 0.0 if evidence.is_pasted else ranking_constants.WHOLE_NAME  # a long text has many names by chance
@@ -160,7 +177,6 @@ def _signals(scores: LegScores, evidence: Evidence, paths: Mapping[int, str]) ->
     for document, path in paths.items():
         named_share = fsum([evidence.terms[term] for term in matcher.terms_in(path)]) / total
         signals[document] = {
-            **scores.get(document, {}),
             "path words": ranking_constants.PATH * by_path.get(document, 0.0),
             "definition": ranking_constants.DEFINITION * definers.get(document, 0.0),
             "share of the query in the name": ranking_constants.PATH_SHARE * named_share,
@@ -182,9 +198,9 @@ def _add_title(
     }
 
 
-def _rank_file(document: int, signals: dict[str, float], penalties: Mapping[str, float]) -> RankedFile:
+def _rank_file(document: int, signals: dict[str, float], penalties: Sequence[tuple[str, float]]) -> RankedFile:
     score = sum(signals.values())
-    for kind, penalty in sorted(penalties.items()):
+    for kind, penalty in penalties:
         signals[f"{kind} file"] = score * (penalty - 1)
         score *= penalty
     return RankedFile(document, score, {name: value for name, value in signals.items() if value})
@@ -200,7 +216,7 @@ def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
             leg.weight,
             leg.among,
         )
-        for document, (best, three) in (_near_scores(leg) if leg.is_near else _word_scores(leg)).items():
+        for document, (best, three) in (leg.scaled or {}).items():
             if among is None or document in among:
                 own = scores.setdefault(document, {})
                 own[best_name] = weight * best
@@ -242,15 +258,17 @@ def _scores_by_document(hits: Sequence[Scored]) -> dict[int, list[float]]:
 def best_chunks(evidence: Evidence, documents: Collection[int]) -> dict[int, dict[int, float]]:
     """Return the scores of the chunks of some documents that any leg found or that define a queried name, best first."""
     wanted, combined = frozenset(documents), dict[int, dict[int, float]]()
-    for leg in (*evidence.legs, Leg("definition", evidence.definers, ranking_constants.DEFINITION)):
-        lowest = _nearness_baseline(leg) if leg.is_near else 0.0
-        highest = leg.hits[0].score - lowest if leg.hits else 0.0
-        counted = wanted if leg.among is None else wanted & leg.among
-        share = leg.weight / highest if highest > 0 else 0.0
-        for chunk, document, score in leg.hits:
+    found = [
+        (leg.hits, leg.weight, _nearness_baseline(leg) if leg.is_near else 0.0, leg.among) for leg in evidence.legs
+    ]
+    for hits, weight, lowest, among in (*found, (evidence.definers, ranking_constants.DEFINITION, 0.0, None)):
+        highest = hits[0].score - lowest if hits else 0.0
+        counted = wanted if among is None else wanted & among
+        share = weight / highest if highest > 0 else 0.0
+        for chunk, document, score in hits:
             if document in counted:
                 scores = combined.setdefault(document, {})
-                scores[chunk] = scores.get(chunk, 0.0) + ((score - lowest) * share or leg.weight * (highest <= 0))
+                scores[chunk] = scores.get(chunk, 0.0) + ((score - lowest) * share or weight * (highest <= 0))
     return {
         document: dict(sorted(scores.items(), key=lambda item: (-item[1], item[0])))
         for document, scores in combined.items()
