@@ -33,8 +33,8 @@ def survive(
 ) -> Counter[str]:
     """Change files in batches; after each the index equals a new one, and no search showed stale text.
 
-    Go on until this many operations and searches were made, beside other programs if the machine `is_busy`. Return
-    how many replies were complete, and how many named something as pending.
+    Go on until this many operations and searches were made, beside other programs if the machine `is_busy`; there go
+    on for a while until a reply was complete. Return how many were, and how many named something as pending.
     """
     project_files = RandomOperations(folder / "project", folder / "outside", seed)
     project = ProjectIndex(project_files.root)
@@ -46,7 +46,7 @@ def survive(
     with contextlib.ExitStack() as stack:
         servers = [stack.enter_context(Server(project_files.root)) for _ in range(count)]
         done, replies = 0, Counter[str]()
-        while done < operations or replies.total() < searches:
+        while done < operations or replies.total() < searches or (is_busy and not replies["complete"] and done < 200):
             with busy_machine(folder) if is_busy else contextlib.nullcontext():
                 made, batch = run_batch(
                     project_files, servers, max(operations - done, 48 if searches else 1), pause_seconds
