@@ -1,4 +1,4 @@
-"""The pages that the commands and the errors write themselves: `python -m docs.reference commands` and `errors`."""
+"""The pages of the commands and of the errors; docs/reference.py writes them."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ COMMANDS_START = """\
 # Commands
 
 This page is the output of `--help`, of every command.
-`python -m docs.reference commands > docs/commands.md` writes it.
+`python docs/reference.py` writes it.
 Every command except `serve` takes `--json`; results are on stdout, messages on stderr.
 """
 ERRORS_START = """\
@@ -20,7 +20,7 @@ ERRORS_START = """\
 
 A command that fails prints one line on stderr: what is wrong, where, and what to do.
 With `--json` it also prints `{"error": {"code": …, "message": …}}`.
-`python -m docs.reference errors > docs/errors.md` writes this page.
+`python docs/reference.py` writes this page.
 
 ## Exit codes
 

@@ -1,6 +1,6 @@
-"""`python -m docs.reference > docs/tools.md`: the reference of the tools, as the server itself tells it.
+"""`python docs/reference.py` writes the reference as the program itself tells it.
 
-With the word `commands` or `errors` it prints that page instead.
+These are docs/tools.md, docs/commands.md, docs/errors.md and the table of settings in docs/configuration.md.
 """
 
 import os
@@ -12,7 +12,6 @@ from typing import Any
 from unittest.mock import patch
 
 import anyio
-from docs.command_reference import commands_page, errors_page
 from mcp_types import Tool
 
 from dowse.error_catalog import CATALOG
@@ -110,7 +109,7 @@ KEYS = {
 START = f"""\
 # Tools
 
-<!-- Generated from the server by `python -m docs.reference > docs/tools.md`; a test compares. -->
+<!-- Generated from the server by `python docs/reference.py`; a test compares. -->
 
 The tools that `dowse serve` offers to an assistant ([clients.md](clients.md) explains how to connect one).
 The archive tools are offered if there are archives ([archive.md](archive.md)), the site tools with `--site` ([site.md](site.md)).
@@ -328,11 +327,19 @@ def _error_rows() -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the page, whatever the settings of whoever runs this."""
+    """Write the pages, whatever the settings of whoever runs this."""
+    folder = Path(__file__).parent
+    sys.path.insert(0, str(folder.parent))
+    from docs.command_reference import commands_page, errors_page
+    from docs.settings_reference import with_settings
+
+    settings = folder / "configuration.md"
     with tempfile.TemporaryDirectory() as storage:
         os.environ["DOWSE_HOME"] = storage
-        pages = {"tools": reference, "commands": commands_page, "errors": errors_page}
-        sys.stdout.write(pages[sys.argv[1] if len(sys.argv) > 1 else "tools"]())
+        pages = {"tools.md": reference(), "commands.md": commands_page(), "errors.md": errors_page()}
+    pages[settings.name] = with_settings(settings.read_text(encoding="utf-8"))
+    for name, text in pages.items():
+        (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

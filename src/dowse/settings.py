@@ -107,11 +107,6 @@ def differing_keys(one: Settings, other: Settings) -> list[str]:
     return [key for key, (field, _) in _KEYS.items() if getattr(one, field) != getattr(other, field)]
 
 
-def setting_value(settings: Settings, key: str) -> Any:
-    """Return the value of a key of `config.json`, sizes in bytes."""
-    return getattr(settings, _KEYS[key][0])
-
-
 def read_json(file: Path) -> Any:
     """Return the content of one of dowse's JSON files, or raise SettingsError with the problem."""
     try:
@@ -239,6 +234,9 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "memory": ("memory", _parse_memory),
     "storageLimitMB": ("storage_limit_bytes", _parse_megabytes),
 }
+
+SETTING_FIELDS = {key: field for key, (field, _) in _KEYS.items()}
+"""The field of `Settings` that each key of `config.json` sets."""
 
 _DEFAULTS = {field.name: field.default for field in fields(Settings)}
 

@@ -12,6 +12,7 @@ import click
 import pytest
 from docs.command_reference import commands_page, errors_page
 from docs.reference import KEYS, reference
+from docs.settings_reference import with_settings
 
 from dowse.cli.command_list import COMMANDS, dowse
 from dowse.indexes.index import ProjectIndex
@@ -26,6 +27,7 @@ from tests.sample_data import write_tree
 
 DOCS = REPOSITORY / "docs"
 PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+RENEW = "renew it with: python docs/reference.py"
 FREE_KEYS = ("skipped", "corrected", "searchedBy")
 """The values of these keys are objects whose keys are data, such as reasons and words."""
 
@@ -52,7 +54,7 @@ def inline_code(text: str) -> set[str]:
 
 
 def test_the_reference_of_the_tools_is_what_the_server_tells() -> None:
-    assert page("tools.md") == reference(), "renew it with: python -m docs.reference > docs/tools.md"
+    assert page("tools.md") == reference(), RENEW
 
 
 def test_the_reference_marks_only_keys_as_optional_that_a_reply_may_lack() -> None:
@@ -121,11 +123,11 @@ def keys_of(value: Any) -> Iterator[str]:
 
 
 def test_the_reference_of_the_commands_is_their_help() -> None:
-    assert page("commands.md") == commands_page(), "renew it with: python -m docs.reference commands > docs/commands.md"
+    assert page("commands.md") == commands_page(), RENEW
 
 
 def test_the_reference_of_the_errors_is_what_the_code_has() -> None:
-    assert page("errors.md") == errors_page(), "renew it with: python -m docs.reference errors > docs/errors.md"
+    assert page("errors.md") == errors_page(), RENEW
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -167,6 +169,10 @@ def assert_starts_the_server(entry: dict[str, Any]) -> None:
 
 
 # The settings
+
+
+def test_the_table_of_the_settings_is_what_the_code_has() -> None:
+    assert page("configuration.md") == with_settings(page("configuration.md")), RENEW
 
 
 def test_every_setting_is_documented_with_its_default(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from dowse.indexes.index_status import IndexStatus
 from dowse.indexes.project_lookup import list_projects
 from dowse.memory_plan import is_memory_small, usable_bytes
 from dowse.platform import storage_root
-from dowse.settings import Settings, differing_keys, setting_value
+from dowse.settings import SETTING_FIELDS, Settings, differing_keys
 from dowse.types import Finding, Reason
 
 VARIABLES = (
@@ -88,7 +88,7 @@ def _encoding(status: IndexStatus) -> Facts:
 
 
 def _shown_setting(settings: Settings, key: str) -> Any:
-    value = setting_value(settings, key)
+    value = getattr(settings, SETTING_FIELDS[key])
     if isinstance(value, bool | int):
         return value
     is_word = key in ("encoder", "indexingStrategy", "memory") and isinstance(value, str)
