@@ -27,7 +27,7 @@ class Plot:
 
 PLOTS = (
     Plot(
-        "tokens", "Tokens that a scripted assistant reads, median of 106 issues", "Tokens that an assistant reads, measured",
+        "tokens", "Tokens that a scripted assistant reads, median of 106 issues (50,000 is the limit)", "Tokens that an assistant reads, measured",
         (
             ("dowse, by words and the table", "tokens, median", "dowse"),
             ("semble", "tokens, median", "semble"),
