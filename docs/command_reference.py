@@ -1,5 +1,6 @@
 """The pages of the commands and of the errors; docs/reference.py writes them."""
 
+import copy
 from collections.abc import Iterator
 
 import click
@@ -52,6 +53,8 @@ def commands_page() -> str:
 
 def _sections(command: click.Command, parent: click.Context | None) -> Iterator[str]:
     name = "dowse" if parent is None else command.name
+    command = copy.copy(command)
+    vars(command)["_help_option"] = None  # click keeps the option of whoever asked first, with or without -h
     context = click.Context(command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
     context.help_option_names = ["-h", "--help"]
     level = "##" if parent is None or parent.parent is None else "###"
