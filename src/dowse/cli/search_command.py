@@ -125,10 +125,11 @@ def _search(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, *
         how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"], how["mode"], how["alpha"],
         detail=how["detail"],
     )  # fmt: skip
+    encoder = InProcessEncoder(project.settings)
+    if options.mode != "lexical":
+        encoder.open_early(project)
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        answer, coverage = search_project(
-            project, query, options, waits=wait, progress=progress, encoder=InProcessEncoder(project.settings)
-        )
+        answer, coverage = search_project(project, query, options, waits=wait, progress=progress, encoder=encoder)
     exit_code = 0 if answer.hits else 1
     if as_json:
         return CommandReply(_answer_as_json(answer, coverage), exit_code)

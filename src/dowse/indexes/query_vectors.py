@@ -1,5 +1,7 @@
 """The vectors of a query: by the model if it is ready, else by the static table."""
 
+import contextlib
+import threading
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
@@ -15,6 +17,7 @@ from dowse.settings import Settings
 from dowse.store.local import LocalStore
 
 if TYPE_CHECKING:
+    from dowse.protocols import Encoder
     from dowse.types import Vectors
 
 QUERY_SECONDS = 0.15
@@ -39,15 +42,34 @@ class InProcessEncoder:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
+        self._opened: dict[str, Encoder] = {}
+        self._opening = threading.Lock()
+
+    def open_early(self, index: ProjectIndex) -> None:
+        """Open the model that the index has vectors of, on another thread: half of that runs beside other work."""
+        with contextlib.suppress(DowseError):  # the search reports it
+            version = serving_version(index.store, self._settings) if index.exists else None
+            if version and not is_endpoint_version(version) and index.store.vector_counts(version)[0]:
+                threading.Thread(target=self._try_to_open, args=(version,), daemon=True, name="opens the model").start()
+
+    def _try_to_open(self, version: str) -> None:
+        with contextlib.suppress(DowseError):  # the query meets the same problem
+            self._open(version)
+
+    def _open(self, version: str) -> "Encoder":
+        from dowse.encoding.selection import open_version
+
+        with self._opening:
+            if version not in self._opened:
+                self._opened[version] = open_version(version, self._settings, lambda _text: None)
+            return self._opened[version]
 
     def start_query(self, version: str, text: str) -> "Callable[[float], Vectors | None]":
         """Return a function that encodes a query; its vector is None if the model is not on this machine."""
 
         def encode(_seconds: float) -> "Vectors | None":
-            from dowse.encoding.selection import open_version
-
             try:
-                return open_version(version, self._settings, lambda _text: None).encode_query(text)
+                return self._open(version).encode_query(text)
             except EndpointFailed:
                 raise
             except DowseError:
