@@ -3,7 +3,8 @@
 A block of `console` has commands after `$ ` and the output of each. A block of `sh` has commands alone; it must
 succeed. A comment `<!-- not run: REASON -->` before a block says why it cannot run here; its commands must still be
 accepted by the parser of arguments. The blocks of a page run in order, in one folder with a home of its own; a comment
-`<!-- set up as in PAGE -->` runs the first block of another page before them.
+`<!-- set up as in PAGE -->` runs the first block of another page before them. A server whose output ends with `^C` is
+interrupted when it has said where it serves.
 
 `python -m tests.docs.examples PAGE...` writes the output of this program into pages.
 """
@@ -11,6 +12,8 @@ accepted by the parser of arguments. The blocks of a page run in order, in one f
 import os
 import re
 import shlex
+import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +26,8 @@ from tests.recording.starting import ONE_BATCH
 from tests.repository import REPOSITORY
 
 HOME = "/home/me"
+PORT = "8321"
+INTERRUPTED = "^C\n"
 _BLOCK = re.compile(
     r"^(?:<!-- not run: (?P<reason>[^\n]+?) -->\n+)?(?P<fence>```(?P<language>console|sh)\n)(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
@@ -104,14 +109,35 @@ class Reader:
     def read(self, block: Block) -> str:
         """Return a block as it would have to be: with the output of this run."""
         if block.language == "console":
-            texts = [f"$ {command}\n{self._shown(self.run(command))}" for command in block.commands]
-            return "".join(texts)
+            _, *parts = _COMMAND.split(block.body)
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            return "".join(f"$ {command}\n{self._output(command, before)}" for command, before in pairs)
         done = subprocess.run(
             ["bash", "-euo", "pipefail", "-c", block.body],
             cwd=self.cwd, env=self.environment, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert not done.returncode, f"{block.body}\n{done.stdout}{done.stderr}"
         return block.body
+
+    def _output(self, command: str, before: str) -> str:
+        if before.endswith(INTERRUPTED):
+            return self._shown(self.serve(command)) + INTERRUPTED
+        return self._shown(self.run(command))
+
+    def serve(self, command: str) -> str:
+        """Start a server at a free port, return where it says that it serves, and interrupt it."""
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = str(free.getsockname()[1])
+        words = shlex.split(command.replace(PORT, port))
+        with forking.start(
+            *words[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.environment, cwd=str(self.cwd)
+        ) as server:
+            assert server.stdout is not None
+            said = server.stdout.readline().decode()
+            server.send_signal(signal.SIGINT)
+            server.stdout.read()
+        return said.replace(port, PORT)
 
     def run(self, command: str) -> str:
         """Run one command and return what it prints; `cd` stays in force."""
