@@ -26,7 +26,8 @@ GROUND: dict[str, set[str]] = {
     "types": set(),
     "protocols": {"types"},
     "platform": {"errors", "types"},
-    "power": set(),
+    "power": {"platform"},
+    "signals": set(),
     "sqlite_connection": {"errors", "platform"},
     "sqlite_database": {"errors", "platform", "sqlite_connection"},
     "globs": {"errors"},
@@ -285,6 +286,38 @@ def test_a_command_imports_nothing_heavy_that_it_does_not_need(command: str) -> 
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+SYSTEM_MODULES = {
+    "platform.py": {"fcntl", "msvcrt", "sys.platform"},
+    "signals.py": {"signal"},
+    "assistants/search_hook.py": {"signal"},
+    "cli/__init__.py": {"signal"},
+    "freshness/inotify.py": {"fcntl"},
+    "http/uvicorn_server.py": {"resource"},
+    "keeping/indexing_worker.py": {"signal"},
+    "parsing/parser_limits.py": {"resource", "signal"},
+    "parsing/parser_process.py": {"signal"},
+    "reading/pdf/page_text.py": {"signal"},
+}
+"""The modules that know what only some systems have; docs/platforms.md says of each what differs."""
+
+
+def _system_names(file: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(tree_of(file)):
+        if isinstance(node, ast.Import):
+            found |= {name.name for name in node.names} & {"fcntl", "msvcrt", "resource", "signal", "winreg"}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            found |= {f"{node.value.id}.{node.attr}"} & {"sys.platform", "os.name"}
+    return found
+
+
+def test_the_systems_differ_only_in_listed_modules() -> None:
+    found = {relative(file): names for file in modules() if (names := _system_names(file))}
+    assert found == SYSTEM_MODULES
+    listed = (REPOSITORY / "docs" / "platforms.md").read_text(encoding="utf-8")
+    assert [name for name in SYSTEM_MODULES if f"`{name}`" not in listed] == []
 
 
 def test_nothing_is_pickled_and_no_shell_is_started() -> None:

@@ -1,11 +1,14 @@
 """Locks that end with their owner, atomic writes, and opening without following links."""
 
 import errno
+import importlib.util
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import cast
 
 import pytest
 
@@ -189,3 +192,89 @@ def test_without_openat_every_component_is_checked(tmp_path: Path, monkeypatch: 
         with pytest.raises(OSError, match="symbolic link"):
             read(root, path)
     assert (sys.platform in ("win32", "darwin")) == platform.NAMES_FOLD_CASE
+
+
+class FakeLocks:
+    """The locks of Windows: on a byte at the position of a descriptor. The real ones were not seen."""
+
+    LK_NBLCK = 2
+
+    def __init__(self) -> None:
+        self.held: dict[tuple[int, int], int] = {}
+
+    def locking(self, descriptor: int, _mode: int, _count: int) -> None:
+        place = os.fstat(descriptor).st_ino, os.lseek(descriptor, 0, os.SEEK_CUR)
+        holder = self.held.get(place)
+        if holder is not None and holder != descriptor and _is_open(holder):
+            raise OSError(errno.EACCES, "Permission denied")
+        self.held[place] = descriptor
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+@pytest.fixture
+def windows(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module as Windows loads it."""
+    monkeypatch.setattr(sys, "platform", "win32")
+    monkeypatch.setitem(sys.modules, "msvcrt", cast("ModuleType", FakeLocks()))
+    spec = importlib.util.spec_from_file_location("platform_of_windows", platform.__file__)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_lock_of_windows_is_exclusive_and_its_owner_can_be_read(windows: ModuleType, tmp_path: Path) -> None:
+    one, other = windows.Lock(tmp_path / "lock"), windows.Lock(tmp_path / "lock")
+    assert one.try_acquire()
+    assert not other.try_acquire()
+    assert other.owner() == f"process {os.getpid()}"
+    one.release()
+    assert other.try_acquire()
+    other.release()
+
+
+def test_windows_renames_a_file_after_it_is_closed_and_folds_case(
+    windows: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: set[int] = set()
+    make = windows._make_temporary
+
+    def watched(path: Path) -> tuple[int, str]:
+        descriptor, name = make(path)
+        opened.add(descriptor)
+        return descriptor, name
+
+    def replace(source: Path, target: Path) -> None:
+        assert not any(map(_is_open, opened)), "Windows renames no open file"
+        os.rename(source, target)
+
+    monkeypatch.setattr(windows, "_make_temporary", watched)
+    monkeypatch.setattr(Path, "replace", replace)
+    windows.write_atomically(tmp_path / "state.json", b"new")
+    assert (tmp_path / "state.json").read_bytes() == b"new"
+    assert windows.NAMES_FOLD_CASE
+
+
+def test_a_program_in_the_background_has_no_console_on_windows(
+    windows: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: dict[str, object] = {}
+
+    class Started:
+        pid, returncode = 7, None
+
+        def __init__(self, _command: list[str], **options: object) -> None:
+            asked.update(options)
+
+    monkeypatch.setattr(subprocess, "Popen", Started)
+    assert windows.start_in_background(["dowse"]) == 7
+    assert asked["creationflags"] == 0x208
+    assert "start_new_session" not in asked

@@ -1,7 +1,9 @@
-"""Mains or battery, as Linux tells it."""
+"""Mains or battery, as the systems tell it."""
 
+import ctypes
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,3 +44,38 @@ def test_a_laptop_knows_whether_it_is_plugged_in(
 
 def test_where_nobody_tells_there_is_no_battery(tmp_path: Path) -> None:
     assert not power.is_on_battery(tmp_path / "nothing")
+
+
+class FakeSystem:
+    """What `ctypes` finds on macOS and on Windows; the real ones were not seen."""
+
+    def __init__(self, seconds_left: float, first_byte: int) -> None:
+        self.IOPSGetTimeRemainingEstimate = _Estimate(seconds_left)
+        self.kernel32 = self
+        self._first_byte = first_byte
+
+    def GetSystemPowerStatus(self, status: Any) -> int:
+        status._obj[0] = self._first_byte
+        return 1
+
+
+class _Estimate:
+    restype: object = None
+
+    def __init__(self, seconds_left: float) -> None:
+        self._seconds_left = seconds_left
+
+    def __call__(self) -> float:
+        return self._seconds_left
+
+
+@pytest.mark.parametrize("name", ["IS_MAC", "IS_WINDOWS"])
+@pytest.mark.parametrize("is_on_battery", [True, False])
+def test_macos_and_windows_are_asked_by_their_own_libraries(
+    monkeypatch: pytest.MonkeyPatch, name: str, *, is_on_battery: bool
+) -> None:
+    system = FakeSystem(3600.0 if is_on_battery else -2.0, 0 if is_on_battery else 1)
+    monkeypatch.setattr(power, name, True)
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: system)
+    monkeypatch.setattr(ctypes, "windll", system, raising=False)
+    assert power.is_on_battery() is is_on_battery

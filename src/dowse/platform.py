@@ -1,4 +1,4 @@
-"""The differences between Linux, macOS and Windows: opening files, locks, durability, signals.
+"""The differences between Linux, macOS and Windows: opening files, locks, durability, programs in the background.
 
 The rest of the package is the same for all three systems.
 """
@@ -8,7 +8,6 @@ import errno
 import glob
 import os
 import shutil
-import signal
 import stat
 import sys
 import tempfile
@@ -19,8 +18,8 @@ from pathlib import Path
 from dowse.errors import DiskFull, NotWritable, StoreBusy
 from dowse.types import Stat
 
-IS_WINDOWS = sys.platform == "win32"
-NAMES_FOLD_CASE = sys.platform in ("win32", "darwin")
+IS_LINUX, IS_MAC, IS_WINDOWS = (sys.platform == name for name in ("linux", "darwin", "win32"))
+NAMES_FOLD_CASE = IS_WINDOWS or IS_MAC
 """True where the usual file system ignores the case of names and finds `.env` under `.ENV`."""
 
 _FILE_FLAGS = (
@@ -381,15 +380,9 @@ def is_arm() -> bool:
     return platform.machine().lower() in ("aarch64", "arm64")
 
 
-def interrupt_on_terminate() -> None:
-    """Handle SIGTERM like Ctrl-C, so that an interrupted command keeps its finished work."""
-    if hasattr(signal, "SIGTERM"):
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
-
-
 def release_memory(arenas: int = 0) -> None:
     """Return freed memory to the system, which glibc would keep; let threads share so many arenas, if a number is given."""
-    if sys.platform == "linux":
+    if IS_LINUX:
         import ctypes  # here because few commands need it
 
         with contextlib.suppress(OSError, AttributeError):

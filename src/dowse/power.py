@@ -1,8 +1,9 @@
 """The power supply of the machine: mains or battery, on Linux, macOS and Windows."""
 
 import contextlib
-import sys
 from pathlib import Path
+
+from dowse.platform import IS_MAC, IS_WINDOWS
 
 POWER_SUPPLIES = Path("/sys/class/power_supply")
 
@@ -10,9 +11,9 @@ POWER_SUPPLIES = Path("/sys/class/power_supply")
 def is_on_battery(supplies: Path = POWER_SUPPLIES) -> bool:
     """Return whether the machine runs on its battery; false where the system does not tell."""
     try:
-        if sys.platform == "darwin":
+        if IS_MAC:
             return _mac_is_on_battery()
-        return _windows_is_on_battery() if sys.platform == "win32" else _linux_is_on_battery(supplies)
+        return _windows_is_on_battery() if IS_WINDOWS else _linux_is_on_battery(supplies)
     except (OSError, AttributeError):
         return False
 

@@ -49,3 +49,16 @@ def test_of_two_possible_files_the_one_that_exists_is_used(places: Places) -> No
 def test_the_documentation_lists_every_assistant() -> None:
     text = (REPOSITORY / "docs" / "clients.md").read_text(encoding="utf-8")
     assert [name for name in known_assistants() if f"| `{name}` |" not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("IS_MAC", "Library/Application Support"), ("IS_WINDOWS", "AppData/Roaming"), ("", ".config")],
+)
+def test_each_system_has_its_folder_for_settings(monkeypatch: pytest.MonkeyPatch, name: str, folder: str) -> None:
+    """Assistants on macOS and Windows were not seen; these are the folders that their makers document."""
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.delenv("APPDATA", raising=False)
+    for each in ("IS_MAC", "IS_WINDOWS"):
+        monkeypatch.setattr(f"dowse.assistants.known_assistants.{each}", each == name)
+    assert Places.of_this_user().support == Path.home() / folder

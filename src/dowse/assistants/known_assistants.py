@@ -2,13 +2,14 @@
 
 import os
 import shutil
-import sys
 import tomllib
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+
+from dowse.platform import IS_MAC, IS_WINDOWS
 
 SERVER_NAME = "dowse"
 GOOSE_TIMEOUT_SECONDS = 300
@@ -28,9 +29,9 @@ class Places:
         """Return the folders of the user who runs dowse."""
         home = Path.home()
         config = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
-        if sys.platform == "darwin":
+        if IS_MAC:
             return cls(home, config, home / "Library" / "Application Support")
-        if sys.platform == "win32":
+        if IS_WINDOWS:
             return cls(home, config, Path(os.environ.get("APPDATA") or home / "AppData" / "Roaming"))
         return cls(home, config, config)
 

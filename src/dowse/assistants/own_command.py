@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from dowse.errors import Failed
+from dowse.platform import IS_WINDOWS
 
 _UV_CACHE_FOLDER = "archive-v0"
 """uvx runs dowse from a folder of its cache, which it may delete."""
@@ -21,7 +22,7 @@ def own_command(*, is_shared: bool) -> list[str]:
         return ["uvx" if is_shared else uvx, "dowse"]
     if is_shared and shutil.which("dowse"):
         return ["dowse"]
-    beside = Path(sys.executable).with_name("dowse.exe" if sys.platform == "win32" else "dowse")
+    beside = Path(sys.executable).with_name("dowse.exe" if IS_WINDOWS else "dowse")
     found = str(beside) if beside.exists() else shutil.which("dowse")
     if found is None:
         raise Failed("The command dowse is not installed beside this Python. Install dowse with pipx, uv or pip.")

@@ -11,6 +11,7 @@ import click
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
 from dowse.errors import DowseError, UsageError
+from dowse.platform import IS_WINDOWS
 
 if TYPE_CHECKING:
     from dowse.assistants.config_change import ConfigChange
@@ -168,7 +169,7 @@ def _require_hooks() -> None:
     """Raise if no hook can be installed here."""
     from dowse.assistants.own_command import is_run_by_uvx
 
-    if sys.platform == "win32":
+    if IS_WINDOWS:
         raise UsageError("--hook needs Unix sockets, which Python does not have on Windows. Leave it out.")
     if is_run_by_uvx():
         raise UsageError("--hook needs a dowse that stays where it is: uv tool install dowse, instead of uvx.")

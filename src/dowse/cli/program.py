@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import signal
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +14,8 @@ from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, format_json, say, show_text
 from dowse.cli.streams import flush_or_silence, prepare_streams, silence_streams
 from dowse.errors import DowseError, Failed
-from dowse.platform import interrupt_on_terminate, writing_error
+from dowse.platform import writing_error
+from dowse.signals import interrupt_on_terminate, on_stop_signals, raise_on_interrupt
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ def run(arguments: list[str] | None) -> int:
     # JSON is printed only here, after everything that can fail or be interrupted, so it is always one object.
     exit_code = _print_outcome(outcome, as_json=wants_json(sys.argv[1:] if arguments is None else arguments))
     if arguments is None:
-        _restore_default_signals()
+        on_stop_signals(None)  # no work is left to save
     return exit_code if flush_or_silence() else Failed.exit_code
 
 
@@ -113,15 +113,8 @@ def _print_outcome(outcome: int | CommandReply | _Problem, *, as_json: bool) -> 
 
 def _interrupt_on_signals(*, is_program: bool) -> None:
     interrupt_on_terminate()
-    if is_program and signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _restore_default_signals() -> None:
-    """Let a signal end the process at once: no work is left to save."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, signal.SIG_DFL)
+    if is_program:
+        raise_on_interrupt()
 
 
 def _usage_message(error: click.ClickException) -> str:

@@ -5,7 +5,6 @@ gone or needs the process no more: it saves its work and exits.
 """
 
 import os
-import signal
 import sys
 import threading
 from typing import Any
@@ -16,6 +15,7 @@ from dowse.encoding_worker.worker import Send, Worker
 from dowse.encoding_worker.worker_options import parse_options
 from dowse.errors import EndpointFailed, Failed
 from dowse.platform import lower_priority
+from dowse.signals import ignore_interrupts
 
 EXIT_SECONDS = 5.0
 """How long saving may take after stdin has ended."""
@@ -23,7 +23,7 @@ EXIT_SECONDS = 5.0
 
 def main(arguments: list[str]) -> int:
     """Encode with the options in the arguments until stdin ends or there is no work for long."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then closes stdin
+    ignore_interrupts()  # Ctrl-C is for the server, which then closes stdin
     lower_priority()
     queue, writing = WorkQueue(), threading.Lock()
 

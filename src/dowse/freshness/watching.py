@@ -1,16 +1,14 @@
 """The choice of the watcher for this system."""
 
-import sys
 from pathlib import Path
 
 from dowse.freshness.watcher import Watcher
-
-_HAS_INOTIFY = sys.platform == "linux"
+from dowse.platform import IS_LINUX
 
 
 def start_watcher(root: Path) -> Watcher:
     """Watch a root from now on. Raise CannotWatch where the system gives no events."""
-    if _HAS_INOTIFY:
+    if IS_LINUX:  # other systems are watched by watchfiles, which was run on Linux alone
         from dowse.freshness.folder_watcher import FolderWatcher
 
         return FolderWatcher(root)

@@ -21,7 +21,8 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.storage_limit import enforce_storage_limit
 from dowse.keeping.indexing_run import REBUILD, VERIFY, VIEWS
 from dowse.memory_plan import is_memory_small
-from dowse.platform import interrupt_on_terminate, lower_priority, release_memory, writing_error
+from dowse.platform import lower_priority, release_memory, writing_error
+from dowse.signals import interrupt_on_terminate
 from dowse.types import View
 
 PROGRESS_SECONDS = 0.1

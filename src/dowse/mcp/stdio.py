@@ -4,12 +4,13 @@ import asyncio
 import contextlib
 import logging
 import os
-import signal
 import sys
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from dowse.signals import on_stop_signals
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -34,7 +35,7 @@ def take_stdio() -> Wire:
     Call this before heavy imports, since a library may print while it is imported. A signal that comes during
     the imports ends the process at once: there is nothing to save yet, and an import may swallow an interrupt.
     """
-    _on_signals(lambda *_: _exit(0))
+    on_stop_signals(lambda *_: _exit(0))
     wire = Wire(os.dup(0), os.dup(1))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
@@ -80,7 +81,7 @@ async def _serve(wire: Wire, server: "Server[Any]") -> None:
             with contextlib.suppress(RuntimeError):  # the loop has ended already
                 loop.call_soon_threadsafe(tasks.cancel_scope.cancel)
 
-        _on_signals(leave)
+        on_stop_signals(leave)
         tasks.start_soon(_read, wire.reading, incoming, replies.clone())
         tasks.start_soon(_write, wire.writing, outgoing, leave)
         await server.run(received, replies, server.create_initialization_options())
@@ -134,12 +135,6 @@ def _write_all(file: Any, line: bytes) -> None:
     left = memoryview(line)
     while left:
         left = left[file.write(left) :]
-
-
-def _on_signals(handle: Callable[..., None]) -> None:
-    for number in (signal.SIGINT, signal.SIGTERM):
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, handle)
 
 
 def _exit_soon() -> None:

@@ -3,9 +3,10 @@
 import contextlib
 import os
 import signal
-import sys
 from collections.abc import Iterator
 from functools import cache
+
+from dowse.platform import IS_LINUX
 
 MAX_PROCESSES = 2
 """Parsing is half of the work of indexing, so two processes keep the one that stores busy; more would need more memory
@@ -90,7 +91,7 @@ def _limit_memory(more: int | None) -> None:
 
 
 def _read_statm() -> list[int] | None:
-    if sys.platform != "linux":
+    if not IS_LINUX:
         return None
     try:
         with open("/proc/self/statm", "rb") as file:

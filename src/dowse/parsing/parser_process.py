@@ -13,6 +13,7 @@ from typing import IO, Any, cast
 from dowse.errors import Failed, ParserEnded
 from dowse.parsing.parser_limits import HAS_TIMER, WALL_SECONDS, cpu_seconds, memory_bytes
 from dowse.parsing.parser_messages import read_message, write_message
+from dowse.platform import IS_LINUX
 
 # -P keeps the working directory, which may be an untrusted project, out of the import path.
 PARSER_COMMAND = (sys.executable, "-P", "-m", "dowse.parsing.parser_worker")
@@ -139,7 +140,7 @@ class ParserProcess:
 
     def _kill(self) -> tuple[int, int]:
         """End the process, if it has not ended; return its code and the most memory that it held, 0 if that is not known."""
-        if sys.platform != "linux":
+        if not IS_LINUX:
             self._process.kill()
             return self._process.wait(), 0
         try:

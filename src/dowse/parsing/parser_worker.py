@@ -6,13 +6,13 @@ It may be ended at any moment, by itself or by the system: the process that star
 import gc
 import importlib
 import os
-import signal
 from typing import Any, Protocol, cast
 
 from dowse.parsing import parser_jobs
 from dowse.parsing.parser_limits import KEPT_BYTES, forbid_core_dumps, kept_bytes, limited
 from dowse.parsing.parser_messages import encode_fields, is_too_long, read_message, write_encoded, write_message
 from dowse.platform import release_memory
+from dowse.signals import ignore_interrupts
 
 
 class JobModule(Protocol):
@@ -27,7 +27,7 @@ class JobModule(Protocol):
 
 def main() -> int:
     """Do jobs until there are no more, or until this process holds too much memory; return the exit code."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches every process of a terminal; the parent decides
+    ignore_interrupts()
     forbid_core_dumps()
     requests, replies = os.fdopen(0, "rb"), os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "wb") as nowhere:
