@@ -135,9 +135,10 @@ class Browser:
             self.mouse("mouseMoved", *end, **button)
         self.mouse("mouseReleased", *end, **button)
 
-    def screenshot(self) -> bytes:
-        """Return a screenshot."""
-        return base64.b64decode(self.send("Page.captureScreenshot")["data"])
+    def screenshot(self, image_format: str = "png") -> bytes:
+        """Return a screenshot: `png`, or `webp`, which is a third of the size."""
+        quality = {} if image_format == "png" else {"quality": 80}
+        return base64.b64decode(self.send("Page.captureScreenshot", format=image_format, **quality)["data"])
 
     def send(self, method: str, **parameters: Any) -> dict[str, Any]:
         """Call a method of the browser's protocol and return its result."""

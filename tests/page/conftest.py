@@ -57,6 +57,7 @@ def fruit(tmp_path_factory: pytest.TempPathFactory) -> Path:
         {"one.md": "# First report\n\nSee [the page](https://example.com/p). Aardvarks.\n", "two.md": "# Second\n\n[a](one.md) [b](gone.md)\n"},
         {"1f": captured_page("https://example.com/p", f"The page {SCRIPT}", "Gradient descent.\n")},
     )  # fmt: skip
+    write_tree(folder / "dowse", {"config.json": '{"encoder": "none"}'})  # its model takes more time than all tests
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOWSE_HOME", str(folder / "dowse"))
         index(root)

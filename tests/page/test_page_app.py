@@ -76,7 +76,7 @@ def test_a_browser_that_asks_for_something_else_is_not_searched_for(page: HttpSe
     for number in range(20):
         with page.connect() as connection:
             connection.send(encode_request("GET", f"/results?q=step+{number}", b"", {"Host": page.name}))
-    wait_until(lambda: page.stderr[logged:].count("/results") == 20)
+    wait_until(lambda: page.stderr[logged:].count("/results") >= 20)
     assert "Traceback" not in page.stderr
     assert get(page, "/results?q=apple").status == 200
 
@@ -141,7 +141,7 @@ def test_every_file_that_is_listed_can_be_read_whatever_its_name(page: HttpServe
 def test_no_spelling_leads_to_a_denied_file(page: HttpServer, fruit: Path, address: str) -> None:
     for spelling in SPELLINGS:
         for source in ("project/fruit", "documents/fruit"):
-            for written in (f"{source}/{spelling}", f"{source}/{quote(spelling, safe='')}"):
+            for written in {f"{source}/{spelling}", f"{source}/{quote(spelling, safe='')}"}:
                 reply = get(page, f"{address}?id={quote(written, safe='')}&q=hunter2&from=1&to=9")
                 text = shown(reply).replace("q=hunter2", "")
                 assert "hunter2" not in text

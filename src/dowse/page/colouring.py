@@ -31,11 +31,6 @@ class CodeText:
     file: bytes = b""
     """The whole file, or as much of it as matters: a passage may begin or end inside a string or comment."""
 
-    @property
-    def is_code(self) -> bool:
-        """Whether it may have colours."""
-        return bool(self.passages) and self.language not in UNCOLOURED
-
 
 _Key = tuple[CodeText, int]
 
@@ -56,7 +51,11 @@ class Colours:
         The first texts are coloured first. An answer that comes later is kept for the next time.
         """
         keys = [(CodeText(one.passages, one.language, one.path), hash(one.file)) for one in texts]
-        missing = {key: one for key, one in zip(keys, texts, strict=True) if one.is_code and key not in self._known}
+        missing = {
+            key: one
+            for key, one in zip(keys, texts, strict=True)
+            if one.passages and one.language not in UNCOLOURED and key not in self._known
+        }
         try:
             jobs = [self._start_job(key, one) for key, one in missing.items()]
         except Failed:

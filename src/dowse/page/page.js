@@ -1,13 +1,16 @@
 "use strict";
 // One script for all views. Every view works without it; with it, results come while typing and nothing is reloaded.
 const find = (id) => document.getElementById(id);
-const DEBOUNCE_MS = 20, LATE_MS = 400;
+const DEBOUNCE_MS = 30, SETTLE_MS = 400;
 
 async function part(address, signal) {
   const answer = await fetch(address, { headers: { "X-Part": "1", Accept: "text/html" }, signal, credentials: "same-origin" });
   if (answer.status === 401) location.reload();
   return answer.text();
 }
+
+function remember(store, name, value) { try { store.setItem("dowse-" + name, value); } catch { /* a private window */ } }
+function recall(store, name) { try { return store.getItem("dowse-" + name); } catch { return null; } }
 
 // Search -------------------------------------------------------------------------------------------------------------
 
@@ -25,8 +28,10 @@ function startSearch(form) {
 
   function changed(isTyped) {
     clearTimeout(timer);
-    timer = setTimeout(() => search(isTyped), isTyped ? DEBOUNCE_MS : 0);
+    timer = setTimeout(() => search(isTyped), isTyped && isBusy() ? DEBOUNCE_MS : 0);
   }
+
+  const isBusy = () => document.body.classList.contains("busy");
 
   async function search(isTyped, query = address()) {
     if (query === shownFor) return;
@@ -34,9 +39,10 @@ function startSearch(form) {
     const own = (running = new AbortController());
     document.body.classList.add("busy");
     try {
-      const text = await part("/results?" + query, own.signal);
+      const text = await part("/results?" + query + (isTyped ? "&typed=1" : ""), own.signal);
       if (running !== own) return;
       show(text, query);
+      if (isTyped) timer = setTimeout(() => settle(query), SETTLE_MS);
       history[isTyped && history.state === "typed" ? "replaceState" : "pushState"](isTyped ? "typed" : null, "", query ? "/?" + query : "/");
     } catch (error) {
       if (error.name !== "AbortError") results.textContent = "The server does not answer. Is dowse still running?";
@@ -53,21 +59,17 @@ function startSearch(form) {
     const active = form.querySelector(".filters summary .active");
     const has = ["source", "kind", "language", "path", "since", "until"].some((name) => form.elements[name].value);
     if (active) active.hidden = !has;
-    if (results.querySelector("[data-late]")) timer = setTimeout(() => recolour(query), LATE_MS);
     results.dispatchEvent(new CustomEvent("painted", { bubbles: true, detail: query }));
   }
 
-  // The colours of some passages were not there in time; by now they are.
-  async function recolour(query) {
+  // While somebody types, the first results come alone, and some without colours. All of them follow in a pause.
+  async function settle(query) {
     const own = running;
-    const fresh = document.createElement("div");
-    fresh.innerHTML = await part("/results?" + query);
-    if (own !== running || query !== shownFor) return;
-    results.querySelectorAll("[data-late]").forEach((old) => {
-      const id = old.closest(".hit").id, code = fresh.querySelector("#" + id + " code");
-      if (code && code.textContent === old.querySelector("code").textContent) old.querySelector("code").replaceWith(code);
-      delete old.dataset.late;
-    });
+    try {
+      const text = await part("/results?" + query, own.signal);
+      const isUsed = chosen >= 0 || results.querySelector(".reason:not([hidden])") || !getSelection().isCollapsed;
+      if (own === running && query === shownFor && !isUsed) results.innerHTML = text;
+    } catch { /* the next letter was typed */ }
   }
 
   function choose(number) {
@@ -84,10 +86,10 @@ function startSearch(form) {
   function openFirst() {
     if (address() !== shownFor) { clearTimeout(timer); search(false); return; }
     const first = results.querySelector(".hit h2 a");
-    if (first) location.href = first.href;
+    if (first) first.click();
   }
   form.addEventListener("input", (event) => {
-    if (event.target.name === "mode") remember(event.target.value);
+    if (event.target.name === "mode") remember(localStorage, "mode", event.target.value);
     changed(event.target === box || event.target.type === "text");
   });
   find("clear").addEventListener("click", (event) => {
@@ -113,10 +115,12 @@ function startSearch(form) {
   results.addEventListener("click", async (event) => {
     const more = event.target.closest("a.more, .tips a");
     if (more) { event.preventDefault(); restore(new URL(more.href).search, true); return; }
+    const hit = event.target.closest(".hit");
+    if (event.target.closest("h2 a")) remember(sessionStorage, "opened", location.search + "#" + hit.id);
     const link = event.target.closest("a.why");
     if (!link) return;
     event.preventDefault();
-    const reason = link.closest(".hit").querySelector(".reason");
+    const reason = hit.querySelector(".reason");
     if (reason.hidden && !reason.innerHTML) reason.innerHTML = await part(link.href);
     reason.hidden = !reason.hidden;
   });
@@ -131,11 +135,12 @@ function startSearch(form) {
   }
   window.addEventListener("popstate", () => restore(location.search, false));
 
-  function remember(mode) { try { localStorage.setItem("dowse-mode", mode); } catch { /* a private window */ } }
-  try {
-    const mode = localStorage.getItem("dowse-mode");
-    if (!location.search && mode) form.elements.mode.value = mode;
-  } catch { /* a private window */ }
+  const mode = recall(localStorage, "mode");
+  if (!location.search && mode) form.elements.mode.value = mode;
+  // Back from a result, the keyboard goes on where it was.
+  const opened = (recall(sessionStorage, "opened") || "").split("#");
+  const isBack = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
+  if (isBack && opened[0] === location.search) choose([...results.querySelectorAll(".hit")].findIndex((hit) => hit.id === opened[1]));
   shownFor = location.search.slice(1) ? new URLSearchParams(location.search).toString() : address();
 }
 
@@ -217,6 +222,7 @@ for (const late of document.querySelectorAll("[data-part]")) {
   part(late.dataset.part).then((text) => {
     late.innerHTML = text;
     late.hidden = !text.trim();
+    late.removeAttribute("data-part");
     const names = late.querySelector("template"), choice = find("search-form")?.elements.source;
     if (names && choice && !choice.value) choice.replaceChildren(names.content);
   });
@@ -250,9 +256,24 @@ document.addEventListener("keydown", (event) => {
   const box = find("q") || find("jump");
   if (box) { box.focus(); box.select(); } else location.href = "/";
 });
-document.addEventListener("click", (event) => {
-  const button = event.target.closest("button[data-copy]");
-  if (button) navigator.clipboard?.writeText(find(button.dataset.copy).textContent).then(() => { button.textContent = "Copied"; });
+for (const text of document.querySelectorAll(".snippet")) {
+  const button = document.createElement("button");
+  button.className = "copy";
+  button.textContent = "Copy";
+  button.addEventListener("click", async () => {
+    try { await navigator.clipboard.writeText(text.textContent); button.textContent = "Copied"; }
+    catch { getSelection().selectAllChildren(text); }  // over plain HTTP, browsers let nobody copy
+  });
+  text.before(button);
+}
+
+find("jump")?.form.addEventListener("submit", (event) => {
+  const mode = recall(localStorage, "mode");
+  if (mode && mode !== "words") {
+    const field = document.createElement("input");
+    Object.assign(field, { type: "hidden", name: "mode", value: mode });
+    event.target.append(field);
+  }
 });
 
 if (find("search-form")) startSearch(find("search-form"));

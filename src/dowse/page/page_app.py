@@ -112,7 +112,7 @@ class BrowserPage:
         return page("search", f"{query.q[:80]} - dowse" if query.q else "dowse", body)
 
     async def results(self, request: Request) -> Response:
-        """Reply with the results alone, for the script."""
+        """Reply with the results alone, for the script; with the first ones while somebody types."""
         if not request.query_params.get("q", "").strip():
             self._warm_up = asyncio.ensure_future(self.colours.start())
             return reply(source_overview(await self.statuses()))
@@ -122,7 +122,7 @@ class BrowserPage:
     async def _found(self, request: Request, colour_seconds: float = COLOUR_SECONDS) -> Html:
         query = read_query(request.query_params)
         try:
-            found = await find_hits(self.sources, query)
+            found = await find_hits(self.sources, query, is_quick="typed" in request.query_params)
             files = await read_files(self.sources, found.hits)
             return await results_view(query, found, files, self.colours, colour_seconds)
         except UsageError as error:  # half a pattern is no reason for a page of its own

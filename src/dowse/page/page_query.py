@@ -7,6 +7,8 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
 from dowse.errors import UsageError
+from dowse.globs import to_path_glob
+from dowse.reading.languages import detect_language
 
 SearchMode = Literal["words", "exact", "regex"]
 DEFAULT_LIMIT, MAX_LIMIT = 10, 50
@@ -41,6 +43,21 @@ class PageQuery:
             field.name: value for field in fields(changed) if (value := getattr(changed, field.name)) != field.default
         }
         return f"/?{urlencode(given, errors='replace')}" if given else "/"
+
+    @property
+    def glob(self) -> str | None:
+        """The pattern that paths have to match: a part of a path is enough, and a pattern without a slash is for names."""
+        if not self.path:
+            return None
+        if any(sign in self.path for sign in "*?[{"):
+            return to_path_glob(self.path)
+        return f"**/*{self.path.removeprefix('./').strip('/')}*{{,/**}}"
+
+    @property
+    def language_name(self) -> str | None:
+        """The language that is meant, by its name or by the extension of its files."""
+        found = detect_language(f"x.{self.language}", b"") if self.language else ""
+        return (found if found not in ("", "text") else self.language) or None
 
     def day(self, name: Literal["since", "until"]) -> date | None:
         """Return the day of a filter; raise UsageError where it is none."""

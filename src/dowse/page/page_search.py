@@ -28,6 +28,8 @@ from dowse.surfaces.project.path_search import relative_pattern
 from dowse.text.analysis import terms_of
 from dowse.types import Coverage, View
 
+QUICK_LIMIT = 6
+"""Results while somebody types: a screen shows four, and finding the passages of ten takes a third longer."""
 EXACT_SECONDS = 3.0
 """How long one folder is searched for a text; the page says if that was not enough."""
 LINES_PER_FILE = 5
@@ -98,27 +100,30 @@ def read_address(item_id: str) -> str:
     return f"/read?id={quote(item_id, safe='/')}"
 
 
-async def find_hits(sources: SourceList, query: PageQuery) -> PageResults:
-    """Return the hits of a query; raise UsageError for a filter or pattern that is malformed."""
+async def find_hits(sources: SourceList, query: PageQuery, *, is_quick: bool = False) -> PageResults:
+    """Return the hits of a query, quickly the first ones; raise UsageError for a filter or pattern that is malformed."""
     if not query.q.strip():
         return PageResults()
     started = time.perf_counter()
-    find = _find_words if query.mode == "words" else _find_occurrences
-    found = await find(sources, query)
+    if query.mode == "words":
+        found = await _find_words(sources, query, is_quick=is_quick)
+    else:
+        found = await _find_occurrences(sources, query)
     return replace(found, seconds=time.perf_counter() - started)
 
 
-async def _find_words(sources: SourceList, query: PageQuery) -> PageResults:
+async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) -> PageResults:
     parsed = parse_search_query(query.q)
+    limit = min(query.limit, QUICK_LIMIT) if is_quick else query.limit
     source_query = SourceQuery(
-        parsed, query.limit, query.path or None, query.language or None, query.day("since"), query.day("until"),
+        parsed, limit, query.glob, query.language_name, query.day("since"), query.day("until"),
         query.kind or None,  # type: ignore[arg-type] # it was checked
     )  # fmt: skip
-    found = await search_all(sources, NoClient(), FederatedQuery(source_query, query.source or None))
+    found = await search_all(sources, NoClient(), FederatedQuery(source_query, query.source or None, is_quick=is_quick))
     words = [*parsed.positive, *(near for answer in found.answers.values() for near in answer.corrected.values())]
-    shown = found.results[: query.limit]
+    shown = found.results[:limit]
     count = len(shown)
-    has_more = len(found.results) > count
+    has_more = len(found.results) > count or (is_quick and count > QUICK_LIMIT // 2)  # each source gave a share
     summary = f"{count}{'+' if has_more else ''} result{'' if count == 1 else 's'}"
     return PageResults(
         [_word_hit(ranked) for ranked in shown],
@@ -166,9 +171,9 @@ async def _find_occurrences(sources: SourceList, query: PageQuery) -> PageResult
     folders = [one for one in file_folders(sources) if query.source in ("", one[0], one[0].partition("/")[0])]
 
     def find(index: ProjectIndex, pending: list[str], served: ServedIndex) -> tuple[Occurrences, Coverage]:
-        glob = relative_pattern(query.path).removeprefix(f"{served.name}/") if query.path else None
+        glob = relative_pattern(query.glob).removeprefix(f"{served.name}/") if query.glob else None
         options = SearchOptions(
-            10 * query.limit, query.kind or None, glob, query.language or None,  # type: ignore[arg-type] # it was checked
+            10 * query.limit, query.kind or None, glob, query.language_name,  # type: ignore[arg-type] # it was checked
             masks_secrets=index.settings.mask_secrets,
         )  # fmt: skip
         found = find_occurrences(index.store, index.source.read_bytes, matcher, options, seconds=EXACT_SECONDS)

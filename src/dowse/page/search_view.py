@@ -110,7 +110,7 @@ async def results_view(
     texts = [CodeText(hit.passages, _language(hit), hit.path, files.get(hit.id, b"")) for hit in found.hits]
     runs = await colours.find(texts, seconds) if texts else []
     hits = [
-        _hit(query, number, hit, _paint_hit(query, found, text, run), is_late=text.is_code and not any(run))
+        _hit(query, number, hit, _paint_hit(query, found, text, run))
         for number, (hit, text, run) in enumerate(zip(found.hits, texts, runs, strict=True), start=1)
     ]
     summary = html(
@@ -142,7 +142,7 @@ def _advice(query: PageQuery) -> Html:
     return html('<ul class="plain tips">{tips}</ul>', tips=[html("<li>{tip}</li>", tip=tip) for tip in tips])
 
 
-def _hit(query: PageQuery, number: int, hit: PageHit, passage: Html, *, is_late: bool) -> Html:
+def _hit(query: PageQuery, number: int, hit: PageHit, passage: Html) -> Html:
     warnings = []
     if hit.masked:
         warnings.append(html('<p class="warning">{note}</p>', note=f"Secrets are masked: {', '.join(hit.masked)}"))
@@ -164,7 +164,7 @@ def _hit(query: PageQuery, number: int, hit: PageHit, passage: Html, *, is_late:
         ],
         why=_why(query, hit) if query.mode == "words" else None,
         warnings=warnings,
-        passage=passage_view(hit, passage, is_late=is_late) if passage.strip() else None,
+        passage=passage_view(hit, passage) if passage.strip() else None,
     )
 
 
@@ -181,16 +181,16 @@ def _shown_name(hit: PageHit) -> Html:
     return html("<bdi>{folder}<b>{name}</b></bdi>", folder=folder + slash, name=name)
 
 
-def passage_view(hit: PageHit, text: Html, *, is_late: bool) -> Html:
-    """Return the lines of a passage, with their numbers where they have some; the script asks for late colours again."""
+def passage_view(hit: PageHit, text: Html) -> Html:
+    """Return the lines of a passage, with their numbers where they have some."""
     numbers = "\n".join(str(line.number) for line in hit.lines) if hit.lines[0].number else ""
     more = html('<p class="about">{count} more in this file</p>', count=hit.more_lines) if hit.more_lines else None
     if not numbers:
         return html('<div class="prose">{text}</div>{more}', text=text, more=more)
     return html(
-        '<div class="passage"{late}><pre class="nums" aria-hidden="true">{numbers}</pre>'
+        '<div class="passage" tabindex="0"><pre class="nums" aria-hidden="true">{numbers}</pre>'
         '<pre class="text"><code>{text}</code></pre></div>{more}',
-        late=Html(" data-late") if is_late else None, numbers=numbers, text=text, more=more,
+        numbers=numbers, text=text, more=more,
     )  # fmt: skip
 
 
