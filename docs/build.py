@@ -40,7 +40,7 @@ def build(folder: Path) -> Path:
 def _copy(source: Path, target: Path) -> None:
     """Copy a page or a folder of pages with what they show."""
     if source.is_dir():
-        keep = ("*.md", "*.png", "*.svg", "*.json")
+        keep = ("*.md", "*.png", "*.svg", "*.webp", "*.json")
         for file in sorted(found for pattern in keep for found in source.rglob(pattern)):
             _copy(file, target / file.relative_to(source))
     else:

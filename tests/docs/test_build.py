@@ -38,6 +38,7 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         for found in LOADED.findall(markup):
             target = "".join(found)
             assert not re.match(r"\w+:|//", target), (page.name, target)
+            assert (built_page(site, page).parent / target).resolve().exists(), (page.name, target)
     for style in site.rglob("*.css"):
         assert not re.findall(r"url\([\"']?https?:|@import", style.read_text(encoding="utf-8")), style.name
 
