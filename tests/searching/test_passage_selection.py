@@ -114,6 +114,12 @@ def test_a_class_that_is_asked_for_comes_before_its_methods() -> None:
     assert [passage.symbols for passage in found.passages] == [("Query",)], "an unrelated method was shown beside it"
 
 
+def test_a_class_is_shown_for_its_name_in_other_capitals() -> None:
+    text = "class Cart:\n    size = 0\n\n    def add_item(self, cart_item):\n        cart = self.cart\n        cart.add(cart_item)\n"
+    found = shown(text, "cart", Symbol("Cart", "class", 1), Symbol("add_item", "method", 4))
+    assert [passage.symbols for passage in found.passages] == [("Cart",)], "a method with the word came first"
+
+
 def test_the_line_of_a_traceback_is_shown() -> None:
     query = 'It fails:\n  File "/usr/lib/src/sessions.py", line 20, in send\nValueError: bad\n'
     found = shown(LONG, query, *SYMBOLS)

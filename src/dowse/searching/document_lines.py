@@ -146,12 +146,12 @@ class DocumentLines:
             scores[at] += score
         for at, share in by_chunk.items():
             scores[at] += ranking_constants.UNIT_CHUNK * share
-        for names, weight in (
-            (self._wanted.words, ranking_constants.UNIT_NAMED), (self._wanted.symbols, ranking_constants.UNIT_SYMBOL),
-        ):  # fmt: skip
-            for name in names & self._units.by_name.keys():
-                for at in self._units.by_name[name]:
-                    scores[at] += weight
+        for name in self._wanted.words & self._units.by_name.keys():
+            for at in self._units.by_name[name]:
+                scores[at] += ranking_constants.UNIT_NAMED
+        for name in self._wanted.symbols:
+            for at in self._units.named(name):
+                scores[at] += ranking_constants.UNIT_SYMBOL
         for name, share in self._named_shares().items():
             for at in self._units.by_name[name]:
                 scores[at] += ranking_constants.UNIT_NAME_TERMS * share

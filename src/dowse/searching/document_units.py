@@ -30,6 +30,12 @@ class DocumentUnits:
         for at, unit in enumerate(units):
             self.by_name.setdefault(unit.name, []).append(at)
 
+    def named(self, name: str) -> list[int]:
+        """Return the positions of the units with a name; if there is none, of those with it in other capitals."""
+        if name in self.by_name:
+            return self.by_name[name]
+        return [at for other, places in self.by_name.items() if other.lower() == name.lower() for at in places]
+
     def at(self, line: int) -> int | None:
         """Return the position of the unit that has a line."""
         at = bisect_right(self.starts, line) - 1
