@@ -120,6 +120,23 @@ def test_a_class_is_shown_for_its_name_in_other_capitals() -> None:
     assert [passage.symbols for passage in found.passages] == [("Cart",)], "a method with the word came first"
 
 
+def test_an_attribute_is_not_shown_beside_the_method_that_answers() -> None:
+    # The answer to "how are migrations applied" began with `replaces = []` below a comment that says "applied".
+    head = "class Migration:\n    # Migrations that are not applied.\n    replaces = []\n\n"
+    text = f"{head}    def apply(self, migration):\n        # Apply the migration.\n{BODY}\n"
+    found = shown(text, "how are migrations applied", Symbol("Migration", "class", 1), Symbol("apply", "method", 5))
+    assert {passage.symbols for passage in found.passages} == {("apply",)}
+
+
+def test_a_long_function_that_may_be_meant_is_shown_beside_the_best_one() -> None:
+    # "how are redirects followed" did not show `resolve_redirects`, since none of its many lines was likely.
+    text = f"def send():\n{BODY.replace('step', 'follow_redirect')}\n\n\ndef resolve_redirects():\n    # redirect\n{BODY}\n{BODY}\n"
+    symbols = Symbol("send", "function", 1), Symbol("resolve_redirects", "function", 44)
+    found = shown(text, "how are redirects followed", *symbols, characters=1000)
+    assert found.passages[0].symbols == ("send",)
+    assert any("def resolve_redirects():" in passage.text for passage in found.passages)
+
+
 def test_the_line_of_a_traceback_is_shown() -> None:
     query = 'It fails:\n  File "/usr/lib/src/sessions.py", line 20, in send\nValueError: bad\n'
     found = shown(LONG, query, *SYMBOLS)

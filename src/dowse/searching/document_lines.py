@@ -61,8 +61,8 @@ class WantedLines:
     ) -> "WantedLines":
         """Return what a query with these terms says."""
         return cls(
-            _rarest(terms),
-            _rarest(title_terms or {}),
+            _rarest(terms, ranking_constants.MIN_UNIT_RARITY),
+            _rarest(title_terms or {}, ranking_constants.MIN_TITLE_RARITY),
             frozenset(_WORD.findall(query.text)),
             frozenset(query.names if query.shape == "symbol" else ()),
             query.pasted.frames if query.pasted else (),
@@ -70,9 +70,9 @@ class WantedLines:
         )
 
 
-def _rarest(terms: Mapping[str, float]) -> dict[str, float]:
-    """Return the terms that count within a file: the frequent ones take time and say little."""
-    least = ranking_constants.MIN_UNIT_RARITY * max(terms.values(), default=0.0)
+def _rarest(terms: Mapping[str, float], share: float) -> dict[str, float]:
+    """Return the terms that count within a file: those that are less rare than a share of the rarest say little."""
+    least = share * max(terms.values(), default=0.0)
     best = nlargest(ranking_constants.UNIT_TERMS, terms, key=terms.__getitem__)
     return {term: terms[term] for term in best if terms[term] >= least}
 

@@ -25,6 +25,12 @@ MIN_CHANCE = 0.005
 """A unit that is less likely meant is not shown, such as the methods beside a class whose name is the query."""
 SURE_WEIGHT, SURE_LINES = 0.5, 25
 """The best unit of a file of at least this weight is shown whole, up to so many lines."""
+LIKELY_CHANCE = 0.15
+"""Another unit of such a file that is at least this likely meant is shown with its signature and its best lines, however
+long it is: the chance of a line of a long function is small."""
+CLASS_SHARE = 0.5
+"""The head of a class is shown beside a unit that is more likely meant if its chance is at least this share. Attributes
+beside the method that answers are as good as never meant: with 0 to 0.5, issues show the same."""
 WHOLE_SHARE = 0.7
 """A unit of which at least this share is chosen is shown whole."""
 
@@ -77,6 +83,10 @@ def choose_passages(
                     one.chosen |= set(range(one.unit.start, one.unit.end + 1))
                 one.chosen |= _around(one, best, FIRST_REACH if file.weight >= MIN_WEIGHT else 0)
                 characters -= KEYS_CHARACTERS + file.path_length + sum(len(lines[line]) for line in one.chosen)
+            elif file.weight >= SURE_WEIGHT and one.chance >= LIKELY_CHANCE:
+                best = max(one.lines, key=one.lines.__getitem__)
+                one.chosen |= _around(one, best, PIECE_REACH).union(file.document.signature(one.unit))
+                characters -= PASSAGE_CHARACTERS + sum(len(lines[line]) + LINE_CHARACTERS for line in one.chosen)
             chance, number = -file.weight / total * one.chance, len(ordered)
             ordered.append(one)
             queue += [
@@ -122,11 +132,10 @@ def _around(one: _Candidate, line: int, reach: int) -> set[int]:
 
 
 def _candidates(number: int, file: FileLines) -> list[_Candidate]:
-    return [
-        _Candidate(number, one.unit, one.chance, file.document.line_chances(one.unit))
-        for rank, one in enumerate(file.units[:MAX_UNITS])
-        if rank == 0 or (one.is_found and one.chance >= MIN_CHANCE)
-    ]
+    first, *others = file.units[:MAX_UNITS]
+    least = {"class": max(MIN_CHANCE, CLASS_SHARE * first.chance)}
+    shown = [first, *(one for one in others if one.is_found and one.chance >= least.get(one.unit.kind, MIN_CHANCE))]
+    return [_Candidate(number, one.unit, one.chance, file.document.line_chances(one.unit)) for one in shown]
 
 
 def _passages(document: DocumentLines, units: Sequence[_Candidate]) -> Iterator[Passage]:
