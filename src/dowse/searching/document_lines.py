@@ -61,7 +61,7 @@ class WantedLines:
     ) -> "WantedLines":
         """Return what a query with these terms says."""
         return cls(
-            _rarest(terms, ranking_constants.MIN_UNIT_RARITY),
+            _rarest(terms, ranking_constants.MIN_UNIT_RARITY if title_terms else ranking_constants.MIN_TITLE_RARITY),
             _rarest(title_terms or {}, ranking_constants.MIN_TITLE_RARITY),
             frozenset(_WORD.findall(query.text)),
             frozenset(query.names if query.shape == "symbol" else ()),

@@ -89,7 +89,8 @@ FULL_NEARNESS = 0.8
 """Nearness that counts fully: that of the nearest hundredth of judged queries."""
 
 UNIT_TERMS, MIN_UNIT_RARITY, MIN_TITLE_RARITY = 8, 0.5, 0.2
-"""Terms that count within a file: the rarest ones, at least half as rare as the rarest, a fifth in a title. This and the next constants were
+"""Terms that count within a file: the rarest ones; in pasted text at least half as rare as the rarest, in its title and in
+typed queries a fifth. This and the next constants were
 chosen by coordinate ascent on 85 issues of `eval/issues`, by the share whose changed line is shown within 1,000 tokens and
 by the share of changed lines within 500 to 4,000. Most other values are within 3 % of these."""
 UNIT_CHUNK = 1.4
