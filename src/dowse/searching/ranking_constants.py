@@ -111,8 +111,9 @@ UNIT_LENGTH, UNIT_LENGTH_SHARE = 0.4, 0.5
 UNIT_FRAME = 1.0
 """Weight of a unit with a line that a traceback names."""
 UNIT_KINDS: Mapping[str, float] = {"function": 0.4, "class": -1.0, "section": 0.0, "block": -0.4}
-UNIT_CERTAINTY, FILE_CERTAINTY = 1.5, 4.0
-"""How fast the chance of a unit falls with its score, and that of a file with its share of the best score."""
+UNIT_CERTAINTY, FILE_CERTAINTY, PASTED_FILE_CERTAINTY = 1.5, 4.0, 2.0
+"""How fast the chance of a unit falls with its score, and that of a file with its share of the best score. Pasted text
+names more files by chance."""
 LINE_REACH, BASE_CHANCE = 3, 0.3
 """Lines around a match that may be meant as well, and the chance of a line that is far from all matches."""
 READ_FILES, PART_CHANCE = 3, 0.3

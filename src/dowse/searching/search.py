@@ -242,6 +242,9 @@ class _AnswerBuilder:
             for one in (evidence, evidence.title)
         )
         self._wanted = WantedLines.of(query, terms, title_terms)
+        self._certainty = (
+            ranking_constants.PASTED_FILE_CERTAINTY if query.is_pasted else ranking_constants.FILE_CERTAINTY
+        )
         self._found: list[_FoundFile] = []
         self._copies: dict[bytes, list[str]] = {}
 
@@ -330,7 +333,7 @@ class _AnswerBuilder:
         document, best = found.checked.document, self._found[0].file.score
         lines = DocumentLines(document, found.checked.data, partial(self._symbols, found), self._wanted, found.part)
         share = max(found.file.score / best, 0.01) if best > 0 else 1.0
-        weight = share**ranking_constants.FILE_CERTAINTY * (ranking_constants.PART_CHANCE if found.part else 1.0)
+        weight = share**self._certainty * (ranking_constants.PART_CHANCE if found.part else 1.0)
         return FileLines(lines, lines.ranked_units(self._scores_by_lines(found)), weight, len(document.path))
 
     def _symbols(self, found: "_FoundFile") -> list[Symbol]:
