@@ -278,3 +278,24 @@ def test_a_program_in_the_background_has_no_console_on_windows(
     assert windows.start_in_background(["dowse"]) == 7
     assert asked["creationflags"] == 0x208
     assert "start_new_session" not in asked
+
+
+@pytest.mark.parametrize(
+    ("machine", "features", "expected"),
+    [
+        ("aarch64", "Features : fp asimd", True),
+        ("x86_64", "flags : sse2 avx2 avx512_vnni", True),
+        ("x86_64", "flags : sse2 avx2 avx_vnni", True),
+        ("x86_64", "flags : sse2 avx2 avx512_4vnniw", False),
+        ("AMD64", None, False),
+    ],
+)
+def test_eight_bits_are_chosen_where_the_processor_multiplies_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, machine: str, features: str | None, expected: bool
+) -> None:
+    """Not seen on Windows and macOS, which have no such list: their x86 processors compute in floats."""
+    monkeypatch.setattr("platform.machine", lambda: machine)
+    listed = tmp_path / "cpuinfo"
+    if features is not None:
+        listed.write_text(features)
+    assert platform.multiplies_eight_bits(listed) is expected

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dowse.encoding.static import StaticEncoder
 from dowse.errors import Failed
-from dowse.platform import is_arm
+from dowse.platform import multiplies_eight_bits
 
 if TYPE_CHECKING:
     from dowse.encoding.minilm import MiniLM
@@ -39,13 +39,13 @@ def open_static(models: Path) -> StaticEncoder:
 
 
 def open_minilm(threads: int = 1, models: Path = MODELS_FOLDER, *, in_eight_bits: bool | None = None) -> "MiniLM":
-    """Open our MiniLM. By default it multiplies in eight bits on ARM, where that is faster, and else in floats."""
+    """Open our MiniLM. By default it multiplies in eight bits where that is faster, and else in floats."""
     from dowse.encoding.minilm import MiniLM  # here because it imports onnxruntime
 
     folder = verify_model(models, "minilm")
-    return MiniLM.from_folder(
-        folder, MINILM_VERSION, threads, in_eight_bits=is_arm() if in_eight_bits is None else in_eight_bits
-    )
+    if in_eight_bits is None:
+        in_eight_bits = multiplies_eight_bits()
+    return MiniLM.from_folder(folder, MINILM_VERSION, threads, in_eight_bits=in_eight_bits)
 
 
 def verify_model(models: Path, name: str) -> Path:
