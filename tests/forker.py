@@ -24,6 +24,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NoReturn
 
 FRESH = "FRESH"
@@ -35,6 +36,8 @@ _ENVIRONMENT = dict(os.environ)
 _OWN_PROGRAM = (sys.executable, "-P", "-m")
 _CLONE = {"aarch64": 220, "x86_64": 56}.get(platform.machine()) if sys.platform == "linux" else None
 _CLONE_PARENT = 0x8000
+_HELPER = "tests.forker"
+"""The command line of the process beside a command."""
 PADDING = " " * 1000
 """An argument that leaves room for the command lines of the programs."""
 
@@ -54,6 +57,14 @@ def can_fork(environment: Mapping[str, str]) -> bool:
         return False
     special = {name for name in environment if name.startswith(_READ_AT_THE_START)}
     return all(environment[name] == _ENVIRONMENT.get(name) for name in special)
+
+
+def is_helper(process: int) -> bool:
+    """Tell whether a child of a command is the process beside it, which forks for it, and no program of its own."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")[0] == _HELPER.encode()
+    except OSError:
+        return False
 
 
 def fork_programs(send: Send) -> Callable[[], None]:
@@ -217,6 +228,7 @@ def _keep_forking() -> Send:
         os.closerange(theirs.fileno() + 1, 1 << 16)
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
+        _show_command_line([_HELPER])
         while (received := socket.recv_fds(theirs, 1, 4))[0]:
             _start_program(socket.socket(fileno=received[1][0]), received[1][1:])
             for descriptor in received[1][1:]:

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from tests.forker import is_helper
+
 SAMPLE_SECONDS = 0.01
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -55,9 +57,9 @@ def descendants(process: int) -> list[int]:
             children = [int(number) for number in task.read_text(encoding="ascii").split()]
         except OSError:
             continue
-        found += children
         for child in children:
-            found += descendants(child)
+            if not is_helper(child):
+                found += [child, *descendants(child)]
     return found
 
 

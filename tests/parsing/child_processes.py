@@ -7,6 +7,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from tests.forker import is_helper
+
 
 def children_of(process: int) -> list[int]:
     """Return the ids of the direct children of a process."""
@@ -14,7 +16,7 @@ def children_of(process: int) -> list[int]:
     for file in Path(f"/proc/{process}/task").glob("*/children"):
         with contextlib.suppress(OSError):
             found += map(int, file.read_text(encoding="ascii").split())
-    return found
+    return [child for child in found if not is_helper(child)]
 
 
 def memory_of(process: int) -> int:

@@ -19,6 +19,7 @@ import pytest
 from mcp_types import jsonrpc_message_adapter
 
 from dowse.indexes.index import ProjectIndex
+from tests.forker import is_helper
 from tests.forking import start
 
 Message = dict[str, Any]
@@ -151,7 +152,7 @@ class StdioClient:
             self.close_stdin()
         else:
             self.process.send_signal(signal_number)
-        code = self.process.wait(5)
+        code = self.process.wait(PATIENCE_SECONDS)
         print(f"stopped in {time.monotonic() - started:.2f} s")
         return code
 
@@ -159,7 +160,8 @@ class StdioClient:
         """Return the ids of the processes that the server has started."""
         if not Path("/proc/self/stat").exists():
             pytest.skip("needs /proc, to see which processes run")
-        return [int(entry.name) for entry in Path("/proc").iterdir() if _parent_of(entry) == self.process.pid]
+        found = [int(entry.name) for entry in Path("/proc").iterdir() if _parent_of(entry) == self.process.pid]
+        return [process for process in found if not is_helper(process)]
 
     def peak_memory_bytes(self) -> int:
         """Return the most memory that the server has used so far."""

@@ -11,7 +11,7 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.crash.project import assert_equal_to_a_new_index
-from tests.mcp.stdio.stdio_client import StdioClient, index, is_alive, resume_process, wait_until
+from tests.mcp.stdio.stdio_client import PATIENCE_SECONDS, StdioClient, index, is_alive, resume_process, wait_until
 
 
 def parameter_name(value: object) -> str:
@@ -106,7 +106,7 @@ def test_a_client_that_does_not_read_any_more_does_not_hold_the_server(root: Pat
         for number in range(200):  # more than the pipe holds
             server.stdin.write(json.dumps(list_tools_request(number)).encode() + b"\n")
         server.stdin.close()
-        assert server.wait(10) == 0
+        assert server.wait(PATIENCE_SECONDS) == 0
 
 
 def test_a_client_that_closes_its_ear_is_gone(root: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_client_that_closes_its_ear_is_gone(root: Path) -> None:
         server.stdout.close()
         server.stdin.write(json.dumps(list_tools_request(1)).encode() + b"\n")
         server.stdin.flush()
-        assert server.wait(10) == 0
+        assert server.wait(PATIENCE_SECONDS) == 0
 
 
 def list_tools_request(number: int) -> dict[str, object]:
