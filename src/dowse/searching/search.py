@@ -10,7 +10,7 @@ from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.protocols import ChunkReader, Searchable
 from dowse.searching import ranking_constants
-from dowse.searching.blobs import is_blob
+from dowse.searching.blobs import is_blob_document
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
 from dowse.searching.document_lines import DocumentLines, WantedLines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
@@ -282,7 +282,11 @@ class _AnswerBuilder:
         if content in self._copies:
             self._copies[content].append(checked.document.path)
             return False
-        if not file.is_found_by_name and is_blob(checked.data) and not self._has_every_term(checked):
+        if (
+            not file.is_found_by_name
+            and is_blob_document(checked.document, checked.data)
+            and not self._has_every_term(checked)
+        ):
             return False
         self._copies[content] = []
         return True
