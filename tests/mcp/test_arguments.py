@@ -7,7 +7,7 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 

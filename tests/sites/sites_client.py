@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 from mcp_types import CallToolResult, TextContent, Tool
 
 from dowse.mcp.reply_budget import BUDGET_TOKENS

@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 
 from dowse.sites.inspection import inspect_bytes
 from tests.repository import REPOSITORY

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 import anyio
 import pytest
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 from mcp_types import CallToolResult, TextContent
 
 from dowse.archives.archive_locations import ArchiveLocations

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 from mcp_types import Resource, TextContent, TextResourceContents
 
 from dowse.indexes.index import ProjectIndex

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
-from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+from jsonschema import Draft202012Validator
 from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, ElicitResult, TextContent
 from mcp_types import Tool as ListedTool
