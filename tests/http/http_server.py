@@ -18,6 +18,7 @@ from mcp_types import jsonrpc_message_adapter
 
 from tests.forking import start
 from tests.mcp.stdio.stdio_client import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, is_half_done, wait_until
+from tests.parsing.child_processes import children_of
 
 Message = dict[str, Any]
 
@@ -87,7 +88,7 @@ class HttpServer:
         """Return the ids of the processes that the server has started."""
         if not Path("/proc/self/stat").exists():
             pytest.skip("needs /proc, to see which processes run")
-        return [int(entry.name) for entry in Path("/proc").iterdir() if _parent_of(entry) == self.process.pid]
+        return children_of(self.process.pid)
 
     def connect(self) -> "Connection":
         """Open a connection."""
@@ -312,13 +313,6 @@ def encode_request(method: str, path: str, body: bytes, headers: Mapping[str, st
 
 def with_hyphens(headers: Mapping[str, str]) -> dict[str, str]:
     return {name.replace("_", "-"): value for name, value in headers.items()}
-
-
-def _parent_of(entry: Path) -> int:
-    try:
-        return int((entry / "stat").read_text(encoding="latin-1").rpartition(")")[2].split()[1])
-    except (OSError, IndexError):
-        return 0
 
 
 def parse_events(part: bytes) -> Iterator[Message]:

@@ -19,8 +19,8 @@ import pytest
 from mcp_types import jsonrpc_message_adapter
 
 from dowse.indexes.index import ProjectIndex
-from tests.forker import is_helper
 from tests.forking import start
+from tests.parsing.child_processes import children_of
 
 Message = dict[str, Any]
 
@@ -160,8 +160,7 @@ class StdioClient:
         """Return the ids of the processes that the server has started."""
         if not Path("/proc/self/stat").exists():
             pytest.skip("needs /proc, to see which processes run")
-        found = [int(entry.name) for entry in Path("/proc").iterdir() if _parent_of(entry) == self.process.pid]
-        return [process for process in found if not is_helper(process)]
+        return children_of(self.process.pid)
 
     def peak_memory_bytes(self) -> int:
         """Return the most memory that the server has used so far."""
@@ -252,13 +251,6 @@ def index(*roots: Path) -> None:
         project = ProjectIndex(root)
         project.update()
         project.close()
-
-
-def _parent_of(entry: Path) -> int:
-    try:
-        return int(_fields_of(entry)[1])
-    except (OSError, IndexError):
-        return 0
 
 
 def _fields_of(entry: Path) -> list[str]:
