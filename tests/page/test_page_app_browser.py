@@ -15,7 +15,7 @@ import pytest
 from tests.browser import Browser
 from tests.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
-from tests.page.conftest import SCRIPT, get
+from tests.page.conftest import SCRIPT, TOKEN, get
 from tests.page.screenshots import LOOKS, take_screenshot
 from tests.parsing.child_processes import children_of
 from tests.sample_data import write_tree
@@ -241,6 +241,22 @@ def workers_of(server: HttpServer) -> list[int]:
             if b"indexing_worker" in Path(f"/proc/{child}/cmdline").read_bytes():
                 found.append(child)
     return found
+
+
+def test_a_browser_signs_in_once_and_comes_to_what_it_asked_for(started: Browser, guarded: HttpServer) -> None:
+    started.look_like()
+    started.visit(f"http://127.0.0.1:{guarded.port}/?q=peel_apple")
+    assert started.value("document.activeElement.id") == "token"
+    started.type("not-the-token")
+    started.press("Enter")
+    started.wait_for("document.querySelector('[role=alert]') !== null")
+    started.value("document.getElementById('token').focus()")
+    started.type(TOKEN)
+    started.press("Enter")
+    started.wait_for("location.search === '?q=peel_apple' && document.querySelectorAll('.hit').length > 0")
+    started.visit(f"http://127.0.0.1:{guarded.port}/status")
+    started.wait_for(f"{STATE} === 'ready'")
+    assert started.value("document.querySelectorAll('main button').length") == 0
 
 
 def test_hostile_names_and_contents_are_text(browser: Browser, page: HttpServer) -> None:

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from dowse.encoding.packing import pack_vectors
 from dowse.protocols import ReadText, Store
+from dowse.store.catalog import Catalog
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Link, Put, Stat, TextQuery
 from tests.examples import examples
@@ -259,6 +261,21 @@ def test_vectors_are_found_by_direction(open_store: OpenStore, world: World) -> 
     assert [hit.id for hit in store.nearest("test-1", east, 5, kind="docs")] == [ids[2]]
     assert store.nearest("unknown", east, 5) == []
     assert store.check() == []
+
+
+def test_files_are_counted_again_when_they_change_and_not_for_each_vector(open_store: OpenStore, world: World) -> None:
+    """While a model encoded, every search counted all files: 40 ms for each kind of 27,000."""
+    with patch.object(Catalog, "_count", autospec=True, side_effect=Catalog._count) as counted:
+        store = open_store()
+        store.apply(Batch(puts=[world.put("a.py", "apple")]))
+        assert store.totals("code").documents == 1
+        store.put_vectors("e", [(one, np.array([1, 0], np.float32)) for one in store.chunks_without_vectors("e", 10)])
+        assert store.totals("code").documents == 1
+        assert counted.call_count == 1
+    store.apply(Batch(puts=[world.put("b.py", "apple")]))
+    assert store.totals("code").documents == 2
+    store.apply(Batch(drops=["a.py", "b.py"]))
+    assert store.totals("code").documents == 0
 
 
 def test_vectors_follow_their_documents(open_store: OpenStore, world: World) -> None:

@@ -211,7 +211,7 @@ class Catalog:
             raise damaged_row(error) from error
 
     def totals(self, kind: Kind, view: View) -> Totals:
-        """Return the counts of one kind, cached until the next transaction, since every answer reports them."""
+        """Return the counts of one kind, cached until documents change, since every answer reports them."""
         return self._totals_at(self.sequence(), kind, view)
 
     def chunk_counts(self, views: Iterable[View]) -> dict[View, int]:
@@ -221,9 +221,17 @@ class Catalog:
 
     def _totals_at(self, sequence: int, kind: Kind, view: View) -> Totals:
         key = kind, view
-        if self._totals.get(key, (None,))[0] != sequence:
-            self._totals[key] = sequence, self._count(kind, view)
-        return self._totals[key][1]
+        counted_at, totals = self._totals.get(key, (-1, None))
+        if totals is None or (counted_at != sequence and self._has_other_documents(counted_at, sequence)):
+            totals = self._count(kind, view)
+        self._totals[key] = sequence, totals
+        return totals
+
+    def _has_other_documents(self, counted_at: int, sequence: int) -> bool:
+        """Return whether documents came or went between two transactions; most only add vectors while a model encodes."""
+        is_kept = int(self._required("horizon")) <= counted_at <= sequence
+        query = "SELECT 1 FROM changes WHERE what IN ('added', 'removed') AND sequence > ? LIMIT 1"
+        return not is_kept or bool(self._database.rows(query, (counted_at,)))
 
     def _count(self, kind: Kind, view: View) -> Totals:
         counted = "FROM documents WHERE kind = ? AND views & ?"
