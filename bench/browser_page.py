@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from pathlib import Path
 from statistics import quantiles
 
@@ -26,6 +27,7 @@ TYPED = (
 )  # fmt: skip
 PREPARE_SECONDS = 20.0
 """After this long a server has opened its indexes and compared all files with them."""
+QUIET_SECONDS = 600.0
 GOALS_MS = {"keystroke p50": 120, "keystroke p95": 300, "10,000 lines": 500, "first page": 200}
 _WATCH = """(() => {
   window.times = [];
@@ -69,6 +71,7 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
             browser.visit(f"{address}/")
             first = browser.value(_LOADED)
             time.sleep(PREPARE_SECONDS)
+            _wait_for_quiet(address)
             times, seconds = _type(browser, address, options.letters, server.pid)
             browser.visit(f"{address}/read?id=project/long/steps.py")
             opened = [_open(browser, f"{address}/read?id=project/long/steps.py") for _ in range(5)]
@@ -101,6 +104,15 @@ def _wait_for_address(log: int, server: "subprocess.Popen[bytes]") -> str:
             return found[1]
         time.sleep(0.005)
     raise SystemExit(os.pread(log, 10_000, 0).decode())
+
+
+def _wait_for_quiet(address: str) -> None:
+    """Wait until nothing is indexed or encoded; the words of documents get vectors of their own, which takes a minute."""
+    deadline = time.monotonic() + QUIET_SECONDS
+    while b"data-live" in urllib.request.urlopen(f"{address}/status").read():  # noqa: S310 - our own server
+        if time.monotonic() > deadline:
+            raise SystemExit("The server still indexes or encodes; measure again when it is ready.")
+        time.sleep(1.0)
 
 
 def _type(browser: Browser, address: str, letters: int, pid: int) -> tuple[list[float], float]:
