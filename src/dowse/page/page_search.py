@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
-from dowse.errors import DowseError, UsageError
+from dowse.errors import DowseError, SearchStopped, UsageError
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, FederatedResult, search_all
 from dowse.federation.federation_types import SourceQuery
@@ -26,12 +27,12 @@ from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.text.analysis import terms_of
-from dowse.types import Coverage, View
+from dowse.types import Coverage, Stat, View
 
 QUICK_LIMIT = 6
 """Results while somebody types: a screen shows four, and finding the passages of ten takes a third longer."""
-EXACT_SECONDS = 3.0
-"""How long one folder is searched for a text; the page says if that was not enough."""
+EXACT_SECONDS, QUICK_SECONDS = 3.0, 0.15
+"""How long one folder is searched for a text, and how long while somebody types: the page says if that was not enough."""
 LINES_PER_FILE = 5
 """Lines that are listed of a file with many occurrences."""
 
@@ -92,6 +93,8 @@ class PageResults:
     notes: Sequence[str] = ()
     summary: str = ""
     has_more: bool = False
+    is_complete: bool = True
+    """Nothing was left out for lack of time."""
     seconds: float = 0.0
 
 
@@ -108,7 +111,7 @@ async def find_hits(sources: SourceList, query: PageQuery, *, is_quick: bool = F
     if query.mode == "words":
         found = await _find_words(sources, query, is_quick=is_quick)
     else:
-        found = await _find_occurrences(sources, query)
+        found = await _find_occurrences(sources, query, QUICK_SECONDS if is_quick else EXACT_SECONDS)
     return replace(found, seconds=time.perf_counter() - started)
 
 
@@ -164,10 +167,11 @@ def _notes(found: FederatedResult) -> list[str]:
     return notes + [f"{name}: {warning}" for name, answer in found.answers.items() for warning in answer.warnings]
 
 
-async def _find_occurrences(sources: SourceList, query: PageQuery) -> PageResults:
+async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: float) -> PageResults:
     matcher = (pattern_matcher if query.mode == "regex" else exact_matcher)(query.q)
     if query.since or query.until:
         raise UsageError("Dates limit a search by words only. Remove them, or switch to words.")
+    is_outdated = threading.Event()
     folders = [one for one in file_folders(sources) if query.source in ("", one[0], one[0].partition("/")[0])]
 
     def find(index: ProjectIndex, pending: list[str], served: ServedIndex) -> tuple[Occurrences, Coverage]:
@@ -176,7 +180,8 @@ async def _find_occurrences(sources: SourceList, query: PageQuery) -> PageResult
             10 * query.limit, query.kind or None, glob, query.language_name,  # type: ignore[arg-type] # it was checked
             masks_secrets=index.settings.mask_secrets,
         )  # fmt: skip
-        found = find_occurrences(index.store, index.source.read_bytes, matcher, options, seconds=EXACT_SECONDS)
+        read = partial(_read_unless, is_outdated, index)
+        found = find_occurrences(index.store, read, matcher, options, seconds=seconds)
         return found, coverage(index, len(pending))
 
     async def ask(served: ServedIndex, view: View) -> tuple[Occurrences, Coverage] | Exception:
@@ -185,7 +190,11 @@ async def _find_occurrences(sources: SourceList, query: PageQuery) -> PageResult
         except UsageError as error:
             return error
 
-    answers = await asyncio.gather(*(ask(served, view) for _, served, view in folders))
+    try:
+        answers = await asyncio.gather(*(ask(served, view) for _, served, view in folders))
+    except asyncio.CancelledError:
+        is_outdated.set()  # the thread of the index is free for the next search
+        raise
     hits: list[PageHit] = []
     notes: list[str] = []
     total = files = 0
@@ -199,12 +208,18 @@ async def _find_occurrences(sources: SourceList, query: PageQuery) -> PageResult
         total, files = total + occurrences.total, files + occurrences.files
         is_complete = is_complete and occurrences.is_complete
         notes += [f"{name}: {warning}" for warning in coverage_warnings(covered)]
-    if not is_complete:
+    if not is_complete and seconds == EXACT_SECONDS:  # otherwise, a longer search follows
         notes.append("The search took too long and was stopped: there may be more. Name a path or a source.")
     if not query.source and (sources.sites or sources.archives or sources.notes):
         notes.append("Sites, archives and named indexes are searched by words only.")
-    summary = f"{total:,} in {files:,} file{'' if files == 1 else 's'}"
-    return PageResults(hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit)
+    summary = f"{total:,}{'' if is_complete else '+'} in {files:,} file{'' if files == 1 else 's'}"
+    return PageResults(hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit, is_complete)
+
+
+def _read_unless(is_outdated: threading.Event, index: ProjectIndex, path: str) -> tuple[bytes, Stat]:
+    if is_outdated.is_set():
+        raise SearchStopped
+    return index.source.read_bytes(path)
 
 
 def file_folders(sources: SourceList) -> list[tuple[str, ServedIndex, View]]:

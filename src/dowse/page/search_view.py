@@ -113,16 +113,17 @@ async def results_view(
         _hit(query, number, hit, _paint_hit(query, found, text, run))
         for number, (hit, text, run) in enumerate(zip(found.hits, texts, runs, strict=True), start=1)
     ]
+    when = "" if found.is_complete else "so far "
     summary = html(
         '<p class="summary" role="status">{summary} <span class="about">{milliseconds} ms</span></p>',
-        summary=found.summary if found.hits else f"Nothing found for “{one_line(query.q, 100)}”",
+        summary=found.summary if found.hits else f"Nothing found {when}for “{one_line(query.q, 100)}”",
         milliseconds=round(found.seconds * 1000),
     )
     notes = [html('<p class="note">{note}</p>', note=note) for note in found.notes]
     more = None
     if found.has_more and query.limit < MAX_LIMIT:
         more = html('<p><a class="more" href="{address}">More results</a></p>', address=query.address(limit=MAX_LIMIT))
-    elif not found.hits:
+    elif not found.hits and found.is_complete:
         more = _advice(query)
     return html(
         '{summary}{notes}<ol class="hits">{hits}</ol>{more}', summary=summary, notes=notes, hits=hits, more=more
