@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.errors import CannotWatch
+from dowse.errors import CannotWatch, LexicalDamaged, WordsMissing
 from dowse.freshness import indexer
 from dowse.freshness.pending_paths import read_pending_paths
 from dowse.freshness.watcher import Watcher
@@ -19,6 +19,8 @@ from dowse.keeping import catch_up, index_updates, lost_events, watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import read_watch_status
 from dowse.parsing.document_parsing import ParsedDocument
+from dowse.store import lexical_follower
+from dowse.store.lexical import LexicalIndex
 from dowse.types import Put, View
 from tests.freshness.test_git_head import git
 from tests.keeping.conftest import Keep, Paths, eventually
@@ -33,6 +35,26 @@ def test_what_changed_while_no_server_ran_is_found_at_the_start(
     keeper = keep()
     assert eventually(lambda: paths() == {"src/pear.py", "src/plum.py", "docs/guide.md"})
     assert eventually(lambda: keeper.watch_status(project).mode == "watching")
+
+
+def test_words_that_a_search_finds_damaged_are_indexed_again_by_themselves(
+    project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical_follower, "QUICK_DOCUMENTS", 0)
+    keeper = keep()
+    assert eventually(lambda: not keeper.catch_up(project))
+
+    def fail(*_: object) -> None:
+        raise LexicalDamaged("a checksum is wrong")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LexicalIndex, "chunk_count", fail)
+        with pytest.raises(WordsMissing):
+            project.store.chunk_count()
+    assert project.whole.has_backlog()
+    assert eventually(lambda: not project.whole.has_backlog())
+    assert eventually(lambda: not keeper.catch_up(project))
+    assert project.store.chunk_count() == 3
 
 
 def test_saved_files_are_indexed_by_themselves(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:

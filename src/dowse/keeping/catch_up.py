@@ -37,10 +37,7 @@ def catch_up(watched: WatchedIndex, project: ProjectIndex) -> list[str]:
     watched.is_search_waiting = bool(_due_paths(watched, project))
     _wait_for_scan(watched)
     names = _list_pending(watched)
-    is_searchable = _is_searchable(project)
-    if not is_searchable and watched.run is None and _has_backlog(project):
-        watched.must_scan = True  # which starts a process
-    return names if "." in names or (is_certain and is_searchable) else [".", *names]
+    return names if "." in names or (is_certain and _is_searchable(project)) else [".", *names]
 
 
 def pending_names(watched: WatchedIndex) -> tuple[str, ...]:

@@ -268,11 +268,6 @@ class LexicalIndex:
             self._reload()
         return finish
 
-    def remove_marker(self) -> None:
-        """Make every process find the index damaged."""
-        with contextlib.suppress(OSError):
-            (self.folder / _MARKER_FILE).unlink()
-
     def _merge_waiter(self, writer: Any) -> Callable[[], None]:
         def finish() -> None:
             with _translate_errors():

@@ -104,11 +104,11 @@ class LexicalFollower:
                 self.catch_up()
 
     def _replace(self) -> None:
-        """Replace an index whose content is damaged; a large one is marked, and the next run replaces it."""
-        if len(self._catalog.document_ids(self._view)) > QUICK_DOCUMENTS:
-            self._index.remove_marker()
-            self._current_at = None
-            self.is_current()
+        """Replace an index whose content is damaged; a large one is forgotten, and the next run makes another."""
+        self._must_rebuild, self._missing = True, len(self._catalog.document_ids(self._view))
+        if self._is_backlog:
+            with contextlib.suppress(StoreBusy, NotWritable), self._lock.held(READ_WAIT_SECONDS):
+                self._catalog.set_fact(_FACTS[self._view], f"{FOLDER_PREFIX}damaged")  # all processes notice that
             self._require_words()
         with self._lock.held(WRITE_WAIT_SECONDS):
             self.rebuild()
