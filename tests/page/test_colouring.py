@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.page.colouring import paint
+from tests.examples import examples
 
 NUMBERS = st.lists(st.integers(-5, 20), max_size=12)
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(0, 20)), max_size=4).map(
@@ -21,6 +22,7 @@ def test_tokens_are_coloured_and_matches_marked_across_them() -> None:
     assert painted == '<span class="k">d</span><mark><span class="k">ef</span></mark><mark> f</mark>'
 
 
+@examples(50, many=2000)
 @given(st.text(max_size=20), NUMBERS, SPANS)
 def test_no_colours_or_marks_lose_text_or_add_tags_of_their_own(
     text: str, runs: list[int], marks: list[tuple[int, int]]

@@ -22,6 +22,12 @@ from tests.sample_data import write_tree
 
 AXE = Path(sys.prefix, "node/node_modules/axe-core/axe.min.js")
 STATE = "document.querySelector('.source-card h2 .about').textContent"
+AXE_RULES = {
+    "light": "",
+    "dark": "{runOnly: ['color-contrast']}",
+    "narrow": "{runOnly: ['target-size', 'scrollable-region-focusable']}",
+}
+"""All rules once, and those that depend on the look."""
 HITS = "[...document.querySelectorAll('.hit h2 a')].map((one) => one.title)"
 VIEWS = (
     "/", "/?q=apple&path=src/**", "/?q=nothing-like-this", "/read?id=project/fruit/src/apple.py",
@@ -296,12 +302,12 @@ def test_every_view_fits_its_screen_and_can_be_read_by_everybody(
 
 
 def find_faults(browser: Browser, look: str) -> list[object]:
-    """Return what axe-core says is serious; other looks than the light one differ in colours and places alone."""
+    """Return what axe-core says is serious."""
     if not AXE.is_file():
         warnings.warn("NO AXE-CORE HERE: `make` installs it with npm, to have every view checked", stacklevel=2)
         return []
     browser.value(AXE.read_text(encoding="utf-8") + "; true")
-    rules = "" if look == "light" else "{runOnly: ['color-contrast', 'target-size', 'scrollable-region-focusable']}"
+    rules = AXE_RULES[look]
     found: list[object] = browser.value(
         f"axe.run({rules}).then((all) => all.violations.filter((one) => ['serious', 'critical'].includes(one.impact))"
         ".map((one) => [one.id, ...one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200))]))"

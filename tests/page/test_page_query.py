@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 
 from dowse.globs import compile_glob
 from dowse.page.page_query import PageQuery, read_query
+from tests.examples import examples
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), max_size=20)
 
 
+@examples(50, many=2000)
 @given(
     WORDS,
     st.sampled_from(["words", "exact", "regex"]),
