@@ -180,6 +180,12 @@ def test_documents_lead_to_each_other(browser: Browser, page: HttpServer) -> Non
 def test_the_graph_is_in_the_page(browser: Browser, page: HttpServer) -> None:
     open_page(browser, page, "/graph?in=archive")
     browser.wait_for("document.getElementById('count').textContent.includes('3 documents')")
+    browser.value("document.activeElement.blur()")
+    browser.type("/second")
+    browser.wait_for("document.querySelectorAll('#list button').length === 1")
+    for _ in "second":
+        browser.press("Backspace")
+    browser.wait_for("document.querySelectorAll('#list button').length === 3")
     browser.value(
         "[...document.querySelectorAll('#list button')].find((one) => one.textContent === 'First report').click()"
     )
