@@ -9,3 +9,16 @@ def test_a_source_is_named_as_its_folder_is() -> None:
     assert ">project/a+b</a>" in view
     assert 'href="/read?id=project/a%252Bb/"' in view
     assert "1,200 files" in view
+
+
+def test_a_source_without_an_index_is_said_to_have_none() -> None:
+    view = source_overview([SourceStatus("project", "project/plum", "not_found", problem="Run: dowse index")])
+    assert "not indexed" in view
+    assert "not_found" not in view
+
+
+def test_a_source_that_is_being_indexed_is_said_to_be_and_asked_again() -> None:
+    view = source_overview([SourceStatus("project", "project/plum", "indexing", {"files": 3})])
+    assert "3 files, being indexed" in view
+    assert "data-live" in view
+    assert "data-live" not in source_overview([SourceStatus("project", "project/plum", "ready", {"files": 3})])

@@ -218,15 +218,16 @@ function startRendered(text) {
 
 // Parts that are loaded after the view, and the live status ------------------------------------------------------------
 
-for (const late of document.querySelectorAll("[data-part]")) {
-  part(late.dataset.part).then((text) => {
-    late.innerHTML = text;
-    late.hidden = !text.trim();
-    late.removeAttribute("data-part");
-    const names = late.querySelector("template"), choice = find("search-form")?.elements.source;
-    if (names && choice && !choice.value) choice.replaceChildren(names.content);
-  });
+async function load(late, address) {
+  const text = await part(address);
+  late.innerHTML = text;
+  late.hidden = !text.trim();
+  late.removeAttribute("data-part");
+  const names = late.querySelector("template"), choice = find("search-form")?.elements.source;
+  if (names && choice && !choice.value && names.content.childElementCount > choice.options.length) choice.replaceChildren(names.content);
+  if (late.querySelector("[data-live]")) setTimeout(() => { if (late.isConnected) load(late, address); }, LIVE_MS);
 }
+for (const late of document.querySelectorAll("[data-part]")) load(late, late.dataset.part);
 
 const LIVE_MS = 1000, IDLE_MS = 5000;
 

@@ -23,6 +23,13 @@ KIND_NAMES = {
     "archive": "Archives",
     "index": "Named indexes",
 }
+STATE_NAMES = {
+    "ready": "ready",
+    "indexing": "being indexed",
+    "incomplete": "not complete",
+    "failed": "failed",
+    "not_found": "not indexed",
+}
 FLAG_NOTES = {"instruction": "speaks to an assistant", "hidden": "has hidden characters"}
 
 _FORM = """<form id="search-form" role="search" action="/" method="get">
@@ -89,15 +96,21 @@ def source_overview(statuses: Sequence[SourceStatus]) -> Html:
             '<li><a href="{address}">{name}</a> <span class="about">{counts}</span>{problem}</li>',
             address=read_address(f"{status.name}/"),
             name=unquote(status.name),
-            counts=", ".join(f"{count:,} {name}" for name, count in status.counts.items()) or status.state,
+            counts=", ".join(
+                [
+                    *(f"{count:,} {name}" for name, count in status.counts.items()),
+                    *([STATE_NAMES.get(status.state, status.state)] if status.state not in ("", "ready") else ()),
+                ]
+            ),
             problem=html('<p class="note">{text}</p>', text=status.problem) if status.problem else None,
         )
         for status in statuses
     ]
     return html(
-        '<section class="overview"><h1>What is here</h1><ul class="plain">{items}</ul>'
+        '<section class="overview"{live}><h1>What is here</h1><ul class="plain">{items}</ul>'
         '<p class="about keys"><kbd>/</kbd> search <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> open '
         "<kbd>Esc</kbd> back to the box</p><template>{options}</template></section>",
+        live=Html(" data-live") if any(status.state == "indexing" for status in statuses) else None,
         options=source_options(statuses),
         items=items or html("<li>Nothing is served yet.</li>"),
     )

@@ -20,6 +20,7 @@ from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.error_replies import without_storage_root
 from dowse.page.markup import Html, html
 from dowse.page.page_search import file_folders, read_address
+from dowse.page.search_view import STATE_NAMES
 from dowse.parsing.parser_limits import kept_bytes
 from dowse.surfaces.project.project_replies import status_reply
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION
@@ -29,13 +30,6 @@ ACTIONS = {"index": "Index", "reindex": "Re-index", "forget": "Forget"}
 LISTED_ERRORS = 5
 LISTED = 20
 """Files that a list of problems names."""
-_STATES = {
-    "ready": "ready",
-    "indexing": "being indexed",
-    "incomplete": "not complete",
-    "failed": "failed",
-    "not_found": "not indexed",
-}
 _CARD = """<section class="source-card"{live}>
 <h2><a href="{address}">{name}</a> <span class="about">{state}</span></h2>
 {progress}{problem}<dl>{facts}</dl>{lists}{buttons}
@@ -94,7 +88,7 @@ def card_view(
         live=Html(" data-live") if is_live else None,
         address=read_address(f"{status.name}/"),
         name=unquote(status.name),
-        state=_STATES["indexing"] if is_indexed_now else _STATES.get(status.state, status.state),
+        state=STATE_NAMES["indexing"] if is_indexed_now else STATE_NAMES.get(status.state, status.state),
         progress=_progress(facts, run) if is_indexed_now else None,
         problem=html('<p class="warning">{problem}</p>', problem=problem) if problem else None,
         facts=[
