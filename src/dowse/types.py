@@ -1,8 +1,7 @@
 """The data types that the packages share.
 
-Data flows in one direction: a walk finds an `Entry`, which is read into a `Document`, cut into
-`Chunk`s, put into a `Store` and found as `Scored` chunks. All types are immutable, and this module
-imports no other module of dowse.
+Data flows in one direction: a walk finds an `Entry`, which is read into a `Document`, cut into `Chunk`s, put into a
+`Store` and found as `Scored` chunks. All types are immutable, and this module imports no other module of dowse.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -297,6 +296,8 @@ class TextQuery:
     kind: Kind | None = None
     among: frozenset[int] | None = None
     """Search these documents only."""
+    repeated: tuple[str, ...] = ()
+    """Words that count again in one piece, as often as they occur here."""
 
 
 @dataclass(frozen=True, slots=True)

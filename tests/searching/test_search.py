@@ -97,6 +97,32 @@ def test_the_file_that_is_meant_comes_first(project: ProjectIndex, query: str, f
     assert paths(ask(project, query))[0] == first
 
 
+def test_a_short_question_finds_the_definition_whose_name_has_its_words(tmp_path: Path) -> None:
+    """ "how are cookies parsed" led to a file that mentions cookies often, not to `parse_cookie`."""
+    texts = {
+        "src/wire.py": "import struct\n\n\ndef parse_cookie(header):\n    return struct.unpack(header)\n",
+        "src/client.py": "def send(cookies):\n    # cookies were parsed: cookies, parsed cookies\n    return cookies\n",
+    }
+    project = ProjectIndex(write_tree(tmp_path, texts))
+    project.update()
+    assert ask(project, "how are cookies parsed").hits[0].path == "src/wire.py"
+
+
+def test_documents_are_found_by_other_forms_of_a_word_and_by_whole_identifiers(tmp_path: Path) -> None:
+    """A document with a word's very form came before those about it: CISI cut down to titles lost to plain BM25."""
+    texts = {f"{number}.md": f"# Page {number}\n\nUnrelated text.\n" for number in range(20)}
+    texts |= {
+        "once.md": "# One\n\nAnother is measuring.\n",
+        "about.md": "# Two\n\nMeasured, measures, to measure, measured.\n",
+        "parts.md": "# Three\n\nThe time out is set; a set time, and out of time.\n",
+        "name.md": "# Four\n\nCall setTimeOut.\n",
+    }
+    project = ProjectIndex(write_tree(tmp_path, texts))
+    project.update()
+    found = [ask(project, query, kind="docs").hits[0].path for query in ("what is measuring", "what is setTimeOut")]
+    assert found == ["about.md", "name.md"]
+
+
 def test_the_name_of_the_main_language_says_nothing(tmp_path: Path) -> None:
     files = {
         "sort.py": "def order(items):\n    return sorted(items)\n",

@@ -32,6 +32,8 @@ _WORD = re.compile(r"\w+")
 
 MAX_TERMS = 64
 """Number of terms of a query that count."""
+MAX_NAME_TERMS = 4
+"""Number of terms up to which a query may be the name of a definition in other words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,12 +171,13 @@ def _gather_evidence(
         _, near, _ = search_meaning()
         near = [_drop_distant(leg, ()) for leg in near]
         return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
-    by_words = store.find_chunks(_text_query(words, _field_weights(query), scope), ranking_constants.CHUNK_CANDIDATES)
+    by_words = store.find_chunks(_chunk_query(query, words, scope), ranking_constants.CHUNK_CANDIDATES)
     by_path = store.find_documents(
         _text_query(words, ranking_constants.PATH_WEIGHTS, scope), ranking_constants.DOCUMENT_CANDIDATES
     )
     named = _text_query(names, {"names": 1.0}, scope)
     definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if names else []
+    definers = [*definers, *_described_definers(store, query, scope, {hit.id for hit in definers})]
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
     balance, near, model = search_meaning()  # last: the model has just begun to encode
     is_nameless = not by_path and scope.has_code and method.alpha is None
@@ -208,6 +211,20 @@ def _gather_evidence(
         has_code=scope.has_code,
         is_pasted=query.is_pasted,
     )
+
+
+def _described_definers(store: Searchable, query: SearchQuery, scope: Scope, known: Collection[int]) -> list[Scored]:
+    """Return further chunks that define a name of all words of a query: `parse_cookie` for "how are cookies parsed"."""
+    terms = frozenset(terms_of(" ".join(query.positive)))
+    if query.shape != "prose" or query.is_pasted or not scope.has_code or not 1 < len(terms) <= MAX_NAME_TERMS:
+        return []
+    wanted = _text_query(query.positive, {"symbols": 1.0}, scope)
+    hits = [hit for hit in store.find_chunks(wanted, ranking_constants.NAMED_CANDIDATES) if hit.id not in known]
+    chunks = store.chunks_by_id(hit.id for hit in hits)
+    named = {
+        number for number, chunk in chunks.items() if any(terms.issubset(terms_of(one.name)) for one in chunk.symbols)
+    }
+    return [hit for hit in hits if hit.id in named]
 
 
 def _search_meaning(
@@ -351,8 +368,15 @@ def _text_query(words: tuple[str, ...], weights: "Mapping[Field, float]", scope:
     return TextQuery(words, weights, scope.kind, scope.among)
 
 
-def _field_weights(query: SearchQuery) -> "Mapping[Field, float]":
-    return ranking_constants.CHUNK_WEIGHTS if query.shape == "prose" else ranking_constants.SYMBOL_CHUNK_WEIGHTS
+def _chunk_query(query: SearchQuery, words: tuple[str, ...], scope: Scope) -> TextQuery:
+    """Return the query for chunks. In documents, identifiers of several parts count more in one piece than words do."""
+    if query.shape != "prose":
+        return _text_query(words, ranking_constants.SYMBOL_CHUNK_WEIGHTS, scope)
+    if scope.has_code:
+        return _text_query(words, ranking_constants.CHUNK_WEIGHTS, scope)
+    identifiers = tuple(word for word in _WORD.findall(" ".join(words)) if len(terms_of(word)) > 1)
+    in_docs = _text_query(words, ranking_constants.DOCS_CHUNK_WEIGHTS, scope)
+    return replace(in_docs, repeated=ranking_constants.IDENTIFIER_REPEATS * identifiers)
 
 
 def _narrow_scope(store: Searchable, query: SearchQuery, scope: Scope) -> Scope:

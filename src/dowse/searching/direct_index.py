@@ -332,7 +332,7 @@ class DirectIndex:
         self, query: TextQuery, entries: Mapping[int, FieldCounts], document_of: Callable[[int], int]
     ) -> list[Scored]:
         text = " ".join(query.words)
-        parts, wholes = set(terms_of(text)), set(whole_terms_of(text))
+        parts, wholes = set(terms_of(text)), whole_terms_of(" ".join((text, *query.repeated)))
         names = set(whole_terms_of(remove_separators(text)))
         hits = []
         for entry, fields in entries.items():

@@ -20,6 +20,11 @@ CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.9, "words": 0.45, "symbols": 
 SYMBOL_CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.3, "words": 0.6, "symbols": 0.2, "headings": 0.3}
 """Split identifiers are worth 0.025, whole ones 0.009, names 0.004, headings 0.002; separate weights for symbols 0.002 of
 theirs, and 0.006 with the table and with the model. Headings at 0.3 instead of 0.15 cost SciFact 0.007."""
+DOCS_CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.9, "words": 0.15, "headings": 0.3}
+IDENTIFIER_REPEATS = 5
+"""For prose in documents, where a question has other forms of the words than the text, and how often an identifier of
+several parts counts again in one piece. With the weights of code, SciFact scores 0.724 instead of 0.731 with the model,
+and CISI cut down to titles 0.324 instead of 0.336 by words; without whole words, identifiers are found 0.065 worse."""
 PATH_WEIGHTS: Mapping[Field, float] = {"path": 0.5, "stem": 0.5}
 
 TOP_THREE = 0.3
@@ -28,6 +33,10 @@ PATH = 0.5
 """Weight of the words of the path, by how rare they are among paths. Worth 0.005, with the table 0.010."""
 DEFINITION = 1.0
 """Weight of a file that defines a name in the query. Worth 0.008, for symbols 0.030."""
+NAMED_CANDIDATES = 20
+"""Chunks whose names are compared with a short query. A name with all its words counts like a name in the query: of 226
+names of two words in 21 repositories, asked for as "how is the cookie parse", the file comes first for 86 % instead of
+64 %. No query of `eval/code-search` is such and nine of CosQA are, where nothing changes."""
 PATH_SHARE = 0.9
 """Weight of the share of the query that occurs in the names of the file and its folder. Worth 0.010."""
 WHOLE_NAME = 0.4

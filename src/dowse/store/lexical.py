@@ -8,6 +8,7 @@ import contextlib
 import errno
 import json
 import os
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -211,14 +212,14 @@ class LexicalIndex:
 
     def _build_query(self, query: TextQuery, statistics: TermStatistics) -> Any:
         text = " ".join(query.words)
-        terms = {"words": whole_terms_of(text), "names": whole_terms_of(remove_separators(text))}
+        terms = {"words": whole_terms_of(" ".join((text, *query.repeated))), "names": whole_terms_of(remove_separators(text))}
         part_terms, foreign_terms = terms_of(text), statistics.foreign_words.find(query.words)
         foreign = [match for found in foreign_terms.values() for one in found for match in one.matches.items()]
         scored = (
             statistics.scored_term(field, term, weight * share)
             for field, weight in query.weights.items()
             for term, share in (
-                *((term, 1.0) for term in terms.get(field, part_terms)[:MAX_TERMS]),
+                *Counter(terms.get(field, part_terms)[:MAX_TERMS]).items(),
                 *(foreign if field not in terms else ()),
             )
         )
