@@ -1,6 +1,7 @@
 """`python -m bench.judged --eval EVAL`: measure search quality on all judged queries, in one table.
 
-A set whose data is missing is left out, and named. Indexes and vectors are kept in the home for the next run.
+A set whose data is missing is left out, and named. Indexes, vectors and figures are kept in the home: a run of one set prints
+the figures of the others as they were measured before.
 """
 
 import argparse
@@ -9,16 +10,19 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench import federation, languages, program, quality
+from bench import federation, languages, program, quality, semble
+from bench.meter import CommandFailed
 from bench.report import Row, Table
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
 from dowse.encoding_worker.encode_now import encode_now
+from dowse.indexes.encoding_progress import read_encoding_progress
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.query_vectors import plain_text
 from dowse.searching.candidates import QueryVector
@@ -34,6 +38,13 @@ FIRST_FILES = 5
 """A changed file of an issue counts if it is among so many."""
 SEMBLE_CHUNKS = 50
 """Chunks that semble is asked for, to find ten files."""
+
+SEMBLE_SETS = ("code-search", "cosqa-dev")
+SITES, FEDERATED = "sites, the page in the first ten", "federated, five kinds of sources"
+ROWS = ("code-search", "issues", "scifact", "cisi", "cosqa-dev", SITES, FEDERATED)
+HEADING = (
+    f"nDCG@10 with 95 % intervals (issues: changed file in the first {FIRST_FILES}); semble has our table as its model"
+)
 
 Values = Mapping[str, Sequence[float]]
 """The values of the queries of each corpus."""
@@ -65,39 +76,78 @@ def _options() -> argparse.Namespace:
     parser.add_argument(
         "--only", action="append", default=[], metavar="SET", help="one of the sets, as the table names it"
     )
-    parser.add_argument("--model", action="store_true", help="encode every chunk with the model first (hours)")
+    parser.add_argument(
+        "--model",
+        action="store_true",
+        help="encode every chunk with the model first (hours), for this run and later ones",
+    )
     parser.add_argument("--no-ablations", action="store_true", help="do not take away each rule in turn")
-    parser.add_argument("--semble", type=Path, metavar="PYTHON", help="the interpreter of an environment with semble")
-    parser.add_argument("--semble-model", type=Path, metavar="DIR", help="the model of semble")
+    parser.add_argument("--semble", type=Path, metavar="DIR", help="install semble there and ask it the same")
     program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
 def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
-    os.environ["DOWSE_HOME"] = str(options.home.resolve() / "index")
-    methods = [name for name in METHODS if name != "model" or options.model]
-    rows: list[Row] = [("", "queries", *methods, "semble")]
-    others: list[Table] = []
+    home = options.home.resolve()
+    os.environ["DOWSE_HOME"] = str(home / "index")
+    kept = KeptFigures(home / "figures.json")
     for judged in judged_sets(options):
         projects = {name: open_corpus(judged.folder / name, has_model=options.model) for name in corpora_of(judged)}
         stores = {name: project.store for name, project in projects.items()}
-        cells = [_cell(_values(judged, stores, METHODS[method])) for method in methods]
-        rows.append((judged.name, str(len(judged.queries)), *cells, _semble_cell(judged, options)))
-        _log(" ".join(rows[-1]))
+        is_encoded = all(project_is_encoded(project) for project in projects.values())
+        for method, encoders in METHODS.items():
+            if method != "model" or is_encoded:
+                kept.add_cell(judged.name, len(judged.queries), method, _values(judged, stores, encoders))
+        if options.semble and judged.name in SEMBLE_SETS and (values := _semble_values(judged, options)):
+            kept.add_cell(judged.name, len(judged.queries), "semble", values)
         if judged.name == "code-search" and not options.no_ablations:
-            others.append(_ablations(judged, stores))
+            kept.add_table(_ablations(judged, stores))
         for project in projects.values():
             project.close()
     if sites := _sites(options):
-        rows.append(("sites, the page in the first ten", str(len(sites)), _cell({"": sites}), *["–"] * len(methods)))
+        kept.add_cell(SITES, len(sites), "words", {"": sites})
     if federated := _federated(options):
-        count = sum(map(len, federated.values()))
-        cells = [_cell(federated) if method == "table" else "–" for method in methods]
-        rows.append(("federated, five kinds of sources", str(count), *cells, "–"))
+        kept.add_cell(FEDERATED, sum(map(len, federated.values())), "table", federated)
     if not options.only or "languages" in options.only:
-        others.append(languages.table(options.home.resolve() / "languages"))
-    heading = f"nDCG@10 with 95 % intervals (issues: changed file in the first {FIRST_FILES}); semble has our table as its model"
-    return [Table(heading, rows), *others]
+        kept.add_table(languages.table(home / "languages"))
+    return kept.tables()
+
+
+class KeptFigures:
+    """The figures of this run and of earlier ones, so that a long set can be measured by itself."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def add_cell(self, name: str, count: int, column: str, values: Values) -> None:
+        """Replace the figure of a set by one search method."""
+        kept, cell = self._read(), _cell(values)
+        row = kept["rows"].setdefault(name, {})
+        row |= {"queries": str(count), column: cell, "measured": f"{datetime.now(UTC):%Y-%m-%d}"}
+        _log(f"{name}, {column}: {cell}")
+        self._write(kept)
+
+    def add_table(self, table: Table) -> None:
+        """Replace a table."""
+        kept = self._read()
+        kept["tables"][table.heading] = table.rows
+        self._write(kept)
+
+    def tables(self) -> list[Table]:
+        """Return one table of all sets, and the others."""
+        kept, columns = self._read(), ("queries", *METHODS, "semble", "measured")
+        measured = [(name, kept["rows"][name]) for name in ROWS if name in kept["rows"]]
+        rows = [(name, *(row.get(column, "–") for column in columns)) for name, row in measured]
+        others = [Table(heading, [tuple(row) for row in table]) for heading, table in kept["tables"].items()]
+        return [Table(HEADING, [("", *columns), *rows]), *others]
+
+    def _read(self) -> dict[str, Any]:
+        found: dict[str, Any] = {"rows": {}, "tables": {}}
+        return json.loads(self._file.read_text(encoding="utf-8")) if self._file.exists() else found
+
+    def _write(self, kept: dict[str, Any]) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        self._file.write_text(json.dumps(kept, indent=1), encoding="utf-8")
 
 
 # The sets
@@ -139,7 +189,9 @@ def _is_among_the_first(paths: list[str], changed: Mapping[str, int]) -> float:
 
 def _sites(options: argparse.Namespace) -> list[float]:
     found = []
-    for file in sorted((options.eval / "sites").glob("*.fuse.json")) if not options.only else ():
+    for file in (
+        sorted((options.eval / "sites").glob("*.fuse.json")) if not options.only or "sites" in options.only else ()
+    ):
         site = load_site(file.with_name(file.name.replace(".fuse.", ".index.")).read_bytes())
         for one in json.loads(file.read_text(encoding="utf-8")):
             hits = site.search(parse_search_query(one["q"]), quality.DEPTH).hits
@@ -174,6 +226,11 @@ def open_corpus(root: Path, *, has_model: bool) -> ProjectIndex:
         encode_now(project, lambda _done, _total: None, _log)
         project.store.refresh()
     return project
+
+
+def project_is_encoded(project: ProjectIndex) -> bool:
+    """Return whether every chunk has a vector of the model."""
+    return read_encoding_progress(project.whole, project.settings).state == "complete"
 
 
 def _values(judged: JudgedSet, stores: Mapping[str, Any], encoders: Sequence[str]) -> Values:
@@ -228,30 +285,31 @@ def _ablations(judged: JudgedSet, stores: Mapping[str, Any]) -> Table:
 # semble
 
 
-def _semble_cell(judged: JudgedSet, options: argparse.Namespace) -> str:
-    if not options.semble or judged.name not in ("code-search", "cosqa-dev"):
-        return "–"
-    ask = partial(_ask_semble, options)
+def _semble_values(judged: JudgedSet, options: argparse.Namespace) -> Values:
+    try:
+        ask = partial(_ask_semble, *semble.prepare_with_table(options.semble), options.home.resolve() / "semble")
+    except (CommandFailed, OSError) as error:
+        _log(f"semble cannot be installed, so it is not measured: {error}")
+        return {}
     values: dict[str, list[float]] = {}
     for corpus in corpora_of(judged):
         queries = [query for query in judged.queries if query.corpus == corpus]
         for query, chunks in zip(queries, ask(judged.folder / corpus, [one.text for one in queries]), strict=True):
             paths = list(dict.fromkeys(chunk["path"] for chunk in chunks))[: quality.DEPTH]
             values.setdefault(corpus, []).append(judged.value(paths, query.answers))
-    return _cell(values)
+    return values
 
 
-def _ask_semble(options: argparse.Namespace, root: Path, texts: list[str]) -> list[list[dict[str, Any]]]:
-    home = options.home.resolve() / "semble"
+def _ask_semble(python: Path, model: Path, home: Path, root: Path, texts: list[str]) -> list[list[dict[str, Any]]]:
     environment = {
         **os.environ,
         "SEMBLE_CACHE_LOCATION": str(home / "cache"),
         "SEMBLE_GRAMMARS_CACHE_DIR": str(home / "grammars"),
-        "SEMBLE_MODEL_NAME": str(options.semble_model),
+        "SEMBLE_MODEL_NAME": str(model.resolve()),
         "HF_HUB_OFFLINE": "1",
     }
     request = json.dumps({"root": str(root), "queries": texts, "top_k": SEMBLE_CHUNKS})
-    command = [str(options.semble), str(Path(__file__).with_name("inside") / "search_with_semble.py")]
+    command = [str(python), str(Path(__file__).with_name("inside") / "search_with_semble.py")]
     done = subprocess.run(command, input=request, env=environment, capture_output=True, text=True, check=True)
     answer: list[list[dict[str, Any]]] = json.loads(done.stdout.splitlines()[-1])
     return answer

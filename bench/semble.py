@@ -1,7 +1,7 @@
 """semble as a contestant, in an environment of its own, on the same files.
 
-Only its speed is measured, so a model of the same shape with random numbers is enough, and only packages are
-downloaded.
+Only packages are downloaded. For its speed, a model of the same shape with random numbers is enough. For the quality of its
+results, which is not its published quality, it gets the word vectors that dowse ships.
 """
 
 import json
@@ -16,6 +16,7 @@ from bench.corpora import Corpus, indexable
 from bench.figures import Figures
 from bench.meter import Run, measure_command
 from bench.ours import change, folder_bytes
+from dowse.encoding.shipped import MODELS_FOLDER, STATIC_VERSION
 
 REQUIREMENTS = Path(__file__).with_name("requirements-semble.txt")
 _INSIDE = Path(__file__).with_name("inside")
@@ -79,6 +80,14 @@ def prepare(kept: Path, work: Path, roots: list[Path]) -> Semble:
     model = _model(kept / "model", python, roots)
     version = _run(python, "-c", "import importlib.metadata as metadata; print(metadata.version('semble'))")
     return Semble(python, model, work, f"semble {version.strip()}")
+
+
+def prepare_with_table(kept: Path) -> tuple[Path, Path]:
+    """Install semble, and make a model for it of the word vectors that dowse ships; return its Python and the model."""
+    python, model = _environment(kept / "semble-venv"), kept / STATIC_VERSION
+    if not (model / "tokenizer.json").exists():
+        _run(python, str(_INSIDE / "make_table_model.py"), str(model), str(MODELS_FOLDER / "static"))
+    return python, model
 
 
 def _environment(folder: Path) -> Path:

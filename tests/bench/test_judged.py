@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from bench.judged import KeptFigures
 
 from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
@@ -55,6 +56,18 @@ def test_the_model_takes_part_and_half_of_it_is_measured(data: Path) -> None:
     done = measure(data, "--code-search", str(data / "laid-out"), "--only", "code-search", program="half_way")
     assert done.returncode == 0, done.stderr
     assert "code-search, in the order of use" in done.stdout
+
+
+def test_figures_of_earlier_runs_are_kept_beside_those_of_one_set(tmp_path: Path) -> None:
+    KeptFigures(tmp_path / "figures.json").add_cell("cisi", 2, "words", {"cisi": [1.0, 1.0]})
+    KeptFigures(tmp_path / "figures.json").add_cell("cisi", 2, "model", {"cisi": [0.5, 0.5]})
+    later = KeptFigures(tmp_path / "figures.json")
+    later.add_cell("code-search", 1, "table", {"small": [1.0]})
+    (table,) = later.tables()
+    assert [row[:5] for row in table.rows[1:]] == [
+        ("code-search", "1", "–", "1.0000 (1.000 to 1.000)", "–"),
+        ("cisi", "2", "1.0000 (1.000 to 1.000)", "–", "0.5000 (0.500 to 0.500)"),
+    ]
 
 
 def test_missing_data_is_named(tmp_path: Path) -> None:
