@@ -19,6 +19,7 @@ help: ## list the verbs
 	$(PYTHON) -m venv .venv
 	$(RUN) -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.txt
 	$(RUN) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@$(RUN) -m compileall -q src
 	@touch $@
 
 # The MCP inspector, the conformance suite and the TypeScript SDK, which call our server as other makers' clients do.
