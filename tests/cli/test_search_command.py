@@ -65,7 +65,7 @@ def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behi
     assert (after["files"], after["is_indexing"], after["is_complete"]) == (301, False, True)
     # After an update of dowse, the words are indexed again behind the answer too.
     make_words_older(project.folder)
-    with Lock(project.folder / "write.lock").held(30.0):  # the process behind the answer begins, and is not done before it
+    with Lock(project.folder / "write.lock").held(30.0):  # holds the rebuilding process back
         again = start("search", "apple", big, "--limit", "1", "--json").json
     assert (again["totalResults"], again["coverage"]["direct"], again["coverage"]["is_indexing"]) == (1, 301, True)
     while project.whole.has_backlog() and time.monotonic() < deadline:

@@ -212,7 +212,10 @@ class LexicalIndex:
 
     def _build_query(self, query: TextQuery, statistics: TermStatistics) -> Any:
         text = " ".join(query.words)
-        terms = {"words": whole_terms_of(" ".join((text, *query.repeated))), "names": whole_terms_of(remove_separators(text))}
+        terms = {
+            "words": whole_terms_of(" ".join((text, *query.repeated))),
+            "names": whole_terms_of(remove_separators(text)),
+        }
         part_terms, foreign_terms = terms_of(text), statistics.foreign_words.find(query.words)
         foreign = [match for found in foreign_terms.values() for one in found for match in one.matches.items()]
         scored = (
