@@ -92,6 +92,12 @@ def test_a_short_chunk_is_read_like_a_query() -> None:
     assert np.allclose(encoder.encode([text], "code")[0], encoder.encode_query(text), atol=1e-6)
 
 
+def test_batches_on_several_threads_give_the_same_vectors() -> None:
+    texts = [f"src/m{number}.py\ndef apple_{number}(basket): return basket.peel({number})" for number in range(11)]
+    alone, together = (open_minilm(threads).encode(texts, "code") for threads in (1, 3))
+    assert np.array_equal(alone, together)
+
+
 def test_two_tokens_become_their_mean() -> None:
     shares = _merge_shares([_Tokens([1, 2, 3], [1, 1, 1], 2), _Tokens([4])])
     assert shares.tolist() == [[[0.5, 0.5, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]]]

@@ -18,7 +18,7 @@ from dowse.encoding.selection import model_version
 from dowse.encoding.shipped import MINILM_VERSION, MODELS_FOLDER, STATIC_VERSION, open_minilm
 from dowse.encoding_worker import client
 from dowse.encoding_worker.process import EncodingProcess
-from dowse.encoding_worker.worker_options import WorkerOptions
+from dowse.encoding_worker.worker_options import WorkerOptions, count_cores
 from dowse.indexes.encoder_state import serving_version
 from dowse.indexes.encoding_progress import encoding_lease, read_encoding_progress
 from dowse.indexes.index import ProjectIndex
@@ -205,6 +205,17 @@ def test_after_a_crash_batches_are_smaller(start: StartEncoder, monkeypatch: pyt
     encoder = start(program=CRASHES)
     wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
     assert [options.batch_texts for options in starts] == [8, 4, 2, 1, 1]
+    assert [options.cores for options in starts][1:] == [1, 1, 1, 1]
+
+
+def test_half_of_the_cores_encode_in_the_background_and_all_of_them_when_somebody_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def cores_of(machine: int) -> tuple[int, int]:
+        monkeypatch.setattr("os.sched_getaffinity", lambda _: range(machine), raising=False)
+        return WorkerOptions().cores, count_cores()
+
+    assert [cores_of(machine) for machine in (1, 2, 4, 8, 64)] == [(1, 1), (1, 2), (2, 4), (4, 4), (4, 4)]
 
 
 def test_a_program_that_is_not_there_is_a_crash_like_any_other(

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -73,9 +74,15 @@ class MiniLM:
     sends_text = False
 
     def __init__(
-        self, session: "InferenceSession", tokenizer: WordPiece, version: str, rotation: "Vectors | None" = None
+        self,
+        session: "InferenceSession",
+        tokenizer: WordPiece,
+        version: str,
+        rotation: "Vectors | None" = None,
+        threads: int = 1,
     ) -> None:
         self._session = session
+        self._threads = ThreadPoolExecutor(threads) if threads > 1 else None
         self._rotation = rotation
         self._tokenizer = tokenizer
         self._inputs = {node.name for node in session.get_inputs()}
@@ -88,6 +95,7 @@ class MiniLM:
     def from_folder(cls, folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool = True) -> "MiniLM":
         """Load the model of a folder that has a `tokenizer.json` and a graph or safetensors.
 
+        It encodes as many batches at a time as there are threads.
         A graph with eight-bit weights multiplies in eight bits only if `in_eight_bits` is true, and else in floats.
         Raise Failed when the folder's files cannot be used.
         """
@@ -98,8 +106,8 @@ class MiniLM:
             )
         try:
             tokenizer = WordPiece.from_file(folder / TOKENIZER_FILE)
-            session = _open_session(file, threads, in_eight_bits=in_eight_bits)
-            return cls(session, tokenizer, version, _read_rotation(folder / ROTATION_FILE))
+            session = _open_session(file, in_eight_bits=in_eight_bits)
+            return cls(session, tokenizer, version, _read_rotation(folder / ROTATION_FILE), threads)
         except ImportError as error:
             raise Failed(
                 f"ONNX Runtime is not available on this machine ({error}); search works without it."
@@ -130,10 +138,12 @@ class MiniLM:
             number for number, read in enumerate(tokens) if len(read.ids) > self._tokenizer.special_token_count
         )
         order = sorted(with_words, key=lambda number: (tokens[number].merged, len(tokens[number].ids)))
-        for start in range(0, len(order), BATCH_TEXTS):
-            batch = order[start : start + BATCH_TEXTS]
-            for numbers, rows in self._encode_batch(batch, tokens):
-                vectors[numbers] = rows
+        batches = [order[start : start + BATCH_TEXTS] for start in range(0, len(order), BATCH_TEXTS)]
+        encoded = (self._threads.map if self._threads and len(batches) > 1 else map)(
+            lambda batch: list(self._encode_batch(batch, tokens)), batches
+        )
+        for numbers, rows in chain.from_iterable(encoded):
+            vectors[numbers] = rows
         return vectors
 
     def _read(self, text: str, kind: "Kind | None") -> _Tokens:
@@ -214,13 +224,13 @@ def _read_rotation(file: Path) -> "Vectors | None":
     return rotation.reshape(width, width)
 
 
-def _open_session(file: Path, threads: int, *, in_eight_bits: bool) -> "InferenceSession":
+def _open_session(file: Path, *, in_eight_bits: bool) -> "InferenceSession":
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.enable_cpu_mem_arena = False  # an arena would keep the memory of the largest batch
     options.enable_mem_pattern = False
-    options.intra_op_num_threads = threads
+    options.intra_op_num_threads = 1
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use the processor
     options.log_severity_level = 4

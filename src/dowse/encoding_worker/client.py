@@ -210,7 +210,9 @@ class EncodingClient:
             return True
         if self._is_stopped or time.monotonic() < self._not_before:
             return False
-        options = replace(self._options, batch_texts=max(1, self._options.batch_texts >> self._crashes))
+        options = self._options
+        if self._crashes:
+            options = replace(options, batch_texts=max(1, options.batch_texts >> self._crashes), cores=1)
         try:
             self._process = EncodingProcess(options, self._handle_message, self._handle_exit, self._program)
         except OSError as error:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 
 from dowse.encoding_worker.client import EncodingClient
-from dowse.encoding_worker.worker_options import WorkerOptions
+from dowse.encoding_worker.worker_options import WorkerOptions, count_cores
 from dowse.errors import Failed
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index import ProjectIndex
@@ -21,7 +21,7 @@ def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], N
     faster than they are indexed. Ctrl-C keeps the vectors made so far.
     """
     root = project.root
-    client = EncodingClient(WorkerOptions(ignores_battery=True), say=say)
+    client = EncodingClient(WorkerOptions(ignores_battery=True, cores=count_cores()), say=say)
     try:
         while True:
             status = read_encoding_progress(project.whole, project.settings)

@@ -215,7 +215,9 @@ class Worker:
         urgent_paths = lambda: self._queue.urgent_paths(root)  # noqa: E731
         if version == STATIC_VERSION:
             return BackfillOptions(may_continue, urgent_paths, batch_texts=STATIC_CHUNKS, save_chunks=STATIC_CHUNKS)
-        batch_texts = ENDPOINT_TEXTS if is_endpoint_version(version) else self._options.batch_texts
+        batch_texts = (
+            ENDPOINT_TEXTS if is_endpoint_version(version) else self._options.batch_texts * self._options.cores
+        )
         return BackfillOptions(may_continue, urgent_paths, cache, batch_texts)
 
     def _is_paused(self, settings: Settings) -> bool:
@@ -240,7 +242,7 @@ class Worker:
                 open_log(folder).info("encoding: %s", text)
 
         if version not in self._encoders:
-            encoder = open_version(version, settings, say)
+            encoder = open_version(version, settings, say, self._options.cores)
             self._encoders[encoder.version] = encoder
             self._send({"loaded": encoder.version})
             return encoder

@@ -1,13 +1,22 @@
 """The options of an encoding process, which its server passes on the command line."""
 
 import json
-from dataclasses import asdict, dataclass
+import os
+from dataclasses import asdict, dataclass, field
 
 from dowse.encoding_worker.backfill import BATCH_TEXTS
 from dowse.power import POWER_SUPPLIES
 
 IDLE_SECONDS = 600.0
 """An encoding process ends after this long without work or queries; starting it again takes two seconds."""
+MAX_CORES = 4
+"""The most cores that an encoding process uses. Each of them takes 10 MB more."""
+
+
+def count_cores(share: float = 1.0) -> int:
+    """Return the number of cores that an encoding process may use, as a share of those that this process may use."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(MAX_CORES, int(cores * share)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +26,10 @@ class WorkerOptions:
     idle_seconds: float = IDLE_SECONDS
     ignores_battery: bool = False
     """Encode on battery as well, because a user waits for the result."""
+    cores: int = field(default_factory=lambda: count_cores(0.5))
+    """Cores that are used at once: half of them in the background, and all of them when a user waits."""
     batch_texts: int = BATCH_TEXTS
-    """Texts encoded at once. The client halves it after each crash, because memory may have been short."""
+    """Texts encoded at once on each core. After a crash the client uses one core, and halves this number, because memory may have been short."""
     supplies: str = str(POWER_SUPPLIES)
     """The folder in which the system reports whether it runs on battery."""
 
