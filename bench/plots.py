@@ -29,16 +29,14 @@ PLOTS = (
     Plot(
         "tokens", "Tokens that a scripted assistant reads, median of 106 issues (50,000 is the limit)", "Tokens that an assistant reads, measured",
         (
-            ("dowse, by words and the table", "tokens, median", "dowse"),
-            ("semble", "tokens, median", "semble"),
+            ("dowse", "tokens, median", "dowse"),
             ("grep and read", "tokens, median", "grep and read"),
         ),
     ),
     Plot(
         "solved", "Issues whose changed lines it has seen within 50,000 tokens, of 106", "Tokens that an assistant reads, measured",
         (
-            ("dowse, by words and the table", "succeeds", "dowse"),
-            ("semble", "succeeds", "semble"),
+            ("dowse", "succeeds", "dowse"),
             ("grep and read", "succeeds", "grep and read"),
         ),
     ),
