@@ -198,8 +198,10 @@ def test_the_graph_is_in_the_page(browser: Browser, page: HttpServer) -> None:
 
 
 def click_button(browser: Browser, label: str) -> None:
-    """Press a button of the status, and a yes."""
-    browser.value(f"[...document.querySelectorAll('button')].find((one) => one.textContent === '{label}').click()")
+    """Press a button of the status as soon as it is there, and a yes."""
+    found = f"[...document.querySelectorAll('button')].find((one) => one.textContent === '{label}')"
+    browser.wait_for(f"{found} !== undefined")
+    browser.value(f"{found}.click()")
     browser.wait_for("location.pathname === '/change' && document.readyState === 'complete'")
     browser.value("document.querySelector('form[action=\"/change\"] button').click()")
     browser.wait_for("location.pathname === '/status' && document.readyState === 'complete'")

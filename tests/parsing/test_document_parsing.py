@@ -11,14 +11,17 @@ import pytest
 from dowse import chunking
 from dowse.encoding.packing import encode_chunks
 from dowse.encoding.shipped import static_encoder
+from dowse.parsing import parser_pool
 from dowse.parsing.document_parsing import ParsedDocument, parse, start_parsing
 from dowse.parsing.parser_limits import MAX_PROCESSES, MEMORY_BYTES
+from dowse.parsing.parser_pool import shared_pool
 from dowse.reading import file_reading
 from dowse.reading.languages import detect_language
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import FileContent, Kind, Reason, Stat, Verdict, View
+from tests.forker import FRESH
 from tests.parsing.child_processes import parser_memory_watched
 from tests.reading.test_docx import archive, paragraph, part
 
@@ -132,7 +135,10 @@ def test_a_file_that_its_parser_cannot_cope_with_is_read_as_plain_text(source: P
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux limits and tells memory")
-def test_all_processes_together_stay_below_their_limit(source: ProjectFiles) -> None:
+def test_all_processes_together_stay_below_their_limit(source: ProjectFiles, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared_pool().close()
+    parser_pool._pool_of.cache_clear()
+    monkeypatch.setenv(FRESH, "1")  # a forked process has the memory of the tests' own modules
     with parser_memory_watched(os.getpid()) as watched:
         waiting = [start_parsing(source, content_of("arrows.c", BOMBS["arrows.c"])) for _ in range(4)]
         assert all(isinstance(found, ParsedDocument) and found.problem for found in (wait() for wait in waiting))
