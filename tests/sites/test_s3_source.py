@@ -7,7 +7,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
+from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from tests.sites.sample_sites import PAGES, encoded, index
 
 boto3 = pytest.importorskip("boto3", reason="needs the extra s3")
 WEED = shutil.which("weed", path=str(Path(sys.executable).parent))
-START_SECONDS = 60
+START_SECONDS, STARTS = 60, 5
 
 pytestmark = pytest.mark.skipif(WEED is None, reason="NO S3 SERVER: run `make test`, which installs one")
 
@@ -47,19 +48,38 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     users = [{"name": "test", "credentials": [{"accessKey": "key", "secretKey": "secret"}], "actions": ["Admin", "Read", "Write", "List"]}]  # fmt: skip
     (folder / "users.json").write_text(json.dumps({"identities": users}), encoding="utf-8")
     (folder / "data").mkdir()
-    ports = [free_port() for _ in range(4)]
-    command = [
-        str(WEED), "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={folder / 'data'}", "-s3",
-        f"-s3.config={folder / 'users.json'}", f"-master.port={ports[0]}", f"-volume.port={ports[1]}",
-        f"-filer.port={ports[2]}", f"-s3.port={ports[3]}", "-volume.max=2", "-master.volumeSizeLimitMB=64",
-    ]  # fmt: skip
-    with (folder / "log").open("wb") as log:
-        server = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+    server, port = start_server(folder)
     try:
-        yield f"http://127.0.0.1:{ports[3]}"
+        yield f"http://127.0.0.1:{port}"
     finally:
         server.kill()
         server.wait()
+
+
+def start_server(folder: Path) -> tuple["subprocess.Popen[bytes]", int]:
+    """Start the server and return it with its port; where another program took a free port first, try other ones."""
+    for _ in range(STARTS):
+        ports = [free_port() for _ in range(4)]
+        command = [
+            str(WEED), "server", "-ip=127.0.0.1", "-ip.bind=127.0.0.1", f"-dir={folder / 'data'}", "-s3",
+            f"-s3.config={folder / 'users.json'}", f"-master.port={ports[0]}", f"-volume.port={ports[1]}",
+            f"-filer.port={ports[2]}", f"-s3.port={ports[3]}", "-volume.max=2", "-master.volumeSizeLimitMB=64",
+        ]  # fmt: skip
+        with (folder / "log").open("wb") as log:
+            server = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
+        deadline = time.monotonic() + START_SECONDS
+        while server.poll() is None and time.monotonic() < deadline:
+            with (
+                suppress(OSError, HTTPException),
+                closing(HTTPConnection("127.0.0.1", ports[3], timeout=1)) as connection,
+            ):
+                connection.request("GET", "/")
+                if "SeaweedFS" in connection.getresponse().getheader("Server", ""):
+                    return server, ports[3]
+            time.sleep(0.1)
+        server.kill()
+        server.wait()
+    raise AssertionError((folder / "log").read_text(encoding="utf-8", errors="replace")[-2000:])
 
 
 @pytest.fixture
