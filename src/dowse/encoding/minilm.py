@@ -45,9 +45,10 @@ ACCURACY_ATTRIBUTE = "accuracy_level"
 """The attribute of ONNX Runtime's `MatMulNBits` that chooses the arithmetic for weights in eight bits."""
 EIGHT_BIT_LEVEL, FLOAT_LEVEL = 4, 0
 """Its values: multiply in eight bits, or convert the weights to floats first. Time for a text: on ARM 55 ms in eight
-bits and 112 ms in floats; on x86 with VNNI 7.7 ms and 20.1 ms, with ONNX Runtime 1.30. The lowest cosine of eight bits
-against floats is 0.9962 on ARM and 0.9965 on x86, on 134 texts, and 0.9964 on an emulated x86 without VNNI, on 4 texts:
-nothing saturates. An x86 without VNNI computes in floats, which are exact: eight bits were not timed there."""
+bits and 112 ms in floats; for a chunk on x86 with VNNI 12 ms and 15 to 19 ms, with ONNX Runtime 1.30. The lowest cosine
+of eight bits against floats is 0.9962 on ARM and 0.9965 on x86, on 134 texts, and 0.9964 on an emulated x86 without
+VNNI, on 4 texts: nothing saturates. An x86 without VNNI computes in floats, which are exact: eight bits were not timed
+there."""
 OUT_OF_MEMORY_TEXTS = ("bad_alloc", "allocate memory", "Failed to allocate", "out of memory", "BFCArena")
 """Parts of ONNX Runtime's error messages when memory is short."""
 

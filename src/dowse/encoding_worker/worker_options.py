@@ -10,7 +10,7 @@ from dowse.power import POWER_SUPPLIES
 IDLE_SECONDS = 600.0
 """An encoding process ends after this long without work or queries; starting it again takes two seconds."""
 MAX_CORES = 4
-"""The most cores that an encoding process uses. Each of them takes 10 MB more."""
+"""The most cores that an encoding process uses."""
 
 
 def count_cores(share: float = 1.0) -> int:
@@ -29,7 +29,10 @@ class WorkerOptions:
     cores: int = field(default_factory=lambda: count_cores(0.5))
     """Cores that are used at once: half of them in the background, and all of them when a user waits."""
     batch_texts: int = BATCH_TEXTS
-    """Texts encoded at once on each core. After a crash the client uses one core, and halves this number, because memory may have been short."""
+    """Texts encoded at once on each core.
+
+    After a crash, when memory may have been short, the client uses one core and halves this number.
+    """
     supplies: str = str(POWER_SUPPLIES)
     """The folder in which the system reports whether it runs on battery."""
 

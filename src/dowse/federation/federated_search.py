@@ -77,9 +77,8 @@ async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> 
         asked.exclude, (source.keys(locator) for source in known for locator in _locators(source, asked.exclude))
     )
     results = merge_results(asked.query.query, [answer.items for answer in answers.values()], held)
-    if (
-        len(results) <= limit and share < limit and not asked.is_quick
-    ):  # a source that has more than its share may fill the rest
+    has_room = len(results) <= limit and share < limit
+    if has_room and not asked.is_quick:  # a source that has more than its share may fill the rest
         able = [source for source in able if _has_more(source, answers, asked, share)]
         more, _ = await _ask_each(able, lambda source: source.search(_query_for(source, asked, limit)))
         answers |= more

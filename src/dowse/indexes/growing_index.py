@@ -71,7 +71,7 @@ def _has_words(index: ProjectIndex) -> bool:
         return False
     try:
         index.store.refresh()
-        index.store.chunk_count()
+        index.store.chunk_count()  # a query also meets damage that only reading shows
     except WordsMissing:
         return False
     return True

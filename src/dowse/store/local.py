@@ -299,7 +299,7 @@ class LocalStore:
 
     def refresh(self) -> bool:
         """Open the current lexical index, and let it catch up unless another process writes; return whether it has."""
-        return not [follower for follower in self._followers() if not follower.refresh()]
+        return all([follower.refresh() for follower in self._followers()])  # noqa: C419 - each of them has to catch up
 
     def catch_up(self, progress: Progress | None = None) -> None:
         """Let the lexical index catch up, however long that takes."""
