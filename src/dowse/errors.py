@@ -33,6 +33,7 @@ DowseError
     ├── EndpointFailed               an encoder's server does not answer as it should
     ├── NotWritable                  nothing can be written there
     │   └── DiskFull                 no space is left
+    ├── NoHistory                    there is no history of commits that may be read
     ├── NotASiteIndex                a file is no index of a site
     ├── BrokenSiteIndex              the index of a site cannot be served
     └── NoPagesFound                 a folder has no pages to build an index of        exit 1
@@ -237,6 +238,10 @@ class DiskFull(NotWritable):
     """No space is left on the disk that holds the index."""
 
     code = "DISK_FULL"
+
+
+class NoHistory(Failed):
+    """There is no repository, or none whose history may be read."""
 
 
 class NotASiteIndex(Failed):

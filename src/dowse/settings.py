@@ -47,6 +47,7 @@ class Settings:
     encode_on_battery: bool = False
     vector_cache_bytes: int = 512 * 1024 * 1024
     mask_secrets: bool = True
+    read_history: bool = True
     memory: MemoryName = "auto"
     """How much memory all of dowse uses, which only the global file sets."""
     storage_limit_bytes: int = 10 * 1024**3
@@ -231,6 +232,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "encodeOnBattery": ("encode_on_battery", _parse_boolean),
     "vectorCacheMB": ("vector_cache_bytes", _parse_megabytes),
     "maskSecrets": ("mask_secrets", _parse_boolean),
+    "readHistory": ("read_history", _parse_boolean),
     "memory": ("memory", _parse_memory),
     "storageLimitMB": ("storage_limit_bytes", _parse_megabytes),
 }

@@ -4,35 +4,16 @@ The clone shares the objects of the repository and none of its settings: no hook
 runs, and nothing is fetched.
 """
 
-import os
 import re
-import shutil
-import subprocess
-import tempfile
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.errors import Failed
 from dowse.evaluation.questions import Lines
+from dowse.history.git_objects import GitObjects, find_repository
 
 MAX_OUTPUT_BYTES = 20_000_000
 """Of a longer history the newest part is read; a commit with a larger difference moves or generates files."""
-GIT_SECONDS = 300.0
-_SETTINGS = (
-    "core.hooksPath=/dev/null",
-    "core.fsmonitor=false",
-    "core.quotePath=false",
-    "core.symlinks=false",
-    "core.autocrlf=false",
-    "protocol.allow=never",
-    "protocol.file.allow=always",
-    "advice.detachedHead=false",
-    "gc.auto=0",
-    "diff.external=",
-    "log.showSignature=false",
-)
 _HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@", re.MULTILINE)
 
 
@@ -50,8 +31,8 @@ class GitClone:
 
     def __init__(self, repository: Path, folder: Path) -> None:
         self.folder = folder
-        folder.parent.mkdir(parents=True)
-        _run_git("clone", "--quiet", "--shared", "--no-checkout", "--no-tags", str(repository), str(folder))
+        folder.mkdir(parents=True)
+        self._objects = GitObjects(find_repository(repository), folder / ".git", work_tree=folder)
 
     def commits(self, limit: int) -> Iterator[Commit]:
         """Yield commits with one parent, newest first."""
@@ -83,7 +64,7 @@ class GitClone:
         self._git("checkout", "--quiet", "--force", "--detach", commit)
 
     def _git(self, *arguments: str) -> tuple[bytes, bool]:
-        return _run_git("-C", str(self.folder), *arguments)
+        return self._objects.output(*arguments, max_bytes=MAX_OUTPUT_BYTES)
 
 
 def _old_lines(hunks: bytes) -> Lines:
@@ -92,34 +73,3 @@ def _old_lines(hunks: bytes) -> Lines:
         start, count = int(found[1]), int(found[2] or 1)
         ranges.append((start, start + count - 1) if count else (max(start, 1), start + 1))
     return tuple(ranges)
-
-
-def _run_git(*arguments: str) -> tuple[bytes, bool]:
-    """Return the output of git, and whether it was cut at the maximum."""
-    program = shutil.which("git")
-    if program is None:
-        raise Failed("git is not installed, and questions from the history need it. Use --from docs.")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    environment = {
-        **kept, "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0",
-        "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C",
-    }  # fmt: skip
-    command = [program, *(word for setting in _SETTINGS for word in ("-c", setting)), *arguments]
-    with tempfile.TemporaryFile() as errors:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, env=environment)  # noqa: S603 - our own arguments
-        limit = threading.Timer(GIT_SECONDS, process.kill)
-        limit.start()
-        with process:
-            output = process.stdout.read(MAX_OUTPUT_BYTES + 1) if process.stdout else b""
-            is_cut = len(output) > MAX_OUTPUT_BYTES
-            if is_cut:
-                process.kill()
-        limit.cancel()
-        if process.returncode and not is_cut:
-            errors.seek(0)
-            problem = errors.read(MAX_OUTPUT_BYTES).decode(errors="replace").strip().splitlines()
-            reason = (
-                problem[-1].removeprefix("fatal: ") if problem else f"it took longer than {GIT_SECONDS:.0f} seconds"
-            )
-            raise Failed(f"git cannot read the history: {reason}.")
-    return output[:MAX_OUTPUT_BYTES], is_cut

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 
 from dowse.platform import open_beneath, read_at_most
+from dowse.sources.repository import GitFolders, head_commit
 
 Head = tuple[object, ...]
 """A fingerprint that differs after HEAD has moved."""
@@ -21,7 +22,7 @@ def read_head(root: Path) -> Head | None:
         return None
     head = _read(folder / "HEAD")
     common = folder / (_read(folder / "commondir") or ".")
-    commit = _resolve_reference(folder, common, head.removeprefix("ref: ")) if head.startswith("ref: ") else head
+    commit = head_commit(GitFolders(folder, common))
     # A reset to the same commit changes only the log.
     return head, commit, _file_stamp(folder / "logs" / "HEAD"), _file_stamp(folder / "ORIG_HEAD")
 
@@ -34,15 +35,6 @@ def _find_git_folder(root: Path) -> Path | None:
         if marker.is_file():
             return folder / _read(marker).removeprefix("gitdir: ")
     return None
-
-
-def _resolve_reference(folder: Path, common: Path, reference: str) -> str:
-    """Return the commit of a reference, from its own file or from the packed references."""
-    loose = _read(folder / reference) or _read(common / reference)
-    if loose:
-        return loose
-    lines = (line.split(" ", 1) for line in _read(common / "packed-refs").splitlines() if " " in line)
-    return next((commit for commit, name in lines if name == reference), "")
 
 
 def _read(file: Path) -> str:

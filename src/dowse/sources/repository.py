@@ -11,6 +11,7 @@ from dowse.sources.gitconfig import submodule_paths, worktree_path
 MAX_RULE_BYTES = 1024 * 1024
 """The largest rule file that is read; the parser has lower limits for rules that are costly."""
 _CONFIG_FILES = ("config", "config.worktree")
+_MAX_REFERENCE_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +74,22 @@ def _is_git_folder(folder: Path) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class GitFolders:
+    """The folders of a repository: its own with `HEAD`, and the one with objects and references, which worktrees share."""
+
+    own: Path
+    common: Path
+
+
 def common_folder(top: Path) -> Path | None:
-    """Return the folder with the `info/exclude` of a repository, also for a worktree or a submodule.
+    """Return the folder with the `info/exclude` of a repository, also for a worktree or a submodule."""
+    folders = find_git_folders(top)
+    return folders.common if folders else None
+
+
+def find_git_folders(top: Path) -> GitFolders | None:
+    """Return the folders of the repository with this top; None if its `.git` leads to a stranger's repository.
 
     The `.git` file of a worktree or a submodule names another folder. That folder counts only if it names the worktree
     or the submodule in turn, as git writes it, so that a downloaded `.git` file cannot lead to a stranger's repository.
@@ -82,16 +97,39 @@ def common_folder(top: Path) -> Path | None:
     marker = top / ".git"
     mode = _file_mode(marker)
     if not stat.S_ISREG(mode):
-        return marker if stat.S_ISDIR(mode) else None
+        return GitFolders(marker, marker) if stat.S_ISDIR(mode) else None
     pointer = _read_path(top, ".git")
     folder = _resolve_named_folder(top, pointer.removeprefix("gitdir:").strip())
     if folder is None or not pointer.startswith("gitdir:"):
         return None
     if _is_same(_resolve_named_folder(folder, _read_path(folder, "gitdir")), marker):
         common = _resolve_named_folder(folder, _read_path(folder, "commondir"))
-        return common if common is not None and _is_same(common / "worktrees", folder.parent) else None
+        is_shared = common is not None and _is_same(common / "worktrees", folder.parent)
+        return GitFolders(folder, common) if common and is_shared else None
     settings = "".join(read_rule_file(folder, name).decode(errors="surrogateescape") for name in _CONFIG_FILES)
-    return folder if _is_same(_resolve_named_folder(folder, worktree_path(settings)), top) else None
+    is_own = _is_same(_resolve_named_folder(folder, worktree_path(settings)), top)
+    return GitFolders(folder, folder) if is_own else None
+
+
+def head_commit(folders: GitFolders) -> str:
+    """Return the commit that `HEAD` names; empty if there is none. Links are not followed."""
+    head = _read_path(folders.own, "HEAD")
+    if not head.startswith("ref: "):
+        return head
+    reference = head.removeprefix("ref: ").strip()
+    if loose := _read_path(folders.own, reference) or _read_path(folders.common, reference):
+        return loose
+    packed = (line.split(" ", 1) for line in _read_large(folders.common, "packed-refs").splitlines() if " " in line)
+    return next((commit for commit, name in packed if name == reference), "")
+
+
+def _read_large(folder: Path, name: str) -> str:
+    """Return the text of a file of git that may have a line for each of many branches."""
+    try:
+        with open_beneath(folder, name) as descriptor:
+            return read_at_most(descriptor, _MAX_REFERENCE_BYTES).decode("utf-8", "surrogateescape")
+    except (OSError, ValueError):
+        return ""
 
 
 def _read_path(folder: Path, name: str) -> str:

@@ -1,0 +1,190 @@
+"""Commits as git prints them: their messages, the files they change, and the symbols they change."""
+
+import contextlib
+import re
+import secrets
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from dowse.history.git_objects import GitObjects
+from dowse.searching.written_symbols import defined_names
+
+MAX_MESSAGE_BYTES = 20_000
+"""The rest of a longer message is not kept."""
+MAX_RECORD_BYTES = 8_000_000
+"""The rest of what git prints about one commit is passed over: it moves or generates files."""
+MAX_FILES = 1000
+"""Further files of one commit are counted and not kept."""
+MAX_SYMBOLS = 100
+"""Further symbols that one commit changes are not kept."""
+MAX_NAME_CHARACTERS = 100
+MAX_LIST_BYTES = 70_000_000
+"""The names of a million commits."""
+
+ReadingMode = Literal["-M", "-M100%", "-s"]
+READING_MODES: tuple[ReadingMode, ...] = ("-M", "-M100%", "-s")
+"""Options of git, each of which needs fewer objects: contents of renamed files that changed as well, lists of files,
+and only the commits. A partial clone lacks some."""
+
+_RAW = ("diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--always", "--no-color")
+_PATCH = (
+    "diff-tree", "--stdin", "--root", "-r", "-p", "-U0", "--always", "--no-color", "--no-ext-diff", "--no-textconv",
+    "--src-prefix=a/", "--dst-prefix=b/", "-M",
+)  # fmt: skip
+_FILE = re.compile(rb"^(?:---|\+\+\+) (?:[ab]/(.*?)|/dev/null)\t?$", re.MULTILINE)
+_CHANGED_LINE = re.compile(rb"^(?:@@ [^@\n]{3,60} @@ ?|[+-](?![+-]))([^\n]{1,400})", re.MULTILINE)
+_DEFINING = re.compile(
+    r"\b(?:class|def|defmacro|defmodule|defp|enum|extension|fn|func|function|impl|interface|macro|module|namespace|"
+    r"newtype|object|proc|protocol|record|struct|sub|trait|type|typedef|union)\b"
+)
+_MARK_BYTES = 16
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRecord:
+    """A commit as it is in the repository, with the paths below the root."""
+
+    name: str
+    time: int
+    """Seconds since 1970; 0 if the commit has no date that can be read."""
+    author: str
+    message: str
+    files: tuple[str, ...]
+    renames: tuple[tuple[str, str], ...]
+    """The old and the new name of each renamed file."""
+    file_count: int
+    """How many files it changes, of which `files` has the first; -1 if they are not known."""
+
+
+def read_commits(
+    git: GitObjects, names: Sequence[str], seconds: float, how: ReadingMode = "-M"
+) -> Iterator[CommitRecord]:
+    """Yield commits in the order of their names; raise Failed at one that cannot be read in this way."""
+    mark = secrets.token_hex(_MARK_BYTES)
+    shape = f"--format=%x00{mark}%x00%H%x00%ct%x00%an%x00%B%x00"
+    lead = git.repository.lead
+    limit = ("--", lead.rstrip("/")) if lead else ()
+    separator = f"\0{mark}\0".encode()
+    for record in _split_records(git, [*_RAW, how, shape, *limit], names, separator, seconds):
+        if (found := _parse_commit(record, lead, has_files=how != "-s")) is not None:
+            yield found
+
+
+def read_symbols(git: GitObjects, names: Sequence[str], seconds: float) -> Iterator[tuple[str, dict[str, list[str]]]]:
+    """Yield the name of each commit with the symbols that it changes, by the path of their file below the root."""
+    mark, lead = secrets.token_hex(_MARK_BYTES), git.repository.lead
+    limit = ("--", lead.rstrip("/")) if lead else ()
+    separator = f"{mark} ".encode()
+    for record in _split_records(git, [*_PATCH, f"--format={mark} %H", *limit], names, separator, seconds):
+        name, _, patch = record.partition(b"\n")
+        yield name.decode("ascii", "replace").strip(), _changed_symbols(patch, lead)
+
+
+def list_commits(git: GitObjects, tip: str, without: str | None, limit: int) -> tuple[list[str], list[str]]:
+    """Return the commits that can be reached from a tip, newest first, at most `limit`.
+
+    With another commit, return only those that cannot be reached from it, and those that can only be reached from it.
+    """
+    lead = git.repository.lead
+    # Merges of a part of the repository are mostly about its other parts.
+    below = ("--full-history", "--no-merges", "--", lead.rstrip("/")) if lead else ()
+    revisions = ("--left-right", f"{without}...{tip}") if without else (tip,)
+    output, _ = git.output("rev-list", f"--max-count={limit}", *revisions, *below, max_bytes=MAX_LIST_BYTES)
+    lines = output.decode("ascii", "replace").split("\n")
+    found = [line.removeprefix(">") for line in lines if line and not line.startswith("<")]
+    return found, [line[1:] for line in lines if line.startswith("<")]
+
+
+def _split_records(
+    git: GitObjects, arguments: Sequence[str], names: Sequence[str], separator: bytes, seconds: float
+) -> Iterator[bytes]:
+    """Yield what follows each separator, up to a limit. The last one is left out if git failed in it."""
+    buffer, is_begun = bytearray(), False
+    with contextlib.closing(git.stream(*arguments, lines=names, seconds=seconds)) as chunks:
+        for chunk in chunks:
+            buffer += chunk
+            while (at := buffer.find(separator)) >= 0:
+                if is_begun:
+                    yield bytes(buffer[:at])
+                is_begun = True
+                del buffer[: at + len(separator)]
+            if len(buffer) > MAX_RECORD_BYTES + len(chunk):
+                # Keep the beginning, and the end in which a separator may have begun.
+                del buffer[MAX_RECORD_BYTES : len(buffer) - len(separator)]
+    if is_begun:
+        yield bytes(buffer)
+
+
+def _parse_commit(record: bytes, lead: str, *, has_files: bool) -> CommitRecord | None:
+    fields = record.split(b"\0", 4)
+    if len(fields) < 4:
+        return None
+    name, date, author, message = fields[:4]
+    files, renames, count = _parse_raw(fields[4] if len(fields) > 4 else b"", lead)
+    return CommitRecord(
+        name.decode("ascii", "replace"),
+        _parse_time(date),
+        author[:200].decode(errors="replace"),
+        message[:MAX_MESSAGE_BYTES].decode(errors="replace").replace("\r\n", "\n").strip(),
+        tuple(files),
+        tuple(renames),
+        count if has_files else -1,
+    )
+
+
+def _parse_raw(raw: bytes, lead: str) -> tuple[list[str], list[tuple[str, str]], int]:
+    files: list[str] = []
+    renames: list[tuple[str, str]] = []
+    count, fields = 0, iter(raw.split(b"\0"))
+    for field in fields:
+        head = field.strip()
+        if not head.startswith(b":"):
+            continue
+        status = head.rpartition(b" ")[2][:1]
+        old = next(fields, b"")
+        new = next(fields, b"") if status in b"RC" else old
+        path = _path_below(new, lead)
+        count += 1
+        if path is None or count > MAX_FILES:
+            continue
+        files.append(path)
+        if status == b"R" and (before := _path_below(old, lead)):
+            renames.append((before, path))
+    return files, renames, count
+
+
+def _path_below(raw: bytes, lead: str) -> str | None:
+    """Return a path relative to the root; None for one outside of it, or one that is no text."""
+    try:
+        path = raw.decode()
+    except UnicodeDecodeError:
+        return None
+    return path[len(lead) :] if path.startswith(lead) and len(path) > len(lead) else None
+
+
+def _parse_time(date: bytes) -> int:
+    try:
+        seconds = int(date)
+    except ValueError:
+        return 0
+    return seconds if abs(seconds) < 1 << 62 else 0
+
+
+def _changed_symbols(patch: bytes, lead: str) -> dict[str, list[str]]:
+    """Return the names of functions and classes that a patch changes or changes something in, by file."""
+    found: dict[str, dict[str, None]] = {}
+    count = 0
+    for section in re.split(rb"^diff --git [^\n]*\n", patch, flags=re.MULTILINE)[1:]:
+        header, _, hunks = section.partition(b"\n@@ ")
+        paths = [path for match in _FILE.finditer(header) if match[1] and (path := _path_below(match[1], lead))]
+        if not paths or not hunks:
+            continue
+        names = found.setdefault(paths[-1], {})
+        for line in _CHANGED_LINE.finditer(b"@@ " + hunks):
+            text = line[1].decode(errors="replace")
+            if count < MAX_SYMBOLS and _DEFINING.search(text):
+                new = {name: None for name in defined_names(text.strip()) if 1 < len(name) <= MAX_NAME_CHARACTERS}
+                count += len(new.keys() - names.keys())
+                names |= new
+    return {path: list(names) for path, names in found.items() if names}

@@ -1,0 +1,205 @@
+"""The database of a project's history, which is derived from the repository and made again when it is damaged."""
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from dowse.history.commit_reading import CommitRecord
+from dowse.sqlite_database import SqliteDatabase
+from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
+
+HISTORY_FILE = "history.sqlite"
+
+MAX_INDEXED_FILES = 50
+"""The words of the paths of further files do not describe a commit."""
+
+LISTED, READ, SYMBOLS_READ, UNREADABLE = range(4)
+"""How much of a commit is known: that it exists, its message and files, its symbols too, or nothing because it is broken."""
+
+_STEPS = (
+    """
+    CREATE TABLE facts (
+        key TEXT PRIMARY KEY,
+        value TEXT NOT NULL
+    ) WITHOUT ROWID;
+
+    -- A later commit has a higher number. `is_reached` is 0 for one that HEAD does not lead to now.
+    -- `files` counts the files that it changes; -1 if they are not known.
+    CREATE TABLE commits (
+        number INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        is_reached INTEGER NOT NULL DEFAULT 1,
+        state INTEGER NOT NULL DEFAULT 0,
+        time INTEGER NOT NULL DEFAULT 0,
+        files INTEGER NOT NULL DEFAULT 0
+    );
+    CREATE INDEX commits_by_state ON commits (is_reached, state, number);
+
+    CREATE TABLE messages (
+        number INTEGER PRIMARY KEY REFERENCES commits (number),
+        author TEXT NOT NULL,
+        message TEXT NOT NULL
+    );
+
+    CREATE TABLE paths (
+        id INTEGER PRIMARY KEY,
+        path TEXT NOT NULL UNIQUE
+    );
+
+    CREATE TABLE changes (
+        path INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        PRIMARY KEY (path, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX changes_by_commit ON changes (number);
+
+    CREATE TABLE renames (
+        new INTEGER NOT NULL,
+        number INTEGER NOT NULL,
+        old INTEGER NOT NULL,
+        PRIMARY KEY (new, number)
+    ) WITHOUT ROWID;
+    CREATE INDEX renames_by_old ON renames (old, number);
+
+    CREATE TABLE symbols (
+        number INTEGER NOT NULL,
+        path INTEGER NOT NULL,
+        names TEXT NOT NULL,
+        PRIMARY KEY (number, path)
+    ) WITHOUT ROWID;
+
+    -- Terms are cut by us and given one by one.
+    CREATE VIRTUAL TABLE texts USING fts5 (
+        subject, body, paths, content = '', columnsize = 1, detail = column,
+        tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
+    );
+    CREATE VIRTUAL TABLE names USING fts5 (
+        symbols, content = '', columnsize = 1, detail = column,
+        tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
+    );
+    """,
+)
+
+
+class HistoryDatabase(SqliteDatabase):
+    """An open database of a history."""
+
+    application_id = 0x646F7768
+    remedy = "Delete it: it is made again from the repository."
+    busy_seconds = 2.0
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(file, _STEPS)
+
+    @property
+    def label(self) -> str:
+        """The words for the database in messages."""
+        return f"history {self.file}"
+
+    def fact(self, key: str) -> str | None:
+        """Return a fact about the whole database."""
+        rows = self.rows("SELECT value FROM facts WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else None
+
+    def unread(self, limit: int) -> list[str]:
+        """Return the newest commits of which only the name is known."""
+        query = "SELECT name FROM commits WHERE is_reached = 1 AND state = ? ORDER BY number DESC LIMIT ?"
+        return [name for (name,) in self.rows(query, (LISTED, limit))]
+
+    def without_symbols(self, limit: int, newest: int, max_files: int) -> list[str]:
+        """Return commits whose symbols are not read yet, among the newest commits and those that change few files."""
+        last = self.rows(
+            "SELECT number FROM commits WHERE is_reached = 1 ORDER BY number DESC LIMIT 1 OFFSET ?", (newest,)
+        )
+        query = (
+            "SELECT name FROM commits WHERE is_reached = 1 AND state = ? AND number > ? AND files BETWEEN 1 AND ? "
+            "ORDER BY number DESC LIMIT ?"
+        )
+        return [name for (name,) in self.rows(query, (READ, last[0][0] if last else 0, max_files, limit))]
+
+    def counts(self) -> dict[int, int]:
+        """Return how many of the commits that HEAD leads to are in each state."""
+        return dict(self.rows("SELECT state, COUNT(*) FROM commits WHERE is_reached = 1 GROUP BY state"))
+
+    def move_to(self, tip: str, rules: str, new: Sequence[str], gone: Iterable[str] | None) -> None:
+        """Record the commits that a new HEAD leads to, newest first, and those that it does not; None means all others."""
+        with self.transaction() as connection:
+            if gone is None:
+                connection.execute("UPDATE commits SET is_reached = 0")
+            else:
+                connection.executemany("UPDATE commits SET is_reached = 0 WHERE name = ?", ((name,) for name in gone))
+            connection.executemany(
+                "INSERT INTO commits (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET is_reached = 1",
+                ((name,) for name in reversed(new)),
+            )
+            connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", [("tip", tip), ("rules", rules)])
+
+    def add_commits(self, records: Sequence[CommitRecord]) -> None:
+        """Store commits that were read, all or none of them."""
+        with self.transaction() as connection:
+            for record in records:
+                found = connection.execute("SELECT number FROM commits WHERE name = ?", (record.name,)).fetchone()
+                if found is None:
+                    continue
+                number = found[0]
+                connection.execute(
+                    "UPDATE commits SET state = ?, time = ?, files = ? WHERE number = ?",
+                    (READ, record.time, record.file_count, number),
+                )
+                connection.execute(
+                    "INSERT OR REPLACE INTO messages VALUES (?, ?, ?)", (number, record.author, record.message)
+                )
+                ids = {path: self._path_id(connection, path) for path in record.files}
+                connection.executemany(
+                    "INSERT OR IGNORE INTO changes VALUES (?, ?)", ((i, number) for i in ids.values())
+                )
+                connection.executemany(
+                    "INSERT OR IGNORE INTO renames VALUES (?, ?, ?)",
+                    ((ids[new], number, self._path_id(connection, old)) for old, new in record.renames),
+                )
+                subject, _, body = record.message.partition("\n")
+                connection.execute(
+                    "INSERT INTO texts (rowid, subject, body, paths) VALUES (?, ?, ?, ?)",
+                    (number, indexed_terms(subject), indexed_terms(body), _path_terms(record.files)),
+                )
+
+    def add_symbols(self, found: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        """Store the symbols that commits change."""
+        with self.transaction() as connection:
+            for name, by_path in found.items():
+                row = connection.execute("SELECT number FROM commits WHERE name = ?", (name,)).fetchone()
+                if row is None:
+                    continue
+                connection.execute("UPDATE commits SET state = ? WHERE number = ?", (SYMBOLS_READ, row[0]))
+                for path, names in by_path.items():
+                    connection.execute(
+                        "INSERT OR IGNORE INTO symbols VALUES (?, ?, ?)",
+                        (row[0], self._path_id(connection, path), " ".join(names)),
+                    )
+                if by_path:
+                    names_of_all = " ".join(name for names in by_path.values() for name in names)
+                    connection.execute(
+                        "INSERT INTO names (rowid, symbols) VALUES (?, ?)", (row[0], indexed_terms(names_of_all))
+                    )
+
+    def set_state(self, name: str, state: int) -> None:
+        """Record that no more of a commit can be read."""
+        with self.transaction() as connection:
+            connection.execute("UPDATE commits SET state = ? WHERE name = ?", (state, name))
+
+    @staticmethod
+    def _path_id(connection: sqlite3.Connection, path: str) -> int:
+        connection.execute("INSERT OR IGNORE INTO paths (path) VALUES (?)", (path,))
+        return int(connection.execute("SELECT id FROM paths WHERE path = ?", (path,)).fetchone()[0])
+
+
+def indexed_terms(text: str) -> str:
+    """Return the terms of a text as they are indexed: the stemmed parts of identifiers, and identifiers whole."""
+    whole = [term for term in whole_terms_of(text) if restore_underscores(term) != term]
+    return " ".join([*terms_of(text), *whole])
+
+
+def _path_terms(files: Sequence[str]) -> str:
+    return indexed_terms(
+        " ".join(dict.fromkeys(part for path in files[:MAX_INDEXED_FILES] for part in path.split("/")))
+    )

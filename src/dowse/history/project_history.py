@@ -1,0 +1,234 @@
+"""The history of one root: brought up to HEAD within a bound of time, and asked."""
+
+import contextlib
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from dowse.errors import Failed, NoHistory, NotWritable, StoreBusy, StoreDamaged
+from dowse.history.commit_reading import READING_MODES, CommitRecord, list_commits, read_commits, read_symbols
+from dowse.history.git_objects import GitObjects, GitRepository, find_repository, open_objects
+from dowse.history.history_database import (
+    HISTORY_FILE,
+    READ,
+    SYMBOLS_READ,
+    UNREADABLE,
+    HistoryDatabase,
+)
+from dowse.platform import Lock
+from dowse.settings import Settings
+from dowse.sources.past_paths import PastPaths
+from dowse.sources.policy import Policy
+from dowse.sources.repository import head_commit
+
+MAX_COMMITS = 200_000
+"""The newest commits that are read: twice those of the longest history that was measured."""
+SYMBOL_COMMITS = 20_000
+"""The newest commits whose symbols are read, which takes five times as long as their messages and files."""
+SYMBOL_FILES = 50
+"""The symbols of commits with more files are not read: these move or format code."""
+BATCH = 500
+"""Commits that are stored at once."""
+MAX_FAILURES = 10
+"""After this many commits that cannot be read in one way, the others are not tried in it."""
+ALONE_SECONDS = 1.0
+"""How long one such commit may take in each way."""
+LOCK_SECONDS = 0.05
+"""How long to wait for another process that reads the history; it is searched as far as that process has read."""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryCoverage:
+    """How much of the history was read."""
+
+    read: int
+    """The newest commits, with their messages and files."""
+    total: int
+    unreadable: int = 0
+    with_symbols: int = 0
+    is_shallow: bool = False
+    is_cut: bool = False
+    """Whether there are older commits than are ever read."""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all commits that the repository has were read."""
+        return self.read + self.unreadable == self.total and not self.is_cut
+
+    def notes(self) -> list[str]:
+        """Return what a reader has to know about commits that cannot be found."""
+        found = []
+        if not self.is_complete:
+            found.append(f"The newest {self.read:,} of {self.total:,}{' or more' * self.is_cut} commits were searched.")
+        if self.unreadable:
+            found.append(f"{self.unreadable:,} commits cannot be read, because objects of the repository are missing.")
+        if self.is_shallow:
+            found.append("The repository is a shallow clone: it does not have older commits.")
+        return found
+
+
+class History:
+    """The history of the repository around a root, in a database in a folder."""
+
+    def __init__(self, root: Path, folder: Path, settings: Settings) -> None:
+        if not settings.read_history:
+            raise NoHistory("The history is not read, because readHistory is false in config.json.")
+        self.repository = find_repository(root)
+        self.paths = PastPaths(Policy(root, settings))
+        self.settings = settings
+        self._folder = folder
+        self._rules = _fingerprint(self.repository, settings)
+        self.database = self._open()
+
+    def close(self) -> None:
+        """Close the database."""
+        self.database.close()
+
+    def update(self, seconds: float, tip: str | None = None) -> HistoryCoverage:
+        """Read commits that are not known yet, newest first, for a bounded time; return how much is known.
+
+        With a tip, only the commits that it leads to count from now on, as if it were checked out.
+        """
+        deadline = time.monotonic() + seconds
+        repository = replace(self.repository, head=tip or head_commit(self.repository.folders))
+        lock = Lock(self._folder / "history.lock")
+        with contextlib.suppress(StoreBusy, NotWritable), lock.held(LOCK_SECONDS), open_objects(repository) as git:
+            self._follow_head(git)
+            _Reading(git, self.database, self.paths, deadline).run()
+        return self.coverage()
+
+    def coverage(self) -> HistoryCoverage:
+        """Return how much of the history is known."""
+        counts = self.database.counts()
+        total = sum(counts.values())
+        return HistoryCoverage(
+            counts.get(READ, 0) + counts.get(SYMBOLS_READ, 0),
+            total,
+            counts.get(UNREADABLE, 0),
+            counts.get(SYMBOLS_READ, 0),
+            is_shallow=bool(self.repository.shallow),
+            is_cut=total >= MAX_COMMITS,
+        )
+
+    def _open(self) -> HistoryDatabase:
+        file = self._folder / HISTORY_FILE
+        try:
+            database = HistoryDatabase(file)
+            known = database.fact("rules")
+        except StoreDamaged:
+            known = ""
+        else:
+            if known in (None, self._rules):
+                return database
+            database.close()
+        # Damaged, or read under other settings: it holds nothing that the repository does not have.
+        for suffix in ("", "-wal", "-shm"):
+            Path(f"{file}{suffix}").unlink(missing_ok=True)
+        return HistoryDatabase(file)
+
+    def _follow_head(self, git: GitObjects) -> None:
+        """List the commits that HEAD leads to, if it was moved."""
+        tip, before = git.repository.head, self.database.fact("tip")
+        if tip == before:
+            return
+        if before:
+            # The commit before may be gone, after a history was rewritten.
+            with contextlib.suppress(Failed):
+                new, gone = list_commits(git, tip, before, MAX_COMMITS)
+                if len(new) + len(gone) < MAX_COMMITS:
+                    self.database.move_to(tip, self._rules, new, gone)
+                    return
+        new, _ = list_commits(git, tip, None, MAX_COMMITS)
+        self.database.move_to(tip, self._rules, new, None)
+
+
+class _Reading:
+    """The reading of listed commits until a deadline."""
+
+    def __init__(self, git: GitObjects, database: HistoryDatabase, paths: PastPaths, deadline: float) -> None:
+        self._git, self._database, self._paths, self._deadline = git, database, paths, deadline
+        self._failures = 0
+        self._mode = 0
+
+    def run(self) -> None:
+        """Read messages and files of all commits, then the symbols of the newest."""
+        while self._seconds > 0 and (names := self._database.unread(4 * BATCH)):
+            self._read_batch(names)
+        self._failures = 0
+        while self._seconds > 0 and self._failures < MAX_FAILURES:
+            names = self._database.without_symbols(BATCH, SYMBOL_COMMITS, SYMBOL_FILES)
+            if not names or not self._read_symbols(names):
+                return
+
+    @property
+    def _seconds(self) -> float:
+        return self._deadline - time.monotonic()
+
+    def _read_batch(self, names: Sequence[str]) -> None:
+        """Store commits as they are read; pass over one that cannot be read."""
+        records: list[CommitRecord] = []
+        done = 0
+        try:
+            for record in read_commits(self._git, names, max(self._seconds, 0.5), READING_MODES[self._mode]):
+                records.append(self._allowed(record))
+                done += 1
+                if len(records) == BATCH:
+                    self._database.add_commits(records)
+                    records = []
+        except Failed:
+            self._database.add_commits(records)
+            if done == 0 or self._seconds > 0:
+                self._read_alone(names[done])
+        else:
+            self._database.add_commits(records)
+            for name in names[done:]:
+                self._database.set_state(name, UNREADABLE)
+
+    def _read_alone(self, name: str) -> None:
+        """Read as much as possible of a commit for which objects are missing, or which takes too long."""
+        self._failures += 1
+        if self._failures >= MAX_FAILURES and self._mode + 1 < len(READING_MODES):
+            self._mode, self._failures = self._mode + 1, 0
+        for how in READING_MODES[self._mode :]:
+            try:
+                found = [self._allowed(record) for record in read_commits(self._git, [name], ALONE_SECONDS, how)]
+            except Failed:
+                continue
+            self._database.add_commits(found)
+            return
+        self._database.set_state(name, UNREADABLE)
+
+    def _read_symbols(self, names: Sequence[str]) -> bool:
+        """Store the symbols of commits; return whether there may be more to read."""
+        found: dict[str, dict[str, list[str]]] = {}
+        try:
+            for name, by_path in read_symbols(self._git, names, max(self._seconds, 0.5)):
+                found[name] = {path: symbols for path, symbols in by_path.items() if self._paths.allows(path)}
+        except Failed:
+            if self._seconds > 0 and len(found) < len(names):
+                self._failures += 1
+                found[names[len(found)]] = {}  # a content of it is missing
+        self._database.add_symbols(found)
+        return bool(found)
+
+    def _allowed(self, record: CommitRecord) -> CommitRecord:
+        """Return a commit without the paths that may not be shown."""
+        files = tuple(path for path in record.files if self._paths.allows(path))
+        renames = tuple(pair for pair in record.renames if all(map(self._paths.allows, pair)))
+        return replace(record, files=files, renames=renames)
+
+
+@contextlib.contextmanager
+def open_history(root: Path, folder: Path, settings: Settings) -> Iterator[History]:
+    """Give a block the history of a root; raise NoHistory if there is none that may be read."""
+    with contextlib.closing(History(root, folder, settings)) as history:
+        yield history
+
+
+def _fingerprint(repository: GitRepository, settings: Settings) -> str:
+    """Return a value that is another one when other paths may be stored."""
+    facts = [list(settings.include), list(settings.exclude), settings.respect_gitignore, repository.lead]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
