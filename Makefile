@@ -106,7 +106,7 @@ speed: .venv/installed ## time, memory and size of everything; CORPORA names a f
 
 lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	$(RUN) -m pip install --quiet uv
-	$(RUN) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev --extra documents --extra s3 --no-emit-index-url --no-annotate --no-header --upgrade pyproject.toml --output-file requirements.txt
+	$(RUN) -m uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --extra dev --extra documents --extra s3 --extra lance --no-emit-index-url --no-annotate --no-header --upgrade pyproject.toml --output-file requirements.txt
 	cd tests/node && ../../$(RUN) $(NPM) update --package-lock-only --ignore-scripts
 
 clean: ## remove what the verbs made

@@ -19,6 +19,7 @@ MEANINGS = {
     "lazyIdleThreshold": "seconds without a change before the strategy `lazy` indexes changed files",
     "maskSecrets": "mask keys and tokens in search hits; for sites and archives the global file decides",
     "readHistory": "read the commits of the repository for `search_history` and `dowse search --history` ([history](how-to/history.md))",
+    "store": "with `lancedb`, also keep each chunk with its text and vectors in [LanceDB tables](how-to/shared-index.md#tables-for-other-programs), which other programs read; needs `dowse[lance]`",
     "integrityHours": "hours between full checks of the index against the files",
     "encoder": "the encoder for search by meaning ([encoders.md](encoders.md)); an object names an [endpoint](encoders.md#an-encoder-of-your-own), which only the global file may",
     "encoderFolder": "the folder with the model of `minilm`, if it is not in one of the usual places",

@@ -25,6 +25,7 @@ MAX_JSON_BYTES = 10 * 1024 * 1024
 Strategy = Literal["realtime", "lazy", "git"]
 EncoderName = Literal["dowse", "minilm", "none"]
 MemoryName = Literal["auto", "small", "normal"]
+StoreName = Literal["local", "lancedb"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Settings:
     vector_cache_bytes: int = 512 * 1024 * 1024
     mask_secrets: bool = True
     read_history: bool = True
+    store: StoreName = "local"
     memory: MemoryName = "auto"
     """How much memory all of dowse uses, which only the global file sets."""
     storage_limit_bytes: int = 10 * 1024**3
@@ -192,6 +194,13 @@ def _parse_encoder(value: Any) -> EncoderName | EncoderEndpoint:
     return name
 
 
+def _parse_store(value: Any) -> StoreName:
+    if value not in ("local", "lancedb"):
+        raise ValueError("is not one of 'local', 'lancedb'")
+    name: StoreName = value
+    return name
+
+
 def _parse_memory(value: Any) -> MemoryName:
     if value not in ("auto", "small", "normal"):
         raise ValueError("is not one of 'auto', 'small', 'normal'")
@@ -233,6 +242,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "vectorCacheMB": ("vector_cache_bytes", _parse_megabytes),
     "maskSecrets": ("mask_secrets", _parse_boolean),
     "readHistory": ("read_history", _parse_boolean),
+    "store": ("store", _parse_store),
     "memory": ("memory", _parse_memory),
     "storageLimitMB": ("storage_limit_bytes", _parse_megabytes),
 }

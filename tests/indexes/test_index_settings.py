@@ -45,6 +45,7 @@ INVALID: dict[str, Any] = {
     "encodeOnBattery": "yes",
     "vectorCacheMB": -1,
     "maskSecrets": "no",
+    "store": "postgres",
 }
 
 

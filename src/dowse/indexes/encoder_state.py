@@ -9,6 +9,7 @@ import contextlib
 from dowse.encoding.selection import is_retired, model_version, uses_model, uses_static
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import ModelMissing
+from dowse.indexes.sidecar_files import write_tables
 from dowse.protocols import IndexFacts
 from dowse.settings import Settings
 from dowse.store.local import LocalStore
@@ -102,7 +103,7 @@ def record_encoding_start(store: LocalStore, settings: Settings) -> None:
 
 
 def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
-    """Let the complete vectors answer searches from now on, and delete those of all other encoders."""
+    """Let the complete vectors answer searches from now on, delete those of all other encoders, and show them to others."""
     second, wanted = second_phase_version(store, settings), wanted_versions(store, settings)
     if second and store.fact(_SERVING_FACT) != second:
         store.set_fact(_SERVING_FACT, second)
@@ -110,3 +111,4 @@ def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
         if second and version not in wanted:
             store.forget_vectors(version)
             store.set_fact(f"{_ENCODED_FACT}{version}", None)
+    write_tables(store)

@@ -28,7 +28,7 @@ from dowse.indexes.index_status import IndexStatus, describe_index
 from dowse.indexes.old_layout import retire_old_documents, views_to_index
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
-from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files
+from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files, write_tables
 from dowse.platform import make_private_folder
 from dowse.settings import write_default_settings
 from dowse.store import storage_layout
@@ -132,6 +132,7 @@ class ProjectIndex(OpenedIndex):
     def settle(self) -> None:
         """Renew the JSON files after single changes."""
         write_sidecar_files(self.folder, self.root, self.whole, is_full=False)
+        self._write_tables()
         if not self.is_settled():
             self.whole.set_fact("unsettled", None)
 
@@ -308,7 +309,11 @@ class ProjectIndex(OpenedIndex):
             self.warnings += retire_old_documents(old_documents, self.settings)
         if drift.pending and (table := self.table()):  # loading it takes 0.1 s, which a run without changes saves
             store.vector_counts(table.version)  # updates the matrix now, while no search waits for it
+        self._write_tables()
         return report
+
+    def _write_tables(self) -> None:
+        self.warnings += [problem for problem in write_tables(self.whole) if problem not in self.warnings]
 
     def set_damaged_aside(self, error: StoreDamaged) -> None:
         """Set a damaged catalog aside, unless another process has replaced it; the next update builds the index anew."""

@@ -13,6 +13,7 @@ from dowse.platform import Lock
 from dowse.settings import Settings, load_settings, settings_stamp
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
+from dowse.store.lance_store import LanceStore
 from dowse.store.local import LocalStore
 from dowse.store.storage_layout import index_folder
 from dowse.types import StoredDocument, View
@@ -152,7 +153,8 @@ class OpenedIndex:
                     raise Failed(f"{self.root} does not exist; its index is kept.")
                 return text_reader(self.kept_source)(document)
 
-            self._shared.store = LocalStore(self.folder, read_if_there)
+            kind = LanceStore if self.settings.store == "lancedb" else LocalStore
+            self._shared.store = kind(self.folder, read_if_there)
             storage_layout.mark_used(self.folder)
         return self._shared.store
 

@@ -1,9 +1,11 @@
-"""The JSON files beside a catalog, which show the index to other programs."""
+"""The JSON files and the tables beside a catalog, which show the index to other programs."""
 
 from pathlib import Path
 
+from dowse.errors import DowseError
 from dowse.protocols import DocumentReader
 from dowse.store import storage_layout
+from dowse.store.lance_store import LanceStore
 from dowse.store.local import LocalStore
 from dowse.types import KINDS, Finding, Kind, View
 
@@ -13,6 +15,16 @@ def write_sidecar_files(folder: Path, root: Path, store: LocalStore, *, is_full:
     storage_layout.write_fingerprints(folder, _fingerprints(_main_view(store)))
     totals = {view: {kind: store.seen_as(view).totals(kind) for kind in KINDS} for view in _views(store)}
     storage_layout.write_metadata(folder, root, totals, store.size_bytes(), is_full=is_full)
+
+
+def write_tables(store: LocalStore) -> list[str]:
+    """Bring the LanceDB tables up to date where the settings ask for them; return why it failed, if it did."""
+    try:
+        if isinstance(store, LanceStore):
+            store.write_tables()
+    except DowseError as error:  # search goes on without them
+        return [str(error)]
+    return []
 
 
 def check_sidecar_files(folder: Path, root: Path, store: LocalStore) -> list[Finding]:

@@ -3,6 +3,7 @@
 import shutil
 from pathlib import Path
 
+from dowse.store.lance_tables import RECORD_FILE
 from dowse.store.lexical_follower import FOLDER_PREFIX
 from dowse.store.matrix import matrix_files
 
@@ -20,7 +21,7 @@ def set_catalog_aside(folder: Path) -> Path:
 
 def store_files(folder: Path) -> list[Path]:
     """Return the files and folders of a store; other files in the folder are not part of it."""
-    return [*_catalog_files(folder), *folder.glob(f"{FOLDER_PREFIX}*"), *matrix_files(folder)]
+    return [*_catalog_files(folder), *_derived_folders(folder), *_derived_files(folder)]
 
 
 def remove_store(folder: Path) -> None:
@@ -36,7 +37,15 @@ def _catalog_files(folder: Path) -> list[Path]:
 
 
 def _remove_derived(folder: Path) -> None:
-    for derived in folder.glob(f"{FOLDER_PREFIX}*"):
+    for derived in _derived_folders(folder):
         shutil.rmtree(derived, ignore_errors=True)
-    for file in matrix_files(folder):
+    for file in _derived_files(folder):
         file.unlink()
+
+
+def _derived_folders(folder: Path) -> list[Path]:
+    return [*folder.glob(f"{FOLDER_PREFIX}*"), *folder.glob("*.lancedb")]
+
+
+def _derived_files(folder: Path) -> list[Path]:
+    return [*matrix_files(folder), *folder.glob(RECORD_FILE)]

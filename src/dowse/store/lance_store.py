@@ -1,0 +1,34 @@
+"""The store that keeps the tables of the specification beside the default one: with them, others read the index."""
+
+from pathlib import Path
+
+from dowse.protocols import ReadText
+from dowse.store.lance_tables import LanceTables
+from dowse.store.local import LocalStore
+from dowse.store.lock_waits import WRITE_WAIT_SECONDS
+from dowse.types import Finding
+
+
+class LanceStore(LocalStore):
+    """A `Store` in one folder with LanceDB tables."""
+
+    def __init__(self, folder: Path, read_text: ReadText) -> None:
+        super().__init__(folder, read_text)
+        self._tables = LanceTables(folder, self._catalog, read_text)
+
+    def write_tables(self) -> None:
+        """Bring the tables up to date."""
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            self._tables.follow()
+
+    def check(self) -> list[Finding]:
+        """Check the parts of the default store, and compare the tables with the catalog."""
+        return super().check() or [Finding("tables", problem) for problem in self._tables.problems()]
+
+    def repair(self) -> None:
+        """Rebuild the derived parts that are wrong."""
+        super().repair()
+        with self._lock.held(WRITE_WAIT_SECONDS):
+            if self._tables.problems():
+                self._tables.set_aside()
+                self._tables.follow()

@@ -1,0 +1,300 @@
+"""The tables of the LanceDB store: each chunk with its place, its text and its vectors, for any LanceDB client.
+
+They are derived from the catalog, like the lexical index and the matrices, and follow it when the files beside the index
+are renewed. dowse does not search them: among 100,000 vectors LanceDB takes 124 ms where the matrix takes 9, and 5 ms
+for a word where Tantivy takes 0.2.
+
+The replacement of a file is one `merge_insert`. A process that is killed between two of them leaves the old rows or the
+new ones, and the next one repeats what is not recorded.
+"""
+
+import contextlib
+import json
+import os
+import shutil
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dowse.encoding.packing import unpack_vector
+from dowse.encoding.shipped import STATIC_VERSION
+from dowse.errors import Failed, SettingsError, UsageError
+from dowse.platform import write_atomically
+from dowse.protocols import ReadText
+from dowse.settings import read_json
+from dowse.store.catalog import Catalog
+from dowse.store.catalog_rows import input_hash
+from dowse.types import KINDS, Kind, StoredDocument, View
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+FORMAT = 1
+RECORD_FILE = "tables.json"
+TABLES: dict[Kind, tuple[str, str]] = {
+    "code": ("index.lancedb", "project_docs"),
+    "docs": ("docs.lancedb", "project_docs_prose"),
+}
+"""The database and the table of each kind, as the specification of the project surface names them."""
+MODEL_DIMENSIONS = 384
+"""The width of `vector` before any chunk is encoded by a model."""
+TABLE_DIMENSIONS = 256
+"""The width of `table_vector`, the vector of the static table."""
+MERGED_DOCUMENTS = 2000
+"""Up to this many documents are merged into a table; of more the table is written anew."""
+GROUP_DOCUMENTS = 200
+"""Documents whose rows are in memory at once while a table is written."""
+COMPACTED_VERSIONS = 20
+"""A table is compacted after this many changes, each of which adds a file."""
+KEPT_VERSIONS = timedelta(hours=1)
+"""How long older versions of a table are kept, for clients that read one."""
+
+
+@dataclass(frozen=True, slots=True)
+class TablesRecord:
+    """What the tables hold: the catalog, the transaction they have reached, and the encoder of `vector`."""
+
+    catalog: str
+    sequence: int
+    model: str = ""
+    dimensions: int = MODEL_DIMENSIONS
+    versions: tuple[int, ...] = ()
+    """The versions of the tables. Another one was written by another program, or by a process that was killed then."""
+    format: int = FORMAT
+
+
+def import_lancedb() -> Any:
+    """Return the module, which takes seconds to import."""
+    os.environ.setdefault("LANCE_LOG", "error")  # it reports each new table on stderr
+    try:
+        import lancedb
+    except ImportError as error:
+        raise UsageError(
+            "The LanceDB store needs the extra lance. Install it with: pip install 'dowse[lance]'"
+        ) from error
+    return lancedb
+
+
+class LanceTables:
+    """The tables of one index in a folder."""
+
+    def __init__(self, folder: Path, catalog: Catalog, read_text: ReadText) -> None:
+        self._folder, self._catalog, self._read_text = folder, catalog, read_text
+
+    def follow(self) -> None:
+        """Bring the tables up to date with the catalog; raise Failed if that cannot be done. The caller holds the lock."""
+        known, wanted = self.record(), self._wanted()
+        if known and known == replace(wanted, versions=known.versions):
+            return
+        changes = encoded = None
+        with lance_errors(self._folder):
+            if known and known == replace(wanted, sequence=known.sequence, versions=self._versions()):
+                changes = self._catalog.changes_since(known.sequence)
+                encoded = self._catalog.encoded_since(known.sequence)
+            if changes is None or encoded is None or len(changes.added) > MERGED_DOCUMENTS:
+                self.rebuild()
+                return
+            documents = set(changes.added)
+            for encoder in (wanted.model, STATIC_VERSION):
+                documents |= {row.document_id for row in self._catalog.vectors_of_chunks(encoder, encoded)}
+            if len(documents) > MERGED_DOCUMENTS:
+                self.rebuild()
+            elif documents or changes.removed:
+                self._merge(documents, changes.removed, wanted)
+        self._write_record(wanted)
+
+    def rebuild(self) -> None:
+        """Write the tables anew, each in one step."""
+        wanted = self._wanted()
+        with lance_errors(self._folder):
+            schema = self._schema(wanted)
+            for kind, (database, name) in TABLES.items():
+                connection = import_lancedb().connect(str(self._folder / database))
+                _require_own_table(connection, database, name)
+                ids = (document.id for document in self._catalog.documents(view=self._view()) if document.kind == kind)
+                rows = self._batches(ids, wanted, schema)
+                _compact(connection.create_table(name, rows, schema=schema, mode="overwrite", on_bad_vectors="null"))
+        self._write_record(wanted)
+
+    def set_aside(self) -> None:
+        """Remove the tables, and keep those of another program under another name."""
+        (self._folder / RECORD_FILE).unlink(missing_ok=True)
+        for database, _ in TABLES.values():
+            folder, backup = self._folder / database, self._folder / f"{database}.bak"
+            if folder.exists():
+                shutil.rmtree(backup, ignore_errors=True)
+                folder.replace(backup)
+
+    def problems(self) -> list[str]:
+        """Return how the tables differ from the catalog."""
+        known, wanted = self.record(), self._wanted()
+        if known is not None and known.sequence != wanted.sequence:
+            return []  # they follow when the files beside the index are next renewed
+        if known is None:
+            return ["are missing or damaged"] if self._catalog.document_ids(self._view()) else []
+        try:
+            with lance_errors(self._folder):
+                found = {row for kind in KINDS for row in self._stored_chunks(kind)}
+        except Failed as error:
+            return [str(error)]
+        documents = self._catalog.documents(view=self._view())
+        hashes = {document.id: document.content_hash.hex() for document in documents}
+        with_vector = {row.chunk_id for row in self._catalog.vectors(wanted.model)} if wanted.model else set()
+        expected = {
+            (chunk.id, content, chunk.id in with_vector)
+            for document, content in hashes.items()
+            for chunk in self._catalog.chunks(document)
+        }
+        wrong = len(found ^ expected)
+        return [f"differ from the catalog in {wrong} rows"] if wrong else []
+
+    def record(self) -> TablesRecord | None:
+        """Return what is recorded of the tables; None when they are missing or of another version."""
+        try:
+            found = TablesRecord(**read_json(self._folder / RECORD_FILE))
+            found = replace(found, versions=tuple(found.versions))
+        except (SettingsError, TypeError):
+            return None
+        has_tables = all((self._folder / database / f"{name}.lance").is_dir() for database, name in TABLES.values())
+        return found if has_tables and found.format == FORMAT else None
+
+    def _write_record(self, record: TablesRecord) -> None:
+        record = replace(record, versions=self._versions())
+        write_atomically(self._folder / RECORD_FILE, json.dumps(asdict(record)).encode())
+
+    def _versions(self) -> tuple[int, ...]:
+        return tuple(self._open(kind).version for kind in TABLES)
+
+    def _open(self, kind: Kind) -> Any:
+        database, name = TABLES[kind]
+        return _open_own_table(import_lancedb().connect(str(self._folder / database)), database, name)
+
+    def _wanted(self) -> TablesRecord:
+        """Return the record of tables that are up to date. `vector` has the model's vectors, or those that serve now."""
+        serving = self._catalog.fact("note:encoder")
+        models = [name for name in self._catalog.encoders() if name != STATIC_VERSION]
+        model = serving if serving in models else next(iter(models), "")
+        dimensions = self._catalog.dimensions(model) or MODEL_DIMENSIONS
+        return TablesRecord(self._catalog.id, self._catalog.sequence(), model, dimensions)
+
+    def _view(self) -> View:
+        """Return the view whose documents are in the tables: the project's, where the index has it."""
+        return View.PROJECT if self._catalog.views() & View.PROJECT or not self._catalog.views() else View.DOCUMENTS
+
+    def _schema(self, record: TablesRecord) -> "pa.Schema":
+        import pyarrow as pa
+
+        return pa.schema(
+            [
+                ("id", pa.string()),
+                ("path", pa.string()),
+                ("text", pa.string()),
+                ("vector", pa.list_(pa.float32(), record.dimensions)),
+                ("start_line", pa.int32()),
+                ("end_line", pa.int32()),
+                ("content_hash", pa.string()),
+                ("language", pa.string()),
+                ("chunk", pa.int64()),
+                ("document", pa.int64()),
+                ("input_hash", pa.string()),
+                ("table_vector", pa.list_(pa.float32(), TABLE_DIMENSIONS)),
+            ]
+        )
+
+    def _merge(self, added: Iterable[int], removed: Sequence[int], record: TablesRecord) -> None:
+        import pyarrow as pa
+
+        schema, view = self._schema(record), self._view()
+        documents = self._catalog.documents_by_id(added).values()
+        for kind in TABLES:
+            ids = [document.id for document in documents if document.kind == kind and document.views & view]
+            table = self._open(kind)
+            merge = table.merge_insert("chunk").when_matched_update_all().when_not_matched_insert_all()
+            if removed:
+                merge = merge.when_not_matched_by_source_delete(f"document IN ({', '.join(map(str, removed))})")
+            rows = pa.Table.from_batches(self._batches(ids, record, schema), schema)
+            if removed or rows.num_rows:
+                merge.execute(rows, on_bad_vectors="null")
+                _compact(table)
+
+    def _batches(self, ids: Iterable[int], record: TablesRecord, schema: "pa.Schema") -> "Iterator[pa.RecordBatch]":
+        import pyarrow as pa
+
+        left = list(ids)
+        for start in range(0, max(1, len(left)), GROUP_DOCUMENTS):  # LanceDB makes no table of no batch
+            group = left[start : start + GROUP_DOCUMENTS]
+            vectors = {
+                column: {row.chunk_id: row.vector for row in self._catalog.vectors_of_documents(encoder, group)}
+                for column, encoder in (("vector", record.model), ("table_vector", STATIC_VERSION))
+            }
+            documents = self._catalog.documents_by_id(group)
+            rows = [row for one in group if one in documents for row in self._rows(documents[one], vectors)]
+            yield pa.RecordBatch.from_pylist(rows, schema)
+
+    def _rows(self, document: StoredDocument, vectors: dict[str, dict[int, bytes]]) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a document; none if its file has changed since, because the next update replaces it."""
+        converted = self._catalog.converted_text(document.id)
+        text = self._read_text(document) if converted is None else converted
+        data = text.encode("utf-8", "replace") if text is not None else b""
+        for chunk in self._catalog.chunks(document.id) if text is not None else ():
+            part = data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
+            packed = {column: found.get(chunk.id) for column, found in vectors.items()}
+            yield {
+                "id": _chunk_name(self._catalog.id, chunk.id),
+                "path": document.path.encode("utf-8", "replace").decode(),
+                "text": part,
+                "start_line": chunk.start_line,
+                "end_line": chunk.end_line,
+                "content_hash": document.content_hash.hex(),
+                "language": document.language,
+                "chunk": chunk.id,
+                "document": document.id,
+                "input_hash": input_hash(document.path, part).hex(),
+                **{column: vector and unpack_vector(vector) for column, vector in packed.items()},
+            }
+
+    def _stored_chunks(self, kind: Kind) -> Iterator[tuple[int, str, bool]]:
+        table = self._open(kind)
+        columns = {"chunk": "chunk", "content": "content_hash", "has_vector": "vector IS NOT NULL"}
+        for row in table.search().select(columns).limit(table.count_rows()).to_list():
+            yield row["chunk"], row["content"], row["has_vector"]
+
+
+def _chunk_name(catalog: str, chunk: int) -> str:
+    """Return the UUID of a chunk: of version 4 by its form, and the same whenever its row is written."""
+    named = uuid.uuid5(uuid.UUID(catalog), str(chunk))
+    return str(uuid.UUID(bytes=named.bytes, version=4))
+
+
+def _require_own_table(connection: Any, database: str, name: str) -> None:
+    if name in connection.list_tables().tables:
+        _open_own_table(connection, database, name)
+
+
+def _open_own_table(connection: Any, database: str, name: str) -> Any:
+    table = connection.open_table(name)
+    if not {"chunk", "document", "input_hash"} <= set(table.schema.names):
+        raise Failed(
+            f"{database} was made by another program: its table {name} lacks columns of dowse. It is left as it is. "
+            "To replace it, run: dowse doctor --fix"
+        )
+    return table
+
+
+def _compact(table: Any) -> None:
+    """Now and then, join the files of a table and remove versions that nobody reads any more."""
+    if table.version % COMPACTED_VERSIONS == 0:
+        table.optimize(cleanup_older_than=KEPT_VERSIONS)
+
+
+@contextlib.contextmanager
+def lance_errors(place: object) -> Iterator[None]:
+    """Turn the errors of LanceDB into Failed."""
+    try:
+        yield
+    except (RuntimeError, ValueError, OSError) as error:
+        reason = str(error).splitlines()[0][:300]
+        raise Failed(f"The LanceDB tables in {place} cannot be used: {reason}") from error

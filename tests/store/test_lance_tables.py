@@ -1,0 +1,158 @@
+"""The tables of the LanceDB store, read by a plain LanceDB client."""
+
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dowse.errors import Failed
+from dowse.store import lance_tables
+from dowse.store.lance_store import LanceStore
+from dowse.store.local import LocalStore
+from dowse.types import Batch, Finding
+from tests.sample_data import World
+
+lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
+SEED_COLUMNS = ["id", "path", "text", "vector", "start_line", "end_line", "content_hash"]
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+@pytest.fixture
+def store(tmp_path: Path, world: World) -> LanceStore:
+    made = LanceStore(tmp_path, world.read_text)
+    made.apply(Batch(puts=[world.put("a.py", "apple\n\nbanana"), world.put("b.md", "cherry", kind="docs")]))
+    return made
+
+
+def read(folder: Path, database: str = "index.lancedb", table: str = "project_docs") -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = lancedb.connect(folder / database).open_table(table).search().limit(1000).to_list()
+    return sorted(found, key=lambda row: (row["path"], row["start_line"]))
+
+
+def encode(store: LanceStore, *, width: int = 384) -> None:
+    ids = store.chunks_without_vectors("model", 100)
+    store.put_vectors("model", [(chunk, np.eye(width, dtype=np.float32)[chunk % width]) for chunk in ids])
+
+
+def test_any_client_reads_the_columns_of_the_specification(store: LanceStore, tmp_path: Path, world: World) -> None:
+    encode(store)
+    store.write_tables()
+    first, second = read(tmp_path)
+    assert list(first)[:7] == SEED_COLUMNS
+    assert (first["path"], first["text"], first["start_line"], first["end_line"]) == ("a.py", "apple", 1, 1)
+    assert (second["text"], second["start_line"]) == ("banana", 3)
+    assert uuid.UUID(first["id"]).version == 4
+    assert len(first["vector"]) == 384
+    assert max(first["vector"]) == pytest.approx(1.0)
+    (prose,) = read(tmp_path, "docs.lancedb", "project_docs_prose")
+    assert (prose["path"], prose["text"]) == ("b.md", "cherry")
+    table = lancedb.connect(tmp_path / "index.lancedb").open_table("project_docs")
+    assert table.search(first["vector"]).limit(1).to_list()[0]["id"] == first["id"]
+
+
+def test_the_tables_follow_each_change_of_the_catalog(store: LanceStore, tmp_path: Path, world: World) -> None:
+    store.write_tables()
+    ids = [row["id"] for row in read(tmp_path)]
+    store.apply(Batch(puts=[world.put("c.py", "damson"), world.put("b.md", "elder", kind="docs")]))
+    store.write_tables()
+    assert [row["text"] for row in read(tmp_path)] == ["apple", "banana", "damson"]
+    assert [row["id"] for row in read(tmp_path)][:2] == ids
+    assert [row["text"] for row in read(tmp_path, "docs.lancedb", "project_docs_prose")] == ["elder"]
+    encode(store)
+    store.write_tables()
+    assert all(row["vector"] for row in read(tmp_path))
+    store.apply(Batch(puts=[world.put("a.py", "fig")], drops=["c.py"]))
+    store.write_tables()
+    assert [(row["text"], row["vector"]) for row in read(tmp_path)] == [("fig", None)]
+    assert store.check() == []
+
+
+def test_a_replacement_is_one_version_of_the_table(store: LanceStore, tmp_path: Path, world: World) -> None:
+    """Removing rows first and adding rows then lost a file when the process was killed in between."""
+    store.write_tables()
+    table: Any = lancedb.connect(tmp_path / "index.lancedb").open_table("project_docs")
+    before = table.version
+    store.apply(Batch(puts=[world.put("a.py", "fig")]))
+    store.write_tables()
+    table.checkout_latest()
+    assert table.version == before + 1
+
+
+def test_a_killed_writer_is_repeated(
+    store: LanceStore, tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.write_tables()
+    store.apply(Batch(puts=[world.put("a.py", "fig")]))
+    with monkeypatch.context() as patched:
+        patched.setattr(lance_tables.LanceTables, "_write_record", lambda *_: sys.exit("killed"))
+        with pytest.raises(SystemExit):
+            store.write_tables()
+    store.apply(Batch(drops=["a.py"]))
+    store.write_tables()
+    assert read(tmp_path) == []
+    assert store.check() == []
+
+
+def test_a_table_that_was_changed_is_found_and_repaired(store: LanceStore, tmp_path: Path) -> None:
+    store.write_tables()
+    lancedb.connect(tmp_path / "index.lancedb").open_table("project_docs").delete("text = 'apple'")
+    assert store.check() == [Finding("tables", "differ from the catalog in 1 rows")]
+    store.repair()
+    assert store.check() == []
+    assert len(read(tmp_path)) == 2
+
+
+def test_an_index_of_the_specifications_own_program_is_not_overwritten(store: LanceStore, tmp_path: Path) -> None:
+    row = {
+        "id": "1",
+        "path": "a.ts",
+        "text": "x",
+        "vector": [0.0] * 384,
+        "start_line": 1,
+        "end_line": 1,
+        "content_hash": "0",
+    }
+    lancedb.connect(tmp_path / "index.lancedb").create_table("project_docs", [row])
+    with pytest.raises(Failed, match=r"index\.lancedb was made by another program.*dowse doctor --fix"):
+        store.write_tables()
+    assert [found["path"] for found in read(tmp_path)] == ["a.ts"]
+    store.repair()
+    assert len(read(tmp_path)) == 2
+    assert read(tmp_path / "index.lancedb.bak", "")[0]["path"] == "a.ts"
+
+
+def test_a_damaged_table_is_said_and_made_anew(store: LanceStore, tmp_path: Path) -> None:
+    store.write_tables()
+    for file in (tmp_path / "index.lancedb").rglob("*.manifest"):
+        file.write_bytes(b"damaged")
+    (finding,) = store.check()
+    assert finding.part == "tables"
+    assert "cannot be used" in finding.problem
+    store.repair()
+    assert store.check() == []
+
+
+def test_nothing_of_lancedb_is_imported_without_the_store(tmp_path: Path) -> None:
+    program = (
+        "import sys, pathlib; from dowse.indexes.index import ProjectIndex; "
+        "index = ProjectIndex(pathlib.Path(sys.argv[1])); index.update(); index.close(); "
+        "sys.exit(', '.join(name for name in ('lancedb', 'pyarrow', 'boto3') if name in sys.modules) or 0)"
+    )
+    (tmp_path / "a.py").write_text("apple = 1\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_default_store_has_no_tables(tmp_path: Path, world: World) -> None:
+    local = LocalStore(tmp_path, world.read_text)
+    local.apply(Batch(puts=[world.put("a.py", "apple")]))
+    assert not list(tmp_path.glob("*.lancedb"))
+    assert local.check() == []
