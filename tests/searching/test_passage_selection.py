@@ -87,6 +87,18 @@ def test_imports_and_descriptions_are_not_shown() -> None:
     assert "It says" not in text
 
 
+def test_closing_brackets_are_not_shown_by_themselves() -> None:
+    # A bracket takes the least room of all lines, so pieces of a long function were lines with nothing else.
+    blocks = "".join(
+        f"    if (step_{number}(a, b, c, d, e, f, g, h)) {{\n    }}\n    }}\n    }}\n" for number in range(30)
+    )
+    text = f"function send() {{\n{blocks.replace('step_20', 'follow_redirect')}}}\n"
+    found = shown(text, "redirect", Symbol("send", "function", 1), characters=1500)
+    pieces = [piece for one in found.passages for piece in "\n".join(line for _, line in one.numbered_lines).split("…")]
+    assert len(pieces) > 1
+    assert [piece for piece in pieces if not any(character.isalpha() for character in piece)] == []
+
+
 def test_names_between_the_brackets_of_an_import_are_not_shown() -> None:
     text = "from web import (\n    Redirect,\n    Session,\n)\n\nREDIRECT_LIMIT = 30\n\ndef open():\n    lock()\n"
     found = shown(text, "redirect", Symbol("open", "function", 8), characters=60)

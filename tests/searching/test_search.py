@@ -509,6 +509,22 @@ def test_a_word_that_does_not_occur_does_not_hide_the_lines_of_the_others(projec
     assert hit.relevance > 0
 
 
+def test_a_test_that_nobody_asked_for_is_shown_with_one_line(tmp_path: Path) -> None:
+    steps = "".join(f"    pear_{number} = slice_fruit(knife, {number})\n" for number in range(8))
+    files = {
+        path: "".join(f"def peel_pear_{part}(knife, {dish}):\n{steps}    return {dish}\n\n\n" for part in range(8))
+        for path, dish in (("src/pear.py", "bowl"), ("tests/test_pear.py", "plate"))
+    }
+    project = ProjectIndex(write_tree(tmp_path / "fruit", files))
+    project.update()
+    rooms = {
+        hit.path: sum(one.text.count("\n") + 1 for one in hit.passages) for hit in ask(project, "peel pear knife").hits
+    }
+    assert rooms["src/pear.py"] > 20
+    assert rooms["tests/test_pear.py"] == 1
+    project.close()
+
+
 def test_files_that_say_the_same_are_shown_once_with_the_paths_of_the_others(tmp_path: Path) -> None:
     shared = "def peel_pear(fruit):\n    skin = fruit.skin\n    skin.remove()\n    return fruit\n"
     files = {

@@ -4,6 +4,7 @@ A line is worth the probability that it is meant, for each character that it tak
 file, and of the line in the unit. The best lines of all files are shown, up to a number of characters.
 """
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop
@@ -33,6 +34,7 @@ CLASS_SHARE = 0.5
 beside the method that answers are as good as never meant: with 0 to 0.5, issues show the same."""
 WHOLE_SHARE = 0.7
 """A unit of which at least this share is chosen is shown whole."""
+_has_word = re.compile(r"\w").search
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +141,15 @@ def _candidates(number: int, file: FileLines) -> list[_Candidate]:
 
 
 def _passages(document: DocumentLines, units: Sequence[_Candidate]) -> Iterator[Passage]:
-    """Yield the chosen lines that were not shown: first the best ones without gaps, then those of each unit."""
+    """Yield the chosen lines that were not shown: first the best ones without gaps, then those of each unit.
+
+    Closing brackets are shown with the lines that they close, and not by themselves.
+    """
     for rank, one in enumerate(units):
         if len(one.chosen) >= min(WHOLE_SHARE * one.unit.size, one.unit.size - MAX_GAP):
             one.chosen.update(range(one.unit.start, one.unit.end + 1))
         runs = list(_runs(one.chosen - one.shown, one.shown))
+        runs = [run for run in runs if any(_has_word(document.lines[line]) for line in run)] or runs[:1]
         if rank == 0 and not one.shown:
             best = max(runs, key=lambda run: sum(one.lines.get(line, 0.0) for line in run))
             yield document.passage(one.unit, best)

@@ -338,6 +338,8 @@ class _AnswerBuilder:
         lines = DocumentLines(document, found.checked.data, partial(self._symbols, found), self._wanted, found.part)
         share = max(found.file.score / best, 0.01) if best > 0 else 1.0
         weight = share**self._certainty * (ranking_constants.PART_CHANCE if found.part else 1.0)
+        if found is not self._found[0] and not ranking_constants.ASIDE_SIGNALS.isdisjoint(found.file.signals):
+            weight *= ranking_constants.ASIDE_CHANCE
         return FileLines(lines, lines.ranked_units(self._scores_by_lines(found)), weight, len(document.path))
 
     def _symbols(self, found: "_FoundFile") -> list[Symbol]:
