@@ -19,6 +19,7 @@ MEANINGS = {
     "lazyIdleThreshold": "seconds without a change before the strategy `lazy` indexes changed files",
     "maskSecrets": "mask keys and tokens in search hits; for sites and archives the global file decides",
     "readHistory": "read the commits of the repository for `search_history` and `dowse search --history` ([history](how-to/history.md))",
+    "sharedIndex": "the [shared index](how-to/shared-index.md#a-checkout-that-begins-with-the-shared-index) with which a new index begins: a folder or an s3:// address",
     "store": "with `lancedb`, also keep each chunk with its text and vectors in [LanceDB tables](how-to/shared-index.md#tables-for-other-programs), which other programs read; needs `dowse[lance]`",
     "integrityHours": "hours between full checks of the index against the files",
     "encoder": "the encoder for search by meaning ([encoders.md](encoders.md)); an object names an [endpoint](encoders.md#an-encoder-of-your-own), which only the global file may",
@@ -55,6 +56,8 @@ def _default(key: str, value: Any) -> str:
 def _kind(key: str, kind: Any) -> str:
     if key == "maxFileSize":
         return "a number with `KB` or `MB`, as text"
+    if key == "sharedIndex":
+        return "full path of a folder, an `s3://` address, or null"
     if get_origin(kind) is Literal:
         *first, last = (f'`"{word}"`' for word in get_args(kind))
         return f"{', '.join(first)} or {last}"

@@ -54,10 +54,12 @@ KNOWS: dict[str, set[str]] = {
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
     "notes": {"store", "text"},
     "archives": {"sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
-    "indexes": {"freshness", "searching", "store", "sources", "parsing", "encoding"},
+    "sharing": {"store"},
+    "indexes": {"sharing", "freshness", "searching", "store", "sources", "parsing", "encoding"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "evaluation": {"history", "indexes", "encoding_worker", "searching", "store"},
-    "keeping": {"indexes", "encoding_worker", "freshness", "sources"},
+    "publishing": {"sharing", "indexes", "encoding_worker", "freshness", "history", "screening", "store"},
+    "keeping": {"sharing", "store", "indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},
     "http": {"mcp"},
     "surfaces": {
@@ -74,7 +76,7 @@ KNOWS: dict[str, set[str]] = {
     },
     "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites", "assistants"},
     "cli": {
-        "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
+        "sharing", "publishing", "store", "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip

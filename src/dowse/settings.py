@@ -50,6 +50,8 @@ class Settings:
     mask_secrets: bool = True
     read_history: bool = True
     store: StoreName = "local"
+    shared_index: str | None = None
+    """The place of a shared index with which a new index begins."""
     memory: MemoryName = "auto"
     """How much memory all of dowse uses, which only the global file sets."""
     storage_limit_bytes: int = 10 * 1024**3
@@ -194,6 +196,12 @@ def _parse_encoder(value: Any) -> EncoderName | EncoderEndpoint:
     return name
 
 
+def _parse_place(value: Any) -> str | None:
+    if value is None or (isinstance(value, str) and re.fullmatch(r"s3://[^/\s]\S*|[~/]\S.*", value)):
+        return value
+    raise ValueError("is not the full path of a folder, an s3:// address, or null")
+
+
 def _parse_store(value: Any) -> StoreName:
     if value not in ("local", "lancedb"):
         raise ValueError("is not one of 'local', 'lancedb'")
@@ -243,6 +251,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "maskSecrets": ("mask_secrets", _parse_boolean),
     "readHistory": ("read_history", _parse_boolean),
     "store": ("store", _parse_store),
+    "sharedIndex": ("shared_index", _parse_place),
     "memory": ("memory", _parse_memory),
     "storageLimitMB": ("storage_limit_bytes", _parse_megabytes),
 }

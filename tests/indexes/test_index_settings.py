@@ -46,6 +46,7 @@ INVALID: dict[str, Any] = {
     "vectorCacheMB": -1,
     "maskSecrets": "no",
     "store": "postgres",
+    "sharedIndex": "https://example.org",
 }
 
 

@@ -12,6 +12,7 @@ COMMANDS = {
     "open": "dowse.cli.open_command:open_page",
     "site": "dowse.cli.site_command:site",
     "index": "dowse.cli.index_command:index",
+    "publish": "dowse.cli.publish_command:publish",
     "docs": "dowse.cli.docs_command:docs",
     "search": "dowse.cli.search_command:search",
     "status": "dowse.cli.projects_command:status",

@@ -32,11 +32,14 @@ if TYPE_CHECKING:
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--yes", is_flag=True, help="Do not ask before indexing more files than maxFiles.")
 @click.option("--wait", is_flag=True, help="Wait until all chunks are encoded for search by meaning.")
+@click.option(
+    "--store", metavar="PLACE", help="Publish the commit in DIR to a folder or s3:// address: see dowse publish."
+)
 @click.option("--first", hidden=True, help="Index files whose path has these words before the others.")
 @click.option("--documents", is_flag=True, hidden=True, help="Index the files as documents.")
 @json_option
 def index(
-    folder: str | None, *, yes: bool, wait: bool, first: str | None, documents: bool, as_json: bool
+    folder: str | None, *, yes: bool, wait: bool, store: str | None, first: str | None, documents: bool, as_json: bool
 ) -> int | CommandReply:
     """Index the files in DIR.
 
@@ -49,6 +52,10 @@ def index(
 
     Exit code 1: no file is indexed, or you declined to index more than maxFiles files.
     """
+    if store is not None:
+        from dowse.cli.publish_command import publish_folder
+
+        return publish_folder(folder, store, with_model=True, as_json=as_json)
     from dowse.indexes.project_lookup import open_project
     from dowse.indexes.storage_limit import enforce_storage_limit
 

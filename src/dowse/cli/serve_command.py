@@ -32,6 +32,7 @@ tools_option = click.option(
     multiple=True,
     help="Also serve the site with this search index. May be repeated.",
 )
+@click.option("--store", metavar="PLACE", help="Serve the shared index in this folder or s3:// address, read-only.")
 @config_options
 @tools_option
 @budget_option
@@ -51,8 +52,10 @@ def serve(folders: tuple[str, ...], *, config: str | None, no_config: bool, hook
     docs/http.md for HTTP.
     """
     roots = tuple(folder for name in folders if (folder := parse_folder(name)))
-    manifest = load_manifest(config, no_config=no_config, has_folders=bool(roots))
-    level, budget, only, sites = (how.pop(name) for name in ("level", "budget", "only", "sites"))
+    manifest = load_manifest(config, no_config=no_config, has_folders=bool(roots or how["store"]))
+    level, budget, only, sites, store = (how.pop(name) for name in ("level", "budget", "only", "sites", "store"))
+    if store and roots:
+        raise UsageError("--store serves a shared index in place of DIR. Leave out one of them.")
     arguments = {
         "roots": roots,
         "sites": sites,
@@ -60,6 +63,7 @@ def serve(folders: tuple[str, ...], *, config: str | None, no_config: bool, hook
         "level": level if _is_on_command_line("level") else None,
         "budget": budget if _is_on_command_line("budget") else None,
         "hook_socket": hook_socket,
+        "store": store,
     }
     if manifest and manifest.http and not how["address"]:
         how |= manifest.http

@@ -35,6 +35,8 @@ class ServeOptions:
     has_projects: bool = True
     """Whether to serve projects, detected ones if no root is named."""
     answers_hooks: bool = False
+    store: str | None = None
+    """The place of a shared index to serve as a project."""
 
 
 def config_options(command: Any) -> Any:
@@ -71,6 +73,7 @@ def merge_options(arguments: "dict[str, Any]", manifest: "Manifest | None") -> S
         manifest.archives if manifest else None,
         has_projects=bool(roots) or manifest is None or manifest.roots is None,
         answers_hooks=arguments.get("hook_socket", False),
+        store=arguments.get("store"),
     )
 
 
@@ -107,6 +110,8 @@ def open_services(options: ServeOptions, *, is_over_http: bool = False) -> "tupl
         return None, None
     from dowse.keeping.service import Service
 
+    if options.store:
+        return _serve_copy(options.store)
     library = Service([*options.roots, *options.documents]) if options.documents else None
     if not options.has_projects:
         return None, library
@@ -115,6 +120,17 @@ def open_services(options: ServeOptions, *, is_over_http: bool = False) -> "tupl
     from dowse.indexes.project_lookup import open_project
 
     return Service([open_project(None).root]), library  # over HTTP no client names its roots
+
+
+def _serve_copy(location: str) -> "tuple[Service, None]":
+    """Return the service of a shared index, which follows its newer versions."""
+    from dowse.keeping.service import Service
+    from dowse.keeping.shared_copy import SharedCopy
+
+    copy = SharedCopy(location)
+    service = Service([copy.root])
+    copy.follow(service)
+    return service, None
 
 
 def find_archives(options: ServeOptions) -> "ArchiveLocations | None":

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -28,6 +29,7 @@ from dowse.indexes.index_status import IndexStatus, describe_index
 from dowse.indexes.old_layout import retire_old_documents, views_to_index
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
+from dowse.indexes.shared_base import begin_with_shared_index, take_vectors
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files, write_tables
 from dowse.platform import make_private_folder
 from dowse.settings import write_default_settings
@@ -78,11 +80,27 @@ class ProjectIndex(OpenedIndex):
             with self._turn.held(TURN_WAIT_SECONDS):
                 write_default_settings(self.settings_files[1], self.settings_files[0])
                 remove_leftovers(self.folder)
+                self._begin_with_shared_index()
                 try:
                     return self._run(progress, drift, first, is_confirmed=is_confirmed)
                 except StoreDamaged as error:
                     self._start_over(error)
                     return self._run(progress, None, first, is_confirmed=is_confirmed)
+
+    def _begin_with_shared_index(self) -> None:
+        """Begin a new index with a shared one, so that only files that differ from it are parsed and encoded."""
+        if self.settings.shared_index and not self.has_catalog:
+            try:
+                begin_with_shared_index(self.folder, self.settings.shared_index)
+            except DowseError as error:
+                self.warnings.append(f"{error} The files are indexed without the shared index.")
+
+    def _take_shared_vectors(self) -> None:
+        if self.settings.shared_index:
+            try:
+                take_vectors(self.whole, self.settings, self.settings.shared_index)
+            except (DowseError, sqlite3.Error) as error:
+                self.warnings.append(f"{error} Vectors of the shared index are made here instead.")
 
     def rebuild(self, progress: Progress | None = None) -> IndexReport:
         """Build the index again from nothing; the settings stay, and the old index if the new one cannot be built."""
@@ -309,6 +327,7 @@ class ProjectIndex(OpenedIndex):
             self.warnings += retire_old_documents(old_documents, self.settings)
         if drift.pending and (table := self.table()):  # loading it takes 0.1 s, which a run without changes saves
             store.vector_counts(table.version)  # updates the matrix now, while no search waits for it
+        self._take_shared_vectors()
         self._write_tables()
         return report
 

@@ -11,6 +11,7 @@ from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
 from dowse.freshness.indexer import text_reader
 from dowse.platform import Lock
 from dowse.settings import Settings, load_settings, settings_stamp
+from dowse.sharing.fetching import origin_notice
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.store.lance_store import LanceStore
@@ -45,7 +46,7 @@ class OpenedIndex:
         self.settings_files = (storage_layout.global_settings_file(), self.folder / "config.json")
         obstacles = storage_layout.move_obstacles_aside(self.folder)
         self.settings, self.warnings = load_settings(*self.settings_files)
-        self.warnings += obstacles
+        self.warnings += [*obstacles, *origin_notice(self.folder)]
         self._shared = _SharedParts(make_source(root, self.settings, view))
         self._turn = Lock(self.folder / "index.lock")
         self._catalog_file = self.folder / "catalog.sqlite"

@@ -1,6 +1,7 @@
 """The one service object of a process: the indexes it serves."""
 
 import contextlib
+import threading
 from pathlib import Path
 
 from dowse.encoding_worker.client import EncodingClient
@@ -31,6 +32,15 @@ class Service:
         served = ServedIndex(root, self._unique_name(root), encoder=self.encoder)
         self.projects.append(served)
         return served
+
+    def replace(self, old: Path, new: Path, seconds: float) -> None:
+        """Serve a project in place of another, under its name; requests that have begun may go on for some seconds."""
+        number = next(number for number, served in enumerate(self.projects) if served.root == old.resolve())
+        before = self.projects[number]
+        self.projects[number] = ServedIndex(new.resolve(), before.name, encoder=self.encoder)
+        closing = threading.Timer(seconds, before.close)
+        closing.daemon = True
+        closing.start()
 
     @property
     def has_several(self) -> bool:

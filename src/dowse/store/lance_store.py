@@ -1,9 +1,11 @@
 """The store that keeps the tables of the specification beside the default one: with them, others read the index."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
+from dowse.errors import Failed
 from dowse.protocols import ReadText
-from dowse.store.lance_tables import LanceTables
+from dowse.store.lance_tables import LanceTables, TablesRecord
 from dowse.store.local import LocalStore
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
 from dowse.types import Finding
@@ -32,3 +34,13 @@ class LanceStore(LocalStore):
             if self._tables.problems():
                 self._tables.set_aside()
                 self._tables.follow()
+
+
+def write_tables_to(store: LocalStore, read_text: ReadText, place: str, options: Mapping[str, str]) -> TablesRecord:
+    """Bring the tables of another place up to date with a store; return what they hold then."""
+    tables = LanceTables(store.folder, store._catalog, read_text, place=place, options=options)
+    tables.follow()
+    written = tables.record()
+    if written is None:
+        raise Failed(f"The tables in {place} cannot be read after they were written. Try again.")
+    return written

@@ -13,7 +13,7 @@ import json
 import os
 import shutil
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 1
-RECORD_FILE = "tables.json"
+RECORD_FILE, SHARED_RECORD_FILE = "tables.json", "shared-tables.json"
+"""What the tables of an index hold, and what those hold that it was published to."""
 TABLES: dict[Kind, tuple[str, str]] = {
     "code": ("index.lancedb", "project_docs"),
     "docs": ("docs.lancedb", "project_docs_prose"),
@@ -68,7 +69,7 @@ class TablesRecord:
 
 def import_lancedb() -> Any:
     """Return the module, which takes seconds to import."""
-    os.environ.setdefault("LANCE_LOG", "error")  # it reports each new table on stderr
+    os.environ.setdefault("LANCEDB_LOG", "error")  # it reports each new table on stderr
     try:
         import lancedb
     except ImportError as error:
@@ -81,8 +82,18 @@ def import_lancedb() -> Any:
 class LanceTables:
     """The tables of one index in a folder."""
 
-    def __init__(self, folder: Path, catalog: Catalog, read_text: ReadText) -> None:
-        self._folder, self._catalog, self._read_text = folder, catalog, read_text
+    def __init__(
+        self,
+        folder: Path,
+        catalog: Catalog,
+        read_text: ReadText,
+        *,
+        place: str | None = None,
+        options: Mapping[str, str] | None = None,
+    ) -> None:
+        self._catalog, self._read_text = catalog, read_text
+        self._folder, self._place, self._options = folder, place or str(folder), dict(options or {}) or None
+        self._record_file = folder / (SHARED_RECORD_FILE if place else RECORD_FILE)
 
     def follow(self) -> None:
         """Bring the tables up to date with the catalog; raise Failed if that cannot be done. The caller holds the lock."""
@@ -90,8 +101,12 @@ class LanceTables:
         if known and known == replace(wanted, versions=known.versions):
             return
         changes = encoded = None
-        with lance_errors(self._folder):
-            if known and known == replace(wanted, sequence=known.sequence, versions=self._versions()):
+        with lance_errors(self._place):
+            if (
+                known
+                and known == replace(wanted, sequence=known.sequence, versions=known.versions)
+                and self._restore(known)
+            ):
                 changes = self._catalog.changes_since(known.sequence)
                 encoded = self._catalog.encoded_since(known.sequence)
             if changes is None or encoded is None or len(changes.added) > MERGED_DOCUMENTS:
@@ -109,10 +124,10 @@ class LanceTables:
     def rebuild(self) -> None:
         """Write the tables anew, each in one step."""
         wanted = self._wanted()
-        with lance_errors(self._folder):
+        with lance_errors(self._place):
             schema = self._schema(wanted)
             for kind, (database, name) in TABLES.items():
-                connection = import_lancedb().connect(str(self._folder / database))
+                connection = self._connect(database)
                 _require_own_table(connection, database, name)
                 ids = (document.id for document in self._catalog.documents(view=self._view()) if document.kind == kind)
                 rows = self._batches(ids, wanted, schema)
@@ -121,7 +136,7 @@ class LanceTables:
 
     def set_aside(self) -> None:
         """Remove the tables, and keep those of another program under another name."""
-        (self._folder / RECORD_FILE).unlink(missing_ok=True)
+        self._record_file.unlink(missing_ok=True)
         for database, _ in TABLES.values():
             folder, backup = self._folder / database, self._folder / f"{database}.bak"
             if folder.exists():
@@ -136,7 +151,7 @@ class LanceTables:
         if known is None:
             return ["are missing or damaged"] if self._catalog.document_ids(self._view()) else []
         try:
-            with lance_errors(self._folder):
+            with lance_errors(self._place):
                 found = {row for kind in KINDS for row in self._stored_chunks(kind)}
         except Failed as error:
             return [str(error)]
@@ -154,23 +169,40 @@ class LanceTables:
     def record(self) -> TablesRecord | None:
         """Return what is recorded of the tables; None when they are missing or of another version."""
         try:
-            found = TablesRecord(**read_json(self._folder / RECORD_FILE))
+            found = TablesRecord(**read_json(self._record_file))
             found = replace(found, versions=tuple(found.versions))
         except (SettingsError, TypeError):
             return None
-        has_tables = all((self._folder / database / f"{name}.lance").is_dir() for database, name in TABLES.values())
+        places = [Path(self._place) / database / f"{name}.lance" for database, name in TABLES.values()]
+        has_tables = "://" in self._place or all(place.is_dir() for place in places)
         return found if has_tables and found.format == FORMAT else None
 
     def _write_record(self, record: TablesRecord) -> None:
         record = replace(record, versions=self._versions())
-        write_atomically(self._folder / RECORD_FILE, json.dumps(asdict(record)).encode())
+        write_atomically(self._record_file, json.dumps(asdict(record)).encode())
 
     def _versions(self) -> tuple[int, ...]:
         return tuple(self._open(kind).version for kind in TABLES)
 
     def _open(self, kind: Kind) -> Any:
         database, name = TABLES[kind]
-        return _open_own_table(import_lancedb().connect(str(self._folder / database)), database, name)
+        return _open_own_table(self._connect(database), database, name)
+
+    def _connect(self, database: str) -> Any:
+        return import_lancedb().connect(f"{self._place}/{database}", storage_options=self._options)
+
+    def _restore(self, known: TablesRecord) -> bool:
+        """Bring the tables back to the recorded versions, after a writer that was killed; return whether they are there."""
+        for kind, version in zip(TABLES, known.versions, strict=True):
+            table = self._open(kind)
+            if table.version == version:
+                continue
+            try:
+                table.checkout(version)
+                table.restore()
+            except (RuntimeError, ValueError):  # it was removed since
+                return False
+        return True
 
     def _wanted(self) -> TablesRecord:
         """Return the record of tables that are up to date. `vector` has the model's vectors, or those that serve now."""

@@ -1,0 +1,1 @@
+"""Publishing a commit of a repository as a shared index."""

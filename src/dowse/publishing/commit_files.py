@@ -1,0 +1,90 @@
+"""The tracked files of a commit, written into a folder with their secrets masked; the working tree is not read."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from dowse.errors import Failed
+from dowse.history.git_objects import GitObjects
+from dowse.platform import disk_errors
+from dowse.screening.masking import Suspicion, screen_text
+
+MAX_LIST_BYTES = 500_000_000
+FILE_MODES = ("100644", "100755")
+"""Files. Links and submodules are left out, as in a working tree."""
+
+
+class _Blob(NamedTuple):
+    name: str
+    size: int
+    path: str
+
+
+def write_commit_files(objects: GitObjects, folder: Path, max_bytes: int) -> int:
+    """Write the files of the commit below the root, but those larger than the maximum; return how many."""
+    blobs = [blob for blob in _list_files(objects) if blob.size <= max_bytes]
+    for blob, data in _read_blobs(objects, blobs):
+        file = folder.joinpath(*blob.path.split("/"))
+        with disk_errors(file):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(mask_file(blob.path, data))
+    return len(blobs)
+
+
+def mask_file(path: str, data: bytes) -> bytes:
+    """Return the content of a file with its secrets masked; lines stay lines."""
+    encoding = "utf-8"
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        encoding = "utf-16"
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError:
+        encoding = "latin-1"  # byte for byte
+        text = data.decode(encoding)
+    suspicion = Suspicion.of(text, path, masks=True)
+    if not suspicion.rules:
+        return data
+    screened = screen_text(text, path=path, suspicion=suspicion._replace(has_flags=False))
+    return screened.text.encode(encoding) if screened.masked else data
+
+
+def _list_files(objects: GitObjects) -> Iterator[_Blob]:
+    repository = objects.repository
+    where = [repository.lead.rstrip("/")] if repository.lead else []
+    listed, is_cut = objects.output(
+        "ls-tree", "-r", "-l", "-z", "--full-tree", repository.head, "--", *where, max_bytes=MAX_LIST_BYTES
+    )
+    if is_cut:
+        raise Failed("The commit has too many files to be published.")
+    for line in listed.split(b"\0"):
+        fields, _, raw = line.partition(b"\t")
+        with contextlib.suppress(UnicodeDecodeError, ValueError):  # a name that is no text is not indexed either
+            mode, _, name, size = fields.decode().split()
+            path = raw.decode().removeprefix(repository.lead)
+            if mode in FILE_MODES and not any(part in ("", ".", "..", ".git") for part in path.split("/")):
+                yield _Blob(name, int(size), path)
+
+
+def _read_blobs(objects: GitObjects, blobs: list[_Blob]) -> Iterator[tuple[_Blob, bytes]]:
+    """Yield the content of each blob, as `git cat-file --batch` prints them one after the other."""
+    found = bytearray()
+    with contextlib.closing(objects.stream("cat-file", "--batch", lines=[blob.name for blob in blobs])) as chunks:
+        for blob in blobs:
+            while (end := found.find(b"\n")) < 0:
+                found += _next(chunks)
+            header = bytes(found[:end]).decode(errors="replace").split()
+            if header[:2] != [blob.name, "blob"]:
+                raise Failed(f"git cannot read {blob.path} of the commit: {' '.join(header[1:])[:100]}.")
+            stop = end + 1 + int(header[2])
+            while len(found) < stop + 1:
+                found += _next(chunks)
+            yield blob, bytes(found[end + 1 : stop])
+            del found[: stop + 1]
+
+
+def _next(chunks: Iterator[bytes]) -> bytes:
+    piece = next(chunks, b"")
+    if not piece:
+        raise Failed("git ended before it had printed all files of the commit.")
+    return piece

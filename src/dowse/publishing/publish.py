@@ -1,0 +1,149 @@
+"""Publishing: the index of a commit, made from the version before and the files that differ from it."""
+
+import contextlib
+import json
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from dowse.encoding_worker.encode_now import encode_now
+from dowse.errors import DowseError, StoreBusy
+from dowse.freshness.indexer import RECIPE, text_reader
+from dowse.history.git_objects import find_repository, open_objects
+from dowse.indexes.encoder_state import wanted_versions
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index_log import close_log
+from dowse.platform import make_private_folder
+from dowse.publishing.commit_files import write_commit_files
+from dowse.publishing.writer_lease import require_conditions, writer_lease
+from dowse.sharing.fetching import fetch_index
+from dowse.sharing.object_place import ObjectPlace
+from dowse.sharing.packed_index import pack_files, pack_index
+from dowse.sharing.shared_version import SharedVersion, read_version, write_version
+from dowse.store.lance_store import write_tables_to
+from dowse.store.lance_tables import SHARED_RECORD_FILE
+from dowse.store.storage_layout import index_folder
+from dowse.types import KINDS, Progress
+
+PACKED_FOLDER = "packed"
+KEPT_OBJECTS = 6
+"""Packed objects that are kept, two for each version, for readers that have just read an older `index.json`."""
+WAIT_SECONDS = 1800.0
+"""How long a writer waits for another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishReport:
+    """A version that was published, or was there already."""
+
+    version: SharedVersion
+    is_new: bool
+    added: int = 0
+    updated: int = 0
+    removed: int = 0
+    seconds: float = 0.0
+
+
+def publish(
+    root: Path,
+    place: ObjectPlace,
+    progress: Progress,
+    say: Callable[[str], None],
+    *,
+    with_model: bool = True,
+    wait_seconds: float = WAIT_SECONDS,
+) -> PublishReport:
+    """Publish the commit that is checked out in a repository, from the tracked files of the commit alone."""
+    started = time.monotonic()
+    repository = find_repository(root)
+    read_version(place)  # refuses a place that cannot be read, or was written by a newer dowse
+    require_conditions(place)
+    with writer_lease(place, repository.head, wait_seconds, say) as require_lease:
+        found = read_version(place)
+        before = found[0] if found else None
+        with _working_index(root, before, place) as (index, tree):
+            if before and _is_published(before, repository.head, index, with_model=with_model):
+                return PublishReport(before, is_new=False)
+            with open_objects(repository) as objects:
+                write_commit_files(objects, tree, index.settings.max_file_bytes)
+            report = index.update(progress)
+            if not report.is_complete:
+                raise KeyboardInterrupt
+            if with_model:
+                encode_now(index, progress, say)
+            require_lease()
+            version = _upload(index, tree, place, before, repository.head)
+            require_lease()
+            if not write_version(place, version, found[1] if found else None):
+                raise StoreBusy(f"Another process has published to {place.name} meanwhile. Try again.")
+            _remove_old_objects(place, version)
+    return PublishReport(
+        version, is_new=True, added=report.added, updated=report.updated, removed=report.removed,
+        seconds=time.monotonic() - started,
+    )  # fmt: skip
+
+
+def _is_published(version: SharedVersion, commit: str, index: ProjectIndex, *, with_model: bool) -> bool:
+    """Return whether a version is what this publisher would make."""
+    wanted = wanted_versions(index.whole, index.settings) if with_model else ()
+    return (version.commit, version.recipe) == (commit, RECIPE) and set(wanted) <= set(version.encoders)
+
+
+@contextlib.contextmanager
+def _working_index(root: Path, before: SharedVersion | None, place: ObjectPlace) -> Iterator[tuple[ProjectIndex, Path]]:
+    """Give a block an index of an empty folder, which begins with the version before; both are removed at the end."""
+    settings = index_folder(root.resolve()) / "config.json"
+    with tempfile.TemporaryDirectory(prefix="dowse-publish-") as temporary:
+        tree = Path(temporary).resolve() / root.resolve().name
+        tree.mkdir()
+        folder = index_folder(tree)
+        make_private_folder(folder)
+        try:
+            if settings.exists():
+                shutil.copyfile(settings, folder / "config.json")
+            if before:
+                fetch_index(place, before, folder, with_settings=False)
+                (folder / SHARED_RECORD_FILE).write_text(json.dumps(dict(before.tables)), encoding="utf-8")
+            index = ProjectIndex(tree)
+            try:
+                yield index, tree
+            finally:
+                index.close()
+        finally:
+            close_log(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _upload(
+    index: ProjectIndex, tree: Path, place: ObjectPlace, before: SharedVersion | None, commit: str
+) -> SharedVersion:
+    """Write everything of a new version but the object that makes it the current one."""
+    store = index.whole
+    tables = write_tables_to(store, text_reader(index.kept_source), place.name, place.options)
+    number = before.number + 1 if before else 1
+    name = f"{number:06d}-{commit[:12]}-{time.time_ns():x}"
+    keys = f"{PACKED_FOLDER}/{name}-index.zip", f"{PACKED_FOLDER}/{name}-files.zip"
+    with tempfile.TemporaryDirectory(prefix="dowse-publish-") as temporary:
+        packed = Path(temporary) / "packed.zip"
+        pack_index(index.folder, packed)
+        place.upload(packed, keys[0])
+        pack_files(tree, store.paths(), packed)
+        place.upload(packed, keys[1])
+    totals = [store.totals(kind) for kind in KINDS]
+    return SharedVersion(
+        tree.name, commit, number, datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"), *keys,
+        asdict(tables), sum(total.documents for total in totals),
+        sum(total.chunks for total in totals), RECIPE, store.encoders(),
+    )  # fmt: skip
+
+
+def _remove_old_objects(place: ObjectPlace, version: SharedVersion) -> None:
+    """Remove packed objects that no reader needs any more. What cannot be removed now is removed next time."""
+    with contextlib.suppress(DowseError):
+        for key in sorted(place.keys(PACKED_FOLDER))[:-KEPT_OBJECTS]:
+            if key not in (version.packed_index, version.packed_files):
+                place.remove(key)

@@ -1,0 +1,94 @@
+"""The two objects of a shared version: the packed index, which is the catalog and the lexical index, and the packed files.
+
+A server needs neither LanceDB, whose import takes 3 s, nor a parser to answer from them.
+"""
+
+import contextlib
+import os
+import sqlite3
+import tempfile
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+from dowse.errors import Failed
+from dowse.platform import disk_errors, make_private_folder, stat_of
+from dowse.store.lexical_follower import FOLDER_PREFIX
+from dowse.store.store_files import CATALOG_FILE, remove_store
+from dowse.types import Stat
+
+_SETTINGS_FILE = "config.json"
+
+
+def pack_index(folder: Path, target: Path) -> None:
+    """Pack the catalog, the lexical index and the settings of an index that nobody writes."""
+    with (
+        disk_errors(target),
+        tempfile.TemporaryDirectory(dir=target.parent) as temporary,
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed,
+    ):
+        copy = Path(temporary) / CATALOG_FILE
+        with contextlib.closing(sqlite3.connect(folder / CATALOG_FILE)) as catalog:
+            catalog.execute("VACUUM INTO ?", (str(copy),))
+        packed.write(copy, CATALOG_FILE)
+        for file in [folder / _SETTINGS_FILE, *sorted(folder.glob(f"{FOLDER_PREFIX}*/*"))]:
+            if file.is_file() and not file.name.endswith(".lock"):
+                packed.write(file, str(file.relative_to(folder)))
+
+
+def unpack_index(packed_file: Path, folder: Path, *, with_settings: bool) -> None:
+    """Put a packed index into a folder, in place of the index there; the catalog, which makes it one, comes last."""
+    remove_store(folder)
+    try:
+        with disk_errors(folder), zipfile.ZipFile(packed_file) as packed:
+            names = sorted(packed.namelist(), key=lambda name: name == CATALOG_FILE)
+            for name in names:
+                if name == _SETTINGS_FILE and not with_settings:
+                    continue
+                _require_known(name)
+                make_private_folder((folder / name).parent)
+                part = folder / f"{name}.part" if name == CATALOG_FILE else folder / name
+                with packed.open(name) as source, part.open("wb") as target:
+                    while piece := source.read(1 << 20):
+                        target.write(piece)
+                if name == CATALOG_FILE:
+                    part.replace(folder / name)
+    except (zipfile.BadZipFile, EOFError) as error:
+        remove_store(folder)
+        raise Failed(f"The packed index is damaged ({error}). Publish the commit again.") from error
+
+
+def pack_files(root: Path, paths: Iterable[str], target: Path) -> None:
+    """Pack files below a folder."""
+    with disk_errors(target), zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+        for path in paths:
+            packed.writestr(zipfile.ZipInfo(path), (root / path).read_bytes(), zipfile.ZIP_DEFLATED, 1)
+
+
+def unpack_files(packed_file: Path, root: Path) -> list[tuple[str, Stat]]:
+    """Write packed files below an empty folder; return their paths and stats."""
+    found = list[tuple[str, Stat]]()
+    try:
+        with zipfile.ZipFile(packed_file) as packed:
+            for path in packed.namelist():
+                parts = path.split("/")
+                if any(part in ("", ".", "..") or "\\" in part or ":" in part for part in parts):
+                    raise Failed(
+                        f"The packed files name one outside of their folder: {path[:100]!r}. They are not used."
+                    )
+                file = root.joinpath(*parts)
+                make_private_folder(file.parent)
+                with disk_errors(file), file.open("xb") as stream:
+                    stream.write(packed.read(path))
+                    stream.flush()
+                    found.append((path, stat_of(os.fstat(stream.fileno()))))
+    except (zipfile.BadZipFile, EOFError, OSError) as error:
+        raise Failed(f"The packed files are damaged ({error}). Publish the commit again.") from error
+    return found
+
+
+def _require_known(name: str) -> None:
+    parts = PurePosixPath(name).parts
+    is_words = len(parts) == 2 and parts[0].startswith(FOLDER_PREFIX) and ".." not in name and "\\" not in name
+    if name not in (CATALOG_FILE, _SETTINGS_FILE) and not is_words:
+        raise Failed(f"The packed index holds a file that no index has: {name[:100]!r}. Publish the commit again.")
