@@ -25,18 +25,18 @@ class Plot:
     """The row, the column and the label of each bar."""
 
 
-def _both_assistants(column: str) -> tuple[tuple[str, str, str], ...]:
-    return tuple((name, column, name) for name in ("dowse", "grep and read"))
+def _assistants(column: str) -> tuple[tuple[str, str, str], ...]:
+    return tuple((name, column, name) for name in ("dowse", "semble", "grep and read"))
 
 
 PLOTS = (
     Plot(
         "tokens", "Tokens that a scripted assistant reads, median of 106 issues (50,000 is the limit)", "Tokens that an assistant reads, measured",
-        _both_assistants("tokens, median"),
+        _assistants("tokens, median"),
     ),
     Plot(
         "solved", "Issues whose changed lines it has seen within 50,000 tokens, of 106", "Tokens that an assistant reads, measured",
-        _both_assistants("succeeds"),
+        _assistants("succeeds"),
     ),
     Plot(
         "memory", "Peak memory of the full index of 10,000 files", "10,000 files: 10,000 text files, 49 MB",
