@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 @click.option("--without-model", is_flag=True, help="Do not encode the chunks with the model, which takes longest.")
 @json_option
 def publish(words: tuple[str, ...], *, without_model: bool, as_json: bool) -> int | CommandReply:
-    """Publish the commit that is checked out in DIR to PLACE, for others to search.
+    """Publish the index of the commit in DIR to PLACE.
 
-    PLACE is a folder or s3://bucket/prefix. dowse serve --store PLACE serves it on a machine
+    Others search it there. PLACE is a folder or s3://bucket/prefix. dowse serve --store PLACE serves it on a machine
     without a checkout. Credentials and the endpoint of a bucket are found where the AWS tools
     look for them.
 
