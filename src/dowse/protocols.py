@@ -127,8 +127,8 @@ class ChunkReader(Protocol):
         """Return the chunks of a document, in order."""
         ...
 
-    def chunk_lines(self, document_id: int) -> dict[int, tuple[int, int]]:
-        """Return the first and last line of each chunk of a document, in a tenth of the time that the chunks take."""
+    def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """Return the first and last line of those of the chunks that exist, by id, in a tenth of the time of the chunks."""
         ...
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:

@@ -5,9 +5,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp_types import CallToolResult
 
-from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
+from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, total_wire_characters, wire_characters
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
 from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
@@ -99,3 +101,8 @@ def test_many_projects_are_cut_and_that_is_said(root: Path, tmp_path: Path) -> N
         assert "dowse projects" in reply["truncated"]
 
     run_conversation("auto", conversation, root, budget_tokens=1000)
+
+
+@given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=8) | st.integers(), max_size=3), max_size=4))
+def test_values_take_together_what_each_of_them_takes(values: list[dict[str, Any]]) -> None:
+    assert total_wire_characters(values) == sum(map(wire_characters, values))

@@ -16,7 +16,7 @@ from dowse.screening import secret_rules as rules_module
 from dowse.screening import secrets
 from dowse.screening.masking import UNCHECKED, mask_label, screen_text, surroundings
 from dowse.screening.secret_rules import load_secret_rules
-from dowse.screening.secrets import find_secrets
+from dowse.screening.secrets import find_secrets, possible_rules
 from tests.end_to_end.security.fake_secrets import (
     ANTHROPIC,
     AWS,
@@ -162,8 +162,40 @@ def test_every_rule_can_be_compiled() -> None:
 
 def test_what_a_rule_finds_has_its_stricter_keyword() -> None:
     rules = {rule.kind: rule for rule in load_secret_rules().rules}
-    for kind, (keyword,) in rules_module.STRICTER_KEYWORDS.items():
-        assert keyword.replace(".", r"\.") in rules[kind].expression
+    beginnings = {"jwt": r"\.ey", "twilio-api-key": "SK[0-9a-fA-F]{32}"}
+    assert beginnings.keys() == rules_module.STRICTER_KEYWORDS.keys()
+    for kind, beginning in beginnings.items():
+        assert beginning in rules[kind].expression
+
+
+@pytest.mark.parametrize(
+    ("kind", "value"),
+    [
+        ("vault-service-token", f"hvs.{random_text(95)}"),
+        ("vault-service-token", "s.Zx8Kq2Lw9Rt4Yb7Nc1Vd5Mf3"),
+        ("twilio-api-key", "SKb3a1c97f0e5d2486b3a1c97f0e5d2486"),
+        ("lob-api-key", "lob_key = 'test_0b3a1c97f0e5d2486b3a1c97f0e5d248653'"),
+    ],
+)
+def test_a_value_whose_keyword_is_in_most_code_is_found_in_a_long_text_and_in_its_line(kind: str, value: str) -> None:
+    text = f"{'x = self.test_1()' * 9}\n{value}\n# see os.path"
+    assert kind in {secret.kind for secret in find_secrets(text)}
+    assert kind in {secret.kind for secret in find_secrets(value, rules=possible_rules(text))}
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["api_key", "token", "secret", " ", "=", ":", ">", "|", "||", ",", "'", '"', "`", "\n", "\\n", ";", "("]
+        )
+        | st.text("abcXYZ019_.=+/-", min_size=8, max_size=14),
+        max_size=12,
+    ).map("".join)
+)
+def test_a_text_in_which_the_generic_rule_matches_has_the_signs_of_a_value(text: str) -> None:
+    rule = next(rule for rule in load_secret_rules().rules if rule.kind == secrets.GENERIC_KIND)
+    if secrets._compile(rule.expression).search(text):
+        assert secrets._GENERIC_VALUE.search(text)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"[]", b'{"rules": [{}], "allowed": []}'])

@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.line_numbers import line_starts
-from dowse.searching.document_lines import DocumentLines, WantedLines
+from dowse.searching.document_lines import DocumentLines
 from dowse.searching.passage_selection import ChosenPassages, FileLines, choose_passages
 from dowse.searching.query_terms import parse_search_query
+from dowse.searching.wanted_lines import WantedLines
 from dowse.text.analysis import terms_of
 from dowse.types import StoredChunk, StoredDocument, Symbol
 

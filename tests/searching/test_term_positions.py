@@ -35,4 +35,11 @@ def test_the_terms_of_a_text_are_those_of_its_analysis(text: str, words: frozens
 def test_a_short_term_counts_as_often_as_it_occurs_and_a_long_one_once_a_line(
     text: str, term: str, lines: dict[int, list[str]]
 ) -> None:
-    assert terms_by_line(text.encode(), frozenset({term})) == lines
+    assert terms_by_line([text.encode()], frozenset({term})) == [lines]
+
+
+@given(st.lists(TEXTS, max_size=4), st.frozensets(WORDS, max_size=4))
+def test_the_terms_of_several_texts_are_those_of_each(texts: list[str], words: frozenset[str]) -> None:
+    terms = frozenset(term for word in words for term in terms_of(word))
+    data = [text.encode() for text in texts]
+    assert terms_by_line(data, terms) == [terms_by_line([one], terms)[0] for one in data]

@@ -47,8 +47,12 @@ class SecretRules(NamedTuple):
     keywords: KeywordMatcher
 
 
-STRICTER_KEYWORDS = {"jwt": (".ey",)}
-"""Keywords that replace those of a rule: every key has the letters `ey`, and every token of this kind has two such parts."""
+STRICTER_KEYWORDS = {
+    "jwt": (".ey",),
+    "twilio-api-key": tuple(f"sk{digit}" for digit in "0123456789abcdef"),
+}
+"""Keywords that replace those of a rule: every key has the letters `ey`, and every token of this kind has two such parts;
+many words have `sk`."""
 
 
 @cache

@@ -1,7 +1,7 @@
 """Detection of keys and tokens in text."""
 
 import re
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,10 +17,10 @@ NAME_PREFIX_CHARACTERS = 50
 """How far before a match the exceptions of a rule may reach, as in `foreign_key`."""
 GENERIC_KIND = "generic-api-key"
 """The kind of a random-looking value beside a word such as `secret`."""
-_RANDOM_KINDS = (GENERIC_KIND, "vault-service-token")
-"""The two rules whose keywords are in most code."""
 _RUN, _DIGITS = re.compile(r"[\w.=+/-]{10}", re.ASCII), re.compile("[0-9]+")
-"""The minimum of a generic value and of a Vault token: ten characters, one of them a digit."""
+"""The minimum of a generic value: ten characters, one of them a digit."""
+_GENERIC_VALUE = re.compile(r"""[=>:|,][`'"\s=]{0,5}[\w.=+/-]{10,}(?:[`'"\s;\\]|\Z)""", re.ASCII)
+"""A generic value with the signs around it, as the rule has them. The rule itself takes ten times as long."""
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 
@@ -35,9 +35,10 @@ class Secret(NamedTuple):
 def find_secrets(text: str, path: str = "", rules: Sequence[SecretRule] | None = None) -> list[Secret]:
     """Return the secrets of a text in order, without overlaps. Raise ScreeningTimeout when a rule takes too long.
 
-    Some rules apply only to certain files, by their path. `rules` are those that may find something, if they are known.
+    Some rules apply only to certain files, by their path. `rules` are those that may find something in a text of which
+    this is a part, if they are known.
     """
-    rules = possible_rules(text, path) if rules is None else rules
+    rules = possible_rules(text, path) if rules is None else _possible_in_part(text, rules)
     return list(_merge_overlapping(sorted(secret for rule in rules for secret in _find_by_rule(rule, text))))
 
 
@@ -51,9 +52,20 @@ def possible_rules(text: str, path: str = "", words: Set[str] | None = None) -> 
     if not keywords:
         return []
     candidates = {rule.kind: rule for keyword in keywords for rule in rules.by_keyword[keyword]}
-    if any(kind in candidates for kind in _RANDOM_KINDS) and not _may_have_random_value(text):
-        candidates = {kind: rule for kind, rule in candidates.items() if kind not in _RANDOM_KINDS}
-    return [rule for rule in candidates.values() if _may_match(rule, path)]
+    return [rule for rule in candidates.values() if _may_have_value(rule, text) and _may_match(rule, path)]
+
+
+def _possible_in_part(text: str, rules: Sequence[SecretRule]) -> list[SecretRule]:
+    """Return those of the rules that may find something in a part of the text that they were chosen for."""
+    lowered = text.lower()
+    found = [rule for rule in rules if any(keyword in lowered for keyword in rule.keywords)]
+    return [rule for rule in found if _may_have_value(rule, text)]
+
+
+def _may_have_value(rule: SecretRule, text: str) -> bool:
+    """Return whether a text with keywords of a rule may have a value for it; some have keywords of most code."""
+    is_possible = _VALUE_CHECKS.get(rule.kind)
+    return is_possible is None or bool(is_possible(text))
 
 
 def _may_have_random_value(text: str) -> bool:
@@ -63,12 +75,22 @@ def _may_have_random_value(text: str) -> bool:
     )
 
 
+_VALUE_CHECKS: dict[str, Callable[[str], object]] = {
+    GENERIC_KIND: _may_have_random_value,
+    "lob-api-key": re.compile(r"(?:live|test)_[a-f0-9]{35}", re.ASCII | re.IGNORECASE).search,
+    "vault-service-token": re.compile(r"hvs\.|s\.[A-Za-z0-9]{24}", re.ASCII).search,
+}
+"""Quick checks whether a text may have a value of a rule."""
+
+
 def _may_match(rule: SecretRule, path: str) -> bool:
     """Return whether a rule applies to the file at a path."""
     return not rule.path or (bool(path) and _compile(rule.path).search(path) is not None)
 
 
 def _find_by_rule(rule: SecretRule, text: str) -> Iterator[Secret]:
+    if rule.kind == GENERIC_KIND and _GENERIC_VALUE.search(text) is None:
+        return
     try:
         for match in _compile(rule.expression).finditer(text, timeout=RULE_SECONDS, concurrent=False):
             group = rule.group or next((number for number, value in enumerate(match.groups(), 1) if value), 0)

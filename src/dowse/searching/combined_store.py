@@ -66,9 +66,9 @@ class CombinedStore:
         """Return the chunks of a document, in order."""
         return (self._files if document_id < 0 else self._store).chunks(document_id)
 
-    def chunk_lines(self, document_id: int) -> dict[int, tuple[int, int]]:
-        """Return the first and last line of each chunk of a document."""
-        return (self._files if document_id < 0 else self._store).chunk_lines(document_id)
+    def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """Return the first and last line of those of the chunks that exist, by id."""
+        return self._by_id(ids, self._store.chunk_lines, self._files.chunk_lines)
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         """Return those of the chunks that exist, by id."""

@@ -201,9 +201,9 @@ class DirectIndex:
         """Return the chunks of a document that were analyzed, in order."""
         return [chunk for chunk in self._stored.values() if chunk.document_id == document_id]
 
-    def chunk_lines(self, document_id: int) -> dict[int, tuple[int, int]]:
-        """Return the first and last line of each chunk of a document that was analyzed."""
-        return {chunk.id: (chunk.start_line, chunk.end_line) for chunk in self.chunks(document_id)}
+    def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """Return the first and last line of those of the chunks that were analyzed, by id."""
+        return {chunk.id: (chunk.start_line, chunk.end_line) for chunk in self.chunks_by_id(ids).values()}
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         """Return those of the chunks that were analyzed, by id."""

@@ -3,18 +3,17 @@
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from heapq import nlargest
+from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import accumulate, pairwise
 from math import exp, fsum
 
 from dowse.searching import ranking_constants
 from dowse.searching.document_units import units_of
 from dowse.searching.passages import Passage
-from dowse.searching.pasted_text import Frame
-from dowse.searching.query_terms import SearchQuery
-from dowse.searching.term_positions import terms_by_line, terms_of_word
+from dowse.searching.term_positions import terms_by_line
 from dowse.searching.units import Unit
+from dowse.searching.wanted_lines import WantedLines
 from dowse.types import StoredChunk, StoredDocument, Symbol
 
 MAX_LINE_BYTES = 1000
@@ -26,7 +25,6 @@ WINDOW_LINES = 10
 MAX_GAP = 2
 """So many lines between two shown ones are shown as well: the sign for them would take nearly as much room."""
 
-_WORD = re.compile(r"\w{3,}")
 _IMPORT = re.compile(r"\s*(?:import|from|if (?:typing\.)?TYPE_CHECKING|#\s*include|use|using|package|require|extern)\b")
 _BOILERPLATE = re.compile(rf"{_IMPORT.pattern}|#|//|/\*|\*|--\s|[)}}\]]")
 _OPEN_BRACKET = re.compile(r"([({])[^)}]*$")
@@ -36,45 +34,6 @@ _NEAR_LINES = [
 ]
 """How much a match counts for the lines around it."""
 _QUOTES = re.compile(r"\s*[rRuUbB]{0,2}(\"{3}|'{3})")
-
-
-@dataclass(frozen=True, slots=True)
-class WantedLines:
-    """The terms, names and lines of a query that decide which lines of a file answer it."""
-
-    terms: Mapping[str, float]
-    """The rarest terms of the query, each with its rarity."""
-    title_terms: Mapping[str, float] = field(default_factory=dict)
-    """Those of the title of pasted text."""
-    words: frozenset[str] = frozenset()
-    """The words of the query as they are written, which may be names."""
-    symbols: frozenset[str] = frozenset()
-    """The names in a query that is a name."""
-    frames: tuple[Frame, ...] = ()
-    """The lines that a traceback in the query names."""
-    all_terms: Mapping[str, float] = field(default_factory=dict)
-    """All its terms, for a document that has none of the rarest."""
-
-    @classmethod
-    def of(
-        cls, query: SearchQuery, terms: Mapping[str, float], title_terms: Mapping[str, float] | None = None
-    ) -> "WantedLines":
-        """Return what a query with these terms says."""
-        return cls(
-            _rarest(terms, ranking_constants.MIN_UNIT_RARITY if title_terms else ranking_constants.MIN_TITLE_RARITY),
-            _rarest(title_terms or {}, ranking_constants.MIN_TITLE_RARITY),
-            frozenset(_WORD.findall(query.text)),
-            frozenset(query.names if query.shape == "symbol" else ()),
-            query.pasted.frames if query.pasted else (),
-            terms,
-        )
-
-
-def _rarest(terms: Mapping[str, float], share: float) -> dict[str, float]:
-    """Return the terms that count within a file: those that are less rare than a share of the rarest say little."""
-    least = share * max(terms.values(), default=0.0)
-    best = nlargest(ranking_constants.UNIT_TERMS, terms, key=terms.__getitem__)
-    return {term: terms[term] for term in best if terms[term] >= least}
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,17 +78,35 @@ class DocumentLines:
         )
         self._units = units_of(document, read_symbols, self.lines, self.first).within(start, end)
         self.units = self._units.units
-        self._terms = self._find_terms(frozenset(wanted.terms) | frozenset(wanted.title_terms))
-        if not self._terms:
-            self._wanted = replace(wanted, terms=wanted.all_terms)
-            self._terms = self._find_terms(frozenset(wanted.all_terms))
-        self._weights = self._weigh_lines()
 
-    def _find_terms(self, terms: frozenset[str]) -> dict[int, list[str]]:
+    @staticmethod
+    def find_terms(documents: Sequence["DocumentLines"]) -> None:
+        """Find the terms of their query in documents; in all at once, which takes a third of the time."""
+        if not documents:
+            return
+        wanted = documents[0]._wanted
+        rarest, others = frozenset(wanted.terms) | frozenset(wanted.title_terms), list[DocumentLines]()
+        for one, found in zip(documents, terms_by_line([one._data for one in documents], rarest), strict=True):
+            one._terms = one._in_units(found)
+            if not one._terms:
+                others.append(one)
+        if others:
+            wanted, terms = replace(wanted, terms=wanted.all_terms), frozenset(wanted.all_terms)
+            for one, found in zip(others, terms_by_line([one._data for one in others], terms), strict=True):
+                one._wanted, one._terms = wanted, one._in_units(found)
+
+    def _in_units(self, found: dict[int, list[str]]) -> dict[int, list[str]]:
         first, last = self.units[0].start, self.units[-1].end
-        return {line: some for line, some in terms_by_line(self._data, terms).items() if first <= line <= last}
+        return {line: some for line, some in found.items() if first <= line <= last}
 
-    def _weigh_lines(self) -> dict[int, float]:
+    @cached_property
+    def _terms(self) -> dict[int, list[str]]:
+        """The terms of the query in each line."""
+        self.find_terms([self])
+        return self._terms
+
+    @cached_property
+    def _weights(self) -> dict[int, float]:
         terms, title_terms = self._wanted.terms, self._wanted.title_terms
         weights = {term: terms.get(term, 0.0) + title_terms.get(term, 0.0) for term in (*terms, *title_terms)}
         return {line: sum([weights[term] for term in found]) for line, found in self._terms.items()}
@@ -158,7 +135,7 @@ class DocumentLines:
         for at in self._framed_units():
             scores[at] += ranking_constants.UNIT_FRAME
         found = {at for at in (*by_words, *by_chunk) if by_words.get(at) or by_chunk.get(at) == 1.0}
-        found -= {at for at in found if self.units[at].kind == "block" and self._is_boilerplate(self.units[at])}
+        found -= {at for at in found if self.units[at].kind == "block" and self._is_boilerplate(at)}
         ranked = sorted({*found, *by_words}, key=lambda at: (at not in found, -scores[at], at))
         if not found:
             best = max(range(len(scores)), key=scores.__getitem__)
@@ -173,8 +150,11 @@ class DocumentLines:
         terms, total = self._wanted.terms, sum(self._wanted.terms.values())
         if self._wanted.title_terms or not total:
             return {}
-        found = ((name, terms.keys() & set(terms_of_word(name))) for name in self._units.by_name)
-        return {name: fsum([terms[term] for term in some]) / total for name, some in found if some}
+        found = dict[str, list[float]]()
+        for term, rarity in terms.items():
+            for name in self._units.names_by_term.get(term, ()):
+                found.setdefault(name, []).append(rarity)
+        return {name: fsum(rarities) / total for name, rarities in found.items()}
 
     def _framed_units(self) -> set[int]:
         """Return the units with a line that a traceback names."""
@@ -270,10 +250,14 @@ class DocumentLines:
                 )
         return found
 
-    def _is_boilerplate(self, unit: Unit) -> bool:
+    def _is_boilerplate(self, at: int) -> bool:
         """Return whether a block has nothing but imports and comments, such as a licence."""
-        lines = self.lines[unit.start : unit.end + 1]
-        return all(_BOILERPLATE.match(line) for line in lines if line[:1].strip())
+        known = self._units.boilerplate.get(at)
+        if known is None:
+            lines = self.lines[self.units[at].start : self.units[at].end + 1]
+            known = all(_BOILERPLATE.match(line) for line in lines if line[:1].strip())
+            self._units.boilerplate[at] = known
+        return known
 
     def _docstring(self, unit: Unit) -> tuple[int, int]:
         """Return the first and last line of the text that describes a function or class; an empty range without one."""

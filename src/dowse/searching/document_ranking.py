@@ -20,7 +20,7 @@ from dowse.searching.candidates import (
     query_of_best_words,
     term_frequencies,
 )
-from dowse.searching.document_lines import DocumentLines, WantedLines
+from dowse.searching.document_lines import DocumentLines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passages import Passage, holds_phrase
 from dowse.searching.query_terms import SearchQuery
@@ -28,6 +28,7 @@ from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, C
 from dowse.searching.search import Answer, SearchHit
 from dowse.searching.term_positions import terms_among
 from dowse.searching.verification import Current, ReadBytes, verify
+from dowse.searching.wanted_lines import WantedLines
 from dowse.text.analysis import terms_of
 from dowse.types import DocumentMatch, StoredDocument, TextQuery
 

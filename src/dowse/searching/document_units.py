@@ -6,17 +6,28 @@ from collections.abc import Callable, Iterable, Sequence
 from math import log
 
 from dowse.searching import ranking_constants
+from dowse.searching.term_positions import terms_of_word
 from dowse.searching.units import Unit, find_units
 from dowse.types import StoredDocument, Symbol
 
 MAX_KEPT_UNITS = 20_000
-"""Units that are kept, those of 200 to 2,000 files and chunks: 5 MB; finding those of a reply takes 2 ms."""
+"""Units that are kept, those of 200 to 2,000 files and chunks: 9 MB; finding those of a reply takes 2 ms."""
 
 
 class DocumentUnits:
     """Units in order, at least one."""
 
-    __slots__ = ("average_size", "by_name", "ends", "scores", "sizes", "starts", "units")
+    __slots__ = (
+        "_names_by_term",
+        "average_size",
+        "boilerplate",
+        "by_name",
+        "ends",
+        "scores",
+        "sizes",
+        "starts",
+        "units",
+    )
 
     def __init__(self, units: Sequence[Unit]) -> None:
         self.units = units
@@ -29,6 +40,20 @@ class DocumentUnits:
         self.by_name: dict[str, list[int]] = {}
         for at, unit in enumerate(units):
             self.by_name.setdefault(unit.name, []).append(at)
+        self._names_by_term: dict[str, list[str]] | None = None
+        self.boilerplate: dict[int, bool] = {}
+        """Whether blocks have nothing but imports and comments, as far as it was asked."""
+
+    @property
+    def names_by_term(self) -> dict[str, list[str]]:
+        """The names of units that have a term, for each term."""
+        if self._names_by_term is None:
+            names: dict[str, list[str]] = {}
+            for name in self.by_name:
+                for term in set(terms_of_word(name)):
+                    names.setdefault(term, []).append(name)
+            self._names_by_term = names
+        return self._names_by_term
 
     def named(self, name: str) -> list[int]:
         """Return the positions of the units with a name; if there is none, of those with it in other capitals."""

@@ -146,6 +146,8 @@ def _passages(document: DocumentLines, units: Sequence[_Candidate]) -> Iterator[
     Closing brackets are shown with the lines that they close, and not by themselves.
     """
     for rank, one in enumerate(units):
+        if one.shown and len(one.chosen) == len(one.shown):
+            continue
         if len(one.chosen) >= min(WHOLE_SHARE * one.unit.size, one.unit.size - MAX_GAP):
             one.chosen.update(range(one.unit.start, one.unit.end + 1))
         runs = list(_runs(one.chosen - one.shown, one.shown))

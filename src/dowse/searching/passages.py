@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from dowse.searching.term_positions import foreign_terms_in, terms_of_word
 
+MIN_COMPARED_LINES = 3
+"""Shorter passages are shown again where another file has the same."""
 _TOKEN = re.compile(r"\w+")
 
 
@@ -35,6 +37,12 @@ class Passage:
         """The lines of the text, each with its number; 0 for a line that stands for others."""
         lines = self.text.split("\n")
         return list(zip(self.numbers or range(self.start_line, self.start_line + len(lines)), lines, strict=True))
+
+
+def comparable_lines(passage: Passage) -> str:
+    """Return the lines of a passage without indentation, to find files that say the same; empty for a short one."""
+    lines = [stripped for line in passage.text.split("\n") if (stripped := line.strip())]
+    return "\n".join(lines) if len(lines) >= MIN_COMPARED_LINES else ""
 
 
 def holds_phrase(text: str, phrase: str) -> bool:

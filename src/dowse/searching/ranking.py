@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
+from typing import NamedTuple
 
 from dowse.searching import ranking_constants
 from dowse.searching.path_kinds import NameMatcher, is_requested_path, kinds_of, unrequested_kinds
@@ -79,18 +80,23 @@ class HalfWay:
     encoded: frozenset[int]
 
 
-@dataclass(frozen=True, slots=True)
-class RankedFile:
-    """A file with its score and the signals that make it up."""
+class RankedFile(NamedTuple):
+    """A file with its score and the signals that make it up. A search makes a hundred of them, and shows ten."""
 
     document_id: int
     score: float
-    signals: Mapping[str, float] = field(default_factory=dict)
+    all_signals: Mapping[str, float]
+    """Its signals, and 0 for those that it does not have."""
+
+    @property
+    def signals(self) -> dict[str, float]:
+        """The signals that it has."""
+        return {name: value for name, value in self.all_signals.items() if value}
 
     @property
     def is_found_by_name(self) -> bool:
         """Whether words of the query are in its path, or it defines a name in the query."""
-        return any(self.signals.get(name, 0.0) > 0 for name in _NAME_SIGNALS)
+        return any(self.all_signals.get(name, 0.0) > 0 for name in _NAME_SIGNALS)
 
 
 _NAME_SIGNALS = ("path words", "definition", "share of the query in the name", "the path itself")
@@ -203,7 +209,7 @@ def _rank_file(document: int, signals: dict[str, float], penalties: Sequence[tup
     for kind, penalty in penalties:
         signals[f"{kind} file"] = score * (penalty - 1)
         score *= penalty
-    return RankedFile(document, score, {name: value for name, value in signals.items() if value})
+    return RankedFile(document, score, signals)
 
 
 def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:

@@ -12,16 +12,17 @@ from dowse.protocols import ChunkReader, Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.blobs import is_blob_document
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
-from dowse.searching.document_lines import DocumentLines, WantedLines
+from dowse.searching.document_lines import DocumentLines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passage_selection import ChosenPassages, FileLines, choose_passages
-from dowse.searching.passages import Passage, holds_phrase
+from dowse.searching.passages import Passage, comparable_lines, holds_phrase
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
 from dowse.searching.relevance import relevance_of
 from dowse.searching.term_positions import terms_among
 from dowse.searching.verification import Current, ReadBytes, verify
+from dowse.searching.wanted_lines import WantedLines
 from dowse.text.vocabulary import rarity
 from dowse.types import Kind, StoredChunk, StoredDocument, Symbol
 
@@ -29,8 +30,6 @@ Detail = Literal["brief", "outline", "passages", "full"]
 """One short passage of each file; one line and the outline; the lines that answer; or whole functions and sections."""
 
 MAX_LIMIT = 1000
-MIN_COMPARED_LINES = 3
-"""Shorter passages are shown again where another file has the same."""
 MAX_READ_BYTES = 300_000
 """Of a larger file, only the best chunk is considered."""
 FULL_CHARACTERS = 4000
@@ -304,18 +303,26 @@ class _AnswerBuilder:
 
     def _show(self) -> None:
         """Choose the passages of all files that were found, and make hits of them, as many as fit."""
-        files = [self._file_lines(found) for found in self._found]
+        lines = [
+            DocumentLines(
+                found.checked.document, found.checked.data, partial(self._symbols, found), self._wanted, found.part
+            )
+            for found in self._found
+        ]
+        DocumentLines.find_terms(lines)
+        places = self._store.chunk_lines(chunk for found in self._found if not found.part for chunk in found.scores)
+        files = [self._file_lines(found, one, places) for found, one in zip(self._found, lines, strict=True)]
         characters_left = self._options.budget_tokens * 4
-        places = dict[str, int]()
+        said_in = dict[str, int]()
         for found, file, shown in zip(self._found, files, self._choose(files), strict=True):
-            said = "" if self._options.detail == "brief" else _comparable(shown.passages[0])
+            said = "" if self._options.detail == "brief" else comparable_lines(shown.passages[0])
             hit = self._make_hit(found, file, shown)
-            if said in places:
-                first = self.hits[places[said]]
-                self.hits[places[said]] = replace(first, same_in=(*first.same_in, hit.path, *hit.same_in))
+            if said in said_in:
+                first = self.hits[said_in[said]]
+                self.hits[said_in[said]] = replace(first, same_in=(*first.same_in, hit.path, *hit.same_in))
                 continue
             if said:
-                places[said] = len(self.hits)
+                said_in[said] = len(self.hits)
             characters_left -= len(hit.path) + sum(len(passage.text) for passage in hit.all_passages)
             if characters_left < 0 and self.hits:
                 self.is_cut = True
@@ -333,27 +340,17 @@ class _AnswerBuilder:
         first = ranking_constants.SHOWN_CHARACTERS + ranking_constants.HIT_CHARACTERS * len(files)
         return choose_passages(files, first, ranking_constants.FURTHER_CHARACTERS)
 
-    def _file_lines(self, found: "_FoundFile") -> FileLines:
+    def _file_lines(self, found: "_FoundFile", lines: DocumentLines, places: "_ChunkLines") -> FileLines:
         document, best = found.checked.document, self._found[0].file.score
-        lines = DocumentLines(document, found.checked.data, partial(self._symbols, found), self._wanted, found.part)
         share = max(found.file.score / best, 0.01) if best > 0 else 1.0
         weight = share**self._certainty * (ranking_constants.PART_CHANCE if found.part else 1.0)
         if found is not self._found[0] and not ranking_constants.ASIDE_SIGNALS.isdisjoint(found.file.signals):
             weight *= ranking_constants.ASIDE_CHANCE
-        return FileLines(lines, lines.ranked_units(self._scores_by_lines(found)), weight, len(document.path))
+        return FileLines(lines, lines.ranked_units(_scores_by_lines(found, places)), weight, len(document.path))
 
     def _symbols(self, found: "_FoundFile") -> list[Symbol]:
         chunks = [found.part] if found.part else self._store.chunks(found.checked.document.id)
         return [symbol for chunk in chunks for symbol in chunk.symbols]
-
-    def _scores_by_lines(self, found: "_FoundFile") -> dict[tuple[int, int], float]:
-        """Return the scores of the chunks that are considered, by their lines."""
-        part, scores = found.part, found.scores
-        if part:
-            return {(part.start_line, part.end_line): scores[part.id]}
-        lines = self._store.chunk_lines(found.checked.document.id)
-        # A long line may have several chunks; the best one comes first.
-        return {lines[chunk]: scores[chunk] for chunk in reversed(scores) if chunk in lines}
 
     def _has_phrases(self, checked: Current) -> bool:
         """Return whether the text has every phrase and none of the excluded ones."""
@@ -368,7 +365,9 @@ class _AnswerBuilder:
         document, lines = found.checked.document, file.document
         ceiling = self.hits[-1].relevance if self.hits else 1.0
         relevance = min(ceiling, relevance_of(document, lines.window(file.units[0].unit), self._evidence))
-        texts = ShownTexts((*shown.passages, *shown.further), document.title, self._other_places(file, shown))
+        passages = (*shown.passages, *shown.further)
+        places = () if self._options.detail == "brief" else lines.other_places(file.units, passages)
+        texts = ShownTexts(passages, document.title, places)
         texts = screen_shown(texts, found.checked.data, found.part, document.path, masks=self._masks)
         count = len(shown.passages)
         return SearchHit(
@@ -377,10 +376,8 @@ class _AnswerBuilder:
             tuple(self._copies.get(document.content_hash, ())),
         )  # fmt: skip
 
-    def _other_places(self, file: FileLines, shown: ChosenPassages) -> tuple[str, ...]:
-        if self._options.detail == "brief":
-            return ()
-        return file.document.other_places(file.units, [*shown.passages, *shown.further])
+
+_ChunkLines = Mapping[int, tuple[int, int]]
 
 
 class _FoundFile(NamedTuple):
@@ -393,7 +390,10 @@ class _FoundFile(NamedTuple):
     """The scores of its chunks."""
 
 
-def _comparable(passage: Passage) -> str:
-    """Return the lines of a passage without indentation, to find files that say the same; empty for a short one."""
-    lines = [line.strip() for line in passage.text.split("\n") if line.strip()]
-    return "\n".join(lines) if len(lines) >= MIN_COMPARED_LINES else ""
+def _scores_by_lines(found: _FoundFile, places: _ChunkLines) -> dict[tuple[int, int], float]:
+    """Return the scores of the chunks that are considered, by their lines, which are known by chunk."""
+    part, scores = found.part, found.scores
+    if part:
+        return {(part.start_line, part.end_line): scores[part.id]}
+    # A long line may have several chunks; the best one comes first.
+    return {places[chunk]: scores[chunk] for chunk in reversed(scores) if chunk in places}

@@ -37,7 +37,11 @@ class Category:
     def rule_for(self, path: str, *, folds_case: bool) -> Rule | None:
         """Return the rule that the last parts of a path match. The path of a folder ends in a slash."""
         flags = re.DOTALL | (re.IGNORECASE if folds_case else re.NOFLAG)
+        lowered = path.lower()
         for pattern in (*self.patterns, *self.files):
+            # Most patterns are ruled out by their letters: compiling all of them takes longer than all else here.
+            if path.isascii() and not all(part in lowered for part in pattern.lower().split("*")):
+                continue
             if re.fullmatch(f"(?:.*/)?{self.expression(pattern)}", path, flags):
                 return Rule(pattern, self.origin)
         return None

@@ -24,6 +24,7 @@ from dowse.store.catalog_rows import (
 )
 from dowse.store.catalog_schema import STEPS
 from dowse.store.catalog_writer import AppliedBatch
+from dowse.store.kept_rows import KeptRows
 from dowse.store.matrix import VectorRow
 from dowse.store.overtaking import CurrentBatch, StoredState, WorkStart, leave_out_overtaken
 from dowse.types import (
@@ -46,6 +47,7 @@ _AFTER_ALL = chr(0x10FFFF)
 """Sorts after every path."""
 
 _DOCUMENTS = f"SELECT {DOCUMENT_COLUMNS} FROM documents"  # noqa: S608 - the columns are a constant
+_PATHS = "SELECT id, path FROM documents WHERE id IN"
 _STATES = "SELECT path, id, checked_ns, content_hash, kind, language, recipe, problem, views FROM documents"
 _CHUNKS = f"SELECT {CHUNK_COLUMNS} FROM chunks"  # noqa: S608 - the columns are a constant
 # CROSS fixes the join order. SQLite's own choice scans all vectors for each chunk: 500 of 65,000 chunks then take 11 s
@@ -72,6 +74,19 @@ class Catalog:
         self._totals: dict[tuple[Kind, View], tuple[int, Totals]] = {}
         self._facts: tuple[object, dict[str, str]] = (None, {})
         """All facts, and the state of the database that they were read in."""
+        rows_in = self._database.rows_in
+        self.documents_by_id = KeptRows(
+            self.state,
+            lambda ids: {row[0]: document_from_row(row) for row in rows_in(f"{_DOCUMENTS} WHERE id IN", ids)},
+        ).by_id
+        """Returns those of the documents that exist, by id."""
+        self.paths_by_id = KeptRows[str](self.state, lambda ids: dict(rows_in(_PATHS, ids))).by_id
+        """Returns the paths of those of the documents that exist, by id."""
+        self.chunks_by_id = KeptRows(
+            self.state,
+            lambda ids: {one.id: one for one in chunks_from_rows(list(rows_in(f"{_CHUNKS} WHERE id IN", ids)))},
+        ).by_id
+        """Returns those of the chunks that exist, by id."""
         self.id = self._required("catalog")
 
     # Reading
@@ -142,14 +157,6 @@ class Catalog:
         except INVALID_VALUES as error:
             raise damaged_row(error) from error
 
-    def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
-        """Return those of the documents that exist, by id."""
-        return {row[0]: document_from_row(row) for row in self._database.rows_in(f"{_DOCUMENTS} WHERE id IN", ids)}
-
-    def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
-        """Return the paths of those of the documents that exist, by id."""
-        return dict(self._database.rows_in("SELECT id, path FROM documents WHERE id IN", ids))
-
     def document_ids(self, view: View) -> list[int]:
         """Return the ids of all documents, ascending."""
         return [row[0] for row in self._database.rows("SELECT id FROM documents WHERE views & ? ORDER BY id", (view,))]
@@ -164,15 +171,10 @@ class Catalog:
         rows = self._database.rows(f"{_CHUNKS} WHERE document_id = ? ORDER BY ordinal", (document_id,))
         return chunks_from_rows(rows)
 
-    def chunk_lines(self, document_id: int) -> dict[int, tuple[int, int]]:
-        """Return the first and last line of each chunk of a document."""
-        query = "SELECT id, start_line, end_line FROM chunks WHERE document_id = ?"
-        return {row[0]: row[1:] for row in self._database.rows(query, (document_id,))}
-
-    def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        """Return those of the chunks that exist, by id."""
-        rows = list(self._database.rows_in(f"{_CHUNKS} WHERE id IN", ids))
-        return {chunk.id: chunk for chunk in chunks_from_rows(rows)}
+    def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """Return the first and last line of those of the chunks that exist, by id."""
+        query = "SELECT id, start_line, end_line FROM chunks WHERE id IN"
+        return {row[0]: row[1:] for row in self._database.rows_in(query, ids)}
 
     def work_start(self) -> WorkStart:
         """Return the present moment, as the start of work that compares files with the catalog."""

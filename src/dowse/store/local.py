@@ -135,9 +135,9 @@ class LocalStore:
     def chunks(self, document_id: int) -> list[StoredChunk]:
         return self._catalog.chunks(document_id)
 
-    def chunk_lines(self, document_id: int) -> dict[int, tuple[int, int]]:
-        """Return the first and last line of each chunk of a document."""
-        return self._catalog.chunk_lines(document_id)
+    def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """Return the first and last line of those of the chunks that exist, by id."""
+        return self._catalog.chunk_lines(ids)
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         return self._catalog.chunks_by_id(ids)

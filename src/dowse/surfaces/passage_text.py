@@ -11,8 +11,11 @@ from dowse.text.excerpts import cut_line
 
 def passage_text(passage: Passage, terms: Mapping[str, float], max_line_characters: int) -> str:
     """Return the lines of a passage; a longer line is cut around its first match."""
+    lines = passage.text.split("\n")
+    if max(map(len, lines)) <= max_line_characters:
+        return passage.text
     first = partial(first_match, terms=terms)
-    return "\n".join(cut_line(line, max_line_characters, first) for line in passage.text.split("\n"))
+    return "\n".join(cut_line(line, max_line_characters, first) for line in lines)
 
 
 def content_warnings(passage: Passage) -> dict[str, Any]:

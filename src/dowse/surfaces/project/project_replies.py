@@ -19,6 +19,7 @@ from dowse.mcp.reply_budget import (
     fit_notes,
     fit_results,
     present,
+    total_wire_characters,
     wire_characters,
 )
 from dowse.mcp.reply_status import coverage_reply, overall_state
@@ -72,7 +73,7 @@ def search_reply(
     )
     room = budget - ENVELOPE_CHARACTERS - wire_characters(notes)
     results = fit_results(page, room)
-    further = fit_items(_further(shown[: len(results)]), room - sum(map(wire_characters, results)))
+    further = fit_items(_further(shown[: len(results)]), room - total_wire_characters(results))
     return {
         "results": results,
         **present(further=further),
