@@ -2,7 +2,8 @@
 
 On Linux the programs that a command starts itself, such as parser processes, come from here too: each command has a
 process beside it, forked before any of its threads, that makes them with `CLONE_PARENT`, so they are children of the
-command, which waits for them and kills them as if it had started them with a new interpreter.
+command, which waits for them and kills them as if it had started them with a new interpreter. The same holds for
+programs that such a program starts.
 """
 
 import atexit
@@ -23,7 +24,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -33,7 +34,10 @@ COMMAND, PROGRAM = b"c", b"p"
 _READ_AT_THE_START = ("PYTHON", "LC_", "LD_", "DYLD_")
 """Variables that are read before any module is loaded; a program for which one is set gets a new interpreter."""
 _ENVIRONMENT = dict(os.environ)
-_OWN_PROGRAM = (sys.executable, "-P", "-m")
+_WAYS_TO_START = ([sys.executable, "-P", "-m"], [sys.executable, "-m"])
+_PROGRAM = str(Path(sys.executable).with_name("dowse"))
+_OWN_PACKAGES = ("dowse", "bench")
+_STARTS_NOTHING = "dowse.parsing.parser_worker"
 _CLONE = {"aarch64": 220, "x86_64": 56}.get(platform.machine()) if sys.platform == "linux" else None
 _CLONE_PARENT = 0x8000
 _HELPER = "tests.forker"
@@ -96,11 +100,21 @@ def fork_programs(send: Send) -> Callable[[], None]:
 
 
 def _is_own_program(asked: dict[str, Any]) -> bool:
-    words = asked["args"]
-    is_ours = isinstance(words, list | tuple) and tuple(words[:3]) == _OWN_PROGRAM and words[3].split(".")[0] == "dowse"
+    is_ours = isinstance(asked["args"], list | tuple) and _module_of(asked["args"]) is not None
     is_plain = not asked["pass_fds"] and asked["preexec_fn"] is None and not asked["shell"]
     is_same_user = (os.getuid(), os.geteuid(), os.getgid()) == _USER and asked["uid"] is asked["gid"] is None
     return is_ours and is_plain and is_same_user and can_fork(os.environ) and can_fork(asked["env"] or os.environ)
+
+
+def _module_of(words: Sequence[Any]) -> tuple[str, list[str]] | None:
+    """Return the module of our own that a command line runs, and its arguments; None for other programs."""
+    if words and words[0] == _PROGRAM:
+        return "dowse", list(words[1:])
+    for way in _WAYS_TO_START:
+        module, *arguments = words[len(way) :] or [""]
+        if list(words[: len(way)]) == way and str(module).split(".")[0] in _OWN_PACKAGES:
+            return module, arguments
+    return None
 
 
 def _send_program(asked: dict[str, Any], streams: Streams, send: Send) -> int:
@@ -154,8 +168,14 @@ def _run_program(asked: dict[str, Any], streams: Streams) -> NoReturn:
     from dowse.parsing import parser_limits
 
     parser_limits.KEPT_BYTES += parser_limits.kept_bytes()  # the modules that a new interpreter would not have
-    _, _, _, module, *arguments = asked["words"]
+    found = _module_of(asked["words"])
+    assert found is not None
+    module, arguments = found
+    if _CLONE is not None and module != _STARTS_NOTHING:
+        fork_programs(_keep_forking())
     _show_command_line(asked["words"])
+    if asked["words"][1:2] == ["-m"]:
+        sys.path.insert(0, asked["cwd"])
     if module != "dowse":
         sys.modules.pop(module, None)  # it runs once more, as the main module
     _run_module(module, arguments)

@@ -17,6 +17,7 @@ from typing import Any
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
+from tests import forking
 from tests.sample_data import write_tree
 
 WAIT_SECONDS = 60.0
@@ -76,20 +77,26 @@ class Scenario:
         self.run("index", "docs list .", "archive index", "notes create n1", "notes add n1 d1 lantern-note")
 
     def run(self, *commands: str, may_fail: bool = False) -> list[tuple[int, str, str]]:
-        """Run commands in one new process."""
-        arguments = json.dumps([[word.replace("-note", " note") for word in command.split()] for command in commands])
-        program = [*self.prefix, sys.executable, "-m", "tests.end_to_end.unwritable.run_commands", arguments]
-        environment = {
-            **self.environment,
-            "PYTHONPATH": os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")]),
-        }
-        done = subprocess.run(program, cwd=self.project, env=environment, capture_output=True, text=True, check=False)
-        assert not done.returncode, done.stderr
-        results: list[tuple[int, str, str]] = json.loads(done.stdout)
+        """Run commands: each in a process of its own, or all in one new process that has fewer rights."""
+        words = [[word.replace("-note", " note") for word in command.split()] for command in commands]
+        results = self._run_without_powers(words) if self.prefix else [self._run(arguments) for arguments in words]
         for command, (code, output, messages) in zip(commands, results, strict=True):
             assert may_fail or code == 0, (command, code, output, messages)
             assert "Errno" not in messages
             assert "Unexpected" not in messages, (command, messages)
+        return results
+
+    def _run(self, arguments: list[str]) -> tuple[int, str, str]:
+        code, output, messages = forking.run(*arguments, env=self.environment, cwd=str(self.project))
+        return code, output.decode(), messages.decode()
+
+    def _run_without_powers(self, words: list[list[str]]) -> list[tuple[int, str, str]]:
+        program = [*self.prefix, sys.executable, "-m", "tests.end_to_end.unwritable.run_commands", json.dumps(words)]
+        path = os.pathsep.join([os.getcwd(), os.environ.get("PYTHONPATH", "")])
+        environment = {**self.environment, "PYTHONPATH": path}
+        done = subprocess.run(program, cwd=self.project, env=environment, capture_output=True, text=True, check=False)
+        assert not done.returncode, done.stderr
+        results: list[tuple[int, str, str]] = json.loads(done.stdout)
         return results
 
     def change(self, number: int) -> None:
@@ -242,4 +249,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    with forking.forking():
+        main()
