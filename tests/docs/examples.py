@@ -1,10 +1,10 @@
 """The command blocks of README and docs: run them as a reader would, and compare what they print.
 
 A block of `console` has commands after `$ ` and the output of each. A block of `sh` has commands alone; it must
-succeed. A comment `<!-- not run: REASON -->` before a block says why it cannot run here; its commands must still be
-accepted by the parser of arguments. The blocks of a page run in order, in one folder with a home of its own; a comment
-`<!-- set up as in PAGE -->` runs the first block of another page before them. A server whose output ends with `^C` is
-interrupted when it has said where it serves.
+succeed. A comment `<!-- each alone -->` before a block of `sh` says that its commands are not a program but a choice:
+each runs alone, beside a small project (`choices.py`). The blocks of a page run in order, in one folder with a home of
+its own; a comment `<!-- set up as in PAGE -->` runs the first block of another page before them. A server whose output
+ends with `^C` is interrupted when it has said where it serves.
 
 `python -m tests.docs.examples PAGE...` writes the output of this program into pages.
 """
@@ -29,7 +29,7 @@ HOME = "/home/me"
 PORT = "8321"
 INTERRUPTED = "^C\n"
 _BLOCK = re.compile(
-    r"^(?:<!-- not run: (?P<reason>[^\n]+?) -->\n+)?(?P<fence>```(?P<language>console|sh)\n)(?P<body>.*?)^```$",
+    r"^(?P<choice><!-- each alone -->\n+)?(?P<fence>```(?P<language>console|sh)\n)(?P<body>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 _SET_UP = re.compile(r"^<!-- set up as in (\S+) -->$", re.MULTILINE)
@@ -55,7 +55,7 @@ class Block:
     language: str
     body: str
     start: int
-    reason: str | None
+    is_choice: bool
 
     @property
     def commands(self) -> list[str]:
@@ -76,14 +76,15 @@ def read_page(text: str, folder: Path) -> Iterator[tuple[Block, str]]:
     for page in _SET_UP.findall(text):
         reader.read(blocks((REPOSITORY / page).read_text(encoding="utf-8"))[0])
     for block in blocks(text):
-        if block.reason is None:
+        if not block.is_choice:
             yield block, reader.read(block)
 
 
 def blocks(text: str) -> list[Block]:
     """Return the blocks of a page in their order."""
     return [
-        Block(found["language"], found["body"], found.start("body"), found["reason"]) for found in _BLOCK.finditer(text)
+        Block(found["language"], found["body"], found.start("body"), found["choice"] is not None)
+        for found in _BLOCK.finditer(text)
     ]
 
 
@@ -165,15 +166,6 @@ def shown(output: str) -> str:
         output = pattern.sub(replacement, output)
     lines = [line.rstrip() for line in output.splitlines()]
     return "".join(f"{line}\n" for line in lines)
-
-
-def dowse_commands(block: Block) -> Iterator[list[str]]:
-    """Return the arguments of every dowse command in a block, as the parser gets them."""
-    for command in block.commands:
-        for part in re.split(r"\s*(?:&&|\|)\s*", command.replace("\\\n", " ")):
-            words = shlex.split(part, comments=True)
-            if words and words[0] == "dowse":
-                yield words[1:]
 
 
 def write(page: Path) -> None:

@@ -4,15 +4,12 @@ import re
 import shutil
 from pathlib import Path
 
-import click
 import pytest
 
-from dowse.cli.command_list import COMMANDS, dowse
-from tests.docs.examples import blocks, dowse_commands, pages, read_page
+from dowse.cli.command_list import COMMANDS
+from tests.docs.choices import Chooser, choices
+from tests.docs.examples import blocks, pages, read_page
 from tests.repository import REPOSITORY
-
-MAX_NOT_RUN = 13
-"""Forms of one command, and what needs a registry, a browser or a program of others."""
 
 
 def name(page: Path) -> str:
@@ -27,31 +24,15 @@ def test_the_commands_of_a_page_print_what_it_shows(page: Path, tmp_path: Path) 
         assert body == block.body, f"look at it, and write it with: python -m tests.docs.examples {name(page)}"
 
 
-@pytest.mark.parametrize("page", [page for page in pages() if "<!-- not run:" in page.read_text("utf-8")], ids=name)
-def test_a_command_that_is_not_run_is_one_that_dowse_accepts(page: Path) -> None:
-    for block in blocks(page.read_text(encoding="utf-8")):
-        if block.reason is not None:
-            for arguments in dowse_commands(block):
-                assert_accepted(dowse, arguments)
-
-
-def assert_accepted(command: click.Command, arguments: list[str]) -> None:
-    """The parser takes the arguments; nothing is run."""
-    if (
-        isinstance(command, click.Group)
-        and arguments
-        and (found := command.get_command(click.Context(command), arguments[0]))
-    ):
-        assert_accepted(found, arguments[1:])
-    elif "--help" not in arguments and "--version" not in arguments:
-        command.make_context(command.name, list(arguments))
-
-
-def test_few_blocks_are_not_run() -> None:
-    not_run = [
-        block for page in pages() for block in blocks(page.read_text(encoding="utf-8")) if block.reason is not None
-    ]
-    assert len(not_run) <= MAX_NOT_RUN
+def test_every_command_of_a_choice_succeeds(tmp_path: Path) -> None:
+    chooser, tried = Chooser(tmp_path), list[list[str]]()
+    for page in pages():
+        for block in blocks(page.read_text(encoding="utf-8")):
+            for words in choices(block) if block.is_choice else ():
+                if words not in tried:
+                    chooser.choose(words)
+                    tried.append(words)
+    assert len(tried) > 40
 
 
 @pytest.mark.parametrize("page", pages(), ids=name)

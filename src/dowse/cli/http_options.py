@@ -121,11 +121,14 @@ def serve_over_http(
     page = BrowserPage(composed.source_list, sessions, access)
     host_text = f"[{host}]" if ":" in host else host
     address = f"http://{host_text}:{port}"
-    say(f"dowse: serving {composed.names()} at {address}/mcp")
     app = make_app(composed.server(), composed.health, admission, rate, page.routes())
-    if open_browser:
-        open_browser(f"{address}/sign-in?once={sessions.issue_one_time_token()}")
-    run_http_server(app, listener)
+
+    def announce() -> None:
+        say(f"dowse: serving {composed.names()} at {address}/mcp")
+        if open_browser:
+            open_browser(f"{address}/sign-in?once={sessions.issue_one_time_token()}")
+
+    run_http_server(app, listener, announce)
     return 0
 
 

@@ -5,6 +5,7 @@ import contextlib
 import os
 import socket
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import uvicorn
@@ -14,6 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dowse.http.access import MAX_HEAD_BYTES, AccessControl
 from dowse.http.rate_limit import client_key, is_loopback
+from dowse.signals import on_stop_signals, raise_on_interrupt
 
 MAX_CONNECTIONS = 1000
 MAX_CLIENT_CONNECTIONS = 200
@@ -41,11 +43,17 @@ def bind(host: str, port: int) -> socket.socket:
     return socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=is_dual_stack)
 
 
-def run_http_server(app: AccessControl, listening: socket.socket) -> None:
-    """Serve until a signal arrives; open requests then have a moment to end."""
+def run_http_server(app: AccessControl, listening: socket.socket, announce: Callable[[], None]) -> None:
+    """Announce the server and serve until a signal arrives; open requests then have a moment to end."""
     _raise_file_limit(MAX_CONNECTIONS + SPARE_FILES)
-    with contextlib.suppress(KeyboardInterrupt):  # uvicorn raises the signal again at the end
-        _Server(uvicorn_config(app), app).run(sockets=[listening])
+    server = _Server(uvicorn_config(app), app)
+    on_stop_signals(server.handle_exit)  # a KeyboardInterrupt while uvicorn starts could be lost
+    try:
+        announce()
+        if not server.should_exit:
+            server.run(sockets=[listening])
+    finally:
+        raise_on_interrupt()
 
 
 def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
@@ -72,6 +80,11 @@ class _Server(uvicorn.Server):
         super().__init__(config)
         self._open_requests = access.open_requests
         AppStatus.enable_automatic_graceful_drain = False  # it would cut off requests as well
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        if self.should_exit:  # uvicorn would leave without a shutdown
+            await self.shutdown(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._open_requests.end_streams()
