@@ -10,7 +10,7 @@ from tests.end_to_end.crash.project import make_project
 from tests.http.http_server import HttpClient, HttpServer, parse_events
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, is_alive, wait_until
 
-FILES = 1000
+FILES = 600
 """Enough that indexing them takes longer than anything a test does meanwhile."""
 SMALL = "small"
 CANCELLED = -32800

@@ -19,7 +19,7 @@ SOON_SECONDS = 30
 @pytest.fixture
 def orchards(tmp_path: Path) -> list[Path]:
     """A project for each revision, which take a while to index."""
-    return [make_project(tmp_path / revision, 1000) for revision in (OLDER, NEWER)]
+    return [make_project(tmp_path / revision, 600) for revision in (OLDER, NEWER)]
 
 
 def open_stream(server: HttpServer) -> Connection:

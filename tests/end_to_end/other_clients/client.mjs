@@ -48,8 +48,18 @@ async function answer(request) {
   return action === "accept" ? { action, content: {} } : { action };
 }
 
-// Structured content is held against the tool's output schema by the SDK, which throws when it does not fit.
+// A call that finds the index busy is repeated, as the reply says. Structured content is held against the tool's output schema by the SDK, which throws when it does not fit.
 async function call(name, args, options = {}) {
+  const deadline = Date.now() + 60_000;
+  let reply = await callOnce(name, args, options);
+  while (reply.content?.code === "INDEX_BUSY" && Date.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    reply = await callOnce(name, args, options);
+  }
+  return reply;
+}
+
+async function callOnce(name, args, options) {
   const parameters = { name, arguments: args };
   const chosen = { ...PATIENCE, ...options };
   const result = isFirst ? await client.callTool(parameters, undefined, chosen) : await client.callTool(parameters, chosen);

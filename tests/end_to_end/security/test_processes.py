@@ -57,21 +57,23 @@ def test_commands_use_no_network_and_start_no_foreign_program(
 ) -> None:
     audited.run("index", root)
     assert "peel_apple" in audited.run("search", "peel apple", root)
-    audited.run("search", "peel_apple", root, "--exact")
-    audited.run("status", root)
-    audited.run("why", "src/apple.py", root)
-    audited.run("doctor")
-    audited.run("docs", "search", "apple", root)
-    audited.run("docs", "read", "docs/odd.rst", root)
     places = make_archives(
         tmp_path,
         {"a.md": "# Apples\n\nSee https://example.com/x.\n"},
         {"p": captured_page("https://e.com", "E", "# E")},
     )
-    audited.run("archive", "index", places.research, "--urls", places.url_content, "--db", places.database)
-    audited.run("archive", "search", "apples", "--db", places.database)
-    audited.run("site", "check", write_index(tmp_path / "site.json"))
-    audited.run("notes", "add", "default", "a", "apples")
+    audited.run_in_one_process(
+        ("search", "peel_apple", root, "--exact"),
+        ("status", root),
+        ("why", "src/apple.py", root),
+        ("doctor",),
+        ("docs", "search", "apple", root),
+        ("docs", "read", "docs/odd.rst", root),
+        ("archive", "index", places.research, "--urls", places.url_content, "--db", places.database),
+        ("archive", "search", "apples", "--db", places.database),
+        ("site", "check", write_index(tmp_path / "site.json")),
+        ("notes", "add", "default", "a", "apples"),
+    )
     assert audited.network_events() == []
     assert _foreign(audited.started_programs()) == []
     assert not {"os.system", "os.exec", "os.posix_spawn", "pickle.find_class"} & {

@@ -9,7 +9,7 @@ from tests.end_to_end.crash.project import make_project
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, StdioClient, index
 from tests.sample_data import write_tree
 
-FILES = 1000
+FILES = 600
 """Enough that indexing them takes longer than the actions of a test."""
 
 

@@ -44,7 +44,7 @@ def _run_inspector(words: list[str], code: int) -> dict[str, Any]:
     if not INSPECTOR.exists():
         pytest.skip("NO MCP INSPECTOR: run `make test`, which installs it where a registry of npm can be reached")
     done = node.node(
-        [str(INSPECTOR), *words],
+        [str(INSPECTOR), "--connect-timeout", "50000", *words],
         return_completed_process=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60,
     )  # fmt: skip
     assert done.returncode == code, done.stderr + done.stdout
@@ -60,6 +60,7 @@ def tool_call(tool: str, arguments: dict[str, Any]) -> list[str]:
 # Over stdio: every request starts a server
 
 
+@pytest.mark.parametrize("revision", [OLDER, pytest.param(NEWER, marks=pytest.mark.soak)])  # over HTTP: both
 def test_the_tools_are_listed_and_no_schema_has_an_error(root: Path, revision: str) -> None:
     listed = inspect(root, revision, "--method", "tools/list", "--strict")["tools"]
     assert {tool["name"] for tool in listed} >= {"create_index", "search_code", "search_documents", "search_index"}
@@ -108,11 +109,14 @@ CALLS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
     ("searchLocalArchives", {"query": "sour"}, {"results": ...}),
     ("search_index", {"query": "figs"}, {"total_matches": 0}),
 ]
-"""One tool of each surface; tests/end_to_end/other_clients calls the others with the TypeScript SDK."""
+"""One tool of each surface; tests/end_to_end/other_clients calls all with the TypeScript SDK, which the inspector uses."""
 
 
-def test_the_inspector_calls_tools_of_every_surface(sample_server: HttpServer) -> None:
-    for number, (tool, arguments, expected) in enumerate(CALLS):
+@pytest.mark.parametrize("calls", [CALLS[:2], pytest.param(CALLS, marks=pytest.mark.soak)], ids=["two", "all"])
+def test_the_inspector_calls_tools_of_every_surface(
+    sample_server: HttpServer, calls: list[tuple[str, dict[str, Any], dict[str, Any]]]
+) -> None:
+    for number, (tool, arguments, expected) in enumerate(calls):
         reply = inspect_over_http(sample_server, (NEWER, OLDER)[number % 2], *tool_call(tool, arguments))
         content = reply["structuredContent"]
         for key, value in expected.items():

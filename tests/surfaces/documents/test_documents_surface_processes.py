@@ -46,12 +46,16 @@ def test_a_folder_is_served_over_stdio_from_the_first_call_on(unindexed: Path, m
     anyio.run(run_conversation)
 
 
-def test_the_inspector_lists_reads_and_searches(notes: Path) -> None:
+@pytest.mark.soak  # the suite has it over HTTP, where no request needs a server of its own
+def test_the_inspector_lists_and_reads(notes: Path) -> None:
     listed = inspect(notes, OLDER, "--method", "resources/list", command="docs")["resources"]
     assert [one["uri"] for one in listed] == LISTED
     section = "docs://guide/pruning.md#when"
     read = inspect(notes, NEWER, "--method", "resources/read", "--uri", section, command="docs")
     assert read["contents"][0]["text"].startswith("## When")
+
+
+def test_the_inspector_searches(notes: Path) -> None:
     given = ["--tool-name", "search_documents", "--tool-args-json", '{"query": "rootstock"}']
     found = inspect(notes, NEWER, "--method", "tools/call", *given, command="docs")
     assert found["content"][0]["text"].startswith("Search results: 1 matches\n\n1. docs://guide/grafting.html - ")

@@ -114,9 +114,10 @@ def test_large_and_odd_things_that_are_allowed_work(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         words = [f"word{number}" for number in range(10_000)]
         text = " ".join(words)
-        huge = (text + " ") * (10 * 2**20 // (len(text) + 1))
+        size = 10 * 2**20 if mode == "auto" else 2**20  # the largest that is allowed
+        huge = (text + " ") * (size // (len(text) + 1))
         added = await assistant.call_tool("search_add_document", doc_id="huge", content=huge)
-        assert added["token_count"] == 10_000 * (10 * 2**20 // (len(text) + 1))
+        assert added["token_count"] == 10_000 * (size // (len(text) + 1))
         for doc_id in ("a/b?c#d", "日本", "' OR 1=1; --", "x\0y", "\N{PILE OF POO}", "../../etc/passwd", "x" * 1024):
             await assistant.call_tool("search_add_document", doc_id=doc_id, content=f"about {doc_id[:50]}")
             assert (await assistant.call_tool("search_get_document", doc_id=doc_id))["doc_id"] == doc_id

@@ -22,7 +22,7 @@ FILES = 250
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A project that takes a while to index."""
-    functions = "\n\n".join(f"def part_{number}():\n    return {number}" for number in range(12))
+    functions = "\n\n".join(f"def part_{number}():\n    return {number}" for number in range(5))
     files = {
         f"src/m{number}/file{number}.py": f"def needle_{number}(): ...\n\n{functions}\n" for number in range(FILES)
     }
