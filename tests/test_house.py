@@ -63,7 +63,7 @@ KNOWS: dict[str, set[str]] = {
     "mcp": {"screening"},
     "http": {"mcp"},
     "surfaces": {
-        "indexes", "keeping", "mcp", "archives", "notes", "sites",
+        "indexes", "history", "keeping", "mcp", "archives", "notes", "sites",
         "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "text",
     },
     "federation": {
@@ -77,7 +77,7 @@ KNOWS: dict[str, set[str]] = {
     "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites", "assistants"},
     "cli": {
         "sharing", "publishing", "store", "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
-        "archives", "notes", "sites", "searching",
+        "archives", "history", "notes", "sites", "searching",
     },
 }  # fmt: skip
 """The packages, each after those that it may import."""

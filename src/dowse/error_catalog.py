@@ -61,6 +61,7 @@ CATALOG = {
         "{detail}",
     ),
     "INVALID_CONFIG": ("A settings file cannot be used. Correct it or remove it.", "{detail}"),
+    "NO_HISTORY": ("The history of this project cannot be searched. {detail}", "{detail}"),
     "FAILED": ("The search could not be done. get_index_status says more.", "{detail}"),
     "UNEXPECTED": ("Something went wrong inside the search. Please try again, and report it if it stays.", "{detail}"),
 }

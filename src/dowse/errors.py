@@ -243,6 +243,8 @@ class DiskFull(NotWritable):
 class NoHistory(Failed):
     """There is no repository, or none whose history may be read."""
 
+    code = "NO_HISTORY"
+
 
 class NotASiteIndex(Failed):
     """A file is not a JSON object, so it is no index of a site."""

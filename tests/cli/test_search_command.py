@@ -13,6 +13,7 @@ from dowse.cli.result_output import visible_range
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock
 from tests.cli.conftest import Run
+from tests.history.repositories import Change, git, make_repository
 from tests.sample_data import make_words_older, write_tree
 
 HOSTILE_QUERIES = [
@@ -300,3 +301,41 @@ def test_why_a_query_does_not_find_a_denied_file_is_the_rule_against_it(run: Run
 def test_a_window_shows_the_match_and_fits(text: str, match: tuple[int, int], width: int, expected: str) -> None:
     start, end = visible_range(text, match, width)
     assert text[start:end] == expected
+
+
+def test_commits_are_found_with_or_without_an_index(run: Run, tmp_path: Path) -> None:
+    changes = [
+        Change("Begin", {"pay.py": "def charge():\n    bill()\n"}),
+        Change("Charge only once\n\nA retry billed \x1b[31mtwice.", {"pay.py": "def charge():\n    once()\n"}),
+    ]
+    root = make_repository(tmp_path / "shop", changes)
+    name = git(root, "rev-parse", "HEAD")[:10]
+    found = run("search", "--history", "retry billed", root)
+    assert (found.code, found.err) == (0, "searched: all 2 commits\n")
+    assert found.out == f"{name}  2023-11-14  Charge only once\n     A retry billed \\x1b[31mtwice.\n     pay.py\n"
+    assert not ProjectIndex(root).folder.exists(), "nothing is kept without an index"
+    git(root, "checkout", "-q", "main")
+    run("index", root)
+    found = run("search", "--history", "retry", root, "--json", "--authors", "--path", "*.py", "--until", "2023-12")
+    assert [(hit["commit"], hit["author"]) for hit in found.json["results"]] == [(name, "Ada")]
+    assert (ProjectIndex(root).folder / "history.sqlite").exists()
+    assert run("search", "--history", "xyzzy", root).code == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (["--exact"], 2, "--exact has no effect with --history"),
+        (["--code"], 2, "--code or --docs has no effect with --history"),
+        (["--since", "monday"], 2, "since is 'monday', which is no date"),
+        ([], 3, "git cannot read the history: the folder is not in a git repository."),
+    ],
+)
+def test_a_search_of_the_history_says_what_is_wrong(
+    run: Run, fruit: Path, options: list[str], code: int, message: str
+) -> None:
+    if "--since" in options:
+        make_repository(fruit, [Change("Begin", {"a.py": "x\n"})])
+    failed = run("search", "--history", "apple", fruit, *options)
+    assert (failed.code, message in failed.err) == (code, True)
+    assert "--since needs --history" in run("search", "apple", fruit, "--since", "2025").err

@@ -1,5 +1,6 @@
-"""`dowse search`: ranked hits with their passages, or every occurrence of a text."""
+"""`dowse search`: ranked hits with their passages, every occurrence of a text, or commits."""
 
+import contextlib
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,11 @@ if TYPE_CHECKING:
     from dowse.types import Coverage
 
 MAX_PAGE = 1000
+_OPTION_NAMES = {
+    "exact": "--exact", "is_pattern": "--regex", "offset": "--offset", "seconds": "--seconds", "mode": "--mode",
+    "alpha": "--alpha", "detail": "--detail", "language": "--language", "kind": "--code or --docs",
+}  # fmt: skip
+"""The options that have no effect on a search of the history."""
 
 
 @click.command()
@@ -69,9 +75,15 @@ MAX_PAGE = 1000
     show_default=True,
     help="outline: one line of each hit; full: whole functions and sections. Both say why it was found.",
 )
-@click.option("--wait", is_flag=True, help="Finish indexing before the search.")
+@click.option("--history", "in_history", is_flag=True, help="Search the commits of the repository.")
+@click.option("--since", metavar="DATE", help="Only commits since a day, month or year, such as 2025-05.")
+@click.option("--until", metavar="DATE", help="Only commits until a day, month or year.")
+@click.option("--authors", is_flag=True, help="Show the authors of commits.")
+@click.option("--wait", is_flag=True, help="Finish indexing, or reading the history, before the search.")
 @json_option
-def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **how: Any) -> int | CommandReply:
+def search(
+    query: str, folder: str | None, *, exact: bool, is_pattern: bool, in_history: bool, **how: Any
+) -> int | CommandReply:
     """Search the files in DIR for QUERY.
 
     DIR defaults to the project around the working directory. QUERY is words, names or a question:
@@ -81,17 +93,24 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
     If the project has no index, indexing starts in the background, and files that are not
     indexed yet are searched by words alone. The output says how many.
 
+    With --history, commits are found by their message, the paths and the symbols that they change.
+
     Exit code 1: nothing was found.
     """
     from dowse.indexes.project_lookup import open_or_find
 
-    _require_options_that_count(is_exact=exact, is_pattern=is_pattern)
+    _require_options_that_count(is_exact=exact, is_pattern=is_pattern, in_history=in_history)
     query = _as_unicode(query)
     if not query:
         raise UsageError("The query is empty. Say what to look for.")
     project = open_or_find(parse_folder(folder))
     show_warnings(project.warnings)
     shown = len(project.warnings)
+    if in_history:
+        from dowse.cli.history_output import search_commits
+
+        with contextlib.closing(project):
+            return search_commits(project, query, **how)
     if exact or is_pattern or how["wait"]:
         say_if_locked(project)
     try:
@@ -103,12 +122,18 @@ def search(query: str, folder: str | None, *, exact: bool, is_pattern: bool, **h
         project.close()
 
 
-def _require_options_that_count(*, is_exact: bool, is_pattern: bool) -> None:
+def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history: bool) -> None:
     """Refuse options that would have no effect together."""
     if is_exact and is_pattern:
         raise click.UsageError("--exact and --regex exclude each other")
     context = click.get_current_context()
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    if in_history:
+        if idle := sorted(given & _OPTION_NAMES.keys()):
+            raise click.UsageError(f"{_OPTION_NAMES[idle[0]]} has no effect with --history")
+        return
+    if idle := sorted(given & {"since", "until", "authors"}):
+        raise click.UsageError(f"--{idle[0]} needs --history")
     if not (is_exact or is_pattern):
         if idle := sorted(given & {"offset", "seconds"}):
             raise click.UsageError(f"--{idle[0]} needs --exact or --regex")

@@ -5,8 +5,9 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from dowse.errors import Failed
 from dowse.history.git_objects import GitObjects
 from dowse.searching.written_symbols import defined_names
 
@@ -19,8 +20,6 @@ MAX_FILES = 1000
 MAX_SYMBOLS = 100
 """Further symbols that one commit changes are not kept."""
 MAX_NAME_CHARACTERS = 100
-MAX_LIST_BYTES = 70_000_000
-"""The names of a million commits."""
 
 ReadingMode = Literal["-M", "-M100%", "-s"]
 READING_MODES: tuple[ReadingMode, ...] = ("-M", "-M100%", "-s")
@@ -28,6 +27,7 @@ READING_MODES: tuple[ReadingMode, ...] = ("-M", "-M100%", "-s")
 and only the commits. A partial clone lacks some."""
 
 _RAW = ("diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--always", "--no-color")
+_MESSAGES = ("log", "--no-walk=unsorted", "--stdin", "-s", "-z", "--no-color", "--no-show-signature")
 _PATCH = (
     "diff-tree", "--stdin", "--root", "-r", "-p", "-U0", "--always", "--no-color", "--no-ext-diff", "--no-textconv",
     "--src-prefix=a/", "--dst-prefix=b/", "-M",
@@ -66,7 +66,8 @@ def read_commits(
     lead = git.repository.lead
     limit = ("--", lead.rstrip("/")) if lead else ()
     separator = f"\0{mark}\0".encode()
-    for record in _split_records(git, [*_RAW, how, shape, *limit], names, separator, seconds):
+    command = [*_MESSAGES, shape] if how == "-s" else [*_RAW, how, shape, *limit]
+    for record in _split_records(git, command, names, separator, seconds):
         if (found := _parse_commit(record, lead, has_files=how != "-s")) is not None:
             yield found
 
@@ -81,8 +82,17 @@ def read_symbols(git: GitObjects, names: Sequence[str], seconds: float) -> Itera
         yield name.decode("ascii", "replace").strip(), _changed_symbols(patch, lead)
 
 
-def list_commits(git: GitObjects, tip: str, without: str | None, limit: int) -> tuple[list[str], list[str]]:
-    """Return the commits that can be reached from a tip, newest first, at most `limit`.
+class CommitList(NamedTuple):
+    """The commits that a new tip leads to, newest first, and those that it does not lead to any more."""
+
+    new: list[str]
+    gone: list[str]
+    problem: str = ""
+    """Why older commits are not listed."""
+
+
+def list_commits(git: GitObjects, tip: str, without: str | None, limit: int) -> CommitList:
+    """Return the commits that can be reached from a tip, at most `limit`.
 
     With another commit, return only those that cannot be reached from it, and those that can only be reached from it.
     """
@@ -90,10 +100,17 @@ def list_commits(git: GitObjects, tip: str, without: str | None, limit: int) -> 
     # Merges of a part of the repository are mostly about its other parts.
     below = ("--full-history", "--no-merges", "--", lead.rstrip("/")) if lead else ()
     revisions = ("--left-right", f"{without}...{tip}") if without else (tip,)
-    output, _ = git.output("rev-list", f"--max-count={limit}", *revisions, *below, max_bytes=MAX_LIST_BYTES)
+    output, problem = bytearray(), ""
+    try:
+        for chunk in git.stream("rev-list", f"--max-count={limit}", *revisions, *below):
+            output += chunk
+    except Failed as error:
+        if without or not output:
+            raise
+        problem = str(error)
     lines = output.decode("ascii", "replace").split("\n")
-    found = [line.removeprefix(">") for line in lines if line and not line.startswith("<")]
-    return found, [line[1:] for line in lines if line.startswith("<")]
+    new = [line.removeprefix(">") for line in lines if line and not line.startswith("<")]
+    return CommitList(new, [line[1:] for line in lines if line.startswith("<")], problem)
 
 
 def _split_records(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from dowse.history.commit_reading import CommitRecord
 from dowse.sqlite_database import SqliteDatabase
-from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
+from dowse.text.analysis import terms_of
 
 HISTORY_FILE = "history.sqlite"
 
@@ -70,13 +70,15 @@ _STEPS = (
 
     -- Terms are cut by us and given one by one.
     CREATE VIRTUAL TABLE texts USING fts5 (
-        subject, body, paths, content = '', columnsize = 1, detail = column,
+        subject, body, paths, content = '', columnsize = 1,
         tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
     );
     CREATE VIRTUAL TABLE names USING fts5 (
-        symbols, content = '', columnsize = 1, detail = column,
+        symbols, content = '', columnsize = 1,
         tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
     );
+    CREATE VIRTUAL TABLE texts_terms USING fts5vocab (texts, row);
+    CREATE VIRTUAL TABLE names_terms USING fts5vocab (names, row);
     """,
 )
 
@@ -121,7 +123,7 @@ class HistoryDatabase(SqliteDatabase):
         """Return how many of the commits that HEAD leads to are in each state."""
         return dict(self.rows("SELECT state, COUNT(*) FROM commits WHERE is_reached = 1 GROUP BY state"))
 
-    def move_to(self, tip: str, rules: str, new: Sequence[str], gone: Iterable[str] | None) -> None:
+    def move_to(self, tip: str, new: Sequence[str], gone: Iterable[str] | None, **facts: str) -> None:
         """Record the commits that a new HEAD leads to, newest first, and those that it does not; None means all others."""
         with self.transaction() as connection:
             if gone is None:
@@ -132,7 +134,7 @@ class HistoryDatabase(SqliteDatabase):
                 "INSERT INTO commits (name) VALUES (?) ON CONFLICT (name) DO UPDATE SET is_reached = 1",
                 ((name,) for name in reversed(new)),
             )
-            connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", [("tip", tip), ("rules", rules)])
+            connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", {**facts, "tip": tip}.items())
 
     def add_commits(self, records: Sequence[CommitRecord]) -> None:
         """Store commits that were read, all or none of them."""
@@ -194,9 +196,8 @@ class HistoryDatabase(SqliteDatabase):
 
 
 def indexed_terms(text: str) -> str:
-    """Return the terms of a text as they are indexed: the stemmed parts of identifiers, and identifiers whole."""
-    whole = [term for term in whole_terms_of(text) if restore_underscores(term) != term]
-    return " ".join([*terms_of(text), *whole])
+    """Return the terms of a text as they are indexed."""
+    return " ".join(terms_of(text))
 
 
 def _path_terms(files: Sequence[str]) -> str:

@@ -32,6 +32,8 @@ SYMBOL_FILES = 50
 """The symbols of commits with more files are not read: these move or format code."""
 BATCH = 500
 """Commits that are stored at once."""
+BATCHES = 4
+"""Batches for which git is started once."""
 MAX_FAILURES = 10
 """After this many commits that cannot be read in one way, the others are not tried in it."""
 ALONE_SECONDS = 1.0
@@ -52,19 +54,28 @@ class HistoryCoverage:
     is_shallow: bool = False
     is_cut: bool = False
     """Whether there are older commits than are ever read."""
+    problem: str = ""
+    """Why older commits are not known."""
 
     @property
     def is_complete(self) -> bool:
         """Whether all commits that the repository has were read."""
-        return self.read + self.unreadable == self.total and not self.is_cut
+        return self.read + self.unreadable == self.total and not (self.is_cut or self.problem)
+
+    @property
+    def text(self) -> str:
+        """Which commits a search covers."""
+        if self.is_complete:
+            return f"all {self.total:,} commits"
+        return f"the newest {self.read:,} of {self.total:,}{' or more' * bool(self.is_cut or self.problem)} commits"
 
     def notes(self) -> list[str]:
-        """Return what a reader has to know about commits that cannot be found."""
+        """Return why other commits cannot be found."""
         found = []
-        if not self.is_complete:
-            found.append(f"The newest {self.read:,} of {self.total:,}{' or more' * self.is_cut} commits were searched.")
         if self.unreadable:
             found.append(f"{self.unreadable:,} commits cannot be read, because objects of the repository are missing.")
+        if self.problem:
+            found.append(f"Older commits are not known: {self.problem}")
         if self.is_shallow:
             found.append("The repository is a shallow clone: it does not have older commits.")
         return found
@@ -94,11 +105,17 @@ class History:
         """
         deadline = time.monotonic() + seconds
         repository = replace(self.repository, head=tip or head_commit(self.repository.folders))
+        if repository.head == self.database.fact("tip") and not self.has_more():
+            return self.coverage()
         lock = Lock(self._folder / "history.lock")
         with contextlib.suppress(StoreBusy, NotWritable), lock.held(LOCK_SECONDS), open_objects(repository) as git:
             self._follow_head(git)
             _Reading(git, self.database, self.paths, deadline).run()
         return self.coverage()
+
+    def has_more(self) -> bool:
+        """Return whether something of the listed commits is not read yet."""
+        return bool(self.database.unread(1) or self.database.without_symbols(1, SYMBOL_COMMITS, SYMBOL_FILES))
 
     def coverage(self) -> HistoryCoverage:
         """Return how much of the history is known."""
@@ -111,6 +128,7 @@ class History:
             counts.get(SYMBOLS_READ, 0),
             is_shallow=bool(self.repository.shallow),
             is_cut=total >= MAX_COMMITS,
+            problem=self.database.fact("problem") or "",
         )
 
     def _open(self) -> HistoryDatabase:
@@ -137,12 +155,12 @@ class History:
         if before:
             # The commit before may be gone, after a history was rewritten.
             with contextlib.suppress(Failed):
-                new, gone = list_commits(git, tip, before, MAX_COMMITS)
-                if len(new) + len(gone) < MAX_COMMITS:
-                    self.database.move_to(tip, self._rules, new, gone)
+                found = list_commits(git, tip, before, MAX_COMMITS)
+                if len(found.new) + len(found.gone) < MAX_COMMITS:
+                    self.database.move_to(tip, found.new, found.gone)
                     return
-        new, _ = list_commits(git, tip, None, MAX_COMMITS)
-        self.database.move_to(tip, self._rules, new, None)
+        found = list_commits(git, tip, None, MAX_COMMITS)
+        self.database.move_to(tip, found.new, None, rules=self._rules, problem=found.problem)
 
 
 class _Reading:
@@ -155,8 +173,10 @@ class _Reading:
 
     def run(self) -> None:
         """Read messages and files of all commits, then the symbols of the newest."""
-        while self._seconds > 0 and (names := self._database.unread(4 * BATCH)):
+        while names := self._database.unread(BATCHES * BATCH):
             self._read_batch(names)
+            if self._seconds <= 0:
+                return
         self._failures = 0
         while self._seconds > 0 and self._failures < MAX_FAILURES:
             names = self._database.without_symbols(BATCH, SYMBOL_COMMITS, SYMBOL_FILES)

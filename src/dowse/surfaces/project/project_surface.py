@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from dowse.error_catalog import user_message
 from dowse.errors import CatalogError, DowseError, UsageError
+from dowse.history.history_search import HistoryAnswer, HistoryOptions
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_errors import shown_folder
 from dowse.indexes.project_lookup import forget_project, list_projects
@@ -26,6 +27,7 @@ from dowse.searching.exact_search import Occurrences, exact_matcher, find_occurr
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.project import path_search
+from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, history_reply
 from dowse.surfaces.project.progress import follow_runs
 from dowse.surfaces.project.project_replies import (
     ProjectAnswer,
@@ -64,6 +66,7 @@ class ProjectSurface:
         self.service = service
         self._start = start
         """The folder in which a root is detected if none was named."""
+        self._histories = HistoryReadings()
 
     # Searching
 
@@ -165,6 +168,26 @@ class ProjectSurface:
         )
         found = [(partial(self.service.shown_path, served), *answer) for served, answer in answers]
         return occurrences_reply(found, offset, limit, call.budget_characters, [*self.service.warnings, *problems])
+
+    async def search_history(self, call: Call) -> Reply:
+        """Find commits."""
+        started, arguments = time.perf_counter(), call.arguments
+        options = HistoryOptions(int(arguments["limit"]), None, arguments["since"], arguments["until"])
+        if arguments["path"]:
+            path_search.compile_pattern(arguments["path"])
+
+        async def search(served: ServedIndex) -> HistoryAnswer:
+            place = await served.ask(partial(_history_place, served))
+            within = replace(options, path_glob=self._glob_within(served, arguments["path"]))
+            return await asyncio.to_thread(self._histories.search, place, arguments["query"], within)
+
+        answers, problems = await _ask_each(await self._chosen(call), search)
+        reply = history_reply(
+            [(partial(self.service.shown_path, served), answer) for served, answer in answers],
+            options.limit, call.budget_characters, [*self.service.warnings, *problems],
+            has_authors=arguments["authors"],
+        )  # fmt: skip
+        return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
 
     async def explain(self, call: Call) -> Reply:
         """Explain why a file is or is not indexed, and its rank for a query."""
@@ -333,6 +356,11 @@ def _no_docs(index: ProjectIndex, why: str) -> CatalogError:
 def _require_index(served: ServedIndex, index: ProjectIndex) -> None:
     if not index.exists and not served.is_making_project(index):
         _ = index.store  # raises NotIndexed
+
+
+def _history_place(served: ServedIndex, index: ProjectIndex) -> HistoryPlace:
+    _require_index(served, index)
+    return HistoryPlace(index.root, index.folder, index.settings)
 
 
 def _count(index: ProjectIndex) -> tuple[int, int]:

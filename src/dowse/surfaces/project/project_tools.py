@@ -140,6 +140,24 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             ("text",),
         ),
         Tool(
+            "search_history", "Search history", "Find commits by their message, changed paths and changed symbols",
+            surface.search_history,
+            reply(
+                ("results", "covers"),
+                results={"type": "array", "items": item(("commit", "subject"), commit=TEXT, date=TEXT, subject=TEXT)},
+                covers=TEXT,
+            ),
+            {
+                "query": describe(TEXT, "What was changed or why", minLength=1, maxLength=10_000),
+                "path": describe(TEXT, "Only commits that change such paths (glob); renames are followed"),
+                "since": describe(TEXT, "First date, such as 2025-05"),
+                "until": describe(TEXT, "Last date"),
+                "authors": describe(FLAG, "Show authors", default=False),
+                "limit": count("Commits to list", 10, 50),
+            },
+            ("query",),
+        ),
+        Tool(
             "explain", "Explain", "Explain why a file is or is not indexed and, with a query, why it ranks where it does",
             surface.explain,
             reply(("path", "allowed"), path=TEXT, allowed=FLAG, indexed=FLAG, reason=TEXT, rank=NUMBER),

@@ -1,0 +1,91 @@
+"""The commits that `dowse search --history` finds, as text and as JSON."""
+
+import contextlib
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
+
+if TYPE_CHECKING:
+    from dowse.history.history_search import CommitHit
+    from dowse.indexes.index import ProjectIndex
+
+CHARACTERS_PER_TOKEN = 4
+
+
+def search_commits(
+    project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, authors: bool, **how: Any
+) -> int | CommandReply:
+    """Search the history of a project and print the commits."""
+    from dowse.history.history_search import READ_SECONDS, HistoryOptions, search_history
+    from dowse.history.project_history import open_history
+    from dowse.surfaces.project.history_replies import READ_AHEAD_SECONDS, commit_as_json
+
+    options = HistoryOptions(how["limit"] or 10, how["glob"], how["since"], how["until"])
+    with _storage(project) as folder, open_history(project.root, folder, project.settings) as history:
+        answer = search_history(history, query, options, READ_AHEAD_SECONDS if wait else READ_SECONDS)
+    exit_code = 0 if answer.hits else 1
+    if as_json:
+        value = {
+            "results": [commit_as_json(hit, has_authors=authors) for hit in answer.hits],
+            "totalResults": len(answer.hits),
+            "covers": answer.coverage.text,
+            "warnings": answer.coverage.notes(),
+            "searchTimeMs": round(answer.seconds * 1000, 1),
+        }
+        return CommandReply(value, exit_code)
+    left = how["budget"] * CHARACTERS_PER_TOKEN
+    for number, hit in enumerate(answer.hits):
+        lines = list(_format_commit(hit, has_author=authors))
+        left -= sum(len(part) + 1 for line in lines for part in line)
+        if left < 0 and number:
+            say("the output was cut; raise --budget to see more")
+            break
+        for line in [[], *lines] if number else lines:
+            show(*line)
+    if not answer.hits:
+        say("nothing found")
+    more = "" if answer.coverage.is_complete or wait else "; search again, or with --wait, for the others"
+    say(f"searched: {answer.coverage.text}{more}")
+    for note in answer.coverage.notes():
+        say(note)
+    return exit_code
+
+
+@contextlib.contextmanager
+def _storage(project: "ProjectIndex") -> Iterator[Path]:
+    """Give a block the folder of an index; one that is removed afterwards if there is no index."""
+    if project.has_catalog:
+        yield project.folder
+        return
+    with tempfile.TemporaryDirectory(prefix="dowse-history-") as folder:
+        yield Path(folder)
+
+
+def _format_commit(hit: "CommitHit", *, has_author: bool) -> Iterator[list[str]]:
+    from dowse.cli.result_output import format_flags
+    from dowse.surfaces.project.history_replies import SHORT_NAME
+
+    author = [SafeText("  "), escape(hit.author, dim=True)] if has_author and hit.author else []
+    date = hit.date or "no date"
+    name = escape(hit.name[:SHORT_NAME], fg="yellow")
+    yield [
+        name,
+        SafeText("  "),
+        escape(date, dim=True),
+        *author,
+        SafeText("  "),
+        escape(hit.subject, bold=True),
+        *format_flags(hit.flags),
+    ]
+    for line in hit.lines:
+        yield [f"     {line}"]
+    more = hit.file_count - len(hit.files)
+    if hit.files:
+        yield [
+            escape(f"     {', '.join(hit.files)}" + (f" and {pluralize(more, 'other file')}" * (more > 0)), dim=True)
+        ]
+    if hit.symbols:
+        yield [escape(f"     in {', '.join(hit.symbols)}", dim=True)]

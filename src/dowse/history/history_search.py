@@ -1,0 +1,242 @@
+"""Search of commits by the words of their messages, paths and changed symbols."""
+
+import json
+import re
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from dowse.errors import UsageError
+from dowse.globs import compile_glob
+from dowse.history.commit_ranking import CommitText, rank_commits, term_weight
+from dowse.history.commit_reading import MAX_FILES
+from dowse.history.project_history import History, HistoryCoverage
+from dowse.history.renames import earlier_names
+from dowse.screening.masking import screen_text
+from dowse.searching.query_terms import SearchQuery, parse_search_query
+from dowse.text.analysis import terms_of, whole_terms_of
+
+READ_SECONDS = 1.5
+"""How long a search reads commits that are not known yet. The reply says how many there are."""
+MAX_TERMS = 32
+MAX_CANDIDATES = 200
+"""Commits that are scored for each of the two indexes: messages with paths, and symbols."""
+COMMON_SHARE = 0.1
+"""Words in more than this share of the commits do not select any, if there are rarer ones."""
+SHOWN_LINES, SHOWN_FILES, SHOWN_SYMBOLS = 3, 10, 6
+MAX_LINE_CHARACTERS = 300
+_COMMIT_NAME = re.compile(r"[0-9a-f]{7,64}")
+_DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryOptions:
+    """Which commits a search looks at, and how many it returns."""
+
+    limit: int = 10
+    path_glob: str | None = None
+    since: str | None = None
+    until: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CommitHit:
+    """A commit that answers, as it is shown."""
+
+    name: str
+    time: int
+    subject: str
+    author: str
+    lines: tuple[str, ...]
+    """The lines of the body with words of the query."""
+    files: tuple[str, ...]
+    """The first files that the commit changes, those with words of the query before others."""
+    file_count: int
+    symbols: tuple[str, ...]
+    """The functions and classes with words of the query that the commit changes."""
+    score: float
+    masked: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+    @property
+    def date(self) -> str:
+        """The day of the commit; empty if it has none that a calendar has."""
+        try:
+            return datetime.fromtimestamp(self.time, UTC).date().isoformat() if self.time else ""
+        except (OverflowError, OSError, ValueError):
+            return ""
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer:
+    """The commits for a query, best first."""
+
+    hits: tuple[CommitHit, ...]
+    coverage: HistoryCoverage
+    seconds: float
+
+
+def search_history(
+    history: History, query: str, options: HistoryOptions, seconds: float = READ_SECONDS
+) -> HistoryAnswer:
+    """Read commits that are not known yet for some seconds, and return the best ones for a query."""
+    began = time.monotonic()
+    times = (_day(options.since, "since"), _day(options.until, "until", is_end=True))
+    glob = compile_glob(options.path_glob) if options.path_glob else None
+    coverage = history.update(seconds)
+    search = _Search(history, parse_search_query(query), times)
+    hits = search.find(options.limit, glob)
+    return HistoryAnswer(tuple(hits), coverage, time.monotonic() - began)
+
+
+def _day(text: str | None, name: str, *, is_end: bool = False) -> int:
+    """Return the first second of a day, a month or a year, or the last one."""
+    if not text:
+        return (1 << 62) * (1 if is_end else -1)
+    found = _DATE.fullmatch(text.strip())
+    try:
+        if found is None:
+            raise ValueError
+        year, month, day = (int(part) if part else 0 for part in found.groups())
+        start = datetime(year, month or 1, day or 1, tzinfo=UTC)
+        later = start + timedelta(days=1 if day else 31 if month else 366)
+        end = later if day else later.replace(day=1, month=later.month if month else 1)
+    except (ValueError, OverflowError) as error:
+        raise UsageError(f"{name} is '{text}', which is no date. Write 2025, 2025-05 or 2025-05-20.") from error
+    return int(end.timestamp()) - 1 if is_end else int(start.timestamp())
+
+
+class _Search:
+    """One search of a history."""
+
+    def __init__(self, history: History, query: SearchQuery, times: tuple[int, int]) -> None:
+        self._history, self._database = history, history.database
+        self._query, self._times = query, times
+        terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MAX_TERMS]
+        total = max(1, sum(self._database.counts().values()))
+        self._frequencies = {term: self._frequency(term) for term in terms}
+        self._weights = {term: term_weight(found, total) for term, found in self._frequencies.items() if found}
+        rare = [term for term in self._weights if self._frequencies[term] <= COMMON_SHARE * total]
+        self._selecting = rare or list(self._weights)
+
+    def find(self, limit: int, glob: "re.Pattern[str] | None") -> list[CommitHit]:
+        """Return the best commits."""
+        among = self._commits_of(glob) if glob else None
+        named = self._named()
+        texts = self._texts([number for number in self._candidates(among) if number not in named])
+        ranked = rank_commits([text for text in texts if self._passes(text)], self._weights)
+        return self._shown([*((1.0, text) for text in self._texts(named)), *ranked][:limit], glob)
+
+    def _named(self) -> list[int]:
+        """Return the commits of which the query is the beginning of the name."""
+        name = self._query.text.lower()
+        if not _COMMIT_NAME.fullmatch(name):
+            return []
+        query = "SELECT number FROM commits WHERE name BETWEEN ? AND ? AND is_reached = 1 LIMIT ?"
+        return [number for (number,) in self._database.rows(query, (name, f"{name}g", MAX_TERMS))]
+
+    def _frequency(self, term: str) -> int:
+        return max(
+            (count for table in ("texts", "names") for (count,) in self._database.rows(
+                f"SELECT doc FROM {table}_terms WHERE term = ?", (term,)  # noqa: S608 - one of two constants
+            )),
+            default=0,
+        )  # fmt: skip
+
+    def _commits_of(self, glob: "re.Pattern[str]") -> list[int]:
+        """Return the commits that change a file which matches, also under its earlier names."""
+        rows = self._database.rows("SELECT id, path FROM paths")
+        names = earlier_names(self._database, [number for number, path in rows if glob.fullmatch(path)])
+        found = self._database.rows_in("SELECT path, number FROM changes WHERE path IN", names)
+        return sorted({number for path, number in found if number <= names[path]})
+
+    def _candidates(self, among: Sequence[int] | None) -> list[int]:
+        only = "" if among is None else "AND number IN (SELECT value FROM json_each(?))"
+        values = [*self._times, *([] if among is None else [json.dumps(among)])]
+        found: dict[int, None] = {}
+        if not self._selecting:
+            return []
+        expression = " OR ".join(f'"{term}"' for term in self._selecting)
+        for table, score in (("texts", "bm25(texts, 3.0, 1.0, 1.0)"), ("names", "bm25(names)")):
+            query = (
+                f"SELECT number FROM {table} JOIN commits ON number = {table}.rowid "  # noqa: S608 - constants
+                f"WHERE {table} MATCH ? AND is_reached = 1 AND time BETWEEN ? AND ? {only} ORDER BY {score} LIMIT ?"
+            )
+            rows = self._database.rows(query, (expression, *values, MAX_CANDIDATES))
+            found |= dict.fromkeys(number for (number,) in rows)
+        return list(found)
+
+    def _texts(self, numbers: Sequence[int]) -> list[CommitText]:
+        messages: dict[int, str] = dict(
+            self._database.rows_in("SELECT number, message FROM messages WHERE number IN", numbers)
+        )
+        paths: dict[int, list[str]] = defaultdict(list)
+        for number, path in self._database.rows_in(
+            "SELECT number, paths.path FROM changes JOIN paths ON paths.id = changes.path WHERE number IN", numbers
+        ):
+            paths[number].append(path)
+        symbols: dict[int, list[str]] = defaultdict(list)
+        for number, names in self._database.rows_in("SELECT number, names FROM symbols WHERE number IN", numbers):
+            symbols[number] += names.split(" ")
+        return [CommitText(number, messages.get(number, ""), paths[number], symbols[number]) for number in numbers]
+
+    def _passes(self, text: CommitText) -> bool:
+        """Return whether a commit has what the query requires, and nothing that it excludes."""
+        query = self._query
+        if query.is_pasted or not query.has_filters:
+            return True
+        whole = " ".join((text.message, *text.paths, *text.symbols))
+        terms, small = {*terms_of(whole), *whole_terms_of(whole)}, " ".join(whole.lower().split())
+        has = lambda word: terms.issuperset(terms_of(word))  # noqa: E731
+        return (
+            all(map(has, query.must)) and not any(map(has, query.must_not))
+            and all(phrase.lower() in small for phrase in query.phrases)
+            and not any(phrase.lower() in small for phrase in query.not_phrases)
+        )  # fmt: skip
+
+    def _shown(self, ranked: Sequence[tuple[float, CommitText]], glob: "re.Pattern[str] | None") -> list[CommitHit]:
+        numbers = [text.number for _, text in ranked]
+        query = "SELECT number, name, time, files, author FROM commits JOIN messages USING (number) WHERE number IN"
+        facts = {row[0]: row[1:] for row in self._database.rows_in(query, numbers)}
+        return [self._hit(score, text, facts[text.number], glob) for score, text in ranked if text.number in facts]
+
+    def _hit(
+        self, score: float, text: CommitText, facts: tuple[str, int, int, str], glob: "re.Pattern[str] | None"
+    ) -> CommitHit:
+        name, when, count, author = facts
+        masks = self._history.settings.mask_secrets
+        message, person = screen_text(text.message, masks=masks), screen_text(author, masks=masks)
+        subject, *body = message.text.split("\n")
+        files = [path for path in text.paths if self._history.paths.allows(path)]
+        files.sort(key=lambda path: (not (glob and glob.fullmatch(path)), -self._matches(path)))
+        return CommitHit(
+            name, when, _cut(subject), _cut(person.text), tuple(self._best_lines(body)),
+            tuple(files[:SHOWN_FILES]), count if count > MAX_FILES else len(files), tuple(self._best_symbols(text)),
+            round(score, 3),
+            tuple(sorted({mask.kind for one in (message, person) for mask in one.masked})),
+            tuple(sorted({flag.kind for one in (message, person) for flag in one.flags})),
+        )  # fmt: skip
+
+    def _matches(self, text: str) -> float:
+        return sum(self._weights.get(term, 0.0) for term in set(terms_of(text)))
+
+    def _best_lines(self, lines: Iterable[str]) -> list[str]:
+        """Return the lines that have the most words of the query, in their order."""
+        written = [(number, line.strip()) for number, line in enumerate(lines) if line.strip()]
+        best = sorted(((self._matches(line), -number, line) for number, line in written), reverse=True)[:SHOWN_LINES]
+        return [_cut(line) for _, _, line in sorted((-at, score, line) for score, at, line in best if score)]
+
+    def _best_symbols(self, text: CommitText) -> list[str]:
+        rows = self._database.rows(
+            "SELECT paths.path, names FROM symbols JOIN paths ON paths.id = symbols.path WHERE number = ?",
+            (text.number,),
+        )
+        names = [name for path, found in rows if self._history.paths.allows(path) for name in found.split(" ")]
+        scored = [(self._matches(name), name) for name in dict.fromkeys(names)]
+        return [name for score, name in sorted(scored, key=lambda one: -one[0]) if score][:SHOWN_SYMBOLS]
+
+
+def _cut(line: str) -> str:
+    return line if len(line) <= MAX_LINE_CHARACTERS else line[: MAX_LINE_CHARACTERS - 1] + "…"

@@ -1,0 +1,102 @@
+"""Search of the history of projects, and its reply."""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from dowse.errors import DowseError
+from dowse.history.history_search import CommitHit, HistoryAnswer, HistoryOptions, search_history
+from dowse.history.project_history import open_history
+from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
+from dowse.settings import Settings
+
+SHORT_NAME = 10
+"""Characters of the name of a commit that are shown."""
+READ_AHEAD_SECONDS = 300.0
+"""How long the rest of a history is read after the first search."""
+TURN_SECONDS = 5.0
+"""How long it is read without a look at whether the index is still there."""
+
+
+class HistoryPlace(NamedTuple):
+    """What the history of a project is read from and kept in."""
+
+    root: Path
+    folder: Path
+    settings: Settings
+
+
+class HistoryReadings:
+    """The histories that are searched, and read to their end in the background."""
+
+    def __init__(self) -> None:
+        self._reading: set[Path] = set()
+
+    def search(self, place: HistoryPlace, query: str, options: HistoryOptions) -> HistoryAnswer:
+        """Search the commits that are read by now; the others are read afterwards."""
+        with open_history(*place) as history:
+            answer = search_history(history, query, options)
+            has_more = history.has_more()
+        if has_more and place.root not in self._reading:
+            self._reading.add(place.root)
+            threading.Thread(target=self._read_rest, args=(place,), name="history", daemon=True).start()
+        return answer
+
+    def _read_rest(self, place: HistoryPlace) -> None:
+        deadline = time.monotonic() + READ_AHEAD_SECONDS
+        try:
+            with open_history(*place) as history:
+                while history.has_more() and place.folder.is_dir() and time.monotonic() < deadline:
+                    history.update(TURN_SECONDS)
+        except (DowseError, OSError):
+            pass  # the next search meets it and says so
+        finally:
+            self._reading.discard(place.root)
+
+
+def history_reply(
+    answers: Sequence[tuple[Callable[[str], str], HistoryAnswer]],
+    limit: int,
+    budget: int,
+    warnings: Iterable[str],
+    *,
+    has_authors: bool,
+) -> Reply:
+    """Return the commits of one or several projects, and which commits were searched."""
+    found = sorted(
+        ((shown_path, hit) for shown_path, answer in answers for hit in answer.hits), key=lambda one: -one[1].score
+    )[:limit]
+    notes = [*warnings, *(note for _, answer in answers for note in answer.coverage.notes())]
+    tail = {
+        "covers": "; ".join(answer.coverage.text for _, answer in answers),
+        **present(warnings=fit_notes(dict.fromkeys(notes), budget)),
+    }
+    items = [commit_as_json(hit, shown_path, has_authors=has_authors) for shown_path, hit in found]
+    shown = fit_items(items, budget - ENVELOPE_CHARACTERS - wire_characters(tail)) or items[:1]
+    return {
+        "results": shown,
+        "totalResults": len(shown),
+        **present(cut=len(shown) < len(items)),
+        **tail,
+    }
+
+
+def commit_as_json(hit: CommitHit, shown_path: Callable[[str], str] = str, *, has_authors: bool) -> Reply:
+    """Return a commit as replies show it."""
+    return {
+        "commit": hit.name[:SHORT_NAME],
+        "date": hit.date,
+        "subject": hit.subject,
+        "score": hit.score,
+        **present(lines=list(hit.lines)),
+        "files": [shown_path(path) for path in hit.files],
+        **present(
+            moreFiles=hit.file_count - len(hit.files),
+            symbols=list(hit.symbols),
+            author=hit.author if has_authors else "",
+            masked=list(hit.masked),
+            flags=list(hit.flags),
+        ),
+    }

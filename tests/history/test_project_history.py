@@ -1,0 +1,178 @@
+"""The history follows HEAD, reads what it can, and says what it lacks."""
+
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dowse.errors import NoHistory
+from dowse.history import project_history
+from dowse.history.commit_reading import MAX_MESSAGE_BYTES, CommitRecord, read_commits
+from dowse.history.git_objects import GitObjects
+from dowse.history.history_database import HISTORY_FILE
+from dowse.history.project_history import History, open_history
+from dowse.settings import Settings
+from tests.history.conftest import OpenHistory
+from tests.history.repositories import Change, add_commits, git, make_repository
+
+CHANGES = [Change(f"Commit {number}", {"a.py": f"def a():\n    return {number}\n"}) for number in range(4)]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return make_repository(tmp_path / "shop", CHANGES)
+
+
+def subjects(history: History) -> list[str]:
+    rows = history.database.rows(
+        "SELECT message FROM messages JOIN commits USING (number) WHERE is_reached = 1 ORDER BY number DESC"
+    )
+    return [message.split("\n")[0] for (message,) in rows]
+
+
+def files(history: History) -> dict[str, int]:
+    query = "SELECT paths.path, COUNT(*) FROM changes JOIN paths ON paths.id = changes.path GROUP BY 1"
+    return dict(history.database.rows(query))
+
+
+def test_a_new_commit_is_added_and_nothing_is_read_again(
+    root: Path, opened: OpenHistory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert subjects(opened(root)) == ["Commit 3", "Commit 2", "Commit 1", "Commit 0"]
+    read: list[str] = []
+
+    def read_and_count(git: GitObjects, names: list[str], *how: Any) -> Iterator[CommitRecord]:
+        read.extend(names)
+        return read_commits(git, names, *how)
+
+    monkeypatch.setattr(project_history, "read_commits", read_and_count)
+    add_commits(root, [Change("Commit 4", {"b.py": "x\n"})])
+    assert subjects(opened(root))[0] == "Commit 4"
+    assert len(read) == 1
+    monkeypatch.setattr(project_history, "open_objects", None)
+    assert opened(root).coverage().is_complete, "without news, git is not started"
+
+
+def test_a_reset_another_branch_and_a_rewritten_history_are_followed(root: Path, opened: OpenHistory) -> None:
+    opened(root)
+    git(root, "update-ref", "refs/heads/main", "main~2")
+    assert subjects(opened(root)) == ["Commit 1", "Commit 0"]
+    git(root, "branch", "side", "main~1")
+    add_commits(root, [Change("On the side", {"b.py": "x\n"})], "side")
+    git(root, "symbolic-ref", "HEAD", "refs/heads/side")
+    assert subjects(opened(root)) == ["On the side", "Commit 0"]
+    git(root, "symbolic-ref", "HEAD", "refs/heads/main")
+    assert subjects(opened(root)) == ["Commit 1", "Commit 0"]
+    git(root, "update-ref", "-d", "refs/heads/main")
+    add_commits(root, [Change("All anew", {"c.py": "x\n"})])
+    git(root, "branch", "-D", "side")
+    git(root, "reflog", "expire", "--expire=now", "--all")
+    git(root, "gc", "-q", "--prune=now")
+    assert subjects(opened(root)) == ["All anew"]
+
+
+def test_a_subfolder_has_the_commits_that_change_it(root: Path, opened: OpenHistory) -> None:
+    add_commits(root, [Change("Inside", {"sub/b.py": "def peel():\n    pass\n", "top.py": "x\n"})])
+    (root / "sub").mkdir()
+    history = opened(root / "sub")
+    assert (subjects(history), files(history)) == (["Inside"], {"b.py": 1})
+    assert history.database.rows("SELECT names FROM symbols") == [("peel",)]
+
+
+def test_a_shallow_clone_says_so(tmp_path: Path, root: Path, opened: OpenHistory) -> None:
+    subprocess.run(["git", "clone", "-q", "--no-local", "--depth=2", root, tmp_path / "shallow"], check=True)
+    history = opened(tmp_path / "shallow")
+    assert subjects(history) == ["Commit 3", "Commit 2"]
+    assert history.coverage().notes() == ["The repository is a shallow clone: it does not have older commits."]
+
+
+@pytest.mark.parametrize("kept", ["tree", "commit"])
+def test_what_a_partial_clone_lacks_is_not_fetched(root: Path, opened: OpenHistory, kept: str) -> None:
+    """Without its contents a commit has its files, without its lists of files it has its message."""
+    git(root, "config", "remote.origin.url", "/nowhere")
+    git(root, "config", "remote.origin.promisor", "true")
+    git(root, "config", "extensions.partialClone", "origin")
+    listed = git(root, "cat-file", "--batch-check", "--batch-all-objects").splitlines()
+    for line in listed:
+        name, kind, _ = line.split(" ")
+        if kind == "blob" or (kind == "tree" and kept == "commit"):
+            (root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+    history = opened(root)
+    assert len(subjects(history)) == 4
+    assert files(history) == ({"a.py": 4} if kept == "tree" else {})
+    assert history.coverage().is_complete
+
+
+def test_commits_after_a_missing_one_are_read(root: Path, opened: OpenHistory) -> None:
+    missing = git(root, "rev-parse", "HEAD~2")
+    (root / ".git" / "objects" / missing[:2] / missing[2:]).unlink()
+    history = opened(root)
+    assert subjects(history) == ["Commit 3"]
+    assert history.coverage().text == "the newest 1 of 1 or more commits"
+    assert history.coverage().notes()[0].startswith("Older commits are not known: git cannot read the history: ")
+
+
+def test_odd_commits_are_read(tmp_path: Path, opened: OpenHistory) -> None:
+    root = make_repository(
+        tmp_path / "odd",
+        [
+            Change(b"Caf\xe9 latin\n\n\x01\x02 \xff", {'"caf\\351.py"': "x\n", "b.bin": b"\0\1\2" * 100}, time=0),
+            Change("From the future", {"a.py": "x\n"}, time=99_999_999_999),
+            Change("Long\n\n" + "word " * 400_000, {"a.py": "y\n"}),
+            Change("", {"a.py": "z\n"}),
+            Change("Many", {f"g/{number}.py": "x\n" for number in range(1500)}),
+            Change("Storm", renames={"g": "h"}),
+        ],
+    )
+    body = git(root, "cat-file", "commit", "HEAD").replace("1700000000 +0000", "-99999999999999999999999 +9999")
+    broken = git(root, "hash-object", "-t", "commit", "-w", "--stdin", "--literally", given=body.encode())
+    git(root, "update-ref", "refs/heads/main", broken)
+    history = opened(root)
+    assert subjects(history)[:3] == ["Storm", "Many", ""]
+    assert subjects(history)[-1] == "Caf\ufffd latin"
+    assert history.coverage().is_complete
+    longest = history.database.rows("SELECT MAX(length(message)) FROM messages")[0][0]
+    assert longest <= MAX_MESSAGE_BYTES
+    assert history.database.rows("SELECT files FROM commits ORDER BY number DESC LIMIT 2") == [(1500,), (1500,)]
+
+
+def test_reading_ends_in_time_and_goes_on_later(
+    root: Path, opened: OpenHistory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(project_history, "BATCH", 1)
+    monkeypatch.setattr(project_history, "BATCHES", 1)
+    storage = tmp_path / "bounded"
+    storage.mkdir()
+    with open_history(root, storage, Settings()) as history:
+        first = history.update(0)
+        assert (first.read, first.total, first.text) == (1, 4, "the newest 1 of 4 commits")
+        assert subjects(history) == ["Commit 3"]
+        history.update(0)
+        assert subjects(history) == ["Commit 3", "Commit 2"]
+        assert history.update(60).text == "all 4 commits"
+
+
+def test_a_damaged_database_is_made_again(tmp_path: Path, root: Path, opened: OpenHistory) -> None:
+    opened(root).close()
+    for file in (tmp_path / "storage").glob("history.sqlite*"):
+        file.write_bytes(b"no database" * 1000)
+    assert len(subjects(opened(root))) == 4
+    (tmp_path / "storage" / HISTORY_FILE).unlink()
+    assert len(subjects(opened(root))) == 4
+
+
+def test_other_settings_read_the_history_again(root: Path, opened: OpenHistory) -> None:
+    assert files(opened(root)) == {"a.py": 4}
+    assert files(opened(root, Settings(exclude=("a.py",)))) == {}
+    with pytest.raises(NoHistory, match="readHistory is false"):
+        opened(root, Settings(read_history=False))
+
+
+def test_a_repository_that_goes_away_is_an_error(root: Path, opened: OpenHistory) -> None:
+    opened(root)
+    shutil.rmtree(root / ".git" / "objects")
+    with pytest.raises(NoHistory, match="not in a git repository"):
+        opened(root)

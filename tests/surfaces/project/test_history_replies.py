@@ -1,0 +1,74 @@
+"""`search_history` finds commits of the project's repository."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.history.repositories import Change, git, make_repository
+from tests.sample_data import write_tree
+from tests.surfaces.project.conftest import index
+from tests.surfaces.project.project_client import Assistant, call_tool, expect_error, run_conversation
+
+CHANGES = [
+    Change("Begin", {"pay.py": "def charge():\n    bill()\n"}),
+    Change("Charge only once\n\nA retry billed twice.", {"pay.py": "def charge():\n    once()\n", ".env": "A=1\n"}),
+    Change("Write all", {f"page/{number}.md": "x\n" for number in range(40)}),
+]
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    root = make_repository(tmp_path / "shop", CHANGES)
+    git(root, "checkout", "-q", "main")
+    index(root)
+    return root
+
+
+def test_a_commit_is_found_with_its_files_and_without_its_author(shop: Path, mode: str) -> None:
+    reply = call_tool(mode, "search_history", shop, query="when was a retry billed twice")
+    (hit,) = reply["results"]
+    assert {key: hit[key] for key in ("commit", "date", "subject", "lines", "files")} == {
+        "commit": git(shop, "rev-parse", "HEAD~1")[:10],
+        "date": "2023-11-14",
+        "subject": "Charge only once",
+        "lines": ["A retry billed twice."],
+        "files": ["pay.py"],
+    }
+    assert "author" not in hit
+    assert reply["covers"] == "all 3 commits"
+
+
+def test_authors_are_shown_on_request_and_files_are_counted(shop: Path) -> None:
+    reply = call_tool("auto", "search_history", shop, query="write all", authors=True, path="page/**", since="2023")
+    (hit,) = reply["results"]
+    assert (hit["author"], len(hit["files"]), hit["moreFiles"]) == ("Ada", 10, 30)
+
+
+def test_a_reply_fits_its_budget(tmp_path: Path) -> None:
+    body = "\n".join(f"The word is {number} {'x' * 200}" for number in range(3))
+    changes = [Change(f"Word {number}\n\n{body}", {f"{number}/{'f' * 100}.py": "x\n"}) for number in range(40)]
+    root = make_repository(tmp_path / "words", changes)
+    git(root, "checkout", "-q", "main")
+    index(root)
+
+    async def ask(assistant: Assistant) -> tuple[int, bool]:
+        reply = await assistant.call_tool("search_history", query="word", limit=40)
+        return len(reply["results"]), reply["cut"]
+
+    count, is_cut = run_conversation("auto", ask, root, budget_tokens=2000)
+    assert (0 < count < 40, is_cut) == (True, True)
+
+
+def test_what_cannot_be_searched_says_why(tmp_path: Path, shop: Path) -> None:
+    plain = write_tree(tmp_path / "plain", {"pyproject.toml": "", "a.py": "x\n"})
+    assert expect_error("auto", "search_history", plain, query="x")["code"] == "INDEX_NOT_FOUND"
+    index(plain)
+    error = expect_error("auto", "search_history", plain, query="x")
+    assert (error["code"], error["userMessage"]) == (
+        "NO_HISTORY",
+        "The history of this project cannot be searched. "
+        "git cannot read the history: the folder is not in a git repository.",
+    )
+    wrong = expect_error("auto", "search_history", shop, query="x", since="monday")
+    assert wrong["userMessage"] == "since is 'monday', which is no date. Write 2025, 2025-05 or 2025-05-20."
+    assert expect_error("auto", "search_history", shop, query="x", path="../x")["code"] == "INVALID_PATTERN"
