@@ -142,11 +142,7 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
         Tool(
             "search_history", "Search history", "Find commits by their message, changed paths and changed symbols",
             surface.search_history,
-            reply(
-                ("results", "covers"),
-                results={"type": "array", "items": item(("commit", "subject"), commit=TEXT, date=TEXT, subject=TEXT)},
-                covers=TEXT,
-            ),
+            reply(("results", "covers"), results={"type": "array"}, covers=TEXT),
             {
                 "query": describe(TEXT, "What was changed or why", minLength=1, maxLength=10_000),
                 "path": describe(TEXT, "Only commits that change such paths (glob); renames are followed"),
