@@ -21,6 +21,7 @@ from dowse.federation.result_ids import id_of, source_name
 from dowse.indexes.document_search import DocumentQuery, find_documents, read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
+from dowse.indexes.query_vectors import load_vectors
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.mcp.reply_status import coverage_warnings
@@ -66,6 +67,7 @@ class _FileSource:
         with contextlib.suppress(DowseError):
             if index.exists and not index.is_being_updated():
                 self._find(index, query)
+                load_vectors(index)
                 return True
         return False
 

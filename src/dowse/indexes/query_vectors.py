@@ -144,6 +144,12 @@ def encode_query(
     return QueryVectors(wait)
 
 
+def load_vectors(index: ProjectIndex) -> None:
+    """Load the vectors of the model that queries are compared with, even if the model itself is not ready yet."""
+    if version := serving_version(index.store, index.settings):
+        index.store.encoded_documents(version, frozenset([1]))  # of any documents: that loads all
+
+
 def plain_text(query: SearchQuery) -> str:
     """Return the text of a query without the signs of the query syntax; of pasted text the title."""
     if query.pasted and query.pasted.title:

@@ -1,0 +1,25 @@
+"""The vectors that a query is compared with."""
+
+from contextlib import closing
+from pathlib import Path
+
+import numpy as np
+
+from dowse.encoding.selection import model_version
+from dowse.indexes.encoder_state import record_encoding_start
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.query_vectors import load_vectors
+from dowse.settings import Settings
+
+
+def test_the_vectors_of_the_model_are_loaded_before_it_is_ready(indexed: Path) -> None:
+    """The second search of 140,000 chunks took 0.4 s: the first ones had no vector of the model, and loaded nothing."""
+    version = model_version(Settings())
+    assert version
+    with closing(ProjectIndex(indexed)) as index:
+        store = index.whole
+        chunks = store.chunks_without_vectors(version, 10)
+        store.put_vectors(version, [(chunk, np.ones(384, np.float32)) for chunk in chunks])
+        record_encoding_start(store, index.settings)
+        load_vectors(index)
+        assert version in store._matrices._rows
