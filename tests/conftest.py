@@ -1,6 +1,7 @@
 """Every test has a storage root and a home of its own."""
 
 import gc
+import json
 import os
 import shutil
 import signal
@@ -8,10 +9,12 @@ import sys
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import hatch_build
 import pytest
 from hypothesis import settings
+from jsonschema import Draft202012Validator
 
 from tests.forking import forking
 from tests.grammar_files import unpack_grammars
@@ -100,6 +103,23 @@ def _secret_rules() -> None:
     """Generate the rules for secrets where the checkout was installed before they were generated."""
     if not hatch_build.OUTPUT.exists():
         hatch_build.write_rules()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _schemas() -> Iterator[None]:
+    """Check a schema once: each client of the SDK checks those of the tools that it calls, which takes 20 ms each."""
+    checked = set[str]()
+    check = Draft202012Validator.check_schema
+
+    def check_once(schema: Any, **options: Any) -> None:
+        text = json.dumps(schema, sort_keys=True)
+        if text not in checked:
+            check(schema, **options)
+            checked.add(text)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Draft202012Validator, "check_schema", check_once)
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -222,8 +223,7 @@ class ComposedServer:
             await self._is_listed.wait()
         if not is_memory_small():
             await (self._federated or self.source_list).prepare()
-        if not gc.get_freeze_count():  # once: a process may begin several times, and garbage must not be kept each time
-            gc.freeze()  # what is loaded by now stays: looking for garbage in it takes 60 ms of the search that is unlucky
+        _freeze_what_is_loaded()
 
     # The surfaces are imported when they are offered, so that none slows the start of the others.
 
@@ -308,3 +308,12 @@ def _nothing_message(offer: Offer) -> str:
     if offer.sources == ("site",):
         return "--only site needs a site: --site FILE."
     return "No archive was found. Set RESEARCH_ARCHIVE_PATH or URL_CONTENT_ARCHIVE_PATH to the folder of an archive."
+
+
+@cache
+def _freeze_what_is_loaded() -> None:
+    """Let no search wait while the garbage collector looks through all modules, which takes 60 ms.
+
+    Once: a process may begin several times, and garbage must not be kept each time.
+    """
+    gc.freeze()
