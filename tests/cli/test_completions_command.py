@@ -12,7 +12,9 @@ import time
 from pathlib import Path
 
 import pytest
+from tree_sitter import Parser
 
+from dowse.chunking.grammar_libraries import load_language
 from dowse.cli.command_list import COMMANDS
 from dowse.cli.completions_command import SHELLS
 from tests.cli.conftest import Run
@@ -124,6 +126,14 @@ def test_a_shell_completes_paths_itself(run: Run, monkeypatch: pytest.MonkeyPatc
 def test_a_request_that_no_script_of_ours_makes_is_ignored(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("_DOWSE_COMPLETE", "nonsense_source")
     assert (run("status").code, run("status").out) == (0, "")
+
+
+def test_the_script_for_powershell_is_powershell(run: Run) -> None:
+    script = run("completions", "powershell").out
+    language = load_language("powershell")
+    assert language is not None
+    assert not Parser(language).parse(script.encode()).root_node.has_error
+    assert Parser(language).parse(script.replace("finally {", "finally").encode()).root_node.has_error
 
 
 @pytest.mark.parametrize("shell", SHELLS)

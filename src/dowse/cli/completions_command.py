@@ -31,7 +31,9 @@ Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
             }
         }
     } finally {
-        Remove-Item Env:COMP_WORDS, Env:COMP_WORD, Env:%(complete_var)s
+        Remove-Item Env:COMP_WORDS
+        Remove-Item Env:COMP_WORD
+        Remove-Item Env:%(complete_var)s
     }
 }
 """
