@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -223,6 +224,24 @@ def test_a_writer_that_was_overtaken_changes_nothing(
     found = read_version(open_place(place))
     assert found
     assert found[0].published == "by another"
+
+
+def test_tables_that_are_damaged_are_said_and_made_anew_once_they_are_removed(project: Path, place: str) -> None:
+    publish_words(project, place)
+    for file in (Path(place) / "index.lancedb").rglob("*.manifest"):
+        file.write_bytes(b"damaged")
+    commit(project, {"src/farm.py": "def milk_goat(): pass\n"})
+    with pytest.raises(Failed, match=r"cannot be used.*remove index\.lancedb"):
+        publish_words(project, place)
+    assert found_at(place, "milk cow") == ["src/farm.py"]
+    shutil.rmtree(Path(place) / "index.lancedb")
+    assert publish_words(project, place).updated == 1
+    assert lancedb.connect(f"{place}/index.lancedb").open_table("project_docs").count_rows() == 2
+
+
+def test_a_folder_of_a_repository_is_published_by_itself(project: Path, place: str) -> None:
+    assert publish_words(project / "src", place).version.files == 2
+    assert found_at(place, "milk cow") == ["farm.py"]
 
 
 def test_an_error_says_what_to_do_in_a_folder_that_is_no_repository(tmp_path: Path) -> None:

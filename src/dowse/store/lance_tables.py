@@ -194,12 +194,11 @@ class LanceTables:
     def _restore(self, known: TablesRecord) -> bool:
         """Bring the tables back to the recorded versions, after a writer that was killed; return whether they are there."""
         for kind, version in zip(TABLES, known.versions, strict=True):
-            table = self._open(kind)
-            if table.version == version:
-                continue
             try:
-                table.checkout(version)
-                table.restore()
+                table = self._open(kind)
+                if table.version != version:
+                    table.checkout(version)
+                    table.restore()
             except (RuntimeError, ValueError):  # it was removed since
                 return False
         return True
@@ -323,10 +322,13 @@ def _compact(table: Any) -> None:
 
 
 @contextlib.contextmanager
-def lance_errors(place: object) -> Iterator[None]:
+def lance_errors(place: str) -> Iterator[None]:
     """Turn the errors of LanceDB into Failed."""
     try:
         yield
     except (RuntimeError, ValueError, OSError) as error:
-        reason = str(error).splitlines()[0][:300]
-        raise Failed(f"The LanceDB tables in {place} cannot be used: {reason}") from error
+        reason = str(error).splitlines()[0][:300].rstrip(".")
+        raise Failed(
+            f"The LanceDB tables in {place} cannot be used: {reason}. To make them anew, remove index.lancedb and "
+            "docs.lancedb there, and run the command again."
+        ) from error
