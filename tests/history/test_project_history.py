@@ -12,8 +12,9 @@ from dowse.errors import NoHistory
 from dowse.history import project_history
 from dowse.history.commit_reading import MAX_MESSAGE_BYTES, CommitRecord, read_commits
 from dowse.history.git_objects import GitObjects
-from dowse.history.history_database import HISTORY_FILE
+from dowse.history.history_database import HISTORY_FILE, read_commit_counts
 from dowse.history.project_history import History, open_history
+from dowse.indexes.index import ProjectIndex
 from dowse.settings import Settings
 from tests.history.conftest import OpenHistory
 from tests.history.repositories import Change, add_commits, git, make_repository
@@ -176,3 +177,19 @@ def test_a_repository_that_goes_away_is_an_error(root: Path, opened: OpenHistory
     shutil.rmtree(root / ".git" / "objects")
     with pytest.raises(NoHistory, match="not in a git repository"):
         opened(root)
+
+
+def test_a_damaged_history_is_found_and_removed(tmp_path: Path, root: Path) -> None:
+    git(root, "checkout", "-q", "main")
+    project = ProjectIndex(root)
+    project.update()
+    with open_history(root, project.folder, Settings()) as history:
+        history.update(60)
+    assert (project.check(), sum(read_commit_counts(project.folder).values())) == ([], 4)
+    (project.folder / HISTORY_FILE).write_bytes(b"no database" * 1000)
+    assert read_commit_counts(project.folder) == {}
+    findings = project.check()
+    assert [finding.part for finding in findings] == ["history"]
+    assert project.repair(findings) == []
+    assert not (project.folder / HISTORY_FILE).exists()
+    project.close()

@@ -16,6 +16,8 @@ LONG_BODY_TERMS = 60
 MANY_SYMBOLS, MANY_PATHS = 8, 5
 """The words of more symbols or paths count less, in proportion: a commit that changes all of them is about none."""
 MAX_BODY_CHARACTERS = 4000
+MAX_PATHS = 50
+"""The words of further paths are not looked at."""
 WITHOUT_FILES = 0.7
 """A factor for merges, so that the commits come first that they merge."""
 
@@ -47,7 +49,7 @@ def score_commit(text: CommitText, weights: Mapping[str, float], total: float) -
         (SUBJECT_WEIGHT, terms_of(subject)),
         (body_weight, body_terms),
         (SYMBOL_WEIGHT * _share(MANY_SYMBOLS, text.symbols), set(terms_of(" ".join(text.symbols)))),
-        (PATH_WEIGHT * _share(MANY_PATHS, text.paths), set(terms_of(" ".join(text.paths)))),
+        (PATH_WEIGHT * _share(MANY_PATHS, text.paths), set(terms_of(" ".join(text.paths[:MAX_PATHS])))),
     ):
         for term in terms:
             if term in weights:

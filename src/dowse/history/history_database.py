@@ -1,12 +1,16 @@
 """The database of a project's history, which is derived from the repository and made again when it is damaged."""
 
+import contextlib
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from dowse.errors import Failed, StoreDamaged
 from dowse.history.commit_reading import CommitRecord
 from dowse.sqlite_database import SqliteDatabase
 from dowse.text.analysis import terms_of
+from dowse.types import Finding
 
 HISTORY_FILE = "history.sqlite"
 
@@ -120,12 +124,22 @@ class HistoryDatabase(SqliteDatabase):
         return [name for (name,) in self.rows(query, (READ, last[0][0] if last else 0, max_files, limit))]
 
     def counts(self) -> dict[int, int]:
-        """Return how many of the commits that HEAD leads to are in each state."""
+        """Return how many of the commits that HEAD leads to are in each state, as of the end of the last reading."""
+        if recorded := self.fact("counts"):
+            return {int(state): count for state, count in json.loads(recorded).items()}
         return dict(self.rows("SELECT state, COUNT(*) FROM commits WHERE is_reached = 1 GROUP BY state"))
+
+    def settle(self, *, is_done: bool) -> None:
+        """Record the counts, and whether everything is read: a search would take four times as long otherwise."""
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM facts WHERE key = 'counts'")
+            facts = {"counts": json.dumps(self.counts()), "done": "yes" if is_done else "no"}
+            connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
 
     def move_to(self, tip: str, new: Sequence[str], gone: Iterable[str] | None, **facts: str) -> None:
         """Record the commits that a new HEAD leads to, newest first, and those that it does not; None means all others."""
         with self.transaction() as connection:
+            connection.execute("DELETE FROM facts WHERE key IN ('counts', 'done')")
             if gone is None:
                 connection.execute("UPDATE commits SET is_reached = 0")
             else:
@@ -193,6 +207,40 @@ class HistoryDatabase(SqliteDatabase):
     def _path_id(connection: sqlite3.Connection, path: str) -> int:
         connection.execute("INSERT OR IGNORE INTO paths (path) VALUES (?)", (path,))
         return int(connection.execute("SELECT id FROM paths WHERE path = ?", (path,)).fetchone()[0])
+
+
+def read_commit_counts(folder: Path) -> dict[int, int]:
+    """Return how many commits the history in a folder has in each state; empty without one that can be read."""
+    try:
+        if has_history(folder):
+            with contextlib.closing(HistoryDatabase(folder / HISTORY_FILE)) as opened:
+                return opened.counts()
+    except Failed:
+        pass
+    return {}
+
+
+def check_history(folder: Path) -> list[Finding]:
+    """Return what is wrong with the history in a folder, if there is one."""
+    if not has_history(folder):
+        return []
+    try:
+        with contextlib.closing(HistoryDatabase(folder / HISTORY_FILE)) as opened:
+            problems = [problem for (problem,) in opened.rows("PRAGMA quick_check(1)") if problem != "ok"]
+    except StoreDamaged as error:
+        problems = [str(error)]
+    return [Finding("history", f"{HISTORY_FILE}: {problem}") for problem in problems]
+
+
+def has_history(folder: Path) -> bool:
+    """Return whether a history was read into a folder."""
+    return (folder / HISTORY_FILE).is_file()
+
+
+def remove_history(folder: Path) -> None:
+    """Remove the history in a folder; the next search reads it again."""
+    for suffix in ("", "-wal", "-shm"):
+        (folder / f"{HISTORY_FILE}{suffix}").unlink(missing_ok=True)
 
 
 def indexed_terms(text: str) -> str:

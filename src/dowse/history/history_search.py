@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
@@ -21,12 +22,13 @@ from dowse.text.analysis import terms_of, whole_terms_of
 READ_SECONDS = 1.5
 """How long a search reads commits that are not known yet. The reply says how many there are."""
 MAX_TERMS = 32
-MAX_CANDIDATES = 200
-"""Commits that are scored for each of the two indexes: messages with paths, and symbols."""
-COMMON_SHARE = 0.1
-"""Words in more than this share of the commits do not select any, if there are rarer ones."""
+MAX_CANDIDATES = {"texts": 200, "names": 100}
+"""Commits that are scored: the best by their messages and paths, and the best by their symbols."""
+MAX_SELECTED = 5000
+"""The rarest words of a query select commits, as long as they select no more than this; the others only score."""
 SHOWN_LINES, SHOWN_FILES, SHOWN_SYMBOLS = 3, 10, 6
 MAX_LINE_CHARACTERS = 300
+_EVER = (-(1 << 62), 1 << 62)
 _COMMIT_NAME = re.compile(r"[0-9a-f]{7,64}")
 _DATE = re.compile(r"(\d{4})(?:-(\d{2})(?:-(\d{2}))?)?")
 
@@ -94,7 +96,7 @@ def search_history(
 def _day(text: str | None, name: str, *, is_end: bool = False) -> int:
     """Return the first second of a day, a month or a year, or the last one."""
     if not text:
-        return (1 << 62) * (1 if is_end else -1)
+        return _EVER[is_end]
     found = _DATE.fullmatch(text.strip())
     try:
         if found is None:
@@ -118,8 +120,10 @@ class _Search:
         total = max(1, sum(self._database.counts().values()))
         self._frequencies = {term: self._frequency(term) for term in terms}
         self._weights = {term: term_weight(found, total) for term, found in self._frequencies.items() if found}
-        rare = [term for term in self._weights if self._frequencies[term] <= COMMON_SHARE * total]
-        self._selecting = rare or list(self._weights)
+        by_rarity = sorted(self._weights, key=self._frequencies.__getitem__)
+        sums = accumulate(self._frequencies[term] for term in by_rarity)
+        self._selecting = [term for term, sum_ in zip(by_rarity, sums, strict=True) if sum_ <= MAX_SELECTED]
+        self._selecting = self._selecting or by_rarity[:1]
 
     def find(self, limit: int, glob: "re.Pattern[str] | None") -> list[CommitHit]:
         """Return the best commits."""
@@ -159,12 +163,16 @@ class _Search:
         if not self._selecting:
             return []
         expression = " OR ".join(f'"{term}"' for term in self._selecting)
-        for table, score in (("texts", "bm25(texts, 3.0, 1.0, 1.0)"), ("names", "bm25(names)")):
+        is_filtered = among is not None or self._times != _EVER
+        for table, limit in MAX_CANDIDATES.items():
             query = (
-                f"SELECT number FROM {table} JOIN commits ON number = {table}.rowid "  # noqa: S608 - constants
-                f"WHERE {table} MATCH ? AND is_reached = 1 AND time BETWEEN ? AND ? {only} ORDER BY {score} LIMIT ?"
+                f"SELECT number FROM (SELECT rowid FROM {table} WHERE {table} MATCH ? AND rank MATCH ? "  # noqa: S608
+                f"ORDER BY rank LIMIT ?) AS found JOIN commits ON number = found.rowid "
+                f"WHERE is_reached = 1 AND time BETWEEN ? AND ? {only} LIMIT ?"
             )
-            rows = self._database.rows(query, (expression, *values, MAX_CANDIDATES))
+            weights = "bm25(3.0, 1.0, 1.0)" if table == "texts" else "bm25()"
+            first = _EVER[1] if is_filtered else 2 * limit
+            rows = self._database.rows(query, (expression, weights, first, *values, limit))
             found |= dict.fromkeys(number for (number,) in rows)
         return list(found)
 

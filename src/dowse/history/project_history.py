@@ -17,6 +17,7 @@ from dowse.history.history_database import (
     SYMBOLS_READ,
     UNREADABLE,
     HistoryDatabase,
+    remove_history,
 )
 from dowse.platform import Lock
 from dowse.settings import Settings
@@ -111,10 +112,14 @@ class History:
         with contextlib.suppress(StoreBusy, NotWritable), lock.held(LOCK_SECONDS), open_objects(repository) as git:
             self._follow_head(git)
             _Reading(git, self.database, self.paths, deadline).run()
+            self.database.settle(is_done=not self._finds_more())
         return self.coverage()
 
     def has_more(self) -> bool:
         """Return whether something of the listed commits is not read yet."""
+        return self.database.fact("done") != "yes" and self._finds_more()
+
+    def _finds_more(self) -> bool:
         return bool(self.database.unread(1) or self.database.without_symbols(1, SYMBOL_COMMITS, SYMBOL_FILES))
 
     def coverage(self) -> HistoryCoverage:
@@ -143,8 +148,7 @@ class History:
                 return database
             database.close()
         # Damaged, or read under other settings: it holds nothing that the repository does not have.
-        for suffix in ("", "-wal", "-shm"):
-            Path(f"{file}{suffix}").unlink(missing_ok=True)
+        remove_history(self._folder)
         return HistoryDatabase(file)
 
     def _follow_head(self, git: GitObjects) -> None:

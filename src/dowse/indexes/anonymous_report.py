@@ -13,6 +13,7 @@ from typing import Any
 
 from dowse.errors import DowseError
 from dowse.freshness.filesystems import file_system_of
+from dowse.history.history_database import read_commit_counts
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import IndexStatus
 from dowse.indexes.project_lookup import list_projects
@@ -59,6 +60,7 @@ def index_facts(index: ProjectIndex) -> Facts:
         "last run failed": status.last_error is not None,
         "warnings": len(status.warnings),
         "encoding": _encoding(status),
+        "commits": sum(read_commit_counts(index.folder).values()),
         "settings changed": {
             key: _shown_setting(index.settings, key) for key in differing_keys(index.settings, Settings())
         },

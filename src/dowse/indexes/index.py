@@ -22,6 +22,7 @@ from dowse.freshness.indexer import (
 from dowse.freshness.integrity import check_index
 from dowse.freshness.overtaken_paths import comparing
 from dowse.freshness.scan import Drift
+from dowse.history.history_database import check_history, remove_history
 from dowse.indexes.encoder_state import forget_encoded_chunks
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index_log import open_log
@@ -243,6 +244,7 @@ class ProjectIndex(OpenedIndex):
             )
         try:
             return [
+                *check_history(self.folder),
                 *check_index(self.kept_source, self.whole, progress),
                 *check_sidecar_files(self.folder, self.root, self.whole),
             ]
@@ -251,6 +253,8 @@ class ProjectIndex(OpenedIndex):
 
     def repair(self, findings: list[Finding], progress: Progress | None = None) -> list[Finding]:
         """Repair the findings of a check, reading every file again; return the findings that remain."""
+        if any(finding.part == "history" for finding in findings):
+            remove_history(self.folder)
         if any(finding.part == "catalog" for finding in findings):
             with self._turn.held(TURN_WAIT_SECONDS):
                 self._start_over(StoreDamaged(f"The catalog of {self.root} is damaged."))

@@ -119,8 +119,9 @@ def head_commit(folders: GitFolders) -> str:
     reference = head.removeprefix("ref: ").strip()
     if loose := _read_path(folders.own, reference) or _read_path(folders.common, reference):
         return loose
-    packed = (line.split(" ", 1) for line in _read_large(folders.common, "packed-refs").splitlines() if " " in line)
-    return next((commit for commit, name in packed if name == reference), "")
+    packed = "\n" + _read_large(folders.common, "packed-refs")
+    end = packed.find(f" {reference}\n")
+    return packed[packed.rfind("\n", 0, end) + 1 : end] if end >= 0 else ""
 
 
 def _read_large(folder: Path, name: str) -> str:
