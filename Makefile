@@ -39,17 +39,16 @@ demo: .venv/installed ## install and see dowse answer a question about this repo
 PURE := tests/test_house.py tests/test_globs.py tests/test_line_numbers.py tests/test_query_syntax.py tests/test_settings.py \
 	tests/chunking tests/reading tests/screening tests/text
 
+# Types are checked beside the tests, which wait for processes now and then.
 check: .venv/installed ## style, types, and the tests of the packages that only compute (a minute)
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy
-	$(RUN) -m pytest -q -m "not soak" --numprocesses 2 $(PURE)
+	$(RUN) -m mypy & types=$$!; $(RUN) -m pytest -q -m "not soak" --numprocesses 2 $(PURE); tests=$$?; wait $$types && exit $$tests
 
 test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy
-	$(RUN) -m pytest -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder
+	$(RUN) -m mypy & types=$$!; $(RUN) -m pytest -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder; tests=$$?; wait $$types && exit $$tests
 
 docs: .venv/installed ## build the documentation site into .docs/site; a warning is an error
 	$(RUN) docs/build.py

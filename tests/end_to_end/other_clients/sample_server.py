@@ -56,7 +56,7 @@ def write_sample_server(folder: Path, *, has_orchard: bool = False) -> SampleSer
     site = write_index(folder / "site.json")
     roots: tuple[Path, ...] = (folder / "fruit",)
     if has_orchard:
-        trees = {f"tree{n}.py": f"def tree_{n}():\n    return {n}\n" * 40 for n in range(ORCHARD_FILES)}
+        trees = {f"tree{n}.py": f"def tree_{n}():\n    return {n}\n" * 15 for n in range(ORCHARD_FILES)}
         roots = (*roots, write_tree(folder / "orchard", trees))
     return SampleServer(folder, roots, ("--site", str(site), "--tools", "full"))
 
