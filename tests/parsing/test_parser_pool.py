@@ -126,7 +126,7 @@ def test_a_closed_pool_has_no_process_left_and_takes_no_job() -> None:
     before, pool = set(parsers_of(os.getpid())), ParserPool(2)
     pool.expect(1000)
     assert heading(pool) == "Heading 1"
-    assert len(own_children(before)) == 2
+    assert eventually(lambda: len(own_children(before)) == 2)
     pool.close()
     assert eventually(lambda: not own_children(before))
     with pytest.raises(Failed, match="stopped"):
