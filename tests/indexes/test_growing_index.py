@@ -65,6 +65,23 @@ def test_before_anything_is_indexed_all_files_are_searched(project: ProjectIndex
     assert found.methods == {"words": 1.0}
 
 
+def test_a_large_index_answers_as_it_is_while_it_is_updated(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each search of 50,000 files walked through all of them for as long as a run lasted."""
+    project.update()
+    (project.root / "src" / "apple_tart.py").write_text("def apple_tart(): ...\n", encoding="utf-8")
+    with being_indexed(project):
+        assert "src/apple_tart.py" in paths(ask(project, "apple tart"))
+        monkeypatch.setattr(growing_index, "MAX_WALKED_FILES", 4)
+        monkeypatch.setattr(project.source, "entries", lambda *_: pytest.fail("the files were walked through"))
+        found = ask(project, "apple")
+        covered = coverage(project, 0, found.searched)
+    assert paths(found) == ["src/apple.py", "docs/fruit.md"]
+    assert covered.is_indexing
+    assert not covered.is_complete
+
+
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
