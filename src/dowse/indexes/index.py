@@ -30,7 +30,6 @@ from dowse.indexes.index_status import IndexStatus, describe_index
 from dowse.indexes.old_layout import retire_old_documents, views_to_index
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
-from dowse.indexes.shared_base import begin_with_shared_index, take_vectors
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files, write_tables
 from dowse.platform import make_private_folder
 from dowse.settings import write_default_settings
@@ -91,6 +90,8 @@ class ProjectIndex(OpenedIndex):
     def _begin_with_shared_index(self) -> None:
         """Begin a new index with a shared one, so that only files that differ from it are parsed and encoded."""
         if self.settings.shared_index and not self.has_catalog:
+            from dowse.indexes.shared_base import begin_with_shared_index  # few have one, and it imports zipfile
+
             try:
                 begin_with_shared_index(self.folder, self.settings.shared_index)
             except DowseError as error:
@@ -98,6 +99,8 @@ class ProjectIndex(OpenedIndex):
 
     def _take_shared_vectors(self) -> None:
         if self.settings.shared_index:
+            from dowse.indexes.shared_base import take_vectors  # as above
+
             try:
                 take_vectors(self.whole, self.settings, self.settings.shared_index)
             except (DowseError, sqlite3.Error) as error:

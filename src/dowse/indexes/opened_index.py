@@ -11,7 +11,7 @@ from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
 from dowse.freshness.indexer import text_reader
 from dowse.platform import Lock
 from dowse.settings import Settings, load_settings, settings_stamp
-from dowse.sharing.fetching import origin_notice
+from dowse.sharing.origin import origin_notice
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.store.lance_store import LanceStore

@@ -1,19 +1,15 @@
 """Getting a version of a shared index onto this machine."""
 
 import contextlib
-import json
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from dowse.platform import disk_errors, make_private_folder, write_atomically
+from dowse.platform import disk_errors, make_private_folder
 from dowse.sharing.object_place import ObjectPlace
 from dowse.sharing.packed_index import unpack_files, unpack_index
 from dowse.sharing.shared_version import SharedVersion
 from dowse.types import Stat
-
-ORIGIN_FILE = "shared.json"
-"""In the folder of an index of files that come from a shared index: the commit that they are from."""
 
 
 def fetch_index(place: ObjectPlace, version: SharedVersion, folder: Path, *, with_settings: bool) -> None:
@@ -36,18 +32,3 @@ def _fetched(place: ObjectPlace, key: str, folder: Path) -> Iterator[Path]:
         with disk_errors(packed):
             place.download(key, packed)
         yield packed
-
-
-def record_origin(folder: Path, place: ObjectPlace, version: SharedVersion) -> None:
-    """Record where the files of an index come from."""
-    origin = {"place": place.name, "commit": version.commit, "published": version.published}
-    write_atomically(folder / ORIGIN_FILE, json.dumps(origin).encode())
-
-
-def origin_notice(folder: Path) -> list[str]:
-    """Return the sentence that says which commit the files of an index are from; nothing for files of this machine."""
-    try:
-        origin = json.loads((folder / ORIGIN_FILE).read_bytes())
-        return [f"From the shared index {origin['place']}: commit {origin['commit']}, published {origin['published']}."]
-    except (OSError, ValueError, KeyError, TypeError):
-        return []

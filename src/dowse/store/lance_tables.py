@@ -12,7 +12,6 @@ import contextlib
 import json
 import os
 import shutil
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
@@ -296,6 +295,8 @@ class LanceTables:
 
 def _chunk_name(catalog: str, chunk: int) -> str:
     """Return the UUID of a chunk: of version 4 by its form, and the same whenever its row is written."""
+    import uuid  # asks for the platform
+
     named = uuid.uuid5(uuid.UUID(catalog), str(chunk))
     return str(uuid.UUID(bytes=named.bytes, version=4))
 
