@@ -32,6 +32,13 @@ KEYS = {
     "alsoIn": "the ids of the same item in other sources",
     "anchor": "the name of a section in links: `docs://guide.md#anchor`",
     "chunks": "the number of chunks in the index",
+    "confidences": "in `find_references`, the number of uses of each confidence",
+    "confidence": "how sure it is that a use means a definition: `likely` or `possible`; absent if it is certain",
+    "definition": "the definition that a use means, as path and line, if there are several",
+    "kinds": "in `find_references`, the number of uses of each kind",
+    "moreDefinitions": "the number of definitions that are not listed",
+    "sameNameElsewhere": "uses of other things with the same name, which are left out",
+    "similarNames": "names that are spelled like one that is unknown",
     "code": "in `get_index_status`, the `files` and `chunks` of code; in an error or a `FILE_LIMIT_WARNING`, its code",
     "complete": "whether the answer is about all files as they are now",
     "searchedBy": "the search methods that were used, `words` and the encoders, each with the share of the chunks that "

@@ -50,12 +50,13 @@ KNOWS: dict[str, set[str]] = {
     "store": {"chunking", "encoding", "text"},
     "searching": {"chunking", "reading", "store", "screening", "text"},
     "history": {"sources", "searching", "screening", "text"},
+    "references": {"chunking", "store", "searching"},
     "freshness": {"sources", "parsing", "reading", "chunking", "encoding", "store", "text"},
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
     "notes": {"store", "text"},
     "archives": {"sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "sharing": {"store"},
-    "indexes": {"sharing", "freshness", "history", "searching", "store", "sources", "parsing", "encoding"},
+    "indexes": {"sharing", "references", "freshness", "history", "searching", "store", "sources", "parsing", "encoding"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "evaluation": {"history", "indexes", "encoding_worker", "searching", "store"},
     "publishing": {"sharing", "indexes", "encoding_worker", "freshness", "history", "screening", "store"},
@@ -63,7 +64,7 @@ KNOWS: dict[str, set[str]] = {
     "mcp": {"screening"},
     "http": {"mcp"},
     "surfaces": {
-        "indexes", "history", "keeping", "mcp", "archives", "notes", "sites",
+        "indexes", "history", "keeping", "mcp", "archives", "notes", "sites", "references",
         "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "text",
     },
     "federation": {
@@ -77,7 +78,7 @@ KNOWS: dict[str, set[str]] = {
     "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites", "assistants"},
     "cli": {
         "sharing", "publishing", "store", "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
-        "archives", "history", "notes", "sites", "searching",
+        "archives", "history", "notes", "sites", "searching", "references",
     },
 }  # fmt: skip
 """The packages, each after those that it may import."""

@@ -4,10 +4,9 @@ Data flows in one direction: a walk finds an `Entry`, which is read into a `Docu
 `Store` and found as `Scored` chunks. All types are immutable, and this module imports no other module of dowse.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag, StrEnum
-from operator import neg
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -217,6 +216,8 @@ class Put:
     """Why the file was read as plain text and not by its parser; empty if it was not."""
     is_repair: bool = False
     """True when it replaces a document with the same content, whose chunks are damaged."""
+    references: bytes = b""
+    """The packed references of a source file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -331,15 +332,6 @@ class Scored(NamedTuple):
     id: int
     document_id: int
     score: float
-
-
-def sorted_hits(ids: Iterable[int], documents: Iterable[int], scores: Iterable[float]) -> list[Scored]:
-    """Return the hits of three columns, best first, ties by id; in a third of the time of a comparison in Python."""
-    ordered = sorted(zip(map(neg, scores), ids, documents, strict=True))
-    return [_new_tuple(Scored, (number, document, -score)) for score, number, document in ordered]
-
-
-_new_tuple = tuple.__new__
 
 
 @dataclass(frozen=True, slots=True)

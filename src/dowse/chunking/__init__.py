@@ -4,7 +4,16 @@ from collections.abc import Iterable
 
 from dowse.types import Chunk, Kind
 
-__all__ = ["MAX_CHUNKS", "VERSION", "chunk", "cut_as_plain_text", "prepare", "prepare_all"]
+__all__ = [
+    "MAX_CHUNKS",
+    "VERSION",
+    "chunk",
+    "chunk_source",
+    "cut_as_plain_text",
+    "find_references",
+    "prepare",
+    "prepare_all",
+]
 
 VERSION = 1
 """Raise it whenever the same text would be cut differently; stored indexes then cut their documents again."""
@@ -15,10 +24,23 @@ MAX_CHUNKS = 1000
 
 def chunk(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:
     """Return the chunks of a text, and whether some were dropped because there are more than `MAX_CHUNKS`."""
+    chunks, is_truncated, _ = chunk_source(text, language, kind)
+    return chunks, is_truncated
+
+
+def chunk_source(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool, bytes]:
+    """Return the result of `chunk` and the packed references of a source file, from one parse."""
     # Imported here because it takes 70 ms, and only indexing needs it.
     from dowse.chunking.dispatch import cut_text
 
     return cut_text(text, language, kind, MAX_CHUNKS)
+
+
+def find_references(text: str, language: str) -> bytes:
+    """Return the packed references of a source file, without cutting it."""
+    from dowse.chunking import dispatch
+
+    return dispatch.find_references(text, language)
 
 
 def cut_as_plain_text(text: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:

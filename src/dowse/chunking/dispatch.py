@@ -6,17 +6,23 @@ from itertools import islice
 from dowse.chunking.markdown_sections import markdown_spans
 from dowse.chunking.spans import Span, Text, make_chunks
 from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, split_text
-from dowse.chunking.syntax import syntax_spans
+from dowse.chunking.syntax import source_references, syntax_spans
 from dowse.types import Chunk, Kind
 
 _MARKDOWN_LANGUAGES = frozenset({"markdown", "html"})
 """Languages whose documents arrive here as Markdown; HTML pages are converted when they are read."""
 
 
-def cut_text(text: str, language: str, kind: Kind, max_chunks: int) -> tuple[tuple[Chunk, ...], bool]:
-    """Return the first `max_chunks` chunks of a text, and whether it has more."""
+def cut_text(text: str, language: str, kind: Kind, max_chunks: int) -> tuple[tuple[Chunk, ...], bool, bytes]:
+    """Return the first `max_chunks` chunks of a text, whether it has more, and its packed references."""
     whole = Text(text)
-    return _first_chunks(whole, _find_spans(whole, language, kind), max_chunks)
+    spans, references = _find_spans(whole, language, kind)
+    return *_first_chunks(whole, spans, max_chunks), references
+
+
+def find_references(text: str, language: str) -> bytes:
+    """Return the packed references of a source file, without cutting it."""
+    return source_references(Text(text), language)
 
 
 def cut_plain_text(text: str, kind: Kind, max_chunks: int) -> tuple[tuple[Chunk, ...], bool]:
@@ -29,8 +35,8 @@ def _first_chunks(text: Text, spans: Iterable[Span], max_chunks: int) -> tuple[t
     return chunks[:max_chunks], len(chunks) > max_chunks
 
 
-def _find_spans(text: Text, language: str, kind: Kind) -> Iterable[Span]:
+def _find_spans(text: Text, language: str, kind: Kind) -> tuple[Iterable[Span], bytes]:
     if kind == "docs":
-        return markdown_spans(text) if language in _MARKDOWN_LANGUAGES else split_text(text.characters, DOCS_SIZE)
-    spans = syntax_spans(text, language)
-    return split_text(text.characters, CODE_SIZE) if spans is None else spans
+        is_markdown = language in _MARKDOWN_LANGUAGES
+        return (markdown_spans(text) if is_markdown else split_text(text.characters, DOCS_SIZE)), b""
+    return syntax_spans(text, language) or (split_text(text.characters, CODE_SIZE), b"")

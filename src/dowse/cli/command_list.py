@@ -15,6 +15,7 @@ COMMANDS = {
     "publish": "dowse.cli.publish_command:publish",
     "docs": "dowse.cli.docs_command:docs",
     "search": "dowse.cli.search_command:search",
+    "refs": "dowse.cli.refs_command:refs",
     "status": "dowse.cli.projects_command:status",
     "projects": "dowse.cli.projects_command:projects",
     "forget": "dowse.cli.projects_command:forget",

@@ -20,7 +20,6 @@ from dowse.text.analysis import terms_of
 from dowse.types import (
     Batch,
     Chunk,
-    Document,
     Entry,
     FileContent,
     FolderCallback,
@@ -185,9 +184,9 @@ def _sort_by_path_words(drift: Drift, words: str) -> None:
         drift.new.sort(key=lambda entry: -len(terms & set(terms_of(entry.path))))
 
 
-def _make_put_like(document: Document, twin: StoredDocument, chunks: Iterable[StoredChunk]) -> Put:
+def _make_put_like(parsed: "ParsedDocument", twin: StoredDocument, chunks: Iterable[StoredChunk]) -> Put:
     """Return the change for a document with the chunks of another document that has the same content."""
-    data = document.reading.text.encode()
+    data = parsed.document.reading.text.encode()
     cut = tuple(
         Chunk(
             text=data[chunk.start_byte : chunk.end_byte].decode(),
@@ -200,7 +199,7 @@ def _make_put_like(document: Document, twin: StoredDocument, chunks: Iterable[St
         )
         for chunk in chunks
     )
-    return Put(document, cut, twin.is_truncated, RECIPE)
+    return Put(parsed.document, cut, twin.is_truncated, RECIPE, references=parsed.references)
 
 
 def _start_entry(
@@ -245,14 +244,17 @@ def _start_representation(
         parsed = wait()
         if isinstance(parsed, Verdict):
             return parsed
-        return _make_put_like(parsed.document, *twin) if twin and not parsed.problem else make_put(parsed)
+        return _make_put_like(parsed, *twin) if twin and not parsed.problem else make_put(parsed)
 
     return finish
 
 
 def make_put(parsed: "ParsedDocument") -> Put:
     """Return the change for the store that a parsed document is."""
-    return Put(parsed.document, parsed.chunks, parsed.is_truncated, RECIPE, parsed.vectors, parsed.problem)
+    return Put(
+        parsed.document, parsed.chunks, parsed.is_truncated, RECIPE, parsed.vectors, parsed.problem,
+        references=parsed.references,
+    )  # fmt: skip
 
 
 class _PendingBatch:

@@ -9,6 +9,7 @@ from typing import Self
 
 from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
 from dowse.freshness.indexer import text_reader
+from dowse.freshness.reference_reading import reference_reader
 from dowse.platform import Lock
 from dowse.settings import Settings, load_settings, settings_stamp
 from dowse.sharing.origin import origin_notice
@@ -155,7 +156,8 @@ class OpenedIndex:
                 return text_reader(self.kept_source)(document)
 
             kind = LanceStore if self.settings.store == "lancedb" else LocalStore
-            self._shared.store = kind(self.folder, read_if_there)
+            read_references = reference_reader(lambda: self.kept_source)
+            self._shared.store = kind(self.folder, read_if_there, read_references)
             storage_layout.mark_used(self.folder)
         return self._shared.store
 

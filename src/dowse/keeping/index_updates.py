@@ -54,7 +54,7 @@ class IndexUpdater:
     def _compare_and_apply(self, paths: dict[str, ChangeTimes]) -> bool:
         """Apply the differences; return False when a process was started for them instead."""
         watched, project = self._watched, self._watched.project
-        if project.whole.has_backlog():
+        if project.whole.has_backlog() or project.whole.references.has_backlog():
             self._start_run(paths)
             return False
         project.whole.refresh()

@@ -182,8 +182,9 @@ class WatchSession:
             self._updater.adopt_settings()
         if self._is_scan_due(now):
             self._updater.find_lost_events()
-        if watched.run is None and watched.project.whole.has_backlog():
-            watched.must_scan = True  # which starts a process for the words that are missing
+        whole = watched.project.whole
+        if watched.run is None and (whole.has_backlog() or whole.references.has_backlog()):
+            watched.must_scan = True  # which starts a process for the words or references that are missing
         if watched.recently_read and now - watched.changed_at >= QUIET_SECONDS:
             paths, watched.recently_read = watched.recently_read, set()
             self._updater.update(dict.fromkeys(paths, ChangeTimes(now, now)))

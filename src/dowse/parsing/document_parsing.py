@@ -26,6 +26,8 @@ class ParsedDocument:
     """The packed vector of each chunk by the static encoder, if the parser process has computed them."""
     problem: str = ""
     """Why the file was read as plain text and not by its parser; empty if it was not."""
+    references: bytes = b""
+    """The packed references of a source file."""
 
 
 Parsed = ParsedDocument | Verdict
@@ -33,7 +35,7 @@ Parsed = ParsedDocument | Verdict
 
 def parse(source: FileSource, content: FileContent) -> Document | Verdict:
     """Have a file read, without its chunks; return the verdict against a file that cannot be read."""
-    parsed = start_parsing(source, content, is_cut=False)()
+    parsed = start_parsing(source, content, is_cut=False, has_references=False)()
     return parsed if isinstance(parsed, Verdict) else parsed.document
 
 
@@ -47,10 +49,16 @@ def expect(entries: Sequence[Entry]) -> None:
 
 
 def start_parsing(
-    source: FileSource, content: FileContent, *, is_cut: bool = True, is_encoded: bool = False
+    source: FileSource,
+    content: FileContent,
+    *,
+    is_cut: bool = True,
+    is_encoded: bool = False,
+    has_references: bool = True,
 ) -> Callable[[], Parsed]:
     """Have a file read by the next free process; return a function that waits for the result.
 
+    What is cut has its references, too.
     A file that its parser cannot cope with is read as plain text. The function raises Failed if no process can be
     started.
     """
@@ -62,6 +70,7 @@ def start_parsing(
         "is_converted": content.is_converted,
         "is_cut": is_cut,
         "is_encoded": is_encoded and is_cut,
+        "has_references": has_references,
     }
     future: Future[ParserReply] = shared_pool().submit(ParserRequest(fields, content.data))
     return lambda: _check_text(source, _make_document(content, future.result(), is_cut=is_cut))
@@ -80,11 +89,13 @@ def _make_document(content: FileContent, reply: ParserReply, *, is_cut: bool) ->
     if "unreadable" in fields:
         return Verdict(content.path, Reason.UNREADABLE, detail=fields["unreadable"])
     found = fields["reading"]
-    vectors, data = _split_vectors(fields, reply.data)
+    end = len(reply.data) - fields.get("reference_bytes", 0)
+    vectors, data = _split_vectors(fields, reply.data[:end])
     utf8 = content.data[found["text_start"] :] if found["is_verbatim"] else data
     reading = _reading_from_json(found, utf8)
     chunks = tuple(_chunk_from_json(row, utf8) for row in fields.get("chunks", ()))
-    return ParsedDocument(_document(content, reading), chunks, fields.get("is_truncated", False), vectors)
+    is_truncated, references = fields.get("is_truncated", False), reply.data[end:]
+    return ParsedDocument(_document(content, reading), chunks, is_truncated, vectors, references=references)
 
 
 def _split_vectors(fields: dict[str, Any], data: bytes) -> tuple[tuple[bytes, ...] | None, bytes]:

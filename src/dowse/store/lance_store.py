@@ -8,14 +8,15 @@ from dowse.protocols import ReadText
 from dowse.store.lance_tables import LanceTables, TablesRecord
 from dowse.store.local import LocalStore
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
+from dowse.store.reference_index import ReadReferences, read_none
 from dowse.types import Finding
 
 
 class LanceStore(LocalStore):
     """A `Store` in one folder with LanceDB tables."""
 
-    def __init__(self, folder: Path, read_text: ReadText) -> None:
-        super().__init__(folder, read_text)
+    def __init__(self, folder: Path, read_text: ReadText, read_references: ReadReferences = read_none) -> None:
+        super().__init__(folder, read_text, read_references)
         self._tables = LanceTables(folder, self._catalog, read_text)
 
     def write_tables(self) -> None:

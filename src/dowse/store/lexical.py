@@ -20,10 +20,11 @@ from dowse.memory_plan import scaled
 from dowse.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically
 from dowse.store.lexical_entries import ANALYZERS, DOCUMENT_ENTRY, SCHEMA, LexicalDocument, entries_of
 from dowse.store.lexical_links import can_lock, linked_folder
+from dowse.store.scored_hits import sorted_hits
 from dowse.store.segment_files import SegmentFiles
 from dowse.store.term_statistics import TermStatistics
 from dowse.text.analysis import remove_separators, split_unspaced, terms_of, whole_terms_of
-from dowse.types import DocumentMatch, MatchedDocuments, Scored, TextQuery, sorted_hits
+from dowse.types import DocumentMatch, MatchedDocuments, Scored, TextQuery
 
 FORMAT = 4
 """Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is

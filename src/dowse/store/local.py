@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.encoding.packing import pack_vectors
-from dowse.errors import LexicalDamaged, NotWritable
+from dowse.errors import NotWritable
 from dowse.platform import Lock, make_private_folder
 from dowse.protocols import ReadText
 from dowse.store.catalog import Catalog, Changes
@@ -25,7 +25,9 @@ from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
 from dowse.store.matrices import Matrices
+from dowse.store.merging import finish_and_release
 from dowse.store.overtaking import WorkStart
+from dowse.store.reference_index import ReadReferences, ReferenceIndex, read_none
 from dowse.store.storage_layout import folder_size
 from dowse.store.store_files import CATALOG_FILE
 from dowse.types import (
@@ -61,7 +63,7 @@ class LocalStore:
     has_vectors = True
     """Whether anything can be found by meaning."""
 
-    def __init__(self, folder: Path, read_text: ReadText) -> None:
+    def __init__(self, folder: Path, read_text: ReadText, read_references: ReadReferences = read_none) -> None:
         make_private_folder(folder)
         self.folder = folder
         self._lock = Lock(folder / "write.lock")
@@ -74,6 +76,7 @@ class LocalStore:
             view: LexicalFollower(folder, self._catalog, self._lock, read_text, view)
             for view in (View.PROJECT, View.DOCUMENTS)
         }
+        self.references = ReferenceIndex(folder, self._catalog, self._lock, read_references)
         self._merging: threading.Thread | None = None
         self._work_start = WorkStart()
         self._lost: list[str] = []
@@ -207,33 +210,17 @@ class LocalStore:
             self._lost += lost
             applied = self._catalog.apply(batch)
             unfinished += [follower.append(applied) for follower in self._followers()]
+            self.references.append(applied)
         finally:
             left = [finish for finish in unfinished if finish is not nothing_to_finish]
-            self._release_after(left, in_background=len(batch.puts) <= SMALL_BATCH_DOCUMENTS)
+            is_small = len(batch.puts) <= SMALL_BATCH_DOCUMENTS
+            self._merging = finish_and_release(self._lock, left, in_background=is_small) or self._merging
         return applied.sequence
 
     def _followers(self) -> list[LexicalFollower]:
         """Return the lexical indexes of the views that this store shows and the index has."""
         shown = (self._catalog.views() or View.PROJECT) & self._view
         return [follower for view, follower in self._lexical.items() if view & shown]
-
-    def _release_after(self, unfinished: Sequence[Callable[[], None]], *, in_background: bool) -> None:
-        """Finish the write and release the write lock, in the background after a small batch."""
-
-        def finish_and_release() -> None:
-            try:
-                for finish in unfinished:
-                    # The commit is valid with or without the merge.
-                    with contextlib.suppress(LexicalDamaged, NotWritable, OSError):
-                        finish()
-            finally:
-                self._lock.release()
-
-        if in_background and unfinished:
-            self._merging = threading.Thread(target=finish_and_release, daemon=True, name="merging")
-            self._merging.start()
-        else:
-            finish_and_release()
 
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:
         """Store vectors of the chunks that still exist; return the sequence number of the store after it."""
@@ -355,6 +342,7 @@ class LocalStore:
             return findings  # everything else is derived from it
         for follower in self._followers():
             findings += [Finding("lexical index", problem) for problem in follower.problems()]
+        findings += [Finding("references", problem) for problem in self.references.problems()]
         return findings + [Finding("vectors", problem) for problem in self._matrices.problems()]
 
     def catalog_problems(self) -> list[str]:
@@ -364,6 +352,7 @@ class LocalStore:
     def repair(self) -> None:
         """Rebuild the derived parts that are wrong."""
         with self._lock.held(WRITE_WAIT_SECONDS):
+            self.references.repair()
             self._matrices.repair()  # first: a rebuild drops documents that changed, and then a matrix cannot be compared
             for follower in self._followers():
                 if follower.problems():
@@ -397,4 +386,5 @@ class LocalStore:
         """Wait for a merge in the background, and close the files."""
         if self._merging is not None:
             self._merging.join(WRITE_WAIT_SECONDS)
+        self.references.close()
         self._catalog.close()

@@ -6,6 +6,7 @@ from pathlib import Path
 from dowse.store.lance_tables import RECORD_FILE
 from dowse.store.lexical_follower import FOLDER_PREFIX
 from dowse.store.matrix import matrix_files
+from dowse.store.reference_database import database_files
 
 CATALOG_FILE = "catalog.sqlite"
 
@@ -48,4 +49,4 @@ def _derived_folders(folder: Path) -> list[Path]:
 
 
 def _derived_files(folder: Path) -> list[Path]:
-    return [*matrix_files(folder), *folder.glob(RECORD_FILE)]
+    return [*matrix_files(folder), *folder.glob(RECORD_FILE), *database_files(folder)]

@@ -1,4 +1,4 @@
-"""The project surface: the eight tools over indexed code and documentation, and the list of all projects."""
+"""The project surface: the tools over indexed code and documentation, and the list of all projects."""
 
 import asyncio
 import sys
@@ -16,6 +16,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_errors import shown_folder
 from dowse.indexes.project_lookup import forget_project, list_projects
 from dowse.indexes.project_search import coverage, search_now
+from dowse.indexes.reference_lookup import FoundReferences, references_now
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
@@ -23,6 +24,7 @@ from dowse.mcp.confirmation import ask_consent
 from dowse.mcp.reply_budget import Reply, present
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.mcp.tools import Call
+from dowse.references.reference_search import ReferenceOptions
 from dowse.searching.exact_search import Occurrences, exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import SearchOptions
@@ -34,14 +36,16 @@ from dowse.surfaces.project.project_replies import (
     combined_reply,
     incomplete_notes,
     indexing_reply,
+    language_warning,
     paths_reply,
     projects_reply,
     search_reply,
     status_reply,
 )
+from dowse.surfaces.project.reference_replies import references_reply
 from dowse.surfaces.project.text_replies import explanation_reply, occurrences_reply
 from dowse.surfaces.root_detection import find_roots
-from dowse.types import KINDS, Coverage, Kind
+from dowse.types import Coverage, Kind
 
 Result = TypeVar("Result")
 
@@ -117,7 +121,7 @@ class ProjectSurface:
             covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
             if options.kind == "docs" and covered.is_complete and not index.store.totals("docs").documents:
                 raise _no_docs(index, "The project has no documents.")
-            warnings = [*index.warnings, *coverage_warnings(covered), *_language_warning(index, options.language)]
+            warnings = [*index.warnings, *coverage_warnings(covered), *language_warning(index, options.language)]
             shown_path = partial(self.service.shown_path, served)
             return ProjectAnswer(answer, covered, shown_path, warnings, pending, options.detail)
 
@@ -189,6 +193,28 @@ class ProjectSurface:
             has_authors=arguments["authors"],
         )  # fmt: skip
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
+
+    async def find_references(self, call: Call) -> Reply:
+        """Find where a name is defined and used."""
+        arguments = call.arguments
+        limit, offset = int(arguments["limit"]), int(arguments["offset"])
+        if arguments["path"]:
+            path_search.compile_pattern(arguments["path"])
+
+        def find(index: ProjectIndex, pending: list[str], served: ServedIndex) -> FoundReferences:
+            _require_index(served, index)
+            glob = self._glob_within(served, arguments["path"])
+            options = ReferenceOptions(arguments["kind"], glob, offset + limit)
+            return references_now(index, arguments["name"], options, len(pending))
+
+        projects = await self._chosen(call)
+        answers, problems = await _ask_each(projects, lambda served: served.ask_fresh(partial(find, served=served)))
+        for served, answer in answers:
+            if answer.missing and not served.is_running:
+                served.start_run()  # an earlier version made the index
+        found = [(partial(self.service.shown_path, served), *answer[:2]) for served, answer in answers]
+        problems += [warning for _, _, covered in found for warning in coverage_warnings(covered)]
+        return references_reply(found, offset, limit, call.budget_characters, [*self.service.warnings, *problems])
 
     async def explain(self, call: Call) -> Reply:
         """Explain why a file is or is not indexed, and its rank for a query."""
@@ -332,15 +358,6 @@ async def _ask_each(
 
 def _own_run(served: ServedIndex) -> IndexingRun | None:
     return served.run if served.is_running else None
-
-
-def _language_warning(index: ProjectIndex, language: str | None) -> list[str]:
-    if language is None:
-        return []
-    known = {name for kind in KINDS for name in index.store.totals(kind).languages}
-    if language.lower() in known:
-        return []
-    return [f"Nothing here is in the language '{language}'. There is: {', '.join(sorted(known))}."]
 
 
 def _require_docs(served: ServedIndex, index: ProjectIndex) -> None:

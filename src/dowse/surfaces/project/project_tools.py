@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dowse.mcp.schemas import FLAG, NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
+from dowse.references.reference_search import USE_KINDS
 from dowse.settings import SettingsFiles
 from dowse.store.storage_layout import global_settings_file, index_folder
 from dowse.surfaces.project.project_surface import ProjectSurface
@@ -152,6 +153,24 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
                 "limit": count("Commits to list", 10, 50),
             },
             ("query",),
+        ),
+        Tool(
+            "find_references", "Find references", "Find where a function, class or other symbol is defined and used, with the callers",
+            surface.find_references,
+            reply(
+                ("definitions", "references", "totalReferences"),
+                definitions={"type": "array"},
+                references={"type": "array", "items": item(("path", "uses"), path=TEXT, uses={"type": "array"})},
+                totalReferences=NUMBER, totalFiles=NUMBER,
+            ),
+            {
+                "name": describe(TEXT, "The name, alone or as Class.method", minLength=1, maxLength=500),
+                "kind": describe(TEXT, "Only this use", enum=list(USE_KINDS)),
+                "path": describe(TEXT, "Only uses in paths that match this glob"),
+                "limit": count("Uses to list", 50, 1000),
+                "offset": count("Uses to skip", 0, 100_000, 0),
+            },
+            ("name",), is_extra=True,
         ),
         Tool(
             "explain", "Explain", "Explain why a file is or is not indexed and, with a query, why it ranks where it does",

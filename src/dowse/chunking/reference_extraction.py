@@ -1,0 +1,268 @@
+"""Extraction of references from a parsed file: one pass over its names.
+
+Names are found in the text, which takes half of the time of asking the tree for each. The tree says what is no code, which names are local variables, and in which areas a name is an import, a base class or an annotation. The text around
+a name says the rest: what follows a call, and what stands before a member.
+"""
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from dowse.chunking.definitions import SCOPE, Definition
+from dowse.chunking.import_statements import imports_of
+from dowse.chunking.source_references import (
+    ANNOTATION,
+    CALL,
+    DEFINITION,
+    IMPORT,
+    INHERITANCE,
+    MENTION,
+    Import,
+    UseTable,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+    from dowse.chunking.grammars import Grammar
+
+MAX_USES = 20_000
+"""The maximum number of uses kept of one file, so that no file floods the index."""
+_MAX_NAME_BYTES = 100
+_MAX_IMPORT_BYTES = 10_000
+_FOREVER = 1 << 62
+
+_PACKAGE = -1
+_AREAS = {"package": _PACKAGE, "import": IMPORT, "inheritance": INHERITANCE, "annotation": ANNOTATION}
+"""The kinds of the names in areas; where areas overlap, the lowest number decides."""
+_FUNCTIONS = frozenset({"function", "method"})
+_CALLED = re.compile(rb"\s?(?:!|\?\.|::)?(?:<[\w\s,.\[\]<>|&?:'\"]{0,80}>)?\(")
+_CALL_STARTS = frozenset(b" !?:<")
+_PARENTHESIS = ord("(")
+_DIGITS = frozenset(b"0123456789")
+_MEMBER_ENDS = frozenset(b".:>\\")
+_EXPRESSION_ENDS = frozenset({b")", b"]", b"}", b">"})
+# The text before a name, read backwards: `tneilc.fles` of `self.client.get`.
+_RECEIVER = re.compile(rb"(\.[?!&]*|>-|::|\\)\s*([\w$]+(\s*(?:\.[?!&]*|>-|::|\\)\s*[\w$]+)*)?")
+_SEPARATORS = re.compile(rb"\s*(?:[?!&]*\.|->|::|\\)\s*")
+_RECEIVER_BYTES = 60
+
+
+class _ParsedFile(NamedTuple):
+    """A parsed file, and what the query of its language found in it."""
+
+    grammar: "Grammar"
+    data: bytes
+    line_starts: list[int]
+    captures: "dict[str, list[Node]]"
+    known: frozenset[bytes] | None
+    """The names that the file may use without a receiver; None if they cannot be known."""
+
+    def line_at(self, at: int) -> int:
+        return bisect_right(self.line_starts, at)
+
+
+def extract_references(
+    grammar: "Grammar", root: "Node", data: bytes, definitions: list[Definition], line_starts: list[int]
+) -> bytes:
+    """Return the packed references of a parsed file; nothing for a language without a query."""
+    if grammar.references is None:
+        return b""
+    from tree_sitter import QueryCursor
+
+    captures = QueryCursor(grammar.references, match_limit=10_000).captures(root)
+    imports = [
+        found
+        for node in sorted(captures.get("import", ()), key=lambda node: node.start_byte)
+        for found in imports_of(
+            grammar.name,
+            data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_IMPORT_BYTES)].decode(errors="replace"),
+            bisect_right(line_starts, node.start_byte),
+        )
+    ]
+    known = _known_names(definitions, imports) if grammar.is_explicit else None
+    file = _ParsedFile(grammar, data, line_starts, captures, known)
+    table, scopes = UseTable(), _Scopes(definitions)
+    skipped = {node.start_byte for node in captures.get("skip", ())}
+    skipped |= _add_definitions(file, scopes, table)
+    _add_uses(file, scopes, skipped, table)
+    package = [data[node.start_byte : node.end_byte].decode(errors="replace") for node in captures.get("package", ())]
+    return table.pack(imports, re.sub(r"^(?:package|namespace)\s+|[;\s]+$", "", "".join(package[:1])))
+
+
+def _known_names(definitions: list[Definition], imports: list[Import]) -> frozenset[bytes] | None:
+    """Return the names that a file may use without a receiver; None if they cannot be known."""
+    if any(found.alias == "*" for found in imports):
+        return None
+    imported = (name for found in imports for name in (found.alias.partition(".")[0], found.name))
+    return frozenset(name.encode("utf-8", "replace") for name in (*(one.name for one in definitions), *imported))
+
+
+def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> set[int]:
+    """Add the definitions and note the local variables of a file; return the positions of their names."""
+    data, known, defined = file.data, file.known, scopes.defined
+    locals_ = {node.start_byte: data[node.start_byte : node.end_byte] for node in file.captures.get("local", ())}
+    names = {at: name for at, name in locals_.items() if at not in defined and (known is None or name in known)}
+    for at in sorted([*names, *defined]):
+        if at >= scopes.next_at:
+            scopes.move_to(at)
+        if at in names:
+            if not scopes.declare(names[at]):
+                del names[at]  # at the top of a file, it is no local variable
+        elif (definition := defined[at]).kind != SCOPE:
+            kind = definition.kind.encode()
+            table.add(definition.name, DEFINITION, file.line_at(at), scopes.path_around(definition), kind)
+    scopes.rewind()
+    return {*names, *defined, *(at + 1 for at in defined if data[at : at + 1] in (b":", b"#", b"@"))}
+
+
+def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: UseTable) -> None:  # noqa: C901 - as below
+    """Add the uses of names. A file has hundreds of them, so that the loop is one function."""
+    grammar, known, line_starts = file.grammar, file.known, file.line_starts
+    areas, numbers, rows = _Areas(file.captures), table.numbers, table.rows
+    keywords, sigils, code = grammar.keywords, grammar.sigils, _blank_no_code(file.captures, file.data)
+    found: Iterable[re.Match[bytes]] = grammar.name_pattern.finditer(code)
+    if known is not None:
+        found = [match for match in found if match[0] in known or code[match.start() - 1] in _MEMBER_ENDS]
+    for match in found:
+        start, end = match.span()
+        if start in skipped:
+            continue
+        before, name = code[start - 1], match[0]
+        receiver = _receiver(code, start) if before in _MEMBER_ENDS and start else b""
+        if start >= scopes.next_at:
+            scopes.move_to(start)
+        if not receiver:
+            # A name of one letter is a local variable or a type parameter.
+            if name not in known if known is not None else (end - start == 1 or name in keywords):
+                continue
+            if name in scopes.locals or before in sigils or name[0] in sigils or name[0] in _DIGITS:
+                continue
+        if start >= areas.next_at:
+            areas.move_to(start)
+        kind = areas.kind
+        if not kind:
+            following = code[end] if end < len(code) else 0
+            is_call = following == _PARENTHESIS or (following in _CALL_STARTS and _CALLED.match(code, end))
+            kind = CALL if is_call else MENTION
+        elif kind == IMPORT:
+            receiver = b""
+        elif kind == _PACKAGE:
+            continue
+        rows += (
+            numbers.setdefault(name, len(numbers)), kind, bisect_right(line_starts, start),
+            numbers.setdefault(scopes.path, len(numbers)), numbers.setdefault(receiver, len(numbers)),
+        )  # fmt: skip
+        if len(rows) > 5 * MAX_USES:
+            return
+
+
+def _blank_no_code(captures: "dict[str, list[Node]]", data: bytes) -> bytes:
+    """Return the text with blanks in place of comments and strings; code inside a string stays."""
+    areas = [(node.start_byte, node.end_byte, False) for node in captures.get("no_code", ())]
+    areas += [(node.start_byte, node.end_byte, True) for node in captures.get("code", ())]
+    blanked = bytearray(data)
+    for start, end, is_code in sorted(areas, key=lambda area: (area[0], -area[1])):
+        blanked[start:end] = data[start:end] if is_code else b" " * (end - start)
+    return bytes(blanked)
+
+
+def _receiver(code: bytes, start: int) -> bytes:
+    """Return the expression before a member, `?` if it is more than names; empty if the name is no member."""
+    backwards = code[max(0, start - _RECEIVER_BYTES) : start][::-1]
+    match = None if backwards.startswith(b"..") else _RECEIVER.match(backwards)  # two dots are a range or a spread
+    if match is None:
+        return b""
+    if names := match[2]:
+        return b".".join(_SEPARATORS.split(names[::-1])) if match[3] else names[::-1]
+    is_root = match[1] in (b"::", b"\\") and backwards[match.end() : match.end() + 1] not in _EXPRESSION_ENDS
+    return b"" if is_root else b"?"
+
+
+class _Areas:
+    """The areas of a file, which is walked from its beginning to its end. Areas lie in one another or apart."""
+
+    def __init__(self, captures: "dict[str, list[Node]]") -> None:
+        self._coming = sorted(
+            [
+                (node.start_byte, -node.end_byte, kind)
+                for area, kind in _AREAS.items()
+                for node in captures.get(area, ())
+            ],
+            reverse=True,
+        )
+        self._coming.insert(0, (_FOREVER, -_FOREVER, 0))
+        self._open = [(_FOREVER, MENTION)]
+        """The end of each area around the current position, and the kind that counts in it."""
+        self.kind = 0
+        """The kind of the names at the current position; 0 if no area says it."""
+        self.next_at = 0
+        """The position at which the next area begins or ends."""
+
+    def move_to(self, at: int) -> None:
+        """Enter and leave areas up to a position."""
+        coming, around = self._coming, self._open
+        while coming[-1][0] <= at:
+            start, end, kind = coming.pop()
+            while around[-1][0] <= start:
+                around.pop()
+            around.append((-end, min(kind, around[-1][1])))
+        while around[-1][0] <= at:
+            around.pop()
+        self.kind = around[-1][1] if len(around) > 1 else 0
+        self.next_at = min(around[-1][0], coming[-1][0])
+
+
+class _Scopes:
+    """The definitions around the names of a file, which is walked from its beginning to its end."""
+
+    def __init__(self, definitions: list[Definition]) -> None:
+        self.defined = {definition.name_at: definition for definition in reversed(definitions)}
+        self._nested = sorted(definitions, key=lambda one: (one.start, -one.end))
+        self._locals: list[set[bytes]] = [set() for _ in definitions]
+        """The local variables that each function declares."""
+        self.rewind()
+
+    def rewind(self) -> None:
+        """Go back to the beginning of the file."""
+        self._coming = 0
+        self._open: list[tuple[int, int, bytes, frozenset[bytes] | set[bytes]]] = [(_FOREVER, -1, b"", frozenset())]
+        """The end, the number, the path and the local variables of each definition around the current position."""
+        self.next_at, self.path = 0, b""
+        self.locals: frozenset[bytes] | set[bytes] = frozenset()
+        """The local variables at the current position."""
+
+    def declare(self, name: bytes) -> bool:
+        """Note a local variable of the function at the current position; return False if there is none."""
+        for _, number, _, _ in reversed(self._open[1:]):
+            if self._nested[number].kind in _FUNCTIONS:
+                self._locals[number].add(name)
+                return True
+        return False
+
+    def move_to(self, at: int) -> None:
+        """Enter and leave definitions up to a position."""
+        nested, around = self._nested, self._open
+        while self._coming < len(nested) and nested[self._coming].start <= at:
+            definition = nested[self._coming]
+            while around[-1][0] <= definition.start:
+                around.pop()
+            _, _, path, names = around[-1]
+            new = self._locals[self._coming]
+            own = _join(path, definition.owner, definition.name)
+            around.append((definition.end, self._coming, own, names | new if new else names))
+            self._coming += 1
+        while around[-1][0] <= at:
+            around.pop()
+        end, _, self.path, self.locals = around[-1]
+        self.next_at = min(end, nested[self._coming].start) if self._coming < len(nested) else end
+
+    def path_around(self, definition: Definition) -> bytes:
+        """Return the path of the definitions around one whose name is at the current position."""
+        around = [path for _, number, path, _ in self._open[1:] if self._nested[number].name_at != definition.name_at]
+        return _join(around[-1] if around else b"", definition.owner)
+
+
+def _join(path: bytes, *names: str) -> bytes:
+    return b".".join(filter(None, [path, *(name.encode("utf-8", "replace") for name in names)]))

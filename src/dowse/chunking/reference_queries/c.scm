@@ -1,0 +1,7 @@
+(preproc_include) @import
+(parameter_declaration type: (_) @annotation)
+(declaration type: (_) @annotation)
+(field_declaration type: (_) @annotation)
+(parameter_declaration declarator: [(identifier) @local (_ (identifier) @local) (_ declarator: (_ declarator: (identifier) @local))])
+(compound_statement (declaration declarator: [(identifier) @local (_ declarator: (identifier) @local) (_ declarator: (_ declarator: (identifier) @local))]))
+(for_statement initializer: (declaration declarator: (init_declarator declarator: (identifier) @local)))

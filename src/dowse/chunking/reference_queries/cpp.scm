@@ -1,0 +1,5 @@
+(base_class_clause) @inheritance
+(using_declaration) @import
+(template_argument_list) @annotation
+(for_range_loop declarator: [(identifier) @local (_ (identifier) @local)])
+(type_parameter_declaration (type_identifier) @local)

@@ -1,0 +1,3 @@
+(import) @import
+(signature type: (_) @annotation)
+(patterns (variable) @local)

@@ -1,0 +1,10 @@
+(import) @import
+(package_header) @package
+(delegation_specifiers) @inheritance
+(annotation) @annotation
+(user_type) @annotation
+(parameter . (identifier) @local)
+(class_parameter (identifier) @skip)
+(variable_declaration . (identifier) @local)
+(type_parameter (identifier) @local)
+(value_argument . (identifier) @skip . "=")

@@ -1,0 +1,12 @@
+(import_declaration) @import
+(package_clause name: (_) @package)
+(extends_clause) @inheritance
+(annotation) @annotation
+(parameter type: (_) @annotation)
+(class_parameter type: (_) @annotation)
+(type_arguments) @annotation
+(parameter name: (identifier) @local)
+(lambda_expression parameters: (identifier) @local)
+(binding name: (identifier) @local)
+(block (val_definition pattern: (identifier) @local))
+(enumerator . (identifier) @local)

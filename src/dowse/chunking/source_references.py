@@ -1,0 +1,120 @@
+"""The references of one source file: where it uses which names, what it imports, and their packed form."""
+
+import json
+import sys
+import zlib
+from array import array
+from collections.abc import Sequence
+from typing import NamedTuple
+
+VERSION = 1
+"""Raise it whenever the same text would have other references; stored references are then made again."""
+
+KINDS = ("", "definition", "call", "import", "inheritance", "annotation", "mention")
+_, DEFINITION, CALL, IMPORT, INHERITANCE, ANNOTATION, MENTION = range(len(KINDS))
+USE_KINDS = KINDS[CALL:]
+_WIDTH = 5
+_MAX_UNPACKED_BYTES = 16_000_000
+
+
+class Use(NamedTuple):
+    """A name that a file defines or uses in one place."""
+
+    name: str
+    kind: int
+    line: int
+    within: str
+    """The names of the definitions around it, joined by dots; for a definition, without its own."""
+    receiver: str
+    """The expression before the name, as far as it is names (`self.client`), `?` for any other; the kind of symbol for
+    a definition."""
+
+
+class Import(NamedTuple):
+    """A name that an import statement binds: `alias` is what the file calls it, `*` stands for every name."""
+
+    line: int
+    module: str
+    name: str
+    """The name in the module; empty for the module itself."""
+    alias: str
+
+
+class SourceReferences(NamedTuple):
+    """The names that a file defines and uses, in the order of its text, and its imports."""
+
+    uses: Sequence[Use] = ()
+    imports: Sequence[Import] = ()
+    package: str = ""
+    """The package or namespace that the file says it belongs to."""
+
+
+class UseTable:
+    """The uses of a file while they are collected, as five numbers each: every text is kept once."""
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+        self.numbers: dict[bytes, int] = {}
+
+    def add(self, name: str, kind: int, line: int, within: bytes, receiver: bytes) -> None:
+        """Add a use."""
+        number, within_number, receiver_number = (
+            self.numbers.setdefault(text, len(self.numbers))
+            for text in (name.encode("utf-8", "replace"), within, receiver)
+        )
+        self.rows += (number, kind, line, within_number, receiver_number)
+
+    def pack(self, imports: Sequence[Import], package: str) -> bytes:
+        """Return the packed form of the uses and imports of a file, about 1 KB for 100 uses."""
+        texts = b"\0".join(self.numbers)
+        head = _to_json([len(texts), imports, package]).encode("utf-8", "replace")
+        rows = array("I", self.rows)
+        used = set(self.rows[::_WIDTH])
+        names = {text for text, number in self.numbers.items() if number in used}
+        for found in imports:
+            parts = found.module.replace("::", ".").replace("/", ".").split(".")[-2:]
+            names |= {name.encode("utf-8", "replace") for name in (found.name, *parts)}
+        checksums = array("I", sorted(set(map(zlib.crc32, names))))
+        if sys.byteorder == "big":
+            rows.byteswap()
+            checksums.byteswap()
+        body = b"\n".join([head, texts + rows.tobytes()])
+        return len(checksums).to_bytes(4, "little") + checksums.tobytes() + zlib.compress(body, 1)
+
+
+_to_json = json.JSONEncoder(ensure_ascii=False, check_circular=False, separators=(",", ":")).encode
+
+
+def name_checksum(name: str) -> int:
+    """Return the number by which a document is found that has a name."""
+    return zlib.crc32(name.encode("utf-8", "replace"))
+
+
+def packed_checksums(data: bytes) -> list[int]:
+    """Return the checksums of the names of a packed form: those that it uses, and the modules that it imports."""
+    checksums = array("I", data[4 : 4 + 4 * int.from_bytes(data[:4], "little")])
+    if sys.byteorder == "big":
+        checksums.byteswap()
+    return checksums.tolist()
+
+
+def unpack_references(data: bytes) -> SourceReferences:
+    """Return the references of a packed form; raise ValueError if it is damaged."""
+    if not data:
+        return SourceReferences()
+    try:
+        body = zlib.decompressobj().decompress(data[4 + 4 * int.from_bytes(data[:4], "little") :], _MAX_UNPACKED_BYTES)
+        head, _, rest = body.partition(b"\n")
+        length, imports, package = json.loads(head)
+        texts = rest[:length].decode(errors="replace").split("\0")
+        rows = array("I", rest[length:])
+        if sys.byteorder == "big":
+            rows.byteswap()
+        columns = (rows[at::_WIDTH].tolist() for at in range(_WIDTH))
+        uses = [
+            Use(texts[name], kind, line, texts[within], texts[receiver])
+            for name, kind, line, within, receiver in zip(*columns, strict=True)
+        ]
+        return SourceReferences(uses, [Import(*row) for row in imports], package)
+    except (zlib.error, LookupError, TypeError, ValueError) as error:
+        raise ValueError(f"references cannot be read: {error}") from error

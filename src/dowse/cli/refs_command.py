@@ -1,0 +1,133 @@
+"""`dowse refs`: where a name is defined and used."""
+
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.output import CommandReply, escape, pluralize, progress_bar, say, say_if_locked, show, show_warnings
+from dowse.cli.result_output import coverage_as_json, coverage_notes, format_flags
+
+if TYPE_CHECKING:
+    from dowse.references.reference_search import Place, References
+    from dowse.types import Coverage
+
+KINDS = ("call", "import", "inheritance", "annotation", "mention")
+
+
+@click.command()
+@click.argument("name")
+@click.argument("folder", metavar="[DIR]", required=False)
+@click.option("--kind", type=click.Choice(KINDS), help="Only this kind of use.")
+@click.option("--path", "glob", metavar="GLOB", help="Only uses in files whose path matches, such as 'src/**/*.py'.")
+@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Maximum number of uses.")
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many uses.")
+@json_option
+def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | CommandReply:
+    """Find where NAME is defined and used in the files in DIR.
+
+    DIR defaults to the project around the working directory. NAME is the name of a function, class
+    or other symbol, alone or with its class or module before it, such as Client.get. The index is
+    brought up to date first.
+
+    A name that several things have is told apart by imports and by the expression before it. A use
+    is certain unless it is marked as likely or possible.
+
+    Exit code 1: the name is unknown.
+    """
+    from dowse.indexes.project_lookup import open_or_find
+    from dowse.indexes.reference_lookup import references_when_complete
+    from dowse.references.reference_search import ReferenceOptions
+
+    project = open_or_find(parse_folder(folder))
+    show_warnings(project.warnings)
+    say_if_locked(project)
+    options = ReferenceOptions(how["kind"], how["glob"], how["limit"], how["offset"])
+    try:
+        with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
+            found, coverage = references_when_complete(project, name, options, progress)
+    finally:
+        project.close()
+    end = options.offset + len(found.uses)
+    next_offset = end if found.uses and end < found.total else None
+    exit_code = 0 if found.is_found else 1
+    if as_json:
+        return CommandReply(_as_json(found, coverage, next_offset), exit_code)
+    _show(found)
+    for note in [*_notes(found, next_offset), *coverage_notes(coverage)]:
+        say(note)
+    return exit_code
+
+
+def _show(found: "References") -> None:
+    for place in found.definitions:
+        show(
+            escape(place.path, bold=True), f":{place.line}: ", escape(place.text), "  ",
+            escape(f"{place.kind}{f' in {place.within}' if place.within else ''}", dim=True), *format_flags(place.flags),
+        )  # fmt: skip
+    for path, places in groupby(found.uses, lambda place: place.path):
+        show()
+        show(escape(path, bold=True))
+        for place in places:
+            show(escape(f"{place.line:>6}", dim=True), "  ", escape(place.text), "  ", *_describe(place))
+
+
+def _describe(place: "Place") -> list[str]:
+    within = f" in {place.within}" if place.within else ""
+    words = [f"{place.kind}{within}"]
+    if place.confidence.word != "certain":
+        words.append(place.confidence.word)
+    if place.definition:
+        words.append(f"of {place.definition}")
+    return [escape(", ".join(words), dim=True), *format_flags(place.flags)]
+
+
+def _notes(found: "References", next_offset: int | None) -> list[str]:
+    if not found.is_found:
+        near = f" Similar names: {', '.join(found.suggestions)}." if found.suggestions else ""
+        return [f"Nothing here is called '{found.name}'.{near}"]
+    sure = ", ".join(f"{count} {word}" for word, count in found.confidences.items())
+    notes = [
+        f"{pluralize(found.total, 'use')} in {pluralize(found.files, 'file')}"
+        + (f": {sure}" if len(found.confidences) > 1 else "")
+    ]
+    if found.others:
+        notes.append(f"{pluralize(found.others, 'use')} of other things with this name left out")
+    if found.more_definitions:
+        notes.append(f"{pluralize(found.more_definitions, 'more definition')} not listed")
+    if found.outdated:
+        notes.append(f"left out because they changed during the search: {', '.join(found.outdated[:5])}")
+    return [*notes, *([f"more with --offset {next_offset}"] if next_offset else [])]
+
+
+def _as_json(found: "References", coverage: "Coverage", next_offset: int | None) -> dict[str, Any]:
+    return {
+        "name": found.name,
+        "definitions": [_place_as_json(place) for place in found.definitions],
+        "moreDefinitions": found.more_definitions,
+        "uses": [_place_as_json(place) for place in found.uses],
+        "total": found.total,
+        "files": found.files,
+        "kinds": found.kinds,
+        "confidences": found.confidences,
+        "sameNameElsewhere": found.others,
+        "similarNames": found.suggestions,
+        "outdated": found.outdated,
+        "nextOffset": next_offset,
+        "coverage": coverage_as_json(coverage),
+    }
+
+
+def _place_as_json(place: "Place") -> dict[str, Any]:
+    return {
+        "path": place.path,
+        "line": place.line,
+        "text": place.text,
+        "kind": place.kind,
+        "within": place.within,
+        "confidence": place.confidence.word,
+        "definition": place.definition or None,
+        **({"masked": list(place.masked)} if place.masked else {}),
+        **({"flags": list(place.flags)} if place.flags else {}),
+    }

@@ -1,0 +1,37 @@
+"""Reading of the references of documents that are indexed already, by the parser processes."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+from dowse.parsing.read_ahead import read_ahead
+from dowse.protocols import FileSource
+from dowse.types import StoredDocument, Verdict
+
+_Referenced = tuple[StoredDocument, bytes]
+
+
+def reference_reader(
+    source: Callable[[], FileSource],
+) -> Callable[[Iterable[StoredDocument]], Iterator[_Referenced]]:
+    """Return a function that reads the references of documents again; a changed file has none until it is indexed."""
+
+    def read(documents: Iterable[StoredDocument]) -> Iterator[_Referenced]:
+        files = source()
+        return read_ahead(_start(files, document) for document in documents)
+
+    return read
+
+
+def _start(source: FileSource, document: StoredDocument) -> tuple[Callable[[], _Referenced], int]:
+    read = source.read_path(document.path) if document.kind == "code" else ()
+    contents = [] if isinstance(read, Verdict) else [one for one in read if one.views & document.views]
+    if not contents or contents[0].content_hash != document.content_hash:
+        return (lambda: (document, b"")), 0
+    from dowse.parsing.document_parsing import start_parsing  # imports readers, which a search does not need
+
+    wait = start_parsing(source, contents[0], is_cut=False)
+
+    def finish() -> _Referenced:
+        parsed = wait()
+        return document, b"" if isinstance(parsed, Verdict) else parsed.references
+
+    return finish, len(contents[0].data)

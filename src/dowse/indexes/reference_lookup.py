@@ -1,0 +1,54 @@
+"""References in an indexed project: the index is brought up to date first, then asked and verified."""
+
+from dataclasses import replace
+from typing import NamedTuple
+
+from dowse.indexes.damage_recovery import answer_or_rebuild
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import REPAIRED_FILES, coverage, update_if_quick
+from dowse.references.reference_search import ReferenceOptions, References, find_references
+from dowse.store.reference_index import QUICK_DOCUMENTS
+from dowse.types import Coverage, Progress
+
+
+class FoundReferences(NamedTuple):
+    """References in an index, how much of it they are about, and how many files lack their references."""
+
+    found: References
+    coverage: Coverage
+    missing: int
+
+
+def references_now(index: ProjectIndex, name: str, options: ReferenceOptions, pending: int = 0) -> FoundReferences:
+    """Find references in the index as it is, of which so many files are pending.
+
+    The references of a few files are read first. More are left to the process that indexes.
+    """
+    options = replace(options, masks_secrets=index.settings.mask_secrets)
+    whole, store = index.whole, index.store
+    missing = 0 if whole.references.is_current() else whole.references.missing()
+    if 0 < missing <= QUICK_DOCUMENTS:
+        whole.references.catch_up()
+        missing = 0
+
+    def answer() -> References:
+        return find_references(store, whole.references.database, index.source.read_bytes, name, options)
+
+    found = answer()
+    if found.outdated:
+        index.reindex(found.outdated[:REPAIRED_FILES])
+        found = answer()
+    return FoundReferences(found, coverage(index, max(pending, missing, len(found.outdated))), missing)
+
+
+def references_when_complete(
+    index: ProjectIndex, name: str, options: ReferenceOptions, progress: Progress | None = None
+) -> tuple[References, Coverage]:
+    """Find references once the index is up to date, however long that takes."""
+
+    def find() -> tuple[References, Coverage]:
+        pending = update_if_quick(index, "", waits=True, progress=progress)
+        answer = references_now(index, name, options, pending)
+        return answer.found, answer.coverage
+
+    return answer_or_rebuild(index, find)

@@ -1,0 +1,1 @@
+"""References between the files of a project: who uses a name, and which files belong together."""

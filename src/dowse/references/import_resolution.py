@@ -1,0 +1,212 @@
+"""The files that an import statement means, as far as its syntax and the paths of the project tell."""
+
+import re
+from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
+from posixpath import commonprefix, dirname, normpath
+
+from dowse.chunking.source_references import Import
+from dowse.errors import PathRefused
+from dowse.references.reference_files import SourceFile, SourceFiles
+from dowse.searching.verification import ReadBytes
+
+_SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")
+_SCRIPTS = ("", *_SCRIPT_ENDINGS, *(f"/index{ending}" for ending in _SCRIPT_ENDINGS))
+_SOURCE_FOLDERS = frozenset({"", "src/", "lib/"})
+"""Where the modules of a project are that are imported by their own name alone."""
+_MAX_GO_MOD_BYTES = 100_000
+
+
+class ImportResolver:
+    """Finds the files of a project that imports mean."""
+
+    def __init__(self, files: SourceFiles, read: ReadBytes) -> None:
+        self._files, self._read = files, read
+        self._go_module: str | None = None
+        self._known: dict[tuple[str, str, str], list[str]] = {}
+
+    def files_of(self, file: SourceFile, imported: Import) -> list[str]:
+        """Return the paths of the files that an import means; none if it is not of this project."""
+        key = (file.folder, imported.module, imported.name)
+        if key not in self._known:
+            find = _FINDERS.get(file.family)
+            self._known[key] = [path for path in find(self, file, imported) if path != file.path] if find else []
+        return self._known[key]
+
+    def is_module(self, file: SourceFile, imported: Import) -> bool:
+        """Return whether an import binds a module, and not a name in one."""
+        if not imported.name:
+            return True
+        return file.family == "python" and bool(self._python_module(file, _below(imported.module, imported.name)))
+
+    def _existing(self, paths: Iterable[str]) -> list[str]:
+        return [path for path in paths if self._files.exists(path)][:1]
+
+    def _ending_in(self, suffix: str, *, strip: Callable[[str], str]) -> list[str]:
+        """Return the paths whose module has this path at its end."""
+        module = suffix.rsplit("/", 1)[-1]
+        found = ((path, strip(path)) for path in self._files.of_module(module))
+        return [path for path, name in found if name == suffix or name.endswith(f"/{suffix}")]
+
+    def _python(self, file: SourceFile, imported: Import) -> list[str]:
+        has_name = imported.name not in ("", "*")
+        below = self._python_module(file, _below(imported.module, imported.name)) if has_name else []
+        return below or self._python_module(file, imported.module)
+
+    def _python_module(self, file: SourceFile, module: str) -> list[str]:
+        parts = [part for part in module.split(".") if part]
+        dots = len(module) - len(module.lstrip("."))
+        if dots:
+            folder = file.folder.split("/") if file.folder else []
+            target = "/".join([*folder[: len(folder) - dots + 1], *parts])
+            return self._existing([f"{target}.py", f"{target}.pyi", f"{target}/__init__.py".lstrip("/")])
+        suffix = "/".join(parts)
+        roots = [
+            (path, prefix)
+            for path in self._ending_in(suffix, strip=_without_ending) if suffix
+            and not self._files.exists(f"{(prefix := _without_ending(path)[: -len(suffix)])}__init__.py")
+        ]  # fmt: skip
+        if len(parts) == 1:
+            roots = [one for one in roots if one[1] in _SOURCE_FOLDERS or file.path.startswith(one[1])]
+        return _nearest(file.path, [path for path, _ in roots])
+
+    def _javascript(self, file: SourceFile, imported: Import) -> list[str]:
+        module = imported.module.partition("?")[0]
+        if module.startswith("."):
+            target = normpath(f"{file.folder}/{module}").lstrip("/")
+            bare = re.sub(r"\.(m|c)?jsx?$", "", target)
+            target = "" if target == "." else target
+            return self._existing(f"{base}{ending}".lstrip("/") for base in (target, bare) for ending in _SCRIPTS)
+        alias = re.match(r"(?:@|~|#|src|\$\w+)/(.+)", module)
+        if alias:
+            found = self._ending_in(re.sub(r"\.(m|c)?[jt]sx?$", "", alias[1]), strip=_without_ending)
+            return _nearest(file.path, found)
+        name, _, below = re.sub(r"^@[^/]+/", "", module).partition("/")
+        entries = [f"/{name}/{folder}{below or 'index'}" for folder in ("src/", "", "lib/")]
+        found = [
+            path
+            for path in self._files.of_module(below.rsplit("/", 1)[-1] if below else "src")
+            + ([] if below else self._files.of_module(name))
+            if any(f"/{path}".startswith(f"{entry}.") or f"{entry}." in f"/{path}" for entry in entries)
+        ]
+        return _nearest(file.path, found)
+
+    def _go(self, _: SourceFile, imported: Import) -> list[str]:
+        module = self._go_module_path()
+        if not module or not (imported.module == module or imported.module.startswith(f"{module}/")):
+            return []
+        folder = imported.module[len(module) + 1 :]
+        paths = self._files.of_module(folder.rsplit("/", 1)[-1])
+        return [path for path in paths if dirname(path) == folder and not path.endswith("_test.go")]
+
+    def _go_module_path(self) -> str:
+        if self._go_module is None:
+            try:
+                data, _ = self._read("go.mod")
+                match = re.search(r"^module\s+\"?([^\s\"]+)", data[:_MAX_GO_MOD_BYTES].decode(errors="replace"), re.M)
+                self._go_module = match[1] if match else ""
+            except (OSError, PathRefused):
+                self._go_module = ""
+        return self._go_module
+
+    def _by_package(self, file: SourceFile, imported: Import) -> list[str]:
+        """Java, Kotlin, Scala, C# and PHP: a file says its package, and an import names a type in one."""
+        if imported.name == "*":
+            return []
+        outer, _, owner = imported.module.rpartition(".")
+        wanted = [(imported.module, imported.name), (outer, owner)] if imported.name else [(outer, owner)]
+        for package, name in wanted:
+            found = [
+                other.path
+                for other in self._files.with_name(name)
+                if other.family == file.family
+                and other.references.package.replace("\\", ".") == package
+                and any(one.name == name for one in other.definitions)
+            ]
+            if found:
+                return found
+        return []
+
+    def _rust(self, file: SourceFile, imported: Import) -> list[str]:
+        parts = [part for part in f"{imported.module}::{imported.name}".split("::") if part and part != "*"]
+        is_own = bool(parts) and parts[0] in ("crate", "self", "super")
+        parts = [part.replace("-", "_") for part in parts if part not in ("crate", "self", "super")]
+        for end in range(len(parts), 0, -1):
+            for start in range(end):
+                found = self._ending_in("/".join(parts[start:end]), strip=_without_ending)
+                found = [path for path in found if path.endswith(".rs")]
+                if found and (is_own or start == 0 or f"{parts[0]}/".replace("_", "-") in found[0].replace("_", "-")):
+                    return _nearest(file.path, found)
+        return []
+
+    def _c(self, file: SourceFile, imported: Import) -> list[str]:
+        if "." not in imported.module:
+            return []
+        beside = normpath(f"{file.folder}/{imported.module}").lstrip("/")
+        if self._files.exists(beside):
+            return [beside]
+        suffix = imported.module.lstrip("./")
+        stem = PurePosixPath(suffix).name.partition(".")[0]
+        return _nearest(file.path, [path for path in self._files.of_module(stem) if f"/{path}".endswith(f"/{suffix}")])
+
+    def _ruby(self, file: SourceFile, imported: Import) -> list[str]:
+        if imported.module.startswith("."):
+            return self._existing(
+                [f"{normpath(f'{file.folder}/{imported.module}').lstrip('/').removesuffix('.rb')}.rb"]
+            )
+        return _nearest(file.path, self._ending_in(imported.module.removesuffix(".rb"), strip=_without_ending))
+
+    def _dart(self, file: SourceFile, imported: Import) -> list[str]:
+        if not imported.module.startswith(("package:", "dart:")):
+            return self._existing([normpath(f"{file.folder}/{imported.module}").lstrip("/")])
+        suffix = imported.module.partition("/")[2].removesuffix(".dart")
+        return _nearest(file.path, self._ending_in(suffix, strip=_without_ending) if suffix else [])
+
+    def _dotted(self, file: SourceFile, imported: Import) -> list[str]:
+        """Lua and Haskell: the path of a module is its name."""
+        found = self._ending_in(imported.module.replace(".", "/"), strip=_without_ending)
+        return _nearest(file.path, found)
+
+    def _elixir(self, file: SourceFile, imported: Import) -> list[str]:
+        name = imported.module
+        return [
+            other.path
+            for other in self._files.with_name(name)
+            if other.family == file.family and any(one.name == name for one in other.definitions)
+        ]
+
+
+def _below(module: str, name: str) -> str:
+    return f"{module}{name}" if module.endswith(".") else f"{module}.{name}"
+
+
+def _without_ending(path: str) -> str:
+    """Return a path as imports name it: without its ending, and the folder for a file that stands for it."""
+    name = re.sub(r"(\.d)?\.\w+$", "", path)
+    return re.sub(r"(^|/)(__init__|index|mod|lib|init|main)$", "", name)
+
+
+def _nearest(path: str, found: list[str]) -> list[str]:
+    """Return those of the paths that share the longest folders with a path."""
+    if len(found) < 2:
+        return found
+    shared = {one: commonprefix([path, one]).count("/") for one in found}
+    return [one for one in found if shared[one] == max(shared.values())]
+
+
+_FINDERS: dict[str, Callable[[ImportResolver, SourceFile, Import], list[str]]] = {
+    "python": ImportResolver._python,
+    "starlark": ImportResolver._python,
+    "javascript": ImportResolver._javascript,
+    "go": ImportResolver._go,
+    "jvm": ImportResolver._by_package,
+    "csharp": ImportResolver._by_package,
+    "php": ImportResolver._by_package,
+    "rust": ImportResolver._rust,
+    "c": ImportResolver._c,
+    "ruby": ImportResolver._ruby,
+    "dart": ImportResolver._dart,
+    "lua": ImportResolver._dotted,
+    "haskell": ImportResolver._dotted,
+    "elixir": ImportResolver._elixir,
+}

@@ -1,0 +1,93 @@
+"""The files of a project as their references describe them, each read once for an answer."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePosixPath
+
+from dowse.chunking.source_references import DEFINITION, Import, SourceReferences, Use
+from dowse.store.reference_database import ReferenceDatabase, ReferenceRow
+
+FAMILIES = {
+    "javascript": "javascript", "typescript": "javascript", "tsx": "javascript", "jsx": "javascript",
+    "vue": "javascript", "svelte": "javascript", "typescriptreact": "javascript", "javascriptreact": "javascript",
+    "c": "c", "cpp": "c", "c++": "c", "objc": "c", "objective-c": "c",
+    "java": "jvm", "kotlin": "jvm", "scala": "jvm", "groovy": "jvm",
+}  # fmt: skip
+"""Languages that use each other's names; any other language is a family of its own."""
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file with its references."""
+
+    id: int
+    path: str
+    language: str
+    references: SourceReferences
+
+    @property
+    def family(self) -> str:
+        """The name of the languages that use each other's names."""
+        return FAMILIES.get(self.language, self.language)
+
+    @property
+    def folder(self) -> str:
+        """The folder of the file; empty for the root."""
+        folder = str(PurePosixPath(self.path).parent)
+        return "" if folder == "." else folder
+
+    @cached_property
+    def definitions(self) -> list[Use]:
+        """Its definitions."""
+        return [use for use in self.references.uses if use.kind == DEFINITION]
+
+    def bindings(self, alias: str) -> list[Import]:
+        """Return the imports that bind a name in this file."""
+        return [found for found in self.references.imports if found.alias == alias]
+
+    def is_in_package_of(self, other: "SourceFile") -> bool:
+        """Return whether both files see each other's names without an import."""
+        if self.family != other.family:
+            return False
+        if self.language == "go":
+            return self.folder == other.folder
+        return bool(self.references.package) and self.references.package == other.references.package
+
+
+class SourceFiles:
+    """The files of a project, read from the database of references when they are first needed."""
+
+    def __init__(self, database: ReferenceDatabase) -> None:
+        self._database = database
+        self._files: dict[str, SourceFile | None] = {}
+        self._modules: dict[str, list[str]] = {}
+
+    def at(self, path: str) -> SourceFile | None:
+        """Return the file at a path; None if it has no references."""
+        if path not in self._files:
+            row = self._database.document_at(path)
+            self._files[path] = _file_of(row) if row else None
+        return self._files[path]
+
+    def with_name(self, name: str) -> list[SourceFile]:
+        """Return the files that may define, use or import a name, by path."""
+        found = []
+        for row in self._database.documents_with(name):
+            file = self._files.get(row.path) or _file_of(row)
+            self._files[row.path] = file
+            found.append(file)
+        return found
+
+    def of_module(self, module: str) -> list[str]:
+        """Return the paths of the files that are imported by a name, without the folders before it."""
+        if module not in self._modules:
+            self._modules[module] = self._database.paths_of_module(module)
+        return self._modules[module]
+
+    def exists(self, path: str) -> bool:
+        """Return whether the project has a file at a path."""
+        return path in self._files or self._database.has_path(path)
+
+
+def _file_of(row: ReferenceRow) -> SourceFile:
+    return SourceFile(row.id, row.path, row.language, row.unpack())

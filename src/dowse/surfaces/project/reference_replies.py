@@ -1,0 +1,89 @@
+"""Replies about references: where a name is defined and used, grouped by file, as much as fits."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
+
+from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
+from dowse.mcp.reply_status import coverage_reply
+from dowse.references.name_resolution import Confidence
+from dowse.references.reference_search import Place, References
+from dowse.types import Coverage
+
+ShowPath = Callable[[str], str]
+
+
+def references_reply(
+    found: Sequence[tuple[ShowPath, References, Coverage]],
+    offset: int,
+    limit: int,
+    budget: int,
+    warnings: Iterable[str],
+) -> Reply:
+    """Return the definitions of a name and a page of its uses in one or several projects."""
+    answers = [answer for _, answer, _ in found]
+    definitions = [_definition(shown_path, place) for shown_path, answer, _ in found for place in answer.definitions]
+    uses = [(shown_path, place) for shown_path, answer, _ in found for place in answer.uses]
+    page = uses[offset : offset + limit]
+    total = sum(answer.total for answer in answers)
+    notes = present(
+        kinds=_sum(answer.kinds for answer in answers),
+        confidences=_sum(answer.confidences for answer in answers),
+        sameNameElsewhere=sum(answer.others for answer in answers),
+        moreDefinitions=sum(answer.more_definitions for answer in answers),
+        stale=[shown_path(path) for shown_path, answer, _ in found for path in answer.outdated][:20],
+        warnings=fit_notes(dict.fromkeys(warnings), budget),
+    )
+    coverages = [coverage for _, _, coverage in found]
+    if not all(coverage.is_complete for coverage in coverages):
+        notes["coverage"] = coverage_reply(coverages)
+    elif not any(answer.is_found for answer in answers):
+        notes |= _unknown(answers)
+    room = budget - ENVELOPE_CHARACTERS - wire_characters(notes)
+    definitions = fit_items(definitions, room // 2) or definitions[:1]
+    rows = fit_items(page, room - wire_characters(definitions), lambda pair: wire_characters(_use(*pair)) + 20)
+    rows = rows or page[:1]
+    following = offset + len(rows)
+    return {
+        "definitions": definitions,
+        "references": list(_by_file(rows)),
+        "totalReferences": total,
+        "totalFiles": sum(answer.files for answer in answers),
+        **present(nextOffset=following if rows and following < total else 0),
+        **notes,
+    }
+
+
+def _unknown(answers: Sequence[References]) -> Reply:
+    near = dict.fromkeys(name for answer in answers for name in answer.suggestions)
+    message = f"Nothing here is called '{answers[0].name}'." if answers else "There is nothing to search."
+    return {"message": message, **present(similarNames=list(near))}
+
+
+def _sum(counts: Iterable[dict[str, int]]) -> dict[str, int]:
+    total: dict[str, int] = {}
+    for one in counts:
+        for key, count in one.items():
+            total[key] = total.get(key, 0) + count
+    return total
+
+
+def _definition(shown_path: ShowPath, place: Place) -> Reply:
+    return {"path": shown_path(place.path), "line": place.line, "text": place.text, "kind": place.kind} | present(
+        within=place.within, masked=list(place.masked), flags=list(place.flags)
+    )
+
+
+def _by_file(rows: Iterable[tuple[ShowPath, Place]]) -> Iterator[Reply]:
+    for path, uses in groupby(rows, lambda pair: pair[0](pair[1].path)):
+        yield {"path": path, "uses": [_use(*pair) for pair in uses]}
+
+
+def _use(shown_path: ShowPath, place: Place) -> Reply:
+    path, _, line = place.definition.rpartition(":")
+    return {"line": place.line, "text": place.text, "kind": place.kind} | present(
+        within=place.within,
+        confidence="" if place.confidence is Confidence.CERTAIN else place.confidence.word,
+        definition=f"{shown_path(path)}:{line}" if path else "",
+        masked=list(place.masked),
+        flags=list(place.flags),
+    )

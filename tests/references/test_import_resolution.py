@@ -1,0 +1,70 @@
+"""Imports mean files of the project, in each language by its own rules."""
+
+from pathlib import Path
+
+import pytest
+
+from dowse.chunking.source_references import Import
+from dowse.indexes.index import ProjectIndex
+from dowse.references.import_resolution import ImportResolver
+from dowse.references.reference_files import SourceFiles
+from tests.sample_data import write_tree
+
+FILES = {
+    "src/pkg/__init__.py": "", "src/pkg/a.py": "", "src/pkg/sub/__init__.py": "", "src/pkg/sub/b.py": "",
+    "scripts/tool.py": "", "scripts/aid.py": "", "pkg2/os.py": "",
+    "web/app.ts": "", "web/lib/index.ts": "", "web/lib/x.tsx": "", "packages/core/src/index.ts": "",
+    "go.mod": "module ex.org/m\n", "top.go": "package m\n", "sub/s.go": "package sub\n", "sub/s_test.go": "package sub\n",
+    "j/A.java": "package j;\nclass A {}\n", "j/B.java": "package k;\nclass B {}\n",
+    "r/src/lib.rs": "", "r/src/x/mod.rs": "", "r/src/y.rs": "",
+    "c/a.c": "", "c/a.h": "", "c/inc/deep/b.h": "",
+    "lib/r/a.rb": "", "lib/r/b.rb": "",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def resolver(tmp_path_factory: pytest.TempPathFactory) -> tuple[SourceFiles, ImportResolver]:
+    root: Path = write_tree(tmp_path_factory.mktemp("imports"), FILES)
+    project = ProjectIndex(root)
+    project.update()
+    files = SourceFiles(project.whole.references.database)
+    return files, ImportResolver(files, project.source.read_bytes)
+
+
+@pytest.mark.parametrize(
+    ("path", "module", "name", "expected"),
+    [
+        ("src/pkg/a.py", ".sub.b", "f", ["src/pkg/sub/b.py"]),
+        ("src/pkg/sub/b.py", "..", "a", ["src/pkg/a.py"]),
+        ("src/pkg/a.py", "pkg.sub", "b", ["src/pkg/sub/b.py"]),
+        ("src/pkg/a.py", "pkg.sub", "f", ["src/pkg/sub/__init__.py"]),
+        ("scripts/tool.py", "aid", "", ["scripts/aid.py"]),
+        ("src/pkg/a.py", "aid", "", []),
+        ("src/pkg/a.py", "os", "path", []),
+        ("web/app.ts", "./lib", "x", ["web/lib/index.ts"]),
+        ("web/app.ts", "./lib/x.js", "x", ["web/lib/x.tsx"]),
+        ("web/app.ts", "@/lib/x", "x", ["web/lib/x.tsx"]),
+        ("web/app.ts", "@org/core", "x", ["packages/core/src/index.ts"]),
+        ("web/app.ts", "react", "x", []),
+        ("top.go", "ex.org/m/sub", "", ["sub/s.go"]),
+        ("sub/s.go", "ex.org/m", "", ["top.go"]),
+        ("top.go", "sub", "", []),
+        ("j/B.java", "j", "A", ["j/A.java"]),
+        ("j/A.java", "j", "B", []),
+        ("r/src/y.rs", "crate::x", "f", ["r/src/x/mod.rs"]),
+        ("r/src/x/mod.rs", "super::y", "f", ["r/src/y.rs"]),
+        ("r/src/y.rs", "std::x", "f", []),
+        ("c/a.c", "a.h", "*", ["c/a.h"]),
+        ("c/a.c", "deep/b.h", "*", ["c/inc/deep/b.h"]),
+        ("c/a.c", "stdio.h", "*", []),
+        ("lib/r/a.rb", "r/b", "*", ["lib/r/b.rb"]),
+        ("lib/r/a.rb", "./b", "*", ["lib/r/b.rb"]),
+    ],
+)
+def test_an_import_means_these_files(
+    resolver: tuple[SourceFiles, ImportResolver], path: str, module: str, name: str, expected: list[str]
+) -> None:
+    files, imports = resolver
+    file = files.at(path)
+    assert file is not None
+    assert imports.files_of(file, Import(1, module, name, name or module)) == expected
