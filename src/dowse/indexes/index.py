@@ -22,7 +22,6 @@ from dowse.freshness.indexer import (
 from dowse.freshness.integrity import check_index
 from dowse.freshness.overtaken_paths import comparing
 from dowse.freshness.scan import Drift
-from dowse.history.history_database import check_history, remove_history
 from dowse.indexes.encoder_state import forget_encoded_chunks
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index_log import open_log
@@ -244,6 +243,8 @@ class ProjectIndex(OpenedIndex):
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
         """Return everything that is wrong with the index; change nothing."""
+        from dowse.history.history_database import check_history  # only a check and a repair need it
+
         if self.is_being_updated():
             raise StoreBusy(
                 f"{self.root} is being indexed by {self._turn.owner()}. Wait for it to end, then try again."
@@ -260,6 +261,8 @@ class ProjectIndex(OpenedIndex):
     def repair(self, findings: list[Finding], progress: Progress | None = None) -> list[Finding]:
         """Repair the findings of a check, reading every file again; return the findings that remain."""
         if any(finding.part == "history" for finding in findings):
+            from dowse.history.history_database import remove_history
+
             remove_history(self.folder)
         if any(finding.part == "catalog" for finding in findings):
             with self._turn.held(TURN_WAIT_SECONDS):

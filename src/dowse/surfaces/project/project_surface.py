@@ -7,11 +7,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from dowse.error_catalog import user_message
 from dowse.errors import CatalogError, DowseError, UsageError
-from dowse.history.history_search import HistoryAnswer, HistoryOptions
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_errors import shown_folder
 from dowse.indexes.project_lookup import forget_project, list_projects
@@ -46,6 +45,9 @@ from dowse.surfaces.project.reference_replies import references_reply
 from dowse.surfaces.project.text_replies import explanation_reply, occurrences_reply
 from dowse.surfaces.root_detection import find_roots
 from dowse.types import Coverage, Kind
+
+if TYPE_CHECKING:
+    from dowse.history.history_search import HistoryAnswer
 
 Result = TypeVar("Result")
 
@@ -177,19 +179,20 @@ class ProjectSurface:
     async def search_history(self, call: Call) -> Reply:
         """Find commits."""
         started, arguments = time.perf_counter(), call.arguments
-        options = HistoryOptions(int(arguments["limit"]), None, arguments["since"], arguments["until"])
+        limit = int(arguments["limit"])
         if arguments["path"]:
             path_search.compile_pattern(arguments["path"])
 
-        async def search(served: ServedIndex) -> HistoryAnswer:
+        async def search(served: ServedIndex) -> "HistoryAnswer":
             place = await served.ask(partial(_history_place, served))
-            within = replace(options, path_glob=self._glob_within(served, arguments["path"]))
-            return await asyncio.to_thread(self._histories.search, place, arguments["query"], within)
+            options = {key: arguments[key] for key in ("since", "until")} | {"limit": limit}
+            options["path_glob"] = self._glob_within(served, arguments["path"])
+            return await asyncio.to_thread(self._histories.search, place, arguments["query"], options)
 
         answers, problems = await _ask_each(await self._chosen(call), search)
         reply = history_reply(
             [(partial(self.service.shown_path, served), answer) for served, answer in answers],
-            options.limit, call.budget_characters, [*self.service.warnings, *problems],
+            limit, call.budget_characters, [*self.service.warnings, *problems],
             has_authors=arguments["authors"],
         )  # fmt: skip
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
