@@ -114,14 +114,11 @@ class HistoryDatabase(SqliteDatabase):
 
     def without_symbols(self, limit: int, newest: int, max_files: int) -> list[str]:
         """Return commits whose symbols are not read yet, among the newest commits and those that change few files."""
-        last = self.rows(
-            "SELECT number FROM commits WHERE is_reached = 1 ORDER BY number DESC LIMIT 1 OFFSET ?", (newest,)
-        )
         query = (
-            "SELECT name FROM commits WHERE is_reached = 1 AND state = ? AND number > ? AND files BETWEEN 1 AND ? "
-            "ORDER BY number DESC LIMIT ?"
+            "SELECT name FROM commits WHERE is_reached = 1 AND state = ? AND files BETWEEN 1 AND ? "
+            "AND number > (SELECT MAX(number) FROM commits) - ? ORDER BY number DESC LIMIT ?"
         )
-        return [name for (name,) in self.rows(query, (READ, last[0][0] if last else 0, max_files, limit))]
+        return [name for (name,) in self.rows(query, (READ, max_files, newest, limit))]
 
     def counts(self) -> dict[int, int]:
         """Return how many of the commits that HEAD leads to are in each state, as of the end of the last reading."""
