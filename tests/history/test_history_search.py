@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import pytest
+from bench.history import make_history
 
 from dowse.errors import UsageError
 from dowse.history.history_search import CommitHit, HistoryOptions, search_history
+from dowse.history.project_history import open_history
 from dowse.settings import Settings
 from tests.history.conftest import OpenHistory
 from tests.history.repositories import Change, git, make_repository
@@ -104,3 +106,14 @@ def test_secrets_are_masked_and_instructions_are_flagged(root: Path, opened: Ope
 )
 def test_no_query_reaches_a_query_language(root: Path, opened: OpenHistory, query: str) -> None:
     assert isinstance(find(opened, root, query), list)
+
+
+@pytest.mark.soak
+def test_a_hundred_thousand_commits_are_searched_before_and_after_all_are_read(tmp_path: Path) -> None:
+    root, storage = make_history(tmp_path / "many", 100_000), tmp_path / "storage"
+    storage.mkdir()
+    with open_history(root, storage, Settings()) as history:
+        first = search_history(history, "retry of the cache", HistoryOptions())
+        assert (first.coverage.total, first.coverage.is_complete, len(first.hits)) == (100_000, False, 10)
+        assert history.update(600).text == "all 100,000 commits"
+        assert "retry" in search_history(history, "retry of the cache", HistoryOptions()).hits[0].subject
