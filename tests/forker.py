@@ -119,19 +119,20 @@ def _module_of(words: Sequence[Any]) -> tuple[str, list[str]] | None:
 
 def _send_program(asked: dict[str, Any], streams: Streams, send: Send) -> int:
     """Ask for a program; return its process id."""
+    fields = {
+        "words": list(map(os.fsdecode, asked["args"])),
+        "environment": dict(asked["env"] or os.environ),
+        "cwd": os.fsdecode(asked["cwd"] or os.getcwd()),
+        "has_own_session": asked["start_new_session"],
+        "limits": [(number, *resource.getrlimit(number)) for number in _LIMITS],
+        "niceness": os.nice(0),
+    }
+    line = json.dumps(fields) + "\n"  # before anything is sent: half a request would end the process that forks
     channel, theirs = socket.socketpair()
     with channel, theirs, channel.makefile("rw", encoding="utf-8") as lines:
         send([theirs.fileno(), *streams])
         theirs.close()
-        fields = {
-            "words": list(map(os.fspath, asked["args"])),
-            "environment": dict(asked["env"] or os.environ),
-            "cwd": os.fspath(asked["cwd"] or os.getcwd()),
-            "has_own_session": asked["start_new_session"],
-            "limits": [(number, *resource.getrlimit(number)) for number in _LIMITS],
-            "niceness": os.nice(0),
-        }
-        lines.write(json.dumps(fields) + "\n")
+        lines.write(line)
         lines.flush()
         return int(lines.readline())
 
