@@ -99,21 +99,18 @@ def _pairs() -> Iterator[str]:
 
 
 def make_history(root: Path, count: int) -> Path:
-    """Make a repository of 1,000 files with this many commits, each of which changes two."""
+    """Make a repository of 100 files with this many commits, each of which changes two."""
     subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)
-    stream = subprocess.Popen(["git", "-C", root, "fast-import", "--quiet"], stdin=subprocess.PIPE)
-    if stream.stdin is None:
-        raise SystemExit("git fast-import could not be started")
-    for number in range(count):
-        one, other = WORDS[number % len(WORDS)], WORDS[number * 7 // 3 % len(WORDS)]
-        message = f"Change the {one} of the {other} ({number})\n\nThe {other} waits for the {one} {number % 97} times."
-        commit = f"commit refs/heads/main\ncommitter A <a@b> {1_000_000_000 + number * 600} +0000\n{_data(message)}"
-        for file in (number % 1000, number * 31 % 1000):
-            body = f"def {one}_{other}_{file}():\n    return {number}\n"
-            commit += f"M 100644 inline src/{file % 40}/{one}_{file}.py\n{_data(body)}"
-        stream.stdin.write(commit.encode())
-    stream.stdin.close()
-    stream.wait()
+    with subprocess.Popen(["git", "-C", root, "fast-import", "--quiet"], stdin=subprocess.PIPE) as importing:
+        for number in range(count):
+            one, other = WORDS[number % len(WORDS)], WORDS[number * 7 // 3 % len(WORDS)]
+            message = f"Change the {one} of the {other} ({number})\n\nThe {other} waits for {number % 97} {one}s."
+            commit = f"commit refs/heads/main\ncommitter A <a@b> {1_000_000_000 + number * 600} +0000\n{_data(message)}"
+            for file in (number % 100, number * 31 % 100):
+                body = f"def {one}_{other}_{file}():\n    return {number}\n"
+                commit += f"M 100644 inline src/{file % 10}/{file}.py\n{_data(body)}"
+            if importing.stdin:
+                importing.stdin.write(commit.encode())
     return root
 
 
