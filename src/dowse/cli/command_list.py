@@ -16,6 +16,7 @@ COMMANDS = {
     "docs": "dowse.cli.docs_command:docs",
     "search": "dowse.cli.search_command:search",
     "refs": "dowse.cli.refs_command:refs",
+    "related": "dowse.cli.related_command:related",
     "status": "dowse.cli.projects_command:status",
     "projects": "dowse.cli.projects_command:projects",
     "forget": "dowse.cli.projects_command:forget",

@@ -92,14 +92,15 @@ class ImportResolver:
         return _nearest(file.path, found)
 
     def _go(self, _: SourceFile, imported: Import) -> list[str]:
-        module = self._go_module_path()
+        module = self.go_module_path()
         if not module or not (imported.module == module or imported.module.startswith(f"{module}/")):
             return []
         folder = imported.module[len(module) + 1 :]
         paths = self._files.of_module(folder.rsplit("/", 1)[-1])
         return [path for path in paths if dirname(path) == folder and not path.endswith("_test.go")]
 
-    def _go_module_path(self) -> str:
+    def go_module_path(self) -> str:
+        """Return the path by which Go files import the root; empty if there is no go.mod."""
         if self._go_module is None:
             try:
                 data, _ = self._read("go.mod")

@@ -1,6 +1,5 @@
 """The search for references: the definitions and uses of a name, with the lines of the files as they are now."""
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -229,6 +228,8 @@ class _Lines:
 
 def _similar_names(store: Searchable, name: str) -> list[str]:
     """Return the names of definitions that are spelled like an unknown name."""
+    import difflib  # an unknown name is rare
+
     folded = name.lower()
     words = {word for word, _ in store.words_with_prefix(folded[:3], 1000)}
     near = difflib.get_close_matches(folded, words, _SUGGESTIONS, 0.7)

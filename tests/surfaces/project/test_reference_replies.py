@@ -94,3 +94,13 @@ def test_an_index_without_references_gets_them_and_says_so_until_then(kitchen: P
             reply = await assistant.call_tool("find_references", name="peel")
 
     run_conversation("auto", ask, kitchen)
+
+
+def test_the_files_around_a_file_are_listed(kitchen: Path) -> None:
+    async def ask(assistant: Assistant) -> None:
+        reply = await assistant.call_tool("related_files", path="apple.py")
+        assert reply["importedBy"] == [{"path": "cook.py", "reason": "imports peel in line 1"}]
+        assert (reply["imports"], reply["tests"], reply["changesWith"]) == ([], [], [])
+        assert (await assistant.expect_error("related_files", path=".env"))["code"]
+
+    run_conversation("auto", ask, kitchen)

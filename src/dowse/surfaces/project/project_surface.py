@@ -3,14 +3,15 @@
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from dowse.error_catalog import user_message
-from dowse.errors import CatalogError, DowseError, UsageError
+from dowse.errors import CatalogError, UsageError
+from dowse.indexes.file_surroundings import find_surroundings
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_errors import shown_folder
 from dowse.indexes.project_lookup import forget_project, list_projects
@@ -41,15 +42,14 @@ from dowse.surfaces.project.project_replies import (
     search_reply,
     status_reply,
 )
-from dowse.surfaces.project.reference_replies import references_reply
+from dowse.surfaces.project.reference_replies import references_reply, related_reply
+from dowse.surfaces.project.several_projects import ask_each
 from dowse.surfaces.project.text_replies import explanation_reply, occurrences_reply
 from dowse.surfaces.root_detection import find_roots
 from dowse.types import Coverage, Kind
 
 if TYPE_CHECKING:
     from dowse.history.history_search import HistoryAnswer
-
-Result = TypeVar("Result")
 
 INSTRUCTIONS = (
     "Searches the code and documentation of the project on this machine. Ask search_code or search_docs before "
@@ -93,7 +93,7 @@ class ProjectSurface:
         )  # fmt: skip
         query = parse_search_query(arguments["query"])
         projects = await self._chosen(call)
-        answers, problems = await _ask_each(
+        answers, problems = await ask_each(
             projects,
             lambda served: self._search_one(
                 served,
@@ -138,7 +138,7 @@ class ProjectSurface:
         pattern, limit, offset = arguments["pattern"], int(arguments["limit"]), int(arguments["offset"])
         expression = path_search.compile_pattern(pattern)
         projects = await self._chosen(call)
-        found, problems = await _ask_each(
+        found, problems = await ask_each(
             projects,
             lambda served: served.ask_fresh(
                 partial(path_search.find_paths, expression=expression, shown_path=self._pattern_path(call, served))
@@ -169,7 +169,7 @@ class ProjectSurface:
             return found, coverage(index, len(pending))
 
         projects = await self._chosen(call)
-        answers, problems = await _ask_each(
+        answers, problems = await ask_each(
             projects,
             lambda served: served.ask_fresh(partial(find, glob=self._glob_within(served, arguments["path"]))),
         )
@@ -189,7 +189,7 @@ class ProjectSurface:
             options["path_glob"] = self._glob_within(served, arguments["path"])
             return await asyncio.to_thread(self._histories.search, place, arguments["query"], options)
 
-        answers, problems = await _ask_each(await self._chosen(call), search)
+        answers, problems = await ask_each(await self._chosen(call), search)
         reply = history_reply(
             [(partial(self.service.shown_path, served), answer) for served, answer in answers],
             limit, call.budget_characters, [*self.service.warnings, *problems],
@@ -211,13 +211,22 @@ class ProjectSurface:
             return references_now(index, arguments["name"], options, len(pending))
 
         projects = await self._chosen(call)
-        answers, problems = await _ask_each(projects, lambda served: served.ask_fresh(partial(find, served=served)))
+        answers, problems = await ask_each(projects, lambda served: served.ask_fresh(partial(find, served=served)))
         for served, answer in answers:
             if answer.missing and not served.is_running:
                 served.start_run()  # an earlier version made the index
         found = [(partial(self.service.shown_path, served), *answer[:2]) for served, answer in answers]
         problems += [warning for _, _, covered in found for warning in coverage_warnings(covered)]
         return references_reply(found, offset, limit, call.budget_characters, [*self.service.warnings, *problems])
+
+    async def related_files(self, call: Call) -> Reply:
+        """List the files around a file."""
+        await self._chosen(call)
+        served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
+        limit, shown_path = int(call.arguments["limit"]), partial(self.service.shown_path, served)
+        return await served.ask_fresh(
+            lambda index, _pending: related_reply(shown_path, find_surroundings(index, path, limit), limit)
+        )
 
     async def explain(self, call: Call) -> Reply:
         """Explain why a file is or is not indexed, and its rank for a query."""
@@ -344,19 +353,6 @@ class ProjectSurface:
             return None
         bare = path_search.relative_pattern(glob)
         return bare.removeprefix(f"{served.name}/") if self.service.has_several else bare
-
-
-async def _ask_each(
-    projects: Sequence[ServedIndex], ask: Callable[[ServedIndex], Awaitable[Result]]
-) -> tuple[list[tuple[ServedIndex, Result]], list[str]]:
-    """Return the results of the projects that answered, and the problems of the others; raise if none answered."""
-    results = await asyncio.gather(*map(ask, projects), return_exceptions=True)
-    errors = [result for result in results if isinstance(result, BaseException)]
-    if errors and (len(errors) == len(results) or not all(isinstance(error, DowseError) for error in errors)):
-        raise errors[0]
-    pairs = list(zip(projects, results, strict=True))
-    problems = [f"{served.name} is left out: {error}" for served, error in pairs if isinstance(error, BaseException)]
-    return [(served, result) for served, result in pairs if not isinstance(result, BaseException)], problems
 
 
 def _own_run(served: ServedIndex) -> IndexingRun | None:

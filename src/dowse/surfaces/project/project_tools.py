@@ -173,6 +173,16 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             ("name",), is_extra=True,
         ),
         Tool(
+            "related_files", "Related files", "List what a file imports, what imports it, its tests and what changes with it",
+            surface.related_files,
+            reply(("imports", "importedBy"), path=TEXT, imports={"type": "array"}, importedBy={"type": "array"}),
+            {
+                "path": describe(TEXT, "Relative path to the file", minLength=1, maxLength=4096),
+                "limit": count("Files of each kind to list", 20, 200),
+            },
+            ("path",), is_extra=True,
+        ),
+        Tool(
             "explain", "Explain", "Explain why a file is or is not indexed and, with a query, why it ranks where it does",
             surface.explain,
             reply(("path", "allowed"), path=TEXT, allowed=FLAG, indexed=FLAG, reason=TEXT, rank=NUMBER),

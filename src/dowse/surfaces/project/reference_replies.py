@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
+from dowse.indexes.file_surroundings import FileSurroundings
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
 from dowse.mcp.reply_status import coverage_reply
 from dowse.references.name_resolution import Confidence
@@ -50,6 +51,25 @@ def references_reply(
         "totalFiles": sum(answer.files for answer in answers),
         **present(nextOffset=following if rows and following < total else 0),
         **notes,
+    }
+
+
+def related_reply(shown_path: ShowPath, found: FileSurroundings, limit: int) -> Reply:
+    """Return the files around a file, each with the reason."""
+    files, changes = found
+    groups = {
+        "imports": files.imports,
+        "importedBy": files.imported_by,
+        "tests": files.tests,
+        "changesWith": changes,
+    }
+    return {
+        "path": shown_path(files.path),
+        **{
+            name: [{"path": shown_path(one.path), "reason": one.reason} for one in rows[:limit]]
+            for name, rows in groups.items()
+        },
+        **present(notListed={name: len(rows) - limit for name, rows in groups.items() if len(rows) > limit}),
     }
 
 

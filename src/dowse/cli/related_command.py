@@ -1,0 +1,76 @@
+"""`dowse related`: what a file imports, what imports it, its tests, and what changes together with it."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from dowse.cli.common_arguments import json_option, parse_path
+from dowse.cli.output import CommandReply, escape, progress_bar, say, say_if_locked, show, show_warnings
+
+if TYPE_CHECKING:
+    from dowse.references.related_files import RelatedFile
+
+_TITLES = {
+    "imports": "imports",
+    "importedBy": "imported by",
+    "tests": "tests",
+    "changesWith": "changes with",
+}
+
+
+@click.command()
+@click.argument("path")
+@click.option(
+    "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Maximum number of files of each kind."
+)
+@json_option
+def related(path: str, limit: int, *, as_json: bool) -> int | CommandReply:
+    """List the files around PATH, each with the reason.
+
+    These are the files that PATH imports, those that import it, its tests, and those that usually
+    change together with it. The index is brought up to date first.
+
+    Exit code 1: there is none.
+    """
+    from dowse.indexes.file_surroundings import find_surroundings
+    from dowse.indexes.project_lookup import find_project
+    from dowse.indexes.project_search import update_if_quick
+
+    file = parse_path(path)
+    project = find_project(file)
+    show_warnings(project.warnings)
+    say_if_locked(project)
+    try:
+        with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
+            update_if_quick(project, "", waits=True, progress=progress)
+            files, changes = find_surroundings(project, str(file), limit)
+    finally:
+        project.close()
+    found = {
+        "imports": files.imports,
+        "importedBy": files.imported_by,
+        "tests": files.tests,
+        "changesWith": changes,
+    }
+    exit_code = 0 if any(found.values()) else 1
+    if as_json:
+        lists = {
+            name: [{"path": one.path, "reason": one.reason} for one in rows[:limit]] for name, rows in found.items()
+        }
+        totals = {name: len(rows) for name, rows in found.items()}
+        return CommandReply({"path": files.path, **lists, "totals": totals}, exit_code)
+    for name, rows in found.items():
+        _show(_TITLES[name], rows, limit)
+    if exit_code:
+        say("nothing found")
+    return exit_code
+
+
+def _show(title: str, rows: "Sequence[RelatedFile]", limit: int) -> None:
+    if rows:
+        show(escape(title, bold=True))
+    for one in rows[:limit]:
+        show("  ", escape(one.path), "  ", escape(one.reason, dim=True))
+    if len(rows) > limit:
+        show(escape(f"  and {len(rows) - limit} more", dim=True))

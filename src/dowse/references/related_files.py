@@ -1,0 +1,91 @@
+"""The files around a file: what it imports, what imports it, and its tests, each with the reason."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+from dowse.chunking.source_references import Import
+from dowse.references.import_resolution import ImportResolver
+from dowse.references.reference_files import SourceFile, SourceFiles
+from dowse.searching.path_kinds import kinds_of
+from dowse.searching.verification import ReadBytes
+from dowse.store.reference_database import ReferenceDatabase, module_of
+
+_TEST_NAMES = ("test_{}", "{}_test", "{}_tests", "{}Test", "{}Tests", "Test{}", "{}_spec", "{}Spec", "{}IT", "{}")
+_NAMED = 5
+"""Names that a reason lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedFile:
+    """A file that belongs to another one, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelatedFiles:
+    """The files around a file, by path."""
+
+    path: str
+    imports: tuple[RelatedFile, ...] = ()
+    imported_by: tuple[RelatedFile, ...] = ()
+    tests: tuple[RelatedFile, ...] = ()
+
+
+def find_related(database: ReferenceDatabase, read: ReadBytes, path: str) -> RelatedFiles:
+    """Return the files that a file imports, those that import it, and its tests."""
+    files = SourceFiles(database)
+    file = files.at(path)
+    if file is None:
+        return RelatedFiles(path)
+    resolver = ImportResolver(files, read)
+    imported = dict[str, list[Import]]()
+    for one in file.references.imports:
+        for target in resolver.files_of(file, one):
+            imported.setdefault(target, []).append(one)
+    users = {other.path: found for other, found in _importers(files, resolver, file)}
+    named = [test for test in _tests_by_name(files, path) if test not in users]
+    tests = {other: _reason(found) for other, found in users.items() if "test" in kinds_of(other)}
+    tests |= dict.fromkeys(named, "is named after it")
+    return RelatedFiles(
+        path,
+        _sorted({target: _reason(found) for target, found in imported.items()}),
+        _sorted({other: _reason(found) for other, found in users.items() if other not in tests}),
+        _sorted(tests),
+    )
+
+
+def _importers(
+    files: SourceFiles, resolver: ImportResolver, file: SourceFile
+) -> Iterator[tuple[SourceFile, list[Import]]]:
+    """Yield the files that import a file, found by its name and by the names that it defines."""
+    names = {module_of(file.path), PurePosixPath(file.path).stem}
+    names |= {one.name for one in file.definitions if not one.within}
+    if file.language == "go" and not file.folder:
+        names.add(resolver.go_module_path().rpartition("/")[2])
+    seen = {file.path}
+    for name in sorted(names):
+        for other in files.with_name(name):
+            if other.path not in seen and other.family == file.family:
+                seen.add(other.path)
+                if found := [one for one in other.references.imports if file.path in resolver.files_of(other, one)]:
+                    yield other, found
+
+
+def _tests_by_name(files: SourceFiles, path: str) -> list[str]:
+    stem = PurePosixPath(path).name.partition(".")[0]
+    found = {test for name in _TEST_NAMES for test in files.of_module(name.format(stem))}
+    return sorted(test for test in found if test != path and "test" in kinds_of(test))
+
+
+def _reason(found: list[Import]) -> str:
+    """Return what an import takes, and where: `imports peel, wash in line 3`."""
+    names = list(dict.fromkeys(one.name for one in found if one.name not in ("", "*", "default")))
+    listed = ", ".join(names[:_NAMED]) + (" and others" if len(names) > _NAMED else "")
+    return f"imports {listed or 'it'} in line {found[0].line}"
+
+
+def _sorted(found: dict[str, str]) -> tuple[RelatedFile, ...]:
+    return tuple(RelatedFile(path, reason) for path, reason in sorted(found.items()))

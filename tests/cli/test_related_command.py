@@ -1,0 +1,38 @@
+"""`dowse related`: the files around a file, with what changes together with it where there is a repository."""
+
+import json
+import subprocess
+from pathlib import Path
+
+from tests.cli.conftest import Run
+from tests.sample_data import write_tree
+
+
+def commit(root: Path, number: int) -> None:
+    """Change two files that share no words, in one commit."""
+    write_tree(root, {"apple.py": f"def peel(): return {number}\n", "prices.csv": f"apple,{number}\n"})
+    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for arguments in (["add", "-A"], ["commit", "-qm", f"Change {number}"]):
+        subprocess.run([*git, *arguments], check=True, capture_output=True)
+
+
+def test_each_file_has_its_reason(run: Run, tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "kitchen", {"cook.py": "from apple import peel\n", "test_apple.py": "import apple\n"})
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    for number in range(3):
+        commit(root, number)
+    ran = run("related", root / "apple.py")
+    assert ran.out.splitlines() == [
+        "imported by", "  cook.py  imports peel in line 1",
+        "tests", "  test_apple.py  imports it in line 1",
+        "changes with", "  prices.csv  changed together in 3 of 3 commits",
+    ]  # fmt: skip
+    found = json.loads(run("related", root / "cook.py", "--json").out)
+    assert found["imports"] == [{"path": "apple.py", "reason": "imports peel in line 1"}]
+
+
+def test_it_works_without_a_repository_and_refuses_other_files(run: Run, tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "bowl", {"pyproject.toml": "", "apple.py": "", ".env": "A=1\n"})
+    assert run("related", root / "apple.py").code == 1
+    refused = run("related", root / ".env")
+    assert (refused.code, ".env is not indexed: denied" in refused.err) == (2, True)
