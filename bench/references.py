@@ -1,7 +1,8 @@
 """`python -m bench.references python ROOT... --jedi PYTHON` or `typescript ROOT... --node NODE --typescript DIR`.
 
 It compares the references that dowse finds with those of jedi or of the TypeScript compiler, for definitions drawn at
-random. A use is a line of a file. `go FILE` compares with a hand-checked sample: one JSON object with the places of each name.
+random. A use is a line of a file. `--truth FILE` compares with a hand-checked sample instead: a JSON list of names with their
+places.
 """
 
 import argparse
