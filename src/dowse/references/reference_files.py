@@ -1,10 +1,10 @@
 """The files of a project as their references describe them, each read once for an answer."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from dowse.chunking.source_references import DEFINITION, Import, SourceReferences, Use
+from dowse.chunking.source_references import DEFINITION, INHERITANCE, Import, SourceReferences, Use
 from dowse.store.reference_database import ReferenceDatabase, ReferenceRow
 
 FAMILIES = {
@@ -70,10 +70,13 @@ class SourceFiles:
         return self._files[path]
 
     def with_name(self, name: str) -> list[SourceFile]:
-        """Return the files that may define, use or import a name, by path."""
+        """Return the files that may define, use or import a name, by path.
+
+        Of their uses, those of other names are dropped: a common name is in thousands of files.
+        """
         found = []
         for row in self._database.documents_with(name):
-            file = self._files.get(row.path) or _file_of(row)
+            file = self._files.get(row.path) or _without_others(_file_of(row), name)
             self._files[row.path] = file
             found.append(file)
         return found
@@ -87,6 +90,13 @@ class SourceFiles:
     def exists(self, path: str) -> bool:
         """Return whether the project has a file at a path."""
         return path in self._files or self._database.has_path(path)
+
+
+def _without_others(file: SourceFile, name: str) -> SourceFile:
+    """Return a file with its definitions and base classes, and of other uses those of a name or its aliases."""
+    names = {name, *(one.alias for one in file.references.imports if one.name == name)}
+    uses = [use for use in file.references.uses if use.kind in (DEFINITION, INHERITANCE) or use.name in names]
+    return replace(file, references=file.references._replace(uses=uses))
 
 
 def _file_of(row: ReferenceRow) -> SourceFile:
