@@ -303,7 +303,7 @@ def test_a_window_shows_the_match_and_fits(text: str, match: tuple[int, int], wi
     assert text[start:end] == expected
 
 
-def test_commits_are_found_with_or_without_an_index(run: Run, tmp_path: Path) -> None:
+def test_commits_are_found_and_kept_with_the_index(run: Run, tmp_path: Path) -> None:
     changes = [
         Change("Begin", {"pay.py": "def charge():\n    bill()\n"}),
         Change("Charge only once\n\nA retry billed \x1b[31mtwice.", {"pay.py": "def charge():\n    once()\n"}),
@@ -313,12 +313,10 @@ def test_commits_are_found_with_or_without_an_index(run: Run, tmp_path: Path) ->
     found = run("search", "--history", "retry billed", root)
     assert (found.code, found.err) == (0, "searched: all 2 commits\n")
     assert found.out == f"{name}  2023-11-14  Charge only once\n     A retry billed \\x1b[31mtwice.\n     pay.py\n"
-    assert not ProjectIndex(root).folder.exists(), "nothing is kept without an index"
+    assert (ProjectIndex(root).folder / "history.sqlite").exists()
     git(root, "checkout", "-q", "main")
-    run("index", root)
     found = run("search", "--history", "retry", root, "--json", "--authors", "--path", "*.py", "--until", "2023-12")
     assert [(hit["commit"], hit["author"]) for hit in found.json["results"]] == [(name, "Ada")]
-    assert (ProjectIndex(root).folder / "history.sqlite").exists()
     assert run("search", "--history", "xyzzy", root).code == 1
 
 
@@ -338,4 +336,5 @@ def test_a_search_of_the_history_says_what_is_wrong(
         make_repository(fruit, [Change("Begin", {"a.py": "x\n"})])
     failed = run("search", "--history", "apple", fruit, *options)
     assert (failed.code, message in failed.err) == (code, True)
+    assert code == 2 or not ProjectIndex(fruit).folder.exists()
     assert "--since needs --history" in run("search", "apple", fruit, "--since", "2025").err

@@ -17,7 +17,7 @@ from tests.sample_data import write_tree
 from tests.sites.sample_sites import SITE, index
 
 CODE = {
-    "search_code", "search_docs", "search_by_path", "find_text", "search_history", "get_index_status", "list_projects",
+    "search_code", "search_docs", "search_by_path", "find_text", "get_index_status", "list_projects",
     "create_index", "reindex_project", "reindex_file", "delete_index",
 }  # fmt: skip
 SITES = {"search_fruit", "get_article", "get_index_info"}

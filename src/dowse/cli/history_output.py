@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
+from dowse.errors import NotWritable
 
 if TYPE_CHECKING:
     from dowse.history.history_search import CommitHit
@@ -56,7 +57,17 @@ def search_commits(
 
 @contextlib.contextmanager
 def _storage(project: "ProjectIndex") -> Iterator[Path]:
-    """Give a block the folder of an index; one that is removed afterwards if there is no index."""
+    """Give a block the folder of the index, which is made if there is none yet, as by other searches.
+
+    Until it is there, or where nothing can be written, the folder is one that is removed afterwards.
+    """
+    from dowse.history.git_objects import find_repository
+    from dowse.indexes.project_search import update_if_quick
+
+    if not project.has_catalog and project.settings.read_history:
+        find_repository(project.root)  # raises NoHistory before anything is made
+        with contextlib.suppress(NotWritable):
+            update_if_quick(project, "", waits=False)
     if project.has_catalog:
         yield project.folder
         return

@@ -7,7 +7,7 @@ lease of a process that was killed expires, and another one takes it over.
 import contextlib
 import json
 import os
-import socket
+import platform
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -95,7 +95,7 @@ def _acquire(place: ObjectPlace, commit: str, wait_seconds: float, say: Callable
 
 
 def _lease(commit: str) -> bytes:
-    owner = Owner(f"{socket.gethostname()}, process {os.getpid()}", commit, time.time() + LEASE_SECONDS)
+    owner = Owner(f"{platform.node()}, process {os.getpid()}", commit, time.time() + LEASE_SECONDS)
     return json.dumps({**owner._asdict(), "unique": os.urandom(8).hex()}).encode()
 
 

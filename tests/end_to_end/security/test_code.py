@@ -51,6 +51,7 @@ MAY_USE_NETWORK = {
     "assistants/search_hook.py": "Unix sockets in a private folder, which reach no other machine",
     "server/hook_socket.py": "the same",
     "sites/s3_source.py": "the same, from a bucket",
+    "sharing/s3_place.py": "a shared index in a bucket, on the command line or in the user's settings",
     "http/uvicorn_server.py": "listens where --http says",
     "surfaces/root_detection.py": "url2pathname, which converts paths only",
 }

@@ -53,10 +53,8 @@ if TYPE_CHECKING:
 
 INSTRUCTIONS = (
     "Searches the code and documentation of the project on this machine. Ask search_code or search_docs before "
-    "reading whole files; search_by_path finds files by name, find_text lists every occurrence of a text, "
-    "search_history finds commits. "
-    "create_index comes first, once. Replies say when the "
-    "index is not complete."
+    "reading whole files; search_by_path finds files by name, find_text lists every occurrence of a text. "
+    "create_index comes first, once. Replies say when the index is not complete."
 )
 
 FIND_SECONDS = 5.0

@@ -152,7 +152,7 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
                 "authors": describe(FLAG, "Show authors", default=False),
                 "limit": count("Commits to list", 10, 50),
             },
-            ("query",),
+            ("query",), is_extra=True,
         ),
         Tool(
             "find_references", "Find references", "Find where a function, class or other symbol is defined and used, with the callers",
