@@ -35,7 +35,7 @@ _BLOCK = re.compile(
 _SET_UP = re.compile(r"^<!-- set up as in (\S+) -->$", re.MULTILINE)
 _COMMAND = re.compile(r"^\$ ((?:.*\\\n)*.*)\n", re.MULTILINE)
 _VARIABLE = [
-    (re.compile(pattern), shown)
+    (re.compile(pattern, re.MULTILINE), shown)
     for pattern, shown in (
         (r"\bin \d+\.\d+ s\b", "in 0.12 s"),
         (r"((?:files?|documents?|tokens), )[\d.]+[KMG]?B\b", r"\g<1>84KB"),
@@ -43,6 +43,7 @@ _VARIABLE = [
         (r"(files: )[\d.]+[KMG]?B in\b", r"\g<1>84KB in"),
         (r"\b20\d\d-\d\d-\d\dT[\d:]+Z", "2026-01-05T09:30:00Z"),
         (r"\b[0-9a-f]{32}\b", "0" * 32),
+        (r"^[0-9a-f]{10}  20\d\d-\d\d-\d\d", "1f0c5a7b3e  2026-01-05"),
     )
 ]
 """What differs from run to run, and what the pages show instead."""
