@@ -4,6 +4,7 @@ A server needs neither LanceDB, whose import takes 3 s, nor a parser to answer f
 """
 
 import contextlib
+import json
 import os
 import sqlite3
 import tempfile
@@ -18,6 +19,9 @@ from dowse.store.store_files import CATALOG_FILE, remove_store
 from dowse.types import Stat
 
 _SETTINGS_FILE = "config.json"
+_SHARED_SETTINGS = ("include", "exclude", "respectGitignore", "maxFileSize", "maxFiles", "docPatterns", "indexDocs")
+"""The settings that a shared index brings along: those that say which files it has. The others are the reader's own."""
+_MAX_SETTINGS_BYTES = 1 << 20
 
 
 def pack_index(folder: Path, target: Path) -> None:
@@ -31,7 +35,9 @@ def pack_index(folder: Path, target: Path) -> None:
         with contextlib.closing(sqlite3.connect(folder / CATALOG_FILE)) as catalog:
             catalog.execute("VACUUM INTO ?", (str(copy),))
         packed.write(copy, CATALOG_FILE)
-        for file in [folder / _SETTINGS_FILE, *sorted(folder.glob(f"{FOLDER_PREFIX}*/*"))]:
+        if (settings := folder / _SETTINGS_FILE).is_file():
+            packed.writestr(_SETTINGS_FILE, _shared_settings(settings.read_bytes()))
+        for file in sorted(folder.glob(f"{FOLDER_PREFIX}*/*")):
             if file.is_file() and not file.name.endswith(".lock"):
                 packed.write(file, str(file.relative_to(folder)))
 
@@ -43,7 +49,11 @@ def unpack_index(packed_file: Path, folder: Path, *, with_settings: bool) -> Non
         with disk_errors(folder), zipfile.ZipFile(packed_file) as packed:
             names = sorted(packed.namelist(), key=lambda name: name == CATALOG_FILE)
             for name in names:
-                if name == _SETTINGS_FILE and not with_settings:
+                if name == _SETTINGS_FILE:
+                    if with_settings:
+                        with packed.open(name) as stream:
+                            settings = _shared_settings(stream.read(_MAX_SETTINGS_BYTES))
+                        (folder / name).write_bytes(settings)
                     continue
                 _require_known(name)
                 make_private_folder((folder / name).parent)
@@ -87,8 +97,18 @@ def unpack_files(packed_file: Path, root: Path) -> list[tuple[str, Stat]]:
     return found
 
 
+def _shared_settings(data: bytes) -> bytes:
+    """Return the settings that a shared index may bring along; none of a file that cannot be read."""
+    try:
+        found = json.loads(data)
+    except ValueError:
+        found = {}
+    known = found if isinstance(found, dict) else {}
+    return json.dumps({key: known[key] for key in _SHARED_SETTINGS if key in known}).encode()
+
+
 def _require_known(name: str) -> None:
     parts = PurePosixPath(name).parts
     is_words = len(parts) == 2 and parts[0].startswith(FOLDER_PREFIX) and ".." not in name and "\\" not in name
-    if name not in (CATALOG_FILE, _SETTINGS_FILE) and not is_words:
+    if name != CATALOG_FILE and not is_words:
         raise Failed(f"The packed index holds a file that no index has: {name[:100]!r}. Publish the commit again.")
