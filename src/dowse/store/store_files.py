@@ -28,7 +28,7 @@ def store_files(folder: Path) -> list[Path]:
 def remove_store(folder: Path) -> None:
     """Remove the files of a store; other files in the folder stay."""
     for file in _catalog_files(folder):
-        file.unlink()
+        file.unlink(missing_ok=True)  # SQLite removes its own files when the last connection closes
     _remove_derived(folder)
 
 
@@ -41,7 +41,7 @@ def _remove_derived(folder: Path) -> None:
     for derived in _derived_folders(folder):
         shutil.rmtree(derived, ignore_errors=True)
     for file in _derived_files(folder):
-        file.unlink()
+        file.unlink(missing_ok=True)  # SQLite removes its own files when the last connection closes
 
 
 def _derived_folders(folder: Path) -> list[Path]:
