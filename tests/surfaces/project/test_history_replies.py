@@ -1,13 +1,20 @@
 """`search_history` finds commits of the project's repository."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.history.repositories import Change, git, make_repository
 from tests.sample_data import write_tree
+from tests.surfaces.project import project_client
 from tests.surfaces.project.conftest import index
-from tests.surfaces.project.project_client import Assistant, call_tool, expect_error, run_conversation
+from tests.surfaces.project.project_client import Assistant
+
+FULL = {"level": "full"}
+call_tool = partial(project_client.call_tool, client=FULL)
+expect_error = partial(project_client.expect_error, client=FULL)
+run_conversation = partial(project_client.run_conversation, level="full")
 
 CHANGES = [
     Change("Begin", {"pay.py": "def charge():\n    bill()\n"}),
@@ -35,7 +42,7 @@ def test_a_commit_is_found_with_its_files_and_without_its_author(shop: Path, mod
         "files": ["pay.py"],
     }
     assert "author" not in hit
-    assert reply["covers"] == "all 3 commits"
+    assert (reply["covers"], reply["totalResults"]) == ("all 3 commits", 1)
 
 
 def test_authors_are_shown_on_request_and_files_are_counted(shop: Path) -> None:

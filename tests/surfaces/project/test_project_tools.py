@@ -14,7 +14,6 @@ from dowse.indexes.index import ProjectIndex
 from dowse.store import storage_layout
 from dowse.store.local import LocalStore
 from dowse.types import View
-from tests.history.repositories import Change, make_repository
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED, index
 from tests.surfaces.project.project_client import Assistant, call_tool, expect_error, run_conversation
@@ -28,7 +27,6 @@ KEYS: dict[str, tuple[dict[str, Any], dict[str, type | tuple[type, ...]]]] = {
     "search_docs": ({"query": "peel"}, {"results": list, "totalResults": int, "searchTimeMs": float}),
     "search_by_path": ({"pattern": "**"}, {"matches": list, "totalMatches": int}),
     "find_text": ({"text": "peel_apple"}, {"matches": list, "totalMatches": int, "totalFiles": int, "complete": bool}),
-    "search_history": ({"query": "peel"}, {"results": list, "totalResults": int, "covers": str}),
     "get_index_status": (
         {},
         {
@@ -52,7 +50,6 @@ ANNOTATIONS = {
     # read-only, destructive, idempotent
     "search_code": (True, False, True),
     "find_text": (True, False, True),
-    "search_history": (True, False, True),
     "search_docs": (True, False, True),
     "search_by_path": (True, False, True),
     "get_index_status": (True, False, True),
@@ -74,7 +71,6 @@ def test_replies_have_the_keys_that_are_promised(root: Path, mode: str) -> None:
         for tool, (arguments, keys) in KEYS.items():  # in this order: from creating the index to deleting it
             assert_has(await assistant.call_tool(tool, **arguments), keys)
 
-    make_repository(root, [Change("Peel", {})])
     run_conversation(mode, conversation, root)
 
 
