@@ -1,4 +1,5 @@
-"""The two objects of a shared version: the packed index, which is the catalog and the lexical index, and the packed files.
+"""The two objects of a shared version: the packed index, which is the catalog with what is
+derived from it, and the packed files.
 
 A server needs neither LanceDB, whose import takes 3 s, nor a parser to answer from them.
 """
@@ -15,26 +16,29 @@ from pathlib import Path, PurePosixPath
 from dowse.errors import Failed
 from dowse.platform import disk_errors, make_private_folder, stat_of
 from dowse.store.lexical_follower import FOLDER_PREFIX
+from dowse.store.reference_database import REFERENCES_FILE
 from dowse.store.store_files import CATALOG_FILE, remove_store
 from dowse.types import Stat
 
 _SETTINGS_FILE = "config.json"
+_DATABASES = (CATALOG_FILE, REFERENCES_FILE)
 _SHARED_SETTINGS = ("include", "exclude", "respectGitignore", "maxFileSize", "maxFiles", "docPatterns", "indexDocs")
 """The settings that a shared index brings along: those that say which files it has. The others are the reader's own."""
 _MAX_SETTINGS_BYTES = 1 << 20
 
 
 def pack_index(folder: Path, target: Path) -> None:
-    """Pack the catalog, the lexical index and the settings of an index that nobody writes."""
+    """Pack the catalog, the references, the lexical index and the settings of an index that nobody writes."""
     with (
         disk_errors(target),
         tempfile.TemporaryDirectory(dir=target.parent) as temporary,
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed,
     ):
-        copy = Path(temporary) / CATALOG_FILE
-        with contextlib.closing(sqlite3.connect(folder / CATALOG_FILE)) as catalog:
-            catalog.execute("VACUUM INTO ?", (str(copy),))
-        packed.write(copy, CATALOG_FILE)
+        for name in filter(lambda name: (folder / name).exists(), _DATABASES):
+            copy = Path(temporary) / name
+            with contextlib.closing(sqlite3.connect(folder / name)) as database:
+                database.execute("VACUUM INTO ?", (str(copy),))
+            packed.write(copy, name)
         if (settings := folder / _SETTINGS_FILE).is_file():
             packed.writestr(_SETTINGS_FILE, _shared_settings(settings.read_bytes()))
         for file in sorted(folder.glob(f"{FOLDER_PREFIX}*/*")):
@@ -110,5 +114,5 @@ def _shared_settings(data: bytes) -> bytes:
 def _require_known(name: str) -> None:
     parts = PurePosixPath(name).parts
     is_words = len(parts) == 2 and parts[0].startswith(FOLDER_PREFIX) and ".." not in name and "\\" not in name
-    if name != CATALOG_FILE and not is_words:
+    if name not in _DATABASES and not is_words:
         raise Failed(f"The packed index holds a file that no index has: {name[:100]!r}. Publish the commit again.")
