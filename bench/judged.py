@@ -180,10 +180,11 @@ def _issues(file: Path, checkouts: Path) -> JudgedSet:
         for issue in issues
         if (checkouts / issue["id"]).is_dir()
     ]
-    return JudgedSet("issues", queries, checkouts, _is_among_the_first)
+    return JudgedSet("issues", queries, checkouts, is_among_the_first)
 
 
-def _is_among_the_first(paths: list[str], changed: Mapping[str, int]) -> float:
+def is_among_the_first(paths: list[str], changed: Mapping[str, int]) -> float:
+    """Return 1 if all changed files are among the first ones, else 0."""
     return float(changed.keys() <= set(paths[:FIRST_FILES]))
 
 

@@ -15,7 +15,7 @@ from dowse.protocols import Store
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import parse_search_query
-from dowse.searching.ranking import leg_scores, rank_files, shortlist
+from dowse.searching.ranking import RankedFile, leg_scores, rank_files, shortlist
 from dowse.types import Kind
 
 DEPTH = 10
@@ -100,13 +100,20 @@ def score(queries: list[Judged], stores: Mapping[str, Store], encode: EncodeQuer
 
 def ranked_paths(store: Store, text: str, vectors: Sequence[QueryVector] = (), kind: Kind | None = None) -> list[str]:
     """Return the first ten paths for a query."""
+    return list(ranked_files(store, text, vectors, kind))[:DEPTH]
+
+
+def ranked_files(
+    store: Store, text: str, vectors: Sequence[QueryVector] = (), kind: Kind | None = None
+) -> dict[str, RankedFile]:
+    """Return all ranked files by path, best first."""
     evidence = gather_evidence(store, parse_search_query(text), Scope(kind), vectors)
     if evidence is None:
-        return []
+        return {}
     scores = leg_scores(evidence.legs)
     documents = store.documents_by_id(shortlist(evidence, scores, ranking_constants.RANKED_FILES))
     files = rank_files(evidence, scores, {number: document.path for number, document in documents.items()})
-    return [documents[file.document_id].path for file in files[:DEPTH]]
+    return {documents[file.document_id].path: file for file in files}
 
 
 def ndcg(paths: list[str], answers: Mapping[str, int]) -> float:
