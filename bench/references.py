@@ -1,7 +1,7 @@
-"""`python -m bench.references python ROOT... --jedi PYTHON` or `typescript ROOT... --node NODE --typescript DIR`.
+"""`python -m bench.references python ROOT... --jedi PYTHON`, `typescript ROOT... --node NODE --typescript DIR` or `go ROOT...`.
 
-It compares the references that dowse finds with those of jedi or of the TypeScript compiler, for definitions drawn at
-random. A use is a line of a file. `--truth FILE` compares with a hand-checked sample instead: a JSON list of names with their
+It compares the references that dowse finds with those of jedi, the TypeScript compiler or Go's type checker, for definitions
+drawn at random. A use is a line of a file. `--truth FILE` compares with a hand-checked sample instead: a JSON list of names with their
 places.
 """
 
@@ -91,9 +91,11 @@ def our_places(project: ProjectIndex, wanted: Wanted) -> dict[Place, Confidence]
 
 
 def true_places(arguments: argparse.Namespace, root: Path, wanted: Sequence[Wanted]) -> list[set[Place] | None]:
-    """Ask jedi or the TypeScript compiler."""
+    """Ask jedi, the TypeScript compiler or Go's type checker."""
     if arguments.language == "python":
         command = [arguments.jedi, str(_INSIDE / "jedi_references.py"), str(root)]
+    elif arguments.language == "go":
+        command = [arguments.go, "run", str(_INSIDE / "go_references.go"), str(root)]
     else:
         command = [arguments.node, str(_INSIDE / "tsserver_references.mjs"), arguments.typescript, str(root)]
     places = [(path, line, column) for _, path, line, column in wanted]
@@ -109,6 +111,7 @@ def main() -> int:
     parser.add_argument("--names", type=int, default=60)
     parser.add_argument("--jedi", default=sys.executable)
     parser.add_argument("--node", default="node")
+    parser.add_argument("--go", default="go")
     parser.add_argument("--typescript", default=".")
     parser.add_argument("--truth", type=Path, help="a hand-checked sample instead")
     parser.add_argument("--show", action="store_true", help="print what differs")
