@@ -60,7 +60,9 @@ def test_an_archive_that_appears_later_is_found(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, {"a.md": "# A\n"})
     with keeping(locations) as told:
         wait_until(lambda: titles(locations) == {"A"})
-        make_archives(tmp_path, {"b.md": "# B\n"}, {"p": captured_page("https://e.org/p", "P", "p")})
+        make_archives(tmp_path, {"b.md": "# B\n"})
+        wait_until(lambda: titles(locations) == {"A", "B"})
+        make_archives(tmp_path, {}, {"p": captured_page("https://e.org/p", "P", "p")})
         wait_until(lambda: titles(locations) == {"A", "B", "P"})
         assert not any(isinstance(one, DowseError) for one in told)
 

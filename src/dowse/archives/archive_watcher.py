@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -74,12 +75,16 @@ def _keep_indexed(
     watchers = _ArchiveWatchers()
     try:
         while not stop.is_set():
-            _index_and_watch(database, locations, watchers, on_result)
-            watchers.wait_for_change(stop)
+            known = _index_and_watch(database, locations, watchers, on_result)
+            watchers.wait_for_change(stop, partial(_has_others, locations, known))
     finally:
         watchers.close()
         database.close()
         lease.release()
+
+
+def _has_others(locations: ArchiveLocations, known: set[Archive]) -> bool:
+    return set(locations.present) != known
 
 
 def _index_and_watch(
@@ -87,8 +92,11 @@ def _index_and_watch(
     locations: ArchiveLocations,
     watchers: "_ArchiveWatchers",
     on_result: Callable[[ArchiveReport | DowseError], None],
-) -> None:
-    """Index and watch, again until a run finds no new folder: changes before a folder is watched may be missed."""
+) -> set[Archive]:
+    """Index and watch, again until a run finds no new folder: changes before a folder is watched may be missed.
+
+    Return the archives that are there.
+    """
     while True:
         folders: dict[Archive, set[str]] = {archive: set() for archive in locations.present}
         try:
@@ -99,7 +107,7 @@ def _index_and_watch(
         except DowseError as error:  # tried again after the next change or RESCAN_SECONDS
             on_result(error)
         if not watchers.extend({locations.roots[archive]: found for archive, found in folders.items()}):
-            return
+            return set(folders)
 
 
 class _ArchiveWatchers:
@@ -124,13 +132,18 @@ class _ArchiveWatchers:
                 self._must_poll = True
         return is_new and not self._must_poll
 
-    def wait_for_change(self, stop: threading.Event) -> None:
-        """Return after a change followed by QUIET_SECONDS without one, or when the time for the next run has come."""
+    def wait_for_change(self, stop: threading.Event, are_others_there: Callable[[], bool]) -> None:
+        """Return after a change followed by QUIET_SECONDS without one, or when the time for the next run has come.
+
+        An archive that appears or goes is a change, although nobody watches the place of one that is missing.
+        """
         deadline = time.monotonic() + (POLL_SECONDS if self._must_poll else RESCAN_SECONDS)
         while not stop.is_set() and time.monotonic() < deadline:
             if self._has_changed(stop):
                 while not stop.is_set() and self._has_changed(stop):
                     pass
+                return
+            if are_others_there():
                 return
 
     def close(self) -> None:
