@@ -18,6 +18,7 @@ from jsonschema import Draft202012Validator
 
 from tests.forking import forking
 from tests.grammar_files import unpack_grammars
+from tests.s3_server import s3_environment, s3_server
 
 settings.register_profile("dowse", deadline=None)  # a busy machine is not a failure
 settings.load_profile("dowse")
@@ -146,3 +147,17 @@ def storage(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monkey
 def mode(request: pytest.FixtureRequest) -> str:
     """The client mode of the SDK for the older protocol and the newer one."""
     return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def _s3_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with s3_server(tmp_path_factory.mktemp("store")) as url:
+        yield url
+
+
+@pytest.fixture
+def s3_url(_s3_server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The URL of an S3 server with one user, whose credentials are in the environment."""
+    for name, value in s3_environment(_s3_server).items():
+        monkeypatch.setenv(name, value)
+    return _s3_server

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from dowse.sharing import s3_place
 from dowse.sharing.place_lookup import open_place
 from mcp import Client, StdioServerParameters
 from tests.publishing.shared_places import commit, found_at, make_project, publish_words
-from tests.s3_server import make_bucket, needs_s3_server, s3_environment, s3_server
+from tests.s3_server import make_bucket, needs_s3_server
 from tests.sharing.faulty_store import careless_store, faulty_store
 
 pytestmark = needs_s3_server
@@ -24,16 +23,8 @@ lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
 PLACE = "s3://team/animals"
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with s3_server(tmp_path_factory.mktemp("store")) as started:
-        yield started
-
-
 @pytest.fixture
-def bucket(url: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    for name, value in s3_environment(url).items():
-        monkeypatch.setenv(name, value)
+def bucket(s3_url: str) -> Any:
     return make_bucket("team")
 
 
@@ -87,10 +78,10 @@ def test_a_store_without_conditions_is_refused(bucket: Any, monkeypatch: pytest.
 
 
 def test_a_store_that_is_slow_or_overloaded_is_asked_again(
-    bucket: Any, url: str, project: Path, monkeypatch: pytest.MonkeyPatch
+    bucket: Any, s3_url: str, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     publish_words(project, "s3://team/faulty")
-    with faulty_store(url) as (proxy, faults):
+    with faulty_store(s3_url) as (proxy, faults):
         monkeypatch.setenv("AWS_ENDPOINT_URL_S3", proxy)
         faults.refused, faults.seconds = 2, 0.05
         assert found_at("s3://team/faulty", "milk cow") == ["src/farm.py"]

@@ -1,6 +1,5 @@
 """An index in a bucket, fetched from a real S3 server."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -8,24 +7,15 @@ import pytest
 from dowse.errors import Failed, UsageError
 from dowse.sites.index_sources import open_index_source
 from dowse.sites.served_site import ServedSite
-from tests.s3_server import make_bucket, needs_s3_server, s3_environment, s3_server
+from tests.s3_server import make_bucket, needs_s3_server
 from tests.sites.sample_sites import PAGES, encoded, index
 
 pytestmark = needs_s3_server
 
 
-@pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The URL of an S3 server with one user."""
-    with s3_server(tmp_path_factory.mktemp("store")) as url:
-        yield url
-
-
 @pytest.fixture
-def client(store: str, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A client that may write to the server; the environment has its credentials."""
-    for name, value in s3_environment(store).items():
-        monkeypatch.setenv(name, value)
+def client(s3_url: str) -> Any:
+    """A client that may write to the server."""
     made = make_bucket("sites")
     made.put_object(Bucket="sites", Key="search-index.json", Body=encoded(index()))
     return made
