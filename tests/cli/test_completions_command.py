@@ -113,6 +113,8 @@ def test_a_shell_is_told_every_command_with_its_help(run: Run, monkeypatch: pyte
     [
         ("dowse index ", "dir"),
         ("dowse why ", "file"),
+        ("dowse related ", "file"),
+        ("dowse related a.py ", "dir"),
         ("dowse site check ", "file"),
         ("dowse site build . -o ", "file"),
         ("dowse serve --site ", "file"),

@@ -4,6 +4,8 @@ import json
 import subprocess
 from pathlib import Path
 
+import pytest
+
 from tests.cli.conftest import Run
 from tests.sample_data import write_tree
 
@@ -29,6 +31,22 @@ def test_each_file_has_its_reason(run: Run, tmp_path: Path) -> None:
     ]  # fmt: skip
     found = json.loads(run("related", root / "cook.py", "--json").out)
     assert found["imports"] == [{"path": "apple.py", "reason": "imports peel in line 1"}]
+
+
+def test_the_path_is_below_the_folder_that_is_named(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = {"pyproject.toml": "", "src/apple.py": "def peel(): ...\n", "cook.py": "from src.apple import peel\n"}
+    root = write_tree(tmp_path / "kitchen", files)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "apple.py").write_text("", encoding="utf-8")  # below the working directory
+    shown = "imported by\n  cook.py  imports peel in line 1\n"
+    assert run("related", "src/apple.py", root).out == shown
+    assert run("related", "apple.py", root / "src").out == shown  # the index of the project around it
+    assert run("related", root / "src" / "apple.py", root).out == shown
+    outside = run("related", tmp_path / "src" / "apple.py", root)
+    assert (outside.code, "is not indexed" in outside.err) == (2, True)
+    missing = run("related", "src/apple.py", tmp_path / "nowhere")
+    assert (missing.code, "nowhere is not a folder" in missing.err) == (2, True)
 
 
 def test_it_works_without_a_repository_and_refuses_other_files(run: Run, tmp_path: Path) -> None:

@@ -1,11 +1,12 @@
 """`dowse related`: what a file imports, what imports it, its tests, and what changes together with it."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_path
+from dowse.cli.common_arguments import json_option, parse_folder, parse_path
 from dowse.cli.output import CommandReply, escape, progress_bar, say, say_if_locked, show, show_warnings
 
 if TYPE_CHECKING:
@@ -21,24 +22,30 @@ _TITLES = {
 
 @click.command()
 @click.argument("path")
+@click.argument("folder", metavar="[DIR]", required=False)
 @click.option(
     "--limit", type=click.IntRange(1, 1000), default=20, show_default=True, help="Maximum number of files of each kind."
 )
 @json_option
-def related(path: str, limit: int, *, as_json: bool) -> int | CommandReply:
-    """List the files around PATH, each with the reason.
+def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int | CommandReply:
+    """List the files in DIR around PATH, each with the reason.
 
-    These are the files that PATH imports, those that import it, its tests, and those that usually
-    change together with it. The index is brought up to date first.
+    The files around PATH are those that it imports, those that import it, its tests, and those that
+    usually change together with it. DIR defaults to the project around PATH; if it is given, PATH is
+    relative to it. The index is brought up to date first.
 
     Exit code 1: there is none.
     """
     from dowse.indexes.file_surroundings import find_surroundings
-    from dowse.indexes.project_lookup import find_project
+    from dowse.indexes.project_lookup import find_project, open_or_find
     from dowse.indexes.project_search import update_if_quick
 
+    inside = parse_folder(folder)
     file = parse_path(path)
-    project = find_project(file)
+    if inside is None:
+        project = find_project(file)
+    else:
+        file, project = inside / Path(path).expanduser(), open_or_find(inside)
     show_warnings(project.warnings)
     say_if_locked(project)
     try:
