@@ -54,7 +54,7 @@ Looked = list[tuple[str, list[int]]]
 
 @dataclass(slots=True)
 class Assistant:
-    """What an assistant has read of an issue's repository."""
+    """An assistant, and the lines that it has read of an issue's repository."""
 
     root: Path
     wanted: set[tuple[str, int]]

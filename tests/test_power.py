@@ -47,7 +47,7 @@ def test_where_nobody_tells_there_is_no_battery(tmp_path: Path) -> None:
 
 
 class FakeSystem:
-    """What `ctypes` finds on macOS and on Windows; the real ones were not seen."""
+    """The libraries that `ctypes` finds on macOS and on Windows; the real ones were not seen."""
 
     def __init__(self, seconds_left: float, first_byte: int) -> None:
         self.IOPSGetTimeRemainingEstimate = _Estimate(seconds_left)

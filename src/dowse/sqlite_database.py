@@ -84,8 +84,8 @@ class SqliteDatabase:
     def state(self) -> tuple[int, int, int] | None:
         """Return a value that is another one after every change of the database, by any process; None if it is unknown.
 
-        What was read after such a value was returned is right for as long as it stays the same. It takes a third of
-        the time of a query.
+        Rows that were read after such a value was returned are right for as long as it stays the same. It takes a third
+        of the time of a query.
         """
         with self._lock:
             opened = self._idle.pop() if self._idle and not self._is_in_use else None

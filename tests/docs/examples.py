@@ -46,7 +46,7 @@ _VARIABLE = [
         (r"^[0-9a-f]{10}  20\d\d-\d\d-\d\d", "1f0c5a7b3e  2026-01-05"),
     )
 ]
-"""What differs from run to run, and what the pages show instead."""
+"""Parts of the output that differ from run to run, and the text that the pages show instead."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def start_parsing(
 ) -> Callable[[], Parsed]:
     """Have a file read by the next free process; return a function that waits for the result.
 
-    What is cut has its references, too.
+    A file that is cut into chunks gets its references as well.
     A file that its parser cannot cope with is read as plain text. The function raises Failed if no process can be
     started.
     """

@@ -142,7 +142,7 @@ def _upload(
 
 
 def _remove_old_objects(place: ObjectPlace, version: SharedVersion) -> None:
-    """Remove packed objects that no reader needs any more. What cannot be removed now is removed next time."""
+    """Remove packed objects that no reader needs any more. The next version removes those that cannot be removed now."""
     with contextlib.suppress(DowseError):
         for key in sorted(place.keys(PACKED_FOLDER))[:-KEPT_OBJECTS]:
             if key not in (version.packed_index, version.packed_files):

@@ -61,7 +61,7 @@ ReadText = Callable[[FileContent], Reading | None]
 
 
 class DirectIndex:
-    """What files that are not indexed yet have of one query."""
+    """The words of one query in files that are not indexed yet, searched like a store."""
 
     has_vectors = False
     """Whether anything can be found by meaning."""
@@ -121,7 +121,7 @@ class DirectIndex:
         """The paths of the files that were read."""
         return frozenset(file.entry.path for file in self._counts.files)
 
-    # What a store offers to a search
+    # The methods of a store that a search calls
 
     def chunk_count(self) -> int:
         """Return about how many chunks the files would have in an index."""

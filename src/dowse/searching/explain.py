@@ -62,7 +62,7 @@ _LABELS = {
     "definition": "defines it",
     "named in the text": "named there",
 }
-"""What a signal is called where there is little room."""
+"""Short names of signals, for places with little room."""
 
 
 def strongest_signals(signals: Mapping[str, float]) -> str:

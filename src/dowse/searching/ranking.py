@@ -70,7 +70,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class HalfWay:
-    """What the table says of all documents, and the model of those that it has encoded.
+    """The scores of all documents by the table, and of the encoded ones by the model.
 
     The two scales cannot be compared. So the table ranks all documents, and the model only puts its own in order.
     """

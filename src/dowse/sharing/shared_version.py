@@ -29,7 +29,7 @@ class SharedVersion:
     packed_files: str
     """The key of the packed files."""
     tables: Mapping[str, Any]
-    """What the LanceDB tables hold, and their versions."""
+    """The record (`TablesRecord`) of the LanceDB tables."""
     files: int
     chunks: int
     recipe: str

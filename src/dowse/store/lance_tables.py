@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 RECORD_FILE, SHARED_RECORD_FILE = "tables.json", "shared-tables.json"
-"""What the tables of an index hold, and what those hold that it was published to."""
+"""The records (`TablesRecord`) of the tables of an index, and of the tables that it was published to."""
 TABLES: dict[Kind, tuple[str, str]] = {
     "code": ("index.lancedb", "project_docs"),
     "docs": ("docs.lancedb", "project_docs_prose"),
@@ -55,7 +55,7 @@ KEPT_VERSIONS = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class TablesRecord:
-    """What the tables hold: the catalog, the transaction they have reached, and the encoder of `vector`."""
+    """The content of the tables: their catalog, the transaction they have reached, and the encoder of `vector`."""
 
     catalog: str
     sequence: int

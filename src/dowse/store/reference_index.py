@@ -1,7 +1,8 @@
 """The references of a store, kept in step with its catalog.
 
-A batch adds the references that its parsers found. What is missing, because a process was killed, the file was deleted
-or an earlier version made the index, is found by comparing ids, and read again by the process that indexes.
+A batch adds the references that its parsers found. References may be missing, because a process was killed,
+the file was deleted or an earlier version made the index. They are found by comparing ids, and the process that indexes
+reads them again.
 """
 
 import contextlib

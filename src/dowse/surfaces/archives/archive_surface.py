@@ -65,7 +65,7 @@ class ArchiveSurface:
         self._worker: subprocess.Popen[bytes] | None = None
         self._database: ArchiveDatabase | None = None
         self._direct: list[DirectArchive] = []
-        """What the last searches searched while the archives were not indexed yet."""
+        """The files that the last searches read, because they were not indexed yet."""
         self._lock = threading.Lock()
         self._is_closed = False
         """The server has ended; a thread that still prepares the first search starts no process any more."""

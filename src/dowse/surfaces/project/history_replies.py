@@ -22,7 +22,7 @@ TURN_SECONDS = 5.0
 
 
 class HistoryPlace(NamedTuple):
-    """What the history of a project is read from and kept in."""
+    """The root whose history is read, the folder that keeps it, and the settings of the project."""
 
     root: Path
     folder: Path

@@ -1,4 +1,4 @@
-"""What dowse adds to the result of an assistant's own search, which the hook of that assistant passes on."""
+"""The lines that dowse adds to the result of an assistant's own search, which the hook of that assistant passes on."""
 
 import contextlib
 import os
