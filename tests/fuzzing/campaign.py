@@ -174,8 +174,7 @@ def run_campaign(name: str, inputs: int, seconds: float, seed: int) -> Result:
 
 def minimise(failure: Failure) -> Failure:
     """Return a shorter input that fails in the same way."""
-    deadline = time.monotonic() + MINIMISE_SECONDS
-    with Child(failure.target) as child:
+    with Child(failure.target, priority=0) as child:  # one short process: behind all others it may not get a turn
 
         def fails(data: bytes) -> bool:
             problem = child.try_data(data)
@@ -183,6 +182,7 @@ def minimise(failure: Failure) -> Failure:
 
         if not fails(failure.data):
             return Failure(failure.target, failure.data, failure.problem + " (not again alone)")
+        deadline = time.monotonic() + MINIMISE_SECONDS
         data = _shorten(failure.data, lambda shorter: time.monotonic() < deadline and fails(shorter))
     return Failure(failure.target, data, failure.problem)
 
