@@ -20,6 +20,7 @@ from dowse.keeping.service import Service
 from dowse.keeping.shared_copy import SharedCopy, prepare_version
 from dowse.platform import storage_root
 from dowse.publishing import publish as publishing
+from dowse.sharing import bounded_zip
 from dowse.sharing.object_place import FolderPlace
 from dowse.sharing.place_lookup import open_place
 from dowse.sharing.shared_version import read_version, require_version, write_version
@@ -173,6 +174,17 @@ def test_what_cannot_be_read_is_said(project: Path, place: str) -> None:
     assert found_at(place, "milk cow") == ["src/farm.py"]
 
 
+def test_a_bomb_is_refused_and_nothing_of_it_stays(project: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = publish_words(project, place).version
+    monkeypatch.setattr(bounded_zip, "SMALL_BYTES", 1 << 20)
+    with zipfile.ZipFile(Path(place) / version.packed_index, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("catalog.sqlite", bytes(20 << 20))
+    with pytest.raises(Failed, match="too large"):
+        SharedCopy(place)
+    assert not list(storage_root().with_name(f"{storage_root().name}-shared").glob("*/*/"))
+    assert not list((storage_root() / "indexes").iterdir())
+
+
 def test_packed_files_cannot_leave_their_folder(project: Path, place: str) -> None:
     publish_words(project, place)
     version = require_version(open_place(place))
@@ -214,7 +226,7 @@ def test_a_writer_that_was_overtaken_changes_nothing(
     commit(project, {"src/pond.py": "def count_ducks():\n    return 3\n"})
 
     def overtaken(where: Any, version: Any, tag: str | None) -> bool:
-        other = json.loads((Path(place) / "index.json").read_bytes()) | {"published": "by another"}
+        other = json.loads((Path(place) / "index.json").read_bytes()) | {"published": "2001-01-01T00:00:00Z"}
         (Path(place) / "index.json").write_text(json.dumps(other), encoding="utf-8")
         return write_version(where, version, tag)
 
@@ -223,7 +235,7 @@ def test_a_writer_that_was_overtaken_changes_nothing(
         publish_words(project, place)
     found = read_version(open_place(place))
     assert found
-    assert found[0].published == "by another"
+    assert found[0].published == "2001-01-01T00:00:00Z"
 
 
 def test_tables_that_are_damaged_are_said_and_made_anew_once_they_are_removed(project: Path, place: str) -> None:

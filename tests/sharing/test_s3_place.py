@@ -11,7 +11,7 @@ from mcp_types import TextContent
 
 from dowse.errors import Failed, UsageError
 from dowse.publishing.writer_lease import require_conditions
-from dowse.sharing import s3_place
+from dowse.sharing import object_place, s3_place
 from dowse.sharing.place_lookup import open_place
 from mcp import Client, StdioServerParameters
 from tests.publishing.shared_places import commit, found_at, make_project, publish_words
@@ -68,6 +68,17 @@ def test_a_write_has_a_condition_that_the_store_checks(bucket: Any) -> None:
     assert found == (b"2", second)
     assert place.keys("none") == []
     assert place.read("none") is None
+
+
+def test_objects_that_are_too_large_are_not_read(bucket: Any, tmp_path: Path) -> None:
+    bucket.put_object(Bucket="team", Key="animals/index.json", Body=bytes(object_place.MAX_READ_BYTES + 1))
+    place = open_place(PLACE)
+    with pytest.raises(Failed, match="more than 1,048,576 bytes"):
+        place.read("index.json")
+    with pytest.raises(Failed, match="more than 10 bytes"):
+        place.download("index.json", tmp_path / "target", 10)
+    assert not (tmp_path / "target").exists()
+    place.remove("index.json")
 
 
 def test_a_store_without_conditions_is_refused(bucket: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,24 +77,38 @@ def prepare_version(place: ObjectPlace, version: SharedVersion) -> Path:
     with Lock(base / "fetch.lock").held(FETCH_WAIT_SECONDS):
         if (home / _COMPLETE).exists() and (index_folder(root) / "catalog.sqlite").exists():
             return root
-        shutil.rmtree(home, ignore_errors=True)
+        _remove_version(home)
         make_private_folder(root)
-        touches = fetch_files(place, version, root)
-        folder = index_folder(root.resolve())
-        fetch_index(place, version, folder, with_settings=True)
-        record_origin(folder, place, version)
-        with contextlib.closing(ProjectIndex(root)) as index:
-            index.whole.apply(Batch(touches=touches))
-            index.settle()
+        try:
+            _fetch_version(place, version, root)
+        except BaseException:
+            _remove_version(home)
+            raise
         (home / _COMPLETE).touch()
         _remove_older(base, home)
     return root
+
+
+def _fetch_version(place: ObjectPlace, version: SharedVersion, root: Path) -> None:
+    """Put the files of a version into an empty folder, and its index into the storage."""
+    touches = fetch_files(place, version, root)
+    folder = index_folder(root.resolve())
+    fetch_index(place, version, folder, with_settings=True)
+    record_origin(folder, place, version)
+    with contextlib.closing(ProjectIndex(root)) as index:
+        index.whole.apply(Batch(touches=touches))
+        index.settle()
 
 
 def _remove_older(base: Path, current: Path) -> None:
     """Remove all versions but the current one and the one before it."""
     versions = sorted((home for home in base.iterdir() if home.is_dir() and home != current), reverse=True)
     for home in versions[1:]:
-        for root in home.iterdir():
-            shutil.rmtree(index_folder(root), ignore_errors=True)
-        shutil.rmtree(home, ignore_errors=True)
+        _remove_version(home)
+
+
+def _remove_version(home: Path) -> None:
+    """Remove the files of a version and their index."""
+    for root in home.glob("*"):
+        shutil.rmtree(index_folder(root), ignore_errors=True)
+    shutil.rmtree(home, ignore_errors=True)

@@ -23,13 +23,12 @@ from dowse.publishing.writer_lease import require_conditions, writer_lease
 from dowse.sharing.fetching import fetch_index
 from dowse.sharing.object_place import ObjectPlace
 from dowse.sharing.packed_index import pack_files, pack_index
-from dowse.sharing.shared_version import SharedVersion, read_version, write_version
+from dowse.sharing.shared_version import PACKED_FOLDER, SharedVersion, read_version, write_version
 from dowse.store.lance_store import write_tables_to
 from dowse.store.lance_tables import SHARED_RECORD_FILE
 from dowse.store.storage_layout import index_folder
 from dowse.types import KINDS, Progress
 
-PACKED_FOLDER = "packed"
 KEPT_OBJECTS = 6
 """Packed objects that are kept, two for each version, for readers that have just read an older `index.json`."""
 WAIT_SECONDS = 1800.0

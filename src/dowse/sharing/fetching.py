@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from dowse.platform import disk_errors, make_private_folder
+from dowse.sharing.bounded_zip import MAX_BYTES
 from dowse.sharing.object_place import ObjectPlace
 from dowse.sharing.packed_index import unpack_files, unpack_index
 from dowse.sharing.shared_version import SharedVersion
@@ -30,5 +31,5 @@ def _fetched(place: ObjectPlace, key: str, folder: Path) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="fetched-", dir=folder) as temporary:
         packed = Path(temporary) / "packed.zip"
         with disk_errors(packed):
-            place.download(key, packed)
+            place.download(key, packed, MAX_BYTES)
         yield packed

@@ -1,8 +1,10 @@
 """The place of a shared index: a folder or a bucket, whose small objects are written under a condition."""
 
+import contextlib
 import hashlib
+import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -10,6 +12,8 @@ from dowse.errors import Failed
 from dowse.platform import Lock, disk_errors, make_private_folder, write_atomically
 
 LOCK_SECONDS = 10.0
+MAX_READ_BYTES = 1 << 20
+"""The limit for objects that are read into memory. They have a few kilobytes."""
 
 
 class TaggedObject(NamedTuple):
@@ -33,7 +37,7 @@ class ObjectPlace(Protocol):
         ...
 
     def read(self, key: str) -> TaggedObject | None:
-        """Return an object; None if there is none."""
+        """Return a small object; None if there is none. Raise Failed for one larger than MAX_READ_BYTES."""
         ...
 
     def write(self, key: str, data: bytes, *, replaces: str | None) -> str | None:
@@ -47,8 +51,8 @@ class ObjectPlace(Protocol):
         """Write an object that nobody else writes."""
         ...
 
-    def download(self, key: str, file: Path) -> None:
-        """Write an object into a file."""
+    def download(self, key: str, file: Path, max_bytes: int) -> None:
+        """Write an object into a file; raise Failed for a larger one."""
         ...
 
     def remove(self, key: str) -> None:
@@ -70,16 +74,20 @@ class FolderPlace:
 
     def read(self, key: str) -> TaggedObject | None:
         """Return a file; None if there is none."""
-        try:
-            data = (self._folder / key).read_bytes()
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise Failed(f"{self.name} cannot be read: {error.strerror}.") from error
+        with self._errors("read"):
+            try:
+                with (self._folder / key).open("rb") as file:
+                    data = require_small(self.name, key, file.read(MAX_READ_BYTES + 1))
+            except FileNotFoundError:
+                return None
         return TaggedObject(data, hashlib.sha256(data).hexdigest())
 
     def write(self, key: str, data: bytes, *, replaces: str | None) -> str | None:
         """Write a file if it still has the tag `replaces`. A lock keeps others from writing meanwhile."""
+        with self._errors("written"):
+            return self._write(key, data, replaces)
+
+    def _write(self, key: str, data: bytes, replaces: str | None) -> str | None:
         make_private_folder(self._folder)
         with Lock(self._folder / "write.lock").held(LOCK_SECONDS):
             found = self.read(key)
@@ -91,21 +99,48 @@ class FolderPlace:
     def upload(self, file: Path, key: str) -> None:
         """Copy a file to the place."""
         target = self._folder / key
-        make_private_folder(target.parent)
-        with disk_errors(target):
-            shutil.copyfile(file, target)
+        with self._errors("written"):
+            make_private_folder(target.parent)
+            with disk_errors(target):
+                shutil.copyfile(file, target)
 
-    def download(self, key: str, file: Path) -> None:
+    def download(self, key: str, file: Path, max_bytes: int) -> None:
         """Copy a file from the place."""
-        try:
-            shutil.copyfile(self._folder / key, file)
-        except FileNotFoundError as error:
-            raise Failed(f"{self.name} is incomplete: {key} is missing. Publish the commit again.") from error
+        with self._errors("read"):
+            try:
+                source = (self._folder / key).open("rb")
+            except FileNotFoundError as error:
+                raise Failed(f"{self.name} is incomplete: {key} is missing. Publish the commit again.") from error
+            with source, disk_errors(file), file.open("wb") as target:
+                require_at_most(self.name, key, os.fstat(source.fileno()).st_size, max_bytes)
+                shutil.copyfileobj(source, target)
 
     def remove(self, key: str) -> None:
         """Remove a file, if it is there."""
-        (self._folder / key).unlink(missing_ok=True)
+        with self._errors("written"):
+            (self._folder / key).unlink(missing_ok=True)
 
     def keys(self, folder: str) -> list[str]:
         """Return the files in a folder."""
-        return [f"{folder}/{file.name}" for file in (self._folder / folder).glob("*")]
+        with self._errors("read"):
+            return [f"{folder}/{file.name}" for file in (self._folder / folder).glob("*")]
+
+    @contextlib.contextmanager
+    def _errors(self, what: str) -> Iterator[None]:
+        """Turn the errors of a folder that is away or broken into Failed."""
+        try:
+            yield
+        except OSError as error:
+            raise Failed(f"{self.name} cannot be {what}: {error.strerror}.") from error
+
+
+def require_small(place: str, key: str, data: bytes) -> bytes:
+    """Return the data of an object; raise Failed if there is more than may be read into memory."""
+    require_at_most(place, key, len(data), MAX_READ_BYTES)
+    return data
+
+
+def require_at_most(place: str, key: str, size: int, max_bytes: int) -> None:
+    """Raise Failed if an object is larger than a limit."""
+    if size > max_bytes:
+        raise Failed(f"{place}/{key} is not used: it has more than {max_bytes:,} bytes.")

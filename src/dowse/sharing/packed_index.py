@@ -6,7 +6,6 @@ A server needs neither LanceDB, whose import takes 3 s, nor a parser to answer f
 
 import contextlib
 import json
-import os
 import sqlite3
 import tempfile
 import zipfile
@@ -15,6 +14,7 @@ from pathlib import Path, PurePosixPath
 
 from dowse.errors import Failed
 from dowse.platform import disk_errors, make_private_folder, stat_of
+from dowse.sharing.bounded_zip import open_bounded, unpack_file
 from dowse.store.lexical_follower import FOLDER_PREFIX
 from dowse.store.reference_database import REFERENCES_FILE
 from dowse.store.store_files import CATALOG_FILE, remove_store
@@ -44,32 +44,33 @@ def pack_index(folder: Path, target: Path) -> None:
         for file in sorted(folder.glob(f"{FOLDER_PREFIX}*/*")):
             if file.is_file() and not file.name.endswith(".lock"):
                 packed.write(file, str(file.relative_to(folder)))
+    _require_bounded(target)
 
 
 def unpack_index(packed_file: Path, folder: Path, *, with_settings: bool) -> None:
     """Put a packed index into a folder, in place of the index there; the catalog, which makes it one, comes last."""
-    remove_store(folder)
-    try:
-        with disk_errors(folder), zipfile.ZipFile(packed_file) as packed:
-            names = sorted(packed.namelist(), key=lambda name: name == CATALOG_FILE)
-            for name in names:
-                if name == _SETTINGS_FILE:
-                    if with_settings:
-                        with packed.open(name) as stream:
-                            settings = _shared_settings(stream.read(_MAX_SETTINGS_BYTES))
-                        (folder / name).write_bytes(settings)
-                    continue
-                _require_known(name)
-                make_private_folder((folder / name).parent)
-                part = folder / f"{name}.part" if name == CATALOG_FILE else folder / name
-                with packed.open(name) as source, part.open("wb") as target:
-                    while piece := source.read(1 << 20):
-                        target.write(piece)
-                if name == CATALOG_FILE:
-                    part.replace(folder / name)
-    except (zipfile.BadZipFile, EOFError) as error:
+    part = folder / f"{CATALOG_FILE}.part"
+    with open_bounded(packed_file) as packed, disk_errors(folder):
+        names = packed.namelist()
+        if CATALOG_FILE not in names:
+            raise zipfile.BadZipFile("it has no catalog")
+        for name in names:
+            _require_known(name)
         remove_store(folder)
-        raise Failed(f"The packed index is damaged ({error}). Publish the commit again.") from error
+        try:
+            for name in filter(lambda name: name not in (CATALOG_FILE, _SETTINGS_FILE), names):
+                make_private_folder((folder / name).parent)
+                unpack_file(packed, name, folder / name)
+            if with_settings and _SETTINGS_FILE in names:
+                with packed.open(_SETTINGS_FILE) as stream:
+                    settings = _shared_settings(stream.read(_MAX_SETTINGS_BYTES))
+                (folder / _SETTINGS_FILE).write_bytes(settings)
+            unpack_file(packed, CATALOG_FILE, part)
+            part.replace(folder / CATALOG_FILE)
+        except BaseException:
+            remove_store(folder)
+            part.unlink(missing_ok=True)
+            raise
 
 
 def pack_files(root: Path, paths: Iterable[str], target: Path) -> None:
@@ -77,28 +78,28 @@ def pack_files(root: Path, paths: Iterable[str], target: Path) -> None:
     with disk_errors(target), zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
         for path in paths:
             packed.writestr(zipfile.ZipInfo(path), (root / path).read_bytes(), zipfile.ZIP_DEFLATED, 1)
+    _require_bounded(target)
 
 
 def unpack_files(packed_file: Path, root: Path) -> list[tuple[str, Stat]]:
     """Write packed files below an empty folder; return their paths and stats."""
     found = list[tuple[str, Stat]]()
-    try:
-        with zipfile.ZipFile(packed_file) as packed:
-            for path in packed.namelist():
-                parts = path.split("/")
-                if any(part in ("", ".", "..") or "\\" in part or ":" in part for part in parts):
-                    raise Failed(
-                        f"The packed files name one outside of their folder: {path[:100]!r}. They are not used."
-                    )
-                file = root.joinpath(*parts)
-                make_private_folder(file.parent)
-                with disk_errors(file), file.open("xb") as stream:
-                    stream.write(packed.read(path))
-                    stream.flush()
-                    found.append((path, stat_of(os.fstat(stream.fileno()))))
-    except (zipfile.BadZipFile, EOFError, OSError) as error:
-        raise Failed(f"The packed files are damaged ({error}). Publish the commit again.") from error
+    with open_bounded(packed_file) as packed, disk_errors(root):
+        for path in packed.namelist():
+            parts = path.split("/")
+            if any(part in ("", ".", "..") or "\\" in part or ":" in part for part in parts):
+                raise Failed(f"The packed files name one outside of their folder: {path[:100]!r}. They are not used.")
+            file = root.joinpath(*parts)
+            make_private_folder(file.parent)
+            unpack_file(packed, path, file)
+            found.append((path, stat_of(file.stat())))
     return found
+
+
+def _require_bounded(packed_file: Path) -> None:
+    """Raise Failed for a packed file that no reader would unpack."""
+    with open_bounded(packed_file):
+        pass
 
 
 def _shared_settings(data: bytes) -> bytes:
@@ -114,5 +115,5 @@ def _shared_settings(data: bytes) -> bytes:
 def _require_known(name: str) -> None:
     parts = PurePosixPath(name).parts
     is_words = len(parts) == 2 and parts[0].startswith(FOLDER_PREFIX) and ".." not in name and "\\" not in name
-    if name not in _DATABASES and not is_words:
+    if name not in (*_DATABASES, _SETTINGS_FILE) and not is_words:
         raise Failed(f"The packed index holds a file that no index has: {name[:100]!r}. Publish the commit again.")

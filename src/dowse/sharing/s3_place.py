@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dowse.errors import Failed, UsageError
-from dowse.sharing.object_place import TaggedObject
+from dowse.sharing.object_place import MAX_READ_BYTES, TaggedObject, require_at_most, require_small
 
 CONNECT_SECONDS = 5
 READ_SECONDS = 30
@@ -77,7 +77,8 @@ class S3Place:
 
         def get() -> TaggedObject:
             reply = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
-            return TaggedObject(reply["Body"].read(), str(reply["ETag"]))
+            data = require_small(self.name, key, reply["Body"].read(MAX_READ_BYTES + 1))
+            return TaggedObject(data, str(reply["ETag"]))
 
         return self._try("read", get, expected=_MISSING_CODES)
 
@@ -95,10 +96,12 @@ class S3Place:
         """Write an object from a file, in parts if it is large."""
         self._try("written", lambda: self._client.upload_file(str(file), self._bucket, self._prefix + key))
 
-    def download(self, key: str, file: Path) -> None:
+    def download(self, key: str, file: Path, max_bytes: int) -> None:
         """Write an object into a file, in parts if it is large."""
 
         def get() -> bool:
+            found = self._client.head_object(Bucket=self._bucket, Key=self._prefix + key)
+            require_at_most(self.name, key, int(found["ContentLength"]), max_bytes)
             self._client.download_file(self._bucket, self._prefix + key, str(file))
             return True
 

@@ -5,8 +5,11 @@ the writer has read. A reader therefore sees a version whole, and a killed write
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from dowse.errors import Failed, NotFound, StoreTooNew
@@ -14,6 +17,11 @@ from dowse.sharing.object_place import ObjectPlace
 
 FORMAT = 1
 INDEX_OBJECT = "index.json"
+PACKED_FOLDER = "packed"
+"""The folder of the packed objects."""
+_KINDS = {"number": int, "files": int, "chunks": int, "tables": dict, "recipe": str, "encoders": list}
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_PACKED_KEY = re.compile(rf"{PACKED_FOLDER}/[0-9a-f-]+-(?:index|files)\.zip")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +53,30 @@ def read_version(place: ObjectPlace) -> tuple[SharedVersion, str] | None:
     try:
         content = json.loads(found.data)
         number = content["format"]
-    except (ValueError, KeyError, TypeError) as error:
-        raise Failed(f"{place.name}/{INDEX_OBJECT} is damaged. Publish the commit again.") from error
-    if number > FORMAT:
+        version = SharedVersion(**content) if number <= FORMAT else None
+        if version:
+            _require_valid(version)
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise Failed(f"{place.name}/{INDEX_OBJECT} is damaged. Delete it, then publish the commit again.") from error
+    if version is None:
         raise StoreTooNew(f"{place.name} was published by a newer dowse (format {number}). Update dowse.")
-    try:
-        return SharedVersion(**content), found.tag
-    except TypeError as error:
-        raise Failed(f"{place.name}/{INDEX_OBJECT} is damaged. Publish the commit again.") from error
+    return version, found.tag
+
+
+def _require_valid(version: SharedVersion) -> None:
+    """Raise ValueError or TypeError for a version that no publisher writes: it names folders and objects of the reader."""
+    expected = (
+        _COMMIT.fullmatch(version.commit),
+        _PACKED_KEY.fullmatch(version.packed_index),
+        _PACKED_KEY.fullmatch(version.packed_files),
+        datetime.fromisoformat(version.published),
+        version.project not in ("", "..") and Path(version.project).name == version.project,
+        all(type(getattr(version, name)) is kind for name, kind in _KINDS.items()),
+        version.number >= 0,
+        all(type(name) is str for name in version.encoders),
+    )
+    if not all(expected):
+        raise ValueError
 
 
 def require_version(place: ObjectPlace) -> SharedVersion:
