@@ -123,6 +123,18 @@ def test_a_checkout_begins_with_the_shared_index_and_indexes_what_differs(
     index.close()
 
 
+def test_a_fetch_that_was_killed_is_cleaned_up_by_the_next_update(project: Path) -> None:
+    index = ProjectIndex(project)
+    for name in ("fetched-abc", "shared-abc"):
+        (index.folder / name).mkdir(parents=True)
+        (index.folder / name / "packed.zip").write_bytes(b"half of it")
+    (index.folder / "shared-tables.json").write_text("{}", encoding="utf-8")
+    index.update()
+    index.close()
+    left = [*index.folder.glob("fetched-*"), *index.folder.glob("shared-*")]
+    assert [file.name for file in left] == ["shared-tables.json"]
+
+
 def test_vectors_of_common_content_are_taken_from_a_newer_version(project: Path, place: str) -> None:
     storage_layout.global_settings_file().parent.mkdir(parents=True, exist_ok=True)
     index = ProjectIndex(project)
@@ -262,6 +274,48 @@ def test_an_error_says_what_to_do_in_a_folder_that_is_no_repository(tmp_path: Pa
         publish_words(tmp_path / "plain", FolderPlace(tmp_path / "place"))
 
 
+def publishing_folder() -> Path:
+    return storage_root().with_name(f"{storage_root().name}-publishing")
+
+
+def indexed_roots() -> list[str]:
+    return [project.root.name for project in storage_layout.list_projects()]
+
+
+def test_the_next_publisher_removes_the_folders_of_one_that_was_killed(project: Path, place: str) -> None:
+    """And those of one that still runs stay."""
+    program = (
+        "import sys, time; from dowse.publishing.working_folder import working_folder; "
+        "from dowse.indexes.index import ProjectIndex\n"
+        "with working_folder() as folder:\n"
+        "    (folder / sys.argv[1]).mkdir(); ProjectIndex(folder / sys.argv[1]).update(); print('begun', flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    processes = [
+        subprocess.Popen([sys.executable, "-c", program, name], stdout=subprocess.PIPE, start_new_session=True)
+        for name in ("killed", "running")
+    ]
+    try:
+        for process in processes:
+            assert process.stdout
+            assert process.stdout.readline() == b"begun\n"
+        os.killpg(processes[0].pid, signal.SIGKILL)
+        processes[0].wait()
+        assert sorted(indexed_roots()) == ["killed", "running"]
+        publish_words(project, place)
+        assert indexed_roots() == ["running"]
+        assert [path.name for path in publishing_folder().glob("*/*/")] == ["running"]
+    finally:
+        for process in processes:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.communicate()
+    commit(project, {"src/pond.py": "def count_ducks(): pass\n"})
+    publish_words(project, place)
+    assert indexed_roots() == []
+    assert [file.name for file in publishing_folder().iterdir()] == ["folders.lock"]
+
+
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_a_killed_publish_leaves_the_version_before_or_the_next(project: Path, place: str) -> None:
@@ -304,3 +358,4 @@ def test_a_killed_publish_leaves_the_version_before_or_the_next(project: Path, p
         assert any(row["text"].strip() == text.strip() for row in rows)
     assert killed > kills // 3
     subprocess.run(command, check=True, capture_output=True)
+    assert [file.name for file in publishing_folder().iterdir()] == ["folders.lock"]

@@ -13,6 +13,7 @@ from dowse.sharing.fetching import fetch_index
 from dowse.sharing.place_lookup import open_place
 from dowse.sharing.shared_version import require_version
 from dowse.store.local import LocalStore
+from dowse.store.replacement import SHARED_PREFIX
 from dowse.store.store_files import CATALOG_FILE
 
 PAGE_VECTORS = 1000
@@ -46,7 +47,7 @@ def take_vectors(store: LocalStore, settings: Settings, location: str) -> int:
     if store.fact(_FACT) == name:
         return 0
     taken = 0
-    with tempfile.TemporaryDirectory(prefix="shared-", dir=store.folder) as temporary:
+    with tempfile.TemporaryDirectory(prefix=SHARED_PREFIX, dir=store.folder) as temporary:
         fetch_index(place, current, Path(temporary), with_settings=False)
         with contextlib.closing(sqlite3.connect(Path(temporary) / CATALOG_FILE)) as shared:
             shared.execute("ATTACH ? AS own", (str(store.folder / CATALOG_FILE),))

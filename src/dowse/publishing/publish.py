@@ -19,6 +19,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
 from dowse.platform import make_private_folder
 from dowse.publishing.commit_files import write_commit_files
+from dowse.publishing.working_folder import working_folder
 from dowse.publishing.writer_lease import require_conditions, writer_lease
 from dowse.sharing.fetching import fetch_index
 from dowse.sharing.object_place import ObjectPlace
@@ -96,25 +97,22 @@ def _is_published(version: SharedVersion, commit: str, index: ProjectIndex, *, w
 def _working_index(root: Path, before: SharedVersion | None, place: ObjectPlace) -> Iterator[tuple[ProjectIndex, Path]]:
     """Give a block an index of an empty folder, which begins with the version before; both are removed at the end."""
     settings = index_folder(root.resolve()) / "config.json"
-    with tempfile.TemporaryDirectory(prefix="dowse-publish-") as temporary:
-        tree = Path(temporary).resolve() / root.resolve().name
-        tree.mkdir()
+    with working_folder() as around:
+        tree = around / (root.resolve().name or "project")
+        make_private_folder(tree)
         folder = index_folder(tree)
         make_private_folder(folder)
+        if settings.exists():
+            shutil.copyfile(settings, folder / "config.json")
+        if before:
+            fetch_index(place, before, folder, with_settings=False)
+            (folder / SHARED_RECORD_FILE).write_text(json.dumps(dict(before.tables)), encoding="utf-8")
+        index = ProjectIndex(tree)
         try:
-            if settings.exists():
-                shutil.copyfile(settings, folder / "config.json")
-            if before:
-                fetch_index(place, before, folder, with_settings=False)
-                (folder / SHARED_RECORD_FILE).write_text(json.dumps(dict(before.tables)), encoding="utf-8")
-            index = ProjectIndex(tree)
-            try:
-                yield index, tree
-            finally:
-                index.close()
+            yield index, tree
         finally:
+            index.close()
             close_log(folder)
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _upload(
@@ -126,7 +124,7 @@ def _upload(
     number = before.number + 1 if before else 1
     name = f"{number:06d}-{commit[:12]}-{time.time_ns():x}"
     keys = f"{PACKED_FOLDER}/{name}-index.zip", f"{PACKED_FOLDER}/{name}-files.zip"
-    with tempfile.TemporaryDirectory(prefix="dowse-publish-") as temporary:
+    with tempfile.TemporaryDirectory(dir=tree.parent) as temporary:
         packed = Path(temporary) / "packed.zip"
         pack_index(index.folder, packed)
         place.upload(packed, keys[0])

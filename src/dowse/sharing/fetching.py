@@ -10,6 +10,7 @@ from dowse.sharing.bounded_zip import MAX_BYTES
 from dowse.sharing.object_place import ObjectPlace
 from dowse.sharing.packed_index import unpack_files, unpack_index
 from dowse.sharing.shared_version import SharedVersion
+from dowse.store.replacement import FETCHED_PREFIX
 from dowse.types import Stat
 
 
@@ -28,7 +29,7 @@ def fetch_files(place: ObjectPlace, version: SharedVersion, root: Path) -> list[
 
 @contextlib.contextmanager
 def _fetched(place: ObjectPlace, key: str, folder: Path) -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="fetched-", dir=folder) as temporary:
+    with tempfile.TemporaryDirectory(prefix=FETCHED_PREFIX, dir=folder) as temporary:
         packed = Path(temporary) / "packed.zip"
         with disk_errors(packed):
             place.download(key, packed, MAX_BYTES)

@@ -11,6 +11,8 @@ from dowse.store.storage_layout import remove_eviction_notice, remove_forgotten_
 from dowse.store.store_files import remove_store, store_files
 
 _FOLDER_PREFIX = "replaced-"
+FETCHED_PREFIX, SHARED_PREFIX = "fetched-", "shared-"
+"""How the names of folders begin that hold a packed index, and a shared index whose vectors are taken."""
 
 
 @contextlib.contextmanager
@@ -31,10 +33,11 @@ def replaced_store(folder: Path) -> Iterator[None]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove the stores that killed processes were about to remove; only the caller may replace a store of `folder`."""
+    """Remove folders of processes that were killed; only the caller may replace or fetch a store of `folder`."""
     remove_eviction_notice(folder)
-    for kept in folder.glob(f"{_FOLDER_PREFIX}*"):
-        shutil.rmtree(kept, ignore_errors=True)
+    for prefix in (_FOLDER_PREFIX, FETCHED_PREFIX, SHARED_PREFIX):
+        for left in filter(Path.is_dir, folder.glob(f"{prefix}*")):
+            shutil.rmtree(left, ignore_errors=True)
     remove_forgotten_folders()
 
 
