@@ -18,7 +18,7 @@ from dowse.store.local import LocalStore
 from dowse.types import Batch, Entry, FileContent, Reason, Verdict
 from tests.examples import examples
 from tests.sample_data import write_tree
-from tests.store.test_local_contract import found_paths
+from tests.store.opened_stores import found_paths
 
 LONG_AGO_NS = 1_600_000_000_123_456_789
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from tests.recording import command_scenarios as commands
+from tests.recording import option_scenarios as options
 from tests.recording import tool_scenarios as tools
 from tests.recording.projects import Place
 from tests.recording.web_scenarios import public, web
@@ -27,13 +28,13 @@ SCENARIOS: dict[str, Callable[[Place], str]] = {
     "archive.json": tools.archive,
     "notes.json": tools.notes,
     "federated.json": tools.federated,
-    "wrong-arguments.txt": tools.wrong_arguments,
-    "budget.json": tools.small_budget,
-    "confirming-older.json": tools.confirming_older,
-    "confirming-newer.json": tools.confirming_newer,
-    "newer.json": tools.newer_revision,
-    "settings.json": tools.other_settings,
-    "encoder.json": tools.default_encoder,
+    "wrong-arguments.txt": options.wrong_arguments,
+    "budget.json": options.small_budget,
+    "confirming-older.json": options.confirming_older,
+    "confirming-newer.json": options.confirming_newer,
+    "newer.json": options.newer_revision,
+    "settings.json": options.other_settings,
+    "encoder.json": options.default_encoder,
     "http.txt": web,
     "http-public.txt": public,
 }

@@ -2,75 +2,21 @@
 
 import json
 import os
-from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
-from dowse.searching.candidates import QueryVector
-from dowse.searching.exact_search import exact_matcher, find_occurrences, pattern_matcher
+from dowse.searching.exact_search import exact_matcher, find_occurrences
 from dowse.searching.explain import explain_ranking
 from dowse.searching.query_terms import parse_search_query
-from dowse.searching.search import Answer, SearchHit, SearchOptions, search_store
+from dowse.searching.search import SearchHit, SearchOptions, search_store
 from dowse.types import Stat
 from tests.repository import EVAL
 from tests.sample_data import write_tree
+from tests.searching.searched_project import ask, paths
 from tests.searching.test_pasted_text import FORM, JSON, TRACEBACK
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-
-FILES = {
-    "src/auth/login.py": '''"""Signing in."""
-
-
-def login_user(email, password):
-    """Check the password and open a session."""
-    return open_session(email)
-
-
-def logout_user(session):
-    session.close()
-''',
-    "src/auth/session.py": """class SessionStore:
-    def open_session(self, email):
-        return self.backend.create(email)
-
-    def expire(self):
-        # the access token is refreshed elsewhere
-        pass
-""",
-    "src/http/HTTPServer.java": "public class HTTPServer {\n  void startListening(int port) {}\n}\n",
-    "tests/test_login.py": "from auth.login import login_user\n\n\ndef test_login_user():\n    assert login_user('a', 'b')\n",
-    "docs/guide.md": "# Getting started\n\nInstall it.\n\n## Error handling\n\nErrors are retried three times.\n",
-    "docs/日本語.md": "# 検索エンジン\n\n全文検索の説明。\n",
-    "docs/french.txt": "Le café est fermé.\nDéjà vu.\n",
-    "data/numbers.txt": "The answer is 42, the port 8080.\n",
-}
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
-    os.environ["DOWSE_HOME"] = str(tmp_path_factory.mktemp("answers"))
-    project = ProjectIndex(write_tree(tmp_path_factory.mktemp("project"), FILES))
-    project.update()
-    project.store.refresh()
-    return project
-
-
-def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
-    project.store.refresh()
-    return search_store(project.store, project.source.read_bytes, parse_search_query(text), SearchOptions(**options))  # type: ignore[arg-type]
-
-
-def paths(found: Answer) -> list[str]:
-    return [hit.path for hit in found.hits]
 
 
 @pytest.mark.parametrize(
@@ -303,55 +249,6 @@ def test_why_names_each_signal(project: ProjectIndex) -> None:
     assert explain_ranking(project.store, parse_search_query("login_user"), "no/such/file").rank is None
 
 
-def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectIndex) -> None:
-    found = find_occurrences(
-        project.store, project.source.read_bytes, exact_matcher("login_user"), SearchOptions(limit=100)
-    )
-    assert (found.total, found.files, found.is_complete) == (4, 2, True)
-    first = found.found[0]
-    assert (first.path, first.line, first.column) == ("src/auth/login.py", 4, 5)
-    expected = sum(text.count("login_user") for text in FILES.values())
-    assert found.total == expected
-
-
-def test_occurrences_come_in_pages(project: ProjectIndex) -> None:
-    whole = find_occurrences(project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=1000))
-    pages = [
-        one
-        for offset in range(0, whole.total, 7)
-        for one in find_occurrences(
-            project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=7), offset=offset
-        ).found
-    ]
-    assert pages == whole.found
-
-
-def test_columns_and_lines_are_right_in_any_script(project: ProjectIndex) -> None:
-    found = find_occurrences(project.store, project.source.read_bytes, exact_matcher("vu"), SearchOptions(limit=10))
-    assert [(one.line, one.column) for one in found.found] == [(2, 6)]
-
-
-def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
-    find = pattern_matcher(r"^def (\w+)_user")
-    found = find_occurrences(project.store, project.source.read_bytes, find, SearchOptions(limit=10))
-    assert [(one.path, one.line) for one in found.found] == [
-        ("src/auth/login.py", 4), ("src/auth/login.py", 9), ("tests/test_login.py", 4),
-    ]  # fmt: skip
-    with pytest.raises(UsageError, match="regular expression"):
-        pattern_matcher("(unclosed")
-    with pytest.raises(UsageError, match="text to search for is empty"):
-        exact_matcher("")
-
-
-def test_an_explosive_pattern_ends_in_time_and_says_that_it_is_not_complete(tmp_path: Path) -> None:
-    project = ProjectIndex(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "x\n"}))
-    project.update()
-    found = find_occurrences(
-        project.store, project.source.read_bytes, pattern_matcher(r"(a|aa)+$"), SearchOptions(limit=10), seconds=0.5
-    )
-    assert found.is_complete is False
-
-
 def hostile_strings() -> list[str]:
     own = [
         "",
@@ -393,99 +290,6 @@ def test_hostile_contents_are_indexed_and_found(tmp_path: Path) -> None:
             project.store, project.source.read_bytes, exact_matcher(text[:200]), SearchOptions(limit=1000)
         )
         assert number in {one.path for one in found.found}
-
-
-class Letters:
-    """A small but real encoder: texts with the same letters point the same way."""
-
-    version, dimensions = "letters-1", 26
-
-    def encode(self, texts: Sequence[str], kind: str = "docs") -> "NDArray[np.float32]":
-        rows = np.array([[text.lower().count(chr(97 + at)) for at in range(26)] for text in texts], dtype=np.float32)
-        unit: NDArray[np.float32] = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-9)
-        return unit
-
-
-@pytest.fixture
-def animals(tmp_path: Path) -> ProjectIndex:
-    files = {"cat.txt": "feline creature purrs\n", "dog.txt": "canine barks loudly\n", "fish.txt": "swims in water\n"}
-    project = ProjectIndex(write_tree(tmp_path / "p", files))
-    project.update()
-    store, encoder = project.store, Letters()
-    chunks = store.chunks_by_id(store.chunks_without_vectors(encoder.version, 10))
-    documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})
-    texts = {number: files[documents[chunk.document_id].path] for number, chunk in chunks.items()}
-    store.put_vectors(encoder.version, list(zip(texts, encoder.encode(list(texts.values())), strict=True)))
-    store.refresh()
-    return project
-
-
-def by_letters(text: str, *, is_model: bool = True, coverage: float = 1.0) -> QueryVector:
-    return QueryVector(Letters.version, Letters().encode([text])[0], coverage, is_model=is_model)
-
-
-def meant(project: ProjectIndex, text: str, *meanings: QueryVector, **options: Any) -> Answer:
-    return search_store(
-        project.store, project.source.read_bytes, parse_search_query(text), SearchOptions(**options), meanings
-    )
-
-
-def test_meaning_has_its_place_among_the_signals(animals: ProjectIndex) -> None:
-    text = "creature enilef srrup"
-    found = meant(animals, text, by_letters(text))
-    assert found.hits[0].path == "cat.txt"
-    assert found.hits[0].signals["meaning: best chunk"] > 0
-    assert found.methods == {"words": 1.0, "letters-1": 1.0}
-    assert len(meant(animals, text).hits) == 1
-
-
-def test_what_no_word_leads_to_is_found_by_its_meaning_if_it_is_near(animals: ProjectIndex) -> None:
-    hit = meant(animals, "sprur enilef", by_letters("sprur enilef")).hits[0]
-    assert hit.path == "cat.txt"
-    assert 0.3 < hit.relevance < 0.9
-    assert meant(animals, "zzzz qqqq", by_letters("zzzz qqqq")).hits == ()
-
-
-def test_modes_and_alpha_say_which_way_counts(animals: ProjectIndex) -> None:
-    text = "water enilef srrup enilef srrup"
-    assert meant(animals, text, by_letters(text), mode="lexical").hits[0].path == "fish.txt"
-    assert meant(animals, text, by_letters(text), mode="lexical").methods == {"words": 1.0}
-    by_meaning = meant(animals, text, by_letters(text), mode="vector")
-    assert by_meaning.hits[0].path == "cat.txt"
-    assert by_meaning.methods == {"letters-1": 1.0}
-    assert not any(name.startswith("words") for name in by_meaning.hits[0].signals)
-    assert meant(animals, text, by_letters(text), alpha=0.0).hits[0].path == "fish.txt"
-    assert meant(animals, text, by_letters(text), alpha=1.0).hits[0].path == "cat.txt"
-    with pytest.raises(UsageError, match="needs an encoder"):
-        meant(animals, text, mode="vector")
-
-
-def test_the_table_stands_in_for_files_that_the_model_has_not_seen(animals: ProjectIndex) -> None:
-    store = animals.store
-    dog = store.document("dog.txt")
-    assert dog is not None
-    seen = [(chunk.id, Letters().encode(["canine barks loudly"])[0]) for chunk in store.chunks(dog.id)]
-    store.put_vectors("model", seen)
-    text = "enilef srrup creetura sprur"
-    model = replace(by_letters(text, coverage=1 / 3), encoder="model")
-    found = meant(animals, text, model, by_letters(text, is_model=False))
-    assert found.hits[0].path == "cat.txt"
-    assert found.hits[0].signals["meaning by table: best chunk"] > 0
-    assert found.methods == {"words": 1.0, "model": 0.333, "letters-1": 1.0}
-    text = "yldoul skrab eninac"
-    model = replace(by_letters(text, coverage=1 / 3), encoder="model")
-    hit = meant(animals, text, model, by_letters(text, is_model=False)).hits[0]
-    assert hit.path == "dog.txt"
-    assert not any(name.startswith("meaning by table") for name in hit.signals), "one encoder a file"
-
-
-def test_meaning_counts_more_where_no_path_has_a_word_of_the_query(animals: ProjectIndex) -> None:
-    def weight(text: str, **options: Any) -> float:
-        return meant(animals, text, by_letters(text), **options).hits[0].signals["meaning: best chunk"]
-
-    assert weight("feline purrs") == pytest.approx(2 * weight("feline purrs cat"), rel=0.2)
-    assert weight("feline purrs", kind="docs") < weight("feline purrs")
-    assert weight("feline purrs", alpha=0.5) < weight("feline purrs")
 
 
 def test_a_certificate_is_found_by_its_path_or_all_words_and_a_copy_is_shown_once(

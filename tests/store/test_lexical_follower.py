@@ -8,7 +8,7 @@ import pytest
 from dowse.store.local import LocalStore
 from dowse.types import Batch
 from tests.sample_data import World, find
-from tests.store.test_local_contract import found_paths
+from tests.store.opened_stores import found_paths
 
 MARKER = "reached.json"
 

@@ -1,6 +1,5 @@
 """Derived parts that are missing, damaged, foreign or of another version are detected and rebuilt."""
 
-import contextlib
 import shutil
 import sqlite3
 import subprocess
@@ -8,40 +7,18 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from dowse import __version__
 from dowse.errors import Failed, StoreDamaged, StoreTooNew
-from dowse.platform import Lock
-from dowse.store import catalog, lexical, matrix
+from dowse.store import lexical
 from dowse.store.catalog import Catalog
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
 from dowse.store.local import LocalStore
-from dowse.store.matrices import Matrices
 from dowse.store.store_files import set_catalog_aside
 from dowse.types import Batch, StoredDocument, TextQuery
 from tests.sample_data import World
-from tests.store.test_local_contract import found_paths
-
-EAST = np.array([1, 0], dtype=np.float32)
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
-def folder(tmp_path: Path, world: World) -> Path:
-    """A closed index of three documents with vectors and a matrix."""
-    folder = tmp_path / "index"
-    store = LocalStore(folder, world.read_text)
-    store.apply(Batch(puts=[world.put(f"{name}.py", f"fruit {name}") for name in ("apple", "banana", "cherry")]))
-    store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.chunks_without_vectors("e", 10)])
-    assert len(store.nearest("e", EAST, 10)) == 3
-    store.close()
-    return folder
+from tests.store.opened_stores import EAST, found_paths
 
 
 def lexical_folder(folder: Path) -> Path:
@@ -162,115 +139,6 @@ def test_more_changes_than_are_kept_mean_a_rebuild(folder: Path, world: World, m
     assert store.check() == []
 
 
-def cut_matrix(file: Path) -> None:
-    file.write_bytes(file.read_bytes()[:-3])
-
-
-def scramble_header(file: Path) -> None:
-    data = bytearray(file.read_bytes())
-    data[20] ^= 0xFF
-    file.write_bytes(data)
-
-
-def scramble_a_row(file: Path) -> None:
-    data = bytearray(file.read_bytes())
-    data[-2] ^= 0x0F  # the first dimension of the last vector
-    file.write_bytes(data)
-
-
-def empty_matrix(file: Path) -> None:
-    file.write_bytes(b"")
-
-
-@pytest.mark.parametrize("harm", [cut_matrix, scramble_header, scramble_a_row, empty_matrix])
-def test_a_damaged_matrix_is_found_and_made_anew(harm: Callable[[Path], None], folder: Path, world: World) -> None:
-    harm(matrix.matrix_file(folder, "e"))
-    store = LocalStore(folder, world.read_text)
-    assert [finding.part for finding in store.check()] == ["vectors"]
-    store.repair()
-    assert store.check() == []
-    assert [hit.score for hit in store.nearest("e", EAST, 10)] == [1.0, 1.0, 1.0]
-
-
-def test_the_matrix_of_another_catalog_is_not_used(folder: Path, world: World, tmp_path: Path) -> None:
-    other = LocalStore(tmp_path / "other", world.read_text)
-    other.apply(Batch(puts=[world.put("zebra.py", "zebra")]))
-    other.put_vectors("e", [(chunk_id, EAST) for chunk_id in other.chunks_without_vectors("e", 10)])
-    other.nearest("e", EAST, 1)
-    shutil.copy(matrix.matrix_file(tmp_path / "other", "e"), matrix.matrix_file(folder, "e"))
-    store = LocalStore(folder, world.read_text)
-    assert len(store.nearest("e", EAST, 10)) == 3
-
-
-def test_the_matrix_of_a_newer_catalog_is_not_used_by_an_older_copy(folder: Path, world: World) -> None:
-    """The older copy gives the ids of the newer chunks to others."""
-    older = shutil.copytree(folder, folder.with_name("older"))
-    north = np.array([0, 1], dtype=np.float32)
-
-    def add(name: str, vector: "np.ndarray[tuple[int], np.dtype[np.float32]]") -> int:
-        with contextlib.closing(LocalStore(folder, world.read_text)) as store:
-            store.apply(Batch(puts=[world.put(name, f"fruit {name}")]))
-            (chunk_id,) = store.chunks_without_vectors("e", 10)
-            store.put_vectors("e", [(chunk_id, vector)])
-            return chunk_id
-
-    newer = add("date.py", north)
-    with contextlib.closing(LocalStore(folder, world.read_text)) as store:
-        assert [hit.id for hit in store.nearest("e", north, 1)] == [newer]
-    for file in folder.glob("catalog.sqlite*"):
-        file.unlink()
-    for file in older.glob("catalog.sqlite*"):
-        shutil.copy2(file, folder)
-    assert add("elder.py", EAST) == newer
-    with contextlib.closing(LocalStore(folder, world.read_text)) as store:
-        assert [round(hit.score, 3) for hit in store.nearest("e", north, 9)] == [0, 0, 0, 0]
-        assert store.check() == []
-
-
-def test_a_matrix_that_another_process_replaces_while_it_is_opened_is_read(
-    folder: Path, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Two servers and a command at once: the header was of the old file, and the new one was shorter."""
-    store, other = LocalStore(folder, world.read_text), LocalStore(folder, world.read_text)
-    of_the_header = Matrices._current_header
-
-    def replace_it(self: Matrices, encoder: str) -> matrix.MatrixHeader | None:
-        header = of_the_header(self, encoder)
-        monkeypatch.setattr(Matrices, "_current_header", of_the_header)
-        other.apply(Batch(drops=["apple.py", "banana.py"]))
-        matrix.matrix_file(folder, "e").unlink()
-        assert len(other.nearest("e", EAST, 10)) == 1
-        return header
-
-    monkeypatch.setattr(Matrices, "_current_header", replace_it)
-    assert len(store.nearest("e", EAST, 10)) == 1
-
-
-def test_a_matrix_that_is_damaged_while_it_is_open_is_made_anew(folder: Path, world: World) -> None:
-    """A damaged row once changed the order of the hits until the next check."""
-    store = LocalStore(folder, world.read_text)
-    before = store.nearest("e", EAST, 10)
-    for _ in range(2):
-        scramble_a_row(matrix.matrix_file(folder, "e"))
-        assert store.nearest("e", EAST, 10) == before
-    store.close()
-    scramble_a_row(matrix.matrix_file(folder, "e"))
-    assert LocalStore(folder, world.read_text).nearest("e", EAST, 10) == before
-
-
-def test_a_matrix_full_of_dead_rows_is_written_anew(folder: Path, world: World) -> None:
-    store = LocalStore(folder, world.read_text)
-    file = matrix.matrix_file(folder, "e")
-    for name in ("apple", "banana"):
-        store.apply(Batch(drops=[f"{name}.py"]))
-        assert store.nearest("e", EAST, 10)
-    store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
-    assert len(store.nearest("e", EAST, 10)) == 1
-    header = matrix.read_header(file)
-    assert header is not None
-    assert (header.rows, header.dead) == (1, 0)
-
-
 def test_a_catalog_that_is_no_database_is_refused_and_can_be_set_aside(folder: Path, world: World) -> None:
     for file in folder.glob("catalog.sqlite*"):
         file.unlink()
@@ -363,34 +231,6 @@ def test_many_vectors_do_not_make_the_lexical_index_start_over(
     assert found_paths(store, "fruit") == ["apple.py", "banana.py", "cherry.py"]
     assert lexical_folder(folder) == before
     assert len(store.nearest("other", EAST, 10)) == 3
-
-
-@pytest.mark.parametrize(
-    "query", [f"{catalog._VECTORS} WHERE chunks.id", f"{catalog._DOCUMENTS_VECTORS} WHERE documents.id"]
-)
-def test_a_few_vectors_are_found_without_a_walk_over_all(folder: Path, query: str) -> None:
-    """SQLite's own join order scanned all vectors for each chunk: 11 s for 500 of 65,000 chunks."""
-    with contextlib.closing(sqlite3.connect(folder / "catalog.sqlite")) as connection:
-        plan = connection.execute(f"EXPLAIN QUERY PLAN {query} IN (1, 2, 3)", ("e",)).fetchall()
-    steps = [step[3] for step in plan]
-    assert any("vectors" in step and "encoder=? AND input_hash=?" in step for step in steps), steps
-    assert not any(step.startswith("SCAN") for step in steps), steps
-
-
-def test_vectors_of_what_is_gone_can_be_forgotten(folder: Path, world: World) -> None:
-    store = LocalStore(folder, world.read_text)
-    store.apply(Batch(drops=["apple.py"]))
-    store.forget_unused_vectors()
-    store.apply(Batch(puts=[world.put("apple.py", world.files["apple.py"])]))
-    assert len(store.chunks_without_vectors("e", 10)) == 1, "its vector was forgotten"
-    assert len(store.nearest("e", EAST, 10)) == 2
-
-
-def test_a_search_by_vector_does_not_wait_for_a_writer(folder: Path, world: World) -> None:
-    store = LocalStore(folder, world.read_text)
-    with Lock(folder / "write.lock").held(1.0):
-        assert len(store.nearest("e", EAST, 10)) == 3
-        assert store.nearest("unknown", EAST, 10) == []
 
 
 def test_a_reader_that_fails_leaves_the_catalog_as_it_is(folder: Path) -> None:

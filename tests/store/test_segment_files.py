@@ -15,7 +15,7 @@ from dowse.store.local import LocalStore
 from dowse.store.segment_files import RECORD_FILE, SegmentFiles
 from dowse.types import Batch, TextQuery
 from tests.sample_data import World
-from tests.store.test_local_contract import found_paths
+from tests.store.opened_stores import found_paths
 
 PARTS = ("term", "fieldnorm", "idx", "pos", "fast", "store", "del")
 

@@ -1,0 +1,61 @@
+"""Every occurrence of a text or a pattern, with its place."""
+
+from pathlib import Path
+
+import pytest
+
+from dowse.errors import UsageError
+from dowse.indexes.index import ProjectIndex
+from dowse.searching.exact_search import exact_matcher, find_occurrences, pattern_matcher
+from dowse.searching.search import SearchOptions
+from tests.sample_data import write_tree
+from tests.searching.searched_project import FILES
+
+
+def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectIndex) -> None:
+    found = find_occurrences(
+        project.store, project.source.read_bytes, exact_matcher("login_user"), SearchOptions(limit=100)
+    )
+    assert (found.total, found.files, found.is_complete) == (4, 2, True)
+    first = found.found[0]
+    assert (first.path, first.line, first.column) == ("src/auth/login.py", 4, 5)
+    expected = sum(text.count("login_user") for text in FILES.values())
+    assert found.total == expected
+
+
+def test_occurrences_come_in_pages(project: ProjectIndex) -> None:
+    whole = find_occurrences(project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=1000))
+    pages = [
+        one
+        for offset in range(0, whole.total, 7)
+        for one in find_occurrences(
+            project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=7), offset=offset
+        ).found
+    ]
+    assert pages == whole.found
+
+
+def test_columns_and_lines_are_right_in_any_script(project: ProjectIndex) -> None:
+    found = find_occurrences(project.store, project.source.read_bytes, exact_matcher("vu"), SearchOptions(limit=10))
+    assert [(one.line, one.column) for one in found.found] == [(2, 6)]
+
+
+def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
+    find = pattern_matcher(r"^def (\w+)_user")
+    found = find_occurrences(project.store, project.source.read_bytes, find, SearchOptions(limit=10))
+    assert [(one.path, one.line) for one in found.found] == [
+        ("src/auth/login.py", 4), ("src/auth/login.py", 9), ("tests/test_login.py", 4),
+    ]  # fmt: skip
+    with pytest.raises(UsageError, match="regular expression"):
+        pattern_matcher("(unclosed")
+    with pytest.raises(UsageError, match="text to search for is empty"):
+        exact_matcher("")
+
+
+def test_an_explosive_pattern_ends_in_time_and_says_that_it_is_not_complete(tmp_path: Path) -> None:
+    project = ProjectIndex(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "x\n"}))
+    project.update()
+    found = find_occurrences(
+        project.store, project.source.read_bytes, pattern_matcher(r"(a|aa)+$"), SearchOptions(limit=10), seconds=0.5
+    )
+    assert found.is_complete is False

@@ -1,0 +1,32 @@
+"""The kinds of stores that the contract is for, and what is found in one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from dowse.protocols import ReadText, Store
+from dowse.store.lance_store import LanceStore
+from dowse.store.local import LocalStore
+from dowse.types import Finding
+from tests.sample_data import find
+
+OpenStore = Callable[[], Store]
+
+
+class _WithTables(LanceStore):
+    """The store with LanceDB tables, which are written before they are compared with the catalog."""
+
+    def check(self) -> list[Finding]:
+        self.write_tables()
+        return super().check()
+
+
+EAST = np.array([1, 0], dtype=np.float32)
+STORES: dict[str, Callable[[Path, ReadText], Store]] = {"local": LocalStore, "lancedb": _WithTables}
+
+
+def found_paths(store: Store, *words: str) -> list[str]:
+    chunks = store.chunks_by_id([hit.id for hit in find(store, *words)])
+    documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})
+    return sorted({document.path for document in documents.values()})
