@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 
 
 class Faults:
-    """How many of the next requests are answered with 503, and how long each takes."""
+    """How many of the next requests are answered with 503, of how many writes the reply is lost, and how long each takes."""
 
     def __init__(self) -> None:
-        self.refused, self.seconds, self.requests = 0, 0.0, 0
+        self.refused, self.lost, self.seconds, self.requests = 0, 0, 0.0, 0
 
 
 @contextmanager
@@ -36,10 +36,14 @@ def faulty_store(url: str) -> Iterator[tuple[str, Faults]]:
             connection.request(self.command, self.path, body, dict(self.headers.items()))
             reply = connection.getresponse()
             content = reply.read()
+            connection.close()
             kept = {name: value for name, value in reply.getheaders() if name.lower() not in ("connection", "transfer-encoding", "content-length")}  # fmt: skip
+            if faults.lost > 0 and self.command == "PUT":
+                faults.lost -= 1
+                self._answer(503, {}, b"")
+                return
             length = reply.getheader("Content-Length") if self.command == "HEAD" else None
             self._answer(reply.status, kept, content, length)
-            connection.close()
 
         def _answer(self, status: int, headers: dict[str, str], content: bytes, length: str | None = None) -> None:
             self.send_response_only(status)

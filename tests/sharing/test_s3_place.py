@@ -70,6 +70,24 @@ def test_a_write_has_a_condition_that_the_store_checks(bucket: Any) -> None:
     assert place.read("none") is None
 
 
+def test_a_write_whose_reply_was_lost_is_not_taken_for_that_of_another(
+    bucket: Any, s3_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with faulty_store(s3_url) as (proxy, faults):
+        monkeypatch.setenv("AWS_ENDPOINT_URL_S3", proxy)
+        place = open_place(PLACE)
+        faults.lost = 1
+        tag = place.write("lease", b"mine", replaces=None)
+        assert tag
+        faults.lost = 1
+        renewed = place.write("lease", b"mine again", replaces=tag)
+        assert renewed
+        assert renewed != tag
+        assert faults.lost == 0
+        assert place.write("lease", b"another's", replaces=tag) is None
+        place.remove("lease")
+
+
 def test_objects_that_are_too_large_are_not_read(bucket: Any, tmp_path: Path) -> None:
     bucket.put_object(Bucket="team", Key="animals/index.json", Body=bytes(object_place.MAX_READ_BYTES + 1))
     place = open_place(PLACE)

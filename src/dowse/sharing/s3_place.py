@@ -1,5 +1,6 @@
 """A place in an S3 bucket. Credentials, region and endpoint come from where the AWS tools look for them, and nowhere else."""
 
+import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
@@ -77,7 +78,8 @@ class S3Place:
 
         def get() -> TaggedObject:
             reply = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
-            data = require_small(self.name, key, reply["Body"].read(MAX_READ_BYTES + 1))
+            with contextlib.closing(reply["Body"]) as body:
+                data = require_small(self.name, key, body.read(MAX_READ_BYTES + 1))
             return TaggedObject(data, str(reply["ETag"]))
 
         return self._try("read", get, expected=_MISSING_CODES)
@@ -90,7 +92,10 @@ class S3Place:
             place = {"Bucket": self._bucket, "Key": self._prefix + key}
             return str(self._client.put_object(**place, Body=data, **condition)["ETag"])
 
-        return self._try("written", put, expected=(*_REFUSED_CODES, *_MISSING_CODES))
+        tag = self._try("written", put, expected=(*_REFUSED_CODES, *_MISSING_CODES))
+        if tag is None and (found := self.read(key)) and found.data == data:
+            return found.tag  # the reply to an earlier attempt was lost, and the next one met what that had written
+        return tag
 
     def upload(self, file: Path, key: str) -> None:
         """Write an object from a file, in parts if it is large."""
