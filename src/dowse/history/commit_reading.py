@@ -117,18 +117,20 @@ def _split_records(
     git: GitObjects, arguments: Sequence[str], names: Sequence[str], separator: bytes, seconds: float
 ) -> Iterator[bytes]:
     """Yield what follows each separator, up to a limit. The last one is left out if git failed in it."""
-    buffer, is_begun = bytearray(), False
+    buffer, is_begun, searched = bytearray(), False, 0
     with contextlib.closing(git.stream(*arguments, lines=names, seconds=seconds)) as chunks:
         for chunk in chunks:
             buffer += chunk
-            while (at := buffer.find(separator)) >= 0:
+            while (at := buffer.find(separator, searched)) >= 0:
                 if is_begun:
                     yield bytes(buffer[:at])
                 is_begun = True
                 del buffer[: at + len(separator)]
+                searched = 0
             if len(buffer) > MAX_RECORD_BYTES + len(chunk):
                 # Keep the beginning, and the end in which a separator may have begun.
                 del buffer[MAX_RECORD_BYTES : len(buffer) - len(separator)]
+            searched = max(0, len(buffer) - len(separator))
     if is_begun:
         yield bytes(buffer)
 
