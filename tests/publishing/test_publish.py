@@ -268,6 +268,14 @@ def test_a_folder_of_a_repository_is_published_by_itself(project: Path, place: s
     assert found_at(place, "milk cow") == ["farm.py"]
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="no such names")
+def test_names_that_only_some_systems_allow_are_published_and_served(project: Path, place: str) -> None:
+    commit(project, {"docs/Zoo::Zebra.md": "# Stripes\n", "src\\odd.py": "def count_ostriches(): pass\n"})
+    publish_words(project, place)
+    assert found_at(place, "stripes") == ["docs/Zoo::Zebra.md"]
+    assert found_at(place, "count ostriches") == ["src\\odd.py"]
+
+
 def test_an_error_says_what_to_do_in_a_folder_that_is_no_repository(tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     with pytest.raises(Failed, match="git"):

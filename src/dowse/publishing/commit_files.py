@@ -9,6 +9,7 @@ from dowse.errors import Failed
 from dowse.history.git_objects import GitObjects
 from dowse.platform import disk_errors
 from dowse.screening.masking import Suspicion, screen_text
+from dowse.sharing.packed_index import can_be_written
 
 MAX_LIST_BYTES = 500_000_000
 FILE_MODES = ("100644", "100755")
@@ -62,7 +63,8 @@ def _list_files(objects: GitObjects) -> Iterator[_Blob]:
         with contextlib.suppress(UnicodeDecodeError, ValueError):  # a name that is no text is not indexed either
             mode, _, name, size = fields.decode().split()
             path = raw.decode().removeprefix(repository.lead)
-            if mode in FILE_MODES and not any(part in ("", ".", "..", ".git") for part in path.split("/")):
+            is_inside = not any(part in ("", ".", "..", ".git") for part in path.split("/"))
+            if mode in FILE_MODES and is_inside and can_be_written(path):
                 yield _Blob(name, int(size), path)
 
 

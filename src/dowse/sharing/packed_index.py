@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from dowse.errors import Failed
-from dowse.platform import disk_errors, make_private_folder, stat_of
+from dowse.platform import IS_WINDOWS, disk_errors, make_private_folder, stat_of
 from dowse.sharing.bounded_zip import open_bounded, unpack_file
 from dowse.store.lexical_follower import FOLDER_PREFIX
 from dowse.store.reference_database import REFERENCES_FILE
@@ -87,13 +87,20 @@ def unpack_files(packed_file: Path, root: Path) -> list[tuple[str, Stat]]:
     with open_bounded(packed_file) as packed, disk_errors(root):
         for path in packed.namelist():
             parts = path.split("/")
-            if any(part in ("", ".", "..") or "\\" in part or ":" in part for part in parts):
+            if any(part in ("", ".", "..") for part in parts):
                 raise Failed(f"The packed files name one outside of their folder: {path[:100]!r}. They are not used.")
+            if not can_be_written(path):
+                continue
             file = root.joinpath(*parts)
             make_private_folder(file.parent)
             unpack_file(packed, path, file)
             found.append((path, stat_of(file.stat())))
     return found
+
+
+def can_be_written(path: str) -> bool:
+    """Return whether a path with slashes names one file here: on Windows, `\\` and `:` lead to folders and drives."""
+    return not (IS_WINDOWS and set(path) & set("\\:"))
 
 
 def _require_bounded(packed_file: Path) -> None:
