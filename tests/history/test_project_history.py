@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from dowse.errors import NoHistory
+from dowse.errors import NoHistory, StoreBusy
 from dowse.history import project_history
 from dowse.history.commit_reading import MAX_MESSAGE_BYTES, CommitRecord, read_commits
 from dowse.history.git_objects import GitObjects
 from dowse.history.history_database import HISTORY_FILE, read_commit_counts
 from dowse.history.project_history import History, open_history
 from dowse.indexes.index import ProjectIndex
+from dowse.platform import Lock
 from dowse.settings import Settings
 from tests.history.conftest import OpenHistory
 from tests.history.repositories import Change, add_commits, git, make_repository
@@ -163,6 +164,19 @@ def test_a_damaged_database_is_made_again(tmp_path: Path, root: Path, opened: Op
     assert len(subjects(opened(root))) == 4
     (tmp_path / "storage" / HISTORY_FILE).unlink()
     assert len(subjects(opened(root))) == 4
+
+
+def test_a_history_that_another_process_reads_is_not_replaced_under_it(
+    tmp_path: Path, root: Path, opened: OpenHistory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = files(opened(root))
+    monkeypatch.setattr(project_history, "REPLACEMENT_SECONDS", 0.1)
+    other = Settings(exclude=("a.py",))
+    with Lock(tmp_path / "storage" / "history.lock").held(0):
+        with pytest.raises(StoreBusy):
+            opened(root, other)
+        assert files(opened(root)) == before
+    assert files(opened(root, other)) == {}
 
 
 def test_other_settings_read_the_history_again(root: Path, opened: OpenHistory) -> None:

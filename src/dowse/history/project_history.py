@@ -39,8 +39,11 @@ MAX_FAILURES = 10
 """After this many commits that cannot be read in one way, the others are not tried in it."""
 ALONE_SECONDS = 1.0
 """How long one such commit may take in each way."""
+LOCK_FILE = "history.lock"
 LOCK_SECONDS = 0.05
 """How long to wait for another process that reads the history; it is searched as far as that process has read."""
+REPLACEMENT_SECONDS = 10.0
+"""How long to wait for such a process before a database is replaced, twice the longest turn of a server."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +111,7 @@ class History:
         repository = replace(self.repository, head=tip or head_commit(self.repository.folders))
         if repository.head == self.database.fact("tip") and not self.has_more():
             return self.coverage()
-        lock = Lock(self._folder / "history.lock")
+        lock = Lock(self._folder / LOCK_FILE)
         with contextlib.suppress(StoreBusy, NotWritable), lock.held(LOCK_SECONDS), open_objects(repository) as git:
             self._follow_head(git)
             _Reading(git, self.database, self.paths, deadline).run()
@@ -137,19 +140,26 @@ class History:
         )
 
     def _open(self) -> HistoryDatabase:
-        file = self._folder / HISTORY_FILE
-        try:
-            database = HistoryDatabase(file)
-            known = database.fact("rules")
-        except StoreDamaged:
-            known = ""
-        else:
-            if known in (None, self._rules):
+        if database := self._open_usable():
+            return database
+        # It holds nothing that the repository does not have. Another process may be writing it, or making it anew.
+        with Lock(self._folder / LOCK_FILE).held(REPLACEMENT_SECONDS):
+            if database := self._open_usable():
                 return database
-            database.close()
-        # Damaged, or read under other settings: it holds nothing that the repository does not have.
-        remove_history(self._folder)
-        return HistoryDatabase(file)
+            remove_history(self._folder)
+            return HistoryDatabase(self._folder / HISTORY_FILE)
+
+    def _open_usable(self) -> HistoryDatabase | None:
+        """Return the database; None if it is damaged, or was read under other settings."""
+        try:
+            database = HistoryDatabase(self._folder / HISTORY_FILE)
+        except StoreDamaged:
+            return None
+        with contextlib.suppress(StoreDamaged):
+            if database.fact("rules") in (None, self._rules):
+                return database
+        database.close()
+        return None
 
     def _follow_head(self, git: GitObjects) -> None:
         """List the commits that HEAD leads to, if it was moved."""
