@@ -8,6 +8,9 @@ EVAL ?= .bench/eval
 CODE_SEARCH ?= .bench/code-search
 ISSUES ?= .bench/checkouts
 
+# Bytecode is kept, whatever the environment says: without it, each process compiles all tests again.
+export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: help demo check test coverage wheel smoke docs soak bench model speed lock clean
 
 help: ## list the verbs
@@ -53,13 +56,15 @@ test: .venv/node/installed ## install, check style and types, run every test
 docs: .venv/installed ## build the documentation site into .docs/site; a warning is an error
 	$(RUN) docs/build.py
 
-# The processes that the tests start are measured too; the figures of all are combined. Measuring takes time: a test of
-# a time limit may fail, and the report is made nevertheless.
+# The processes that the tests start are measured too; the figures of all are combined. Measuring takes time and loads
+# modules: a test of a time limit or of what is imported may fail, and the report is made nevertheless.
 coverage: .venv/node/installed ## run every test and say which lines and branches none of them reaches
 	rm -rf .bench/coverage && mkdir -p .bench/coverage
 	-$(RUN) -m coverage run -m pytest -q -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder
 	$(RUN) -m coverage combine --quiet .bench/coverage
 	$(RUN) -m coverage report
+	$(RUN) -m coverage json --quiet -o .bench/coverage/report.json
+	$(RUN) -c 'import json, sys; share = json.load(open(".bench/coverage/report.json"))["totals"]["percent_branches_covered"]; print(f"{share:.1f} % of the branches"); sys.exit(share < 92)'
 
 wheel: .venv/installed ## build the wheel and the source distribution into dist/, and try the wheel in an empty environment
 	rm -rf dist .venv/empty

@@ -317,9 +317,16 @@ def _read_tables() -> None:
                 value()
 
 
+def _save_coverage() -> None:
+    """Save what `make coverage` has measured so far: each process that is forked would save it once more."""
+    if (coverage := sys.modules.get("coverage")) and (current := coverage.Coverage.current()):
+        current.save()
+
+
 def main(requests: socket.socket) -> None:
     """Fork for every command and program that is asked for, until nobody can ask any more."""
     failure = _load()
+    _save_coverage()
     gc.collect()
     gc.freeze()
     while True:
