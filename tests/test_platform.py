@@ -247,8 +247,8 @@ def test_windows_renames_a_file_after_it_is_closed_and_folds_case(
     opened: set[int] = set()
     make = windows._make_temporary
 
-    def watched(path: Path) -> tuple[int, str]:
-        descriptor, name = make(path)
+    def watched(path: Path, mode: int) -> tuple[int, str]:
+        descriptor, name = make(path, mode)
         opened.add(descriptor)
         return descriptor, name
 

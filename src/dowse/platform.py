@@ -10,7 +10,6 @@ import os
 import shutil
 import stat
 import sys
-import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +31,8 @@ _FILE_FLAGS = (
 )
 _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_DIRECTORY", 0)
 
+PRIVATE_MODE, SHARED_MODE = 0o600, 0o666
+"""The rights of a new file: the user alone, or all that the umask of the user allows."""
 _MIN_FREE_BYTES = 65_536
 """With less space left a disk counts as full: SQLite needs about half of it to open a database for writing."""
 
@@ -135,13 +136,13 @@ def make_private_folder(path: Path) -> None:
             folder.mkdir(mode=0o700, exist_ok=True)
 
 
-def write_atomically(path: Path, data: bytes, *, is_durable: bool = True) -> None:
+def write_atomically(path: Path, data: bytes, *, is_durable: bool = True, mode: int = PRIVATE_MODE) -> None:
     """Replace a file. After a crash it has either the old or the new content, never a part of it.
 
     A file that is checked before it is used and can be made again need not be durable: it may be cut short then."""
     with disk_errors(path):
         _remove_leftovers(path)
-        descriptor, name = _make_temporary(path)
+        descriptor, name = _make_temporary(path, mode)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 file.write(data)
@@ -160,10 +161,11 @@ def write_atomically(path: Path, data: bytes, *, is_durable: bool = True) -> Non
             sync_folder(path.parent)
 
 
-def _make_temporary(path: Path) -> tuple[int, str]:
+def _make_temporary(path: Path, mode: int) -> tuple[int, str]:
     """Create a temporary file beside a file. It stays locked as long as its owner lives."""
     while True:
-        descriptor, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+        name = str(path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp"))
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
         with contextlib.suppress(OSError):  # some file systems have no locks; nothing is removed there
             _lock_descriptor(descriptor)
         if IS_WINDOWS or os.fstat(descriptor).st_nlink:
@@ -251,8 +253,8 @@ class Lock:
     stale lock can remain. The file names the owner, for the error messages of waiting processes.
     """
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, path: Path, mode: int = PRIVATE_MODE) -> None:
+        self.path, self._mode = path, mode
         self._descriptor: int | None = None
 
     @property
@@ -271,7 +273,7 @@ class Lock:
         if self._descriptor is not None:
             return False
         with disk_errors(self.path.parent):
-            descriptor = _open_lock_file(self.path)
+            descriptor = _open_lock_file(self.path, self._mode)
         try:
             _lock_descriptor(descriptor)
         except OSError as error:
@@ -332,12 +334,12 @@ class Lock:
             self.release()
 
 
-def _open_lock_file(path: Path) -> int:
+def _open_lock_file(path: Path, mode: int) -> int:
     """Open the file of a lock for writing. A folder or a broken link in its place is moved aside: it is nobody's data."""
     with contextlib.suppress(FileNotFoundError):  # there is none yet, or another process has moved it
         if not stat.S_ISREG(os.lstat(path).st_mode) and not path.is_file():
             path.rename(f"{path}.{time.time_ns()}.bak")
-    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
+    return os.open(path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), mode)
 
 
 if sys.platform == "win32":

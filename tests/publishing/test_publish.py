@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import time
@@ -18,7 +19,7 @@ from dowse.errors import Failed, NotFound, StoreBusy, StoreTooNew
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.keeping.shared_copy import SharedCopy, prepare_version
-from dowse.platform import storage_root
+from dowse.platform import IS_WINDOWS, storage_root
 from dowse.publishing import publish as publishing
 from dowse.sharing import bounded_zip
 from dowse.sharing.object_place import FolderPlace
@@ -54,6 +55,24 @@ def test_a_server_without_a_checkout_answers_from_the_commit_and_names_it(projec
     assert place in notice
     assert report.version.commit in notice
     assert not list((storage_root() / "indexes").glob("*/fetched-*"))
+
+
+@pytest.mark.skipif(IS_WINDOWS, reason="Windows has no umask")
+@pytest.mark.parametrize("umask", [0o022, 0o027])
+def test_a_published_folder_has_the_rights_that_the_umask_gives(project: Path, place: str, umask: int) -> None:
+    """The lock, too, so that another user of the group can publish where the umask lets it write."""
+    before = os.umask(umask)
+    try:
+        publish_words(project, place)
+    finally:
+        os.umask(before)
+    published = [Path(place), *Path(place).rglob("*")]
+    assert {file.name for file in published} >= {"packed", "index.json", "write.lock", "index.lancedb"}
+    wanted = {file: (0o777 if file.is_dir() else 0o666) & ~umask for file in published}
+    assert {file: stat.S_IMODE(file.stat().st_mode) for file in published} == wanted
+    own = list(storage_root().iterdir())
+    assert own
+    assert not any(file.stat().st_mode & 0o077 for file in own), "the storage root is private under any umask"
 
 
 def test_secrets_are_masked_in_everything_that_is_published(project: Path, place: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from dowse.errors import Failed
-from dowse.platform import Lock, disk_errors, make_private_folder, write_atomically
+from dowse.platform import SHARED_MODE, Lock, disk_errors, write_atomically
 
 LOCK_SECONDS = 10.0
 MAX_READ_BYTES = 1 << 20
@@ -65,7 +65,7 @@ class ObjectPlace(Protocol):
 
 
 class FolderPlace:
-    """A folder that several machines mount, or one machine uses."""
+    """A folder that several machines mount, or one machine uses. Others read it: files have the rights of the umask."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -88,19 +88,19 @@ class FolderPlace:
             return self._write(key, data, replaces)
 
     def _write(self, key: str, data: bytes, replaces: str | None) -> str | None:
-        make_private_folder(self._folder)
-        with Lock(self._folder / "write.lock").held(LOCK_SECONDS):
+        _make_folder(self._folder)
+        with Lock(self._folder / "write.lock", SHARED_MODE).held(LOCK_SECONDS):
             found = self.read(key)
             if (found.tag if found else None) != replaces:
                 return None
-            write_atomically(self._folder / key, data)
+            write_atomically(self._folder / key, data, mode=SHARED_MODE)
         return hashlib.sha256(data).hexdigest()
 
     def upload(self, file: Path, key: str) -> None:
         """Copy a file to the place."""
         target = self._folder / key
         with self._errors("written"):
-            make_private_folder(target.parent)
+            _make_folder(target.parent)
             with disk_errors(target):
                 shutil.copyfile(file, target)
 
@@ -132,6 +132,11 @@ class FolderPlace:
             yield
         except OSError as error:
             raise Failed(f"{self.name} cannot be {what}: {error.strerror}.") from error
+
+
+def _make_folder(folder: Path) -> None:
+    with disk_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
 
 
 def require_small(place: str, key: str, data: bytes) -> bytes:
