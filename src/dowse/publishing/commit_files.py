@@ -1,6 +1,7 @@
 """The tracked files of a commit, written into a folder with their secrets masked; the working tree is not read."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +15,10 @@ from dowse.sharing.packed_index import can_be_written
 MAX_LIST_BYTES = 500_000_000
 FILE_MODES = ("100644", "100755")
 """Files. Links and submodules are left out, as in a working tree."""
+_GIT_FOLDER = re.compile(r"(?ai:\.git|git~1)[. ]*(?::.*)?", re.DOTALL)
+"""Names under which a file system that ignores case, or NTFS, finds the folder of git."""
+_HFS_IGNORED = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *range(0x206A, 0x2070), 0xFEFF))
+"""Characters that HFS+ ignores in names, as git lists them."""
 
 
 class _Blob(NamedTuple):
@@ -63,9 +68,15 @@ def _list_files(objects: GitObjects) -> Iterator[_Blob]:
         with contextlib.suppress(UnicodeDecodeError, ValueError):  # a name that is no text is not indexed either
             mode, _, name, size = fields.decode().split()
             path = raw.decode().removeprefix(repository.lead)
-            is_inside = not any(part in ("", ".", "..", ".git") for part in path.split("/"))
-            if mode in FILE_MODES and is_inside and can_be_written(path):
+            if mode in FILE_MODES and _is_inside(path) and can_be_written(path):
                 yield _Blob(name, int(size), path)
+
+
+def _is_inside(path: str) -> bool:
+    """Return whether a path names a file below the root, and none in a folder of git, on any file system."""
+    if any(part in ("", ".", "..") for part in path.split("/")):
+        return False
+    return not any(map(_GIT_FOLDER.fullmatch, re.split(r"[/\\]", path.translate(_HFS_IGNORED))))
 
 
 def _read_blobs(objects: GitObjects, blobs: list[_Blob]) -> Iterator[tuple[_Blob, bytes]]:
