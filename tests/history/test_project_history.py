@@ -117,6 +117,58 @@ def test_commits_after_a_missing_one_are_read(root: Path, opened: OpenHistory) -
     assert history.coverage().notes()[0].startswith("Older commits are not known: git cannot read the history: ")
 
 
+def remove_object(root: Path, revision: str) -> None:
+    name = git(root, "rev-parse", revision)
+    (root / ".git" / "objects" / name[:2] / name[2:]).unlink()
+
+
+@pytest.fixture
+def listed(root: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[History]:
+    """A history of which all commits are listed and the newest one is read."""
+    storage = tmp_path / "bounded"
+    storage.mkdir()
+    with open_history(root, storage, Settings()) as history, monkeypatch.context() as patch:
+        patch.setattr(project_history, "BATCH", 1)
+        patch.setattr(project_history, "BATCHES", 1)
+        history.update(0)
+        patch.undo()
+        yield history
+
+
+@pytest.mark.parametrize("gone", [{1}, {2}, {3}, {1, 2}])
+def test_only_a_commit_that_went_away_is_unreadable(root: Path, listed: History, gone: set[int]) -> None:
+    """git passes over it without an error; the last commit was once taken for it, and lost."""
+    for age in sorted(gone, reverse=True):  # git finds the older ones by the younger
+        remove_object(root, f"HEAD~{age}")
+    coverage = listed.update(60)
+    assert subjects(listed) == [f"Commit {3 - age}" for age in range(4) if age not in gone]
+    assert (coverage.read, coverage.unreadable, coverage.total) == (4 - len(gone), len(gone), 4)
+    assert not listed.has_more()
+
+
+@pytest.mark.parametrize("gone", [1, 2])
+def test_a_commit_that_went_away_does_not_hide_one_without_its_files(root: Path, listed: History, gone: int) -> None:
+    """git passes over the first and ends at the second, which has its message without its files."""
+    remove_object(root, f"HEAD~{3 - gone}^{{tree}}")
+    remove_object(root, f"HEAD~{gone}")
+    coverage = listed.update(60)
+    assert subjects(listed) == [f"Commit {3 - age}" for age in range(4) if age != gone]
+    assert (coverage.read, coverage.unreadable) == (3, 1)
+
+
+def test_a_commit_that_went_away_before_its_symbols_were_read_is_not_asked_for_again(
+    root: Path, tmp_path: Path
+) -> None:
+    add_commits(root, [Change("Peel", {"a.py": "def peel():\n    return 1\n"})])
+    with open_history(root, tmp_path, Settings()) as history:
+        assert history.update(0).with_symbols == 0
+        assert len(subjects(history)) == 5
+        remove_object(root, "HEAD~2")
+        history.update(60)
+        assert not history.has_more()
+        assert ("peel",) in history.database.rows("SELECT names FROM symbols")
+
+
 def test_odd_commits_are_read(tmp_path: Path, opened: OpenHistory) -> None:
     root = make_repository(
         tmp_path / "odd",

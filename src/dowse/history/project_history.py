@@ -204,11 +204,14 @@ class _Reading:
     def _read_batch(self, names: Sequence[str]) -> None:
         """Store commits as they are read; pass over one that cannot be read."""
         records: list[CommitRecord] = []
+        unreadable: list[str] = []
         done = 0
         try:
             for record in read_commits(self._git, names, max(self._seconds, 0.5), READING_MODES[self._mode]):
                 records.append(self._allowed(record))
-                done += 1
+                at = names.index(record.name, done)
+                unreadable += names[done:at]  # git prints nothing about a commit that is gone
+                done = at + 1
                 if len(records) == BATCH:
                     self._database.add_commits(records)
                     records = []
@@ -218,8 +221,9 @@ class _Reading:
                 self._read_alone(names[done])
         else:
             self._database.add_commits(records)
-            for name in names[done:]:
-                self._database.set_state(name, UNREADABLE)
+            unreadable += names[done:]
+        for name in unreadable:
+            self._database.set_state(name, UNREADABLE)
 
     def _read_alone(self, name: str) -> None:
         """Read as much as possible of a commit for which objects are missing, or which takes too long."""
@@ -231,22 +235,33 @@ class _Reading:
                 found = [self._allowed(record) for record in read_commits(self._git, [name], ALONE_SECONDS, how)]
             except Failed:
                 continue
-            self._database.add_commits(found)
-            return
+            if found:
+                self._database.add_commits(found)
+                return
         self._database.set_state(name, UNREADABLE)
 
     def _read_symbols(self, names: Sequence[str]) -> bool:
         """Store the symbols of commits; return whether there may be more to read."""
         found: dict[str, dict[str, list[str]]] = {}
+        done = 0
         try:
-            for name, by_path in read_symbols(self._git, names, max(self._seconds, 0.5)):
-                found[name] = {path: symbols for path, symbols in by_path.items() if self._paths.allows(path)}
+            for name, symbols in self._allowed_symbols(names, max(self._seconds, 0.5)):
+                done = names.index(name, done) + 1
+                found[name] = symbols
         except Failed:
-            if self._seconds > 0 and len(found) < len(names):
+            if self._seconds > 0 and done < len(names):
                 self._failures += 1
-                found[names[len(found)]] = {}  # a content of it is missing
-        self._database.add_symbols(found)
-        return bool(found)
+                with contextlib.suppress(Failed):  # a content of this commit is missing, or of the next one
+                    found.update(self._allowed_symbols(names[done : done + 1], ALONE_SECONDS))
+                done += 1
+        else:
+            done = len(names)
+        self._database.add_symbols({name: found.get(name, {}) for name in names[:done]})
+        return done > 0
+
+    def _allowed_symbols(self, names: Sequence[str], seconds: float) -> Iterator[tuple[str, dict[str, list[str]]]]:
+        for name, by_path in read_symbols(self._git, names, seconds):
+            yield name, {path: symbols for path, symbols in by_path.items() if self._paths.allows(path)}
 
     def _allowed(self, record: CommitRecord) -> CommitRecord:
         """Return a commit without the paths that may not be shown."""
