@@ -1,5 +1,6 @@
 """The hook of an assistant, run with recorded tool calls as the assistant runs it, against a real server."""
 
+import asyncio
 import contextlib
 import json
 import os
@@ -8,7 +9,7 @@ import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import pytest
 
 from dowse.assistants import search_hook
 from dowse.indexes.index import ProjectIndex
+from dowse.server import hook_socket
 from tests.encoding_worker.conftest import wait_until
 from tests.sample_data import write_tree
 
@@ -165,3 +167,98 @@ def test_a_folder_that_others_can_enter_is_not_used(root: Path, storage: Path) -
         assert run_hook(grep(root, "parse_address")) == ""
         thread.join()
     assert heard == []
+
+
+async def ask(call: bytes) -> bytes:
+    """Return what a hook with this call gets from the server in this process."""
+    reader, writer = await asyncio.open_unix_connection(Path(search_hook.socket_folder()) / f"{os.getpid()}.sock")
+    with contextlib.closing(writer), contextlib.suppress(ConnectionError):  # a call that is too long is not read
+        writer.write(call)
+        await writer.drain()
+        writer.write_eof()
+        return await reader.read()
+    return b""
+
+
+async def say_hello(call: Mapping[str, Any]) -> str:
+    return f"hello {call['tool_name']}"
+
+
+@pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that waits longer for a call than a busy machine needs."""
+    monkeypatch.setattr(hook_socket, "READ_SECONDS", 60)
+
+
+@pytest.mark.usefixtures("patient")
+def test_a_call_that_is_none_gets_nothing_and_the_next_one_is_answered() -> None:
+    call = b'{"tool_name": "Grep"}'
+    long = b'{"tool_name": "' + b"x" * search_hook.MAX_CALL_BYTES + b'"}'
+
+    async def run() -> list[bytes]:
+        async with hook_socket.listening(say_hello):
+            return [await ask(each) for each in (long, b"[]", b"{", b"[" * 100_000, call)]
+
+    *others, last = asyncio.run(run())
+    assert others == [b""] * 4
+    assert json.loads(last)["hookSpecificOutput"]["additionalContext"] == "hello Grep"
+
+
+@pytest.mark.usefixtures("patient")
+def test_hooks_that_would_have_to_wait_get_nothing_at_once() -> None:
+    """They give up after less than a second, and a server that searched for them would only be busy."""
+    is_full, running = asyncio.Event(), 0
+
+    async def wait_for_others(_call: Mapping[str, Any]) -> str:
+        nonlocal running
+        running += 1
+        await is_full.wait()
+        return "found"
+
+    async def run() -> list[bytes]:
+        async with hook_socket.listening(wait_for_others):
+            first = [asyncio.create_task(ask(b"{}")) for _ in range(hook_socket.MAX_CALLS)]
+            async with asyncio.timeout(60):
+                while running < hook_socket.MAX_CALLS:
+                    await asyncio.sleep(0.01)
+            late = await ask(b"{}")
+            is_full.set()
+            return [late, *await asyncio.gather(*first)]
+
+    late, *first = asyncio.run(run())
+    assert late == b""
+    assert all(b"found" in answer for answer in first)
+
+
+def test_sockets_of_killed_servers_are_removed_and_those_of_running_ones_stay(storage: Path) -> None:
+    folder = storage / "hooks"
+    folder.mkdir(parents=True, mode=0o700)
+    ended = subprocess.Popen([sys.executable, "-I", "-S", "-c", ""])
+    ended.wait()
+    names = (f"{ended.pid}.sock", f"{ended.pid}.new", f"{os.getppid()}.sock", "other.sock")
+    with contextlib.ExitStack() as stack:
+        for name in names:
+            stack.enter_context(socket.socket(socket.AF_UNIX)).bind(str(folder / name))
+        (folder / f"{ended.pid}0.sock").write_bytes(b"a file of somebody")
+        seen: set[str] = set()
+
+        async def run() -> None:
+            async with hook_socket.listening(say_hello):
+                seen.update(file.name for file in folder.iterdir())
+
+        asyncio.run(run())
+    assert seen == {*names[2:], f"{ended.pid}0.sock", f"{os.getpid()}.sock"}
+    assert not (folder / f"{os.getpid()}.sock").exists(), "a server that ends removes its own"
+
+
+def test_a_server_without_a_private_folder_works_and_logs_why(storage: Path, caplog: pytest.LogCaptureFixture) -> None:
+    folder = storage / "hooks"
+    folder.mkdir(parents=True)
+    folder.chmod(0o755)
+
+    async def run() -> bool:
+        async with hook_socket.listening(say_hello):
+            return any(folder.iterdir())
+
+    assert not asyncio.run(run())
+    assert "hooks is not private; remove it" in caplog.text

@@ -3,8 +3,12 @@
 from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 
+from dowse.history import history_search, project_history
+from dowse.history.history_database import SYMBOLS_READ, read_commit_counts
+from dowse.store.storage_layout import index_folder
 from tests.history.repositories import Change, git, make_repository
 from tests.sample_data import write_tree
 from tests.surfaces.project import project_client
@@ -64,6 +68,24 @@ def test_a_reply_fits_its_budget(tmp_path: Path) -> None:
 
     count, is_cut = run_conversation("auto", ask, root, budget_tokens=2000)
     assert (0 < count < 40, is_cut) == (True, True)
+
+
+def test_commits_that_a_search_did_not_wait_for_are_read_in_the_background(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first reply says how far it has read, and the rest is read although nobody asks again."""
+    monkeypatch.setattr(history_search, "search_history", partial(history_search.search_history, seconds=0))
+    monkeypatch.setattr(project_history, "BATCH", 1)
+    monkeypatch.setattr(project_history, "BATCHES", 1)
+
+    async def ask(assistant: Assistant) -> tuple[str, str]:
+        first = await assistant.call_tool("search_history", query="begin")
+        with anyio.fail_after(60):
+            while read_commit_counts(index_folder(shop)) != {SYMBOLS_READ: 3}:
+                await anyio.sleep(0.02)
+        return first["covers"], (await assistant.call_tool("search_history", query="begin"))["covers"]
+
+    assert run_conversation("auto", ask, shop) == ("the newest 1 of 3 commits", "all 3 commits")
 
 
 def test_what_cannot_be_searched_says_why(tmp_path: Path, shop: Path) -> None:

@@ -1,0 +1,56 @@
+"""`dowse publish`, and what it says."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.history.repositories import git
+from tests.publishing.shared_places import commit, found_at, make_project
+from tests.sample_data import write_tree
+
+pytest.importorskip("lancedb", reason="needs the extra lance")
+
+
+@pytest.fixture
+def animals(tmp_path: Path) -> Path:
+    return make_project(tmp_path / "animals")
+
+
+def test_it_says_what_was_published_and_what_is_there_already(run: Run, animals: Path, tmp_path: Path) -> None:
+    place, name = tmp_path / "place", git(animals, "rev-parse", "HEAD")[:12]
+    first = run("publish", animals, place, "--without-model")
+    title, changes = first.out.splitlines()
+    assert (first.code, title) == (0, f"{place}: published commit {name}: 3 files, 3 chunks")
+    assert changes.startswith("  3 added, 0 updated, 0 removed since the version before, in ")
+    assert found_at(str(place), "milk cow") == ["src/farm.py"]
+    again = run("publish", animals, place, "--without-model")
+    assert (again.code, again.out) == (0, f"{place}: commit {name} is published already: 3 files, 3 chunks\n")
+
+
+def test_the_json_has_the_version_and_the_differences(
+    run: Run, animals: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without DIR, the project around the working directory is published."""
+    place = tmp_path / "place"
+    monkeypatch.chdir(animals / "src")
+    assert run("publish", place, "--without-model", "--json").json["status"] == "published"
+    commit(animals, {"src/farm.py": None, "src/pond.py": "def count_ducks(): pass\n"})
+    second = run("publish", place, "--without-model", "--json").json
+    assert second.pop("seconds") >= 0
+    assert second == {
+        "status": "published", "place": str(place), "commit": git(animals, "rev-parse", "HEAD"), "version": 2,
+        "files": 3, "chunks": 3, "encoders": second["encoders"], "added": 1, "updated": 0, "removed": 1,
+    }  # fmt: skip
+    assert run("publish", place, "--without-model", "--json").json["status"] == "unchanged"
+
+
+def test_what_cannot_be_published_is_said(run: Run, animals: Path, tmp_path: Path) -> None:
+    many = run("publish", animals, tmp_path, "more")
+    assert (many.code, "takes a folder and a place" in many.err) == (2, True)
+    plain = write_tree(tmp_path / "plain", {"pyproject.toml": "", "a.py": "x = 1\n"})
+    without = run("publish", plain, tmp_path / "place")
+    assert (without.code, "is not in a git repository" in without.err) == (3, True)
+    other = run("publish", animals, "gs://bucket")
+    assert (other.code, other.out) == (2, "")
+    assert not (tmp_path / "place").exists()
