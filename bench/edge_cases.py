@@ -16,6 +16,7 @@ from bench import judged, quality
 from dowse.chunking.source_references import DEFINITION, Import, SourceReferences
 from dowse.history.co_changes import MAX_FILES
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import SourceFile, SourceFiles
 from dowse.store.reference_database import module_of
@@ -95,6 +96,7 @@ def _links(edges: Mapping[str, set[str]], paths: Sequence[str]) -> Links:
 
 def graph_of(project: ProjectIndex) -> Graph:
     """Return the edges of an index with references. A name that one file defines leads from its users to it."""
+    read_missing_references(project)
     database, graph = project.whole.references.database, Graph()
     resolver = ImportResolver(SourceFiles(database), project.source.read_bytes)
     definers, used = defaultdict[str, set[str]](set), dict[str, set[str]]()

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.name_resolution import Confidence
 from dowse.references.reference_search import ReferenceOptions, find_references
 
@@ -122,6 +123,7 @@ def main() -> int:
     for root in arguments.roots:
         project = ProjectIndex(root.resolve())
         project.update()
+        read_missing_references(project)
         if arguments.truth:
             checked = json.loads(arguments.truth.read_text(encoding="utf-8"))
             wanted = [(one["name"], one["path"], one["line"], 0) for one in checked]

@@ -216,8 +216,6 @@ class Put:
     """Why the file was read as plain text and not by its parser; empty if it was not."""
     is_repair: bool = False
     """True when it replaces a document with the same content, whose chunks are damaged."""
-    references: bytes = b""
-    """The packed references of a source file."""
 
 
 @dataclass(frozen=True, slots=True)

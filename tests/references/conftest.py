@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.reference_search import ReferenceOptions, References, find_references
 from tests.sample_data import write_tree
 
@@ -45,6 +46,7 @@ def project(bowl: Path) -> Iterator[ProjectIndex]:
     """The project, indexed."""
     index = ProjectIndex(bowl)
     index.update()
+    read_missing_references(index)
     yield index
     index.close()
 

@@ -6,6 +6,7 @@ import pytest
 
 from dowse.chunking.source_references import Import
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import SourceFiles
 from tests.sample_data import write_tree
@@ -27,6 +28,7 @@ def resolver(tmp_path_factory: pytest.TempPathFactory) -> tuple[SourceFiles, Imp
     root: Path = write_tree(tmp_path_factory.mktemp("imports"), FILES)
     project = ProjectIndex(root)
     project.update()
+    read_missing_references(project)
     files = SourceFiles(project.whole.references.database)
     return files, ImportResolver(files, project.source.read_bytes)
 

@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.reference_lookup import read_missing_references
 from dowse.sharing.packed_index import pack_index, unpack_index
 from tests.sample_data import write_tree
 
@@ -14,6 +15,7 @@ PRIVATE = {"encoder": "minilm", "encoderFolder": "/models", "maskSecrets": False
 def test_settings_that_are_no_business_of_others_are_neither_packed_nor_taken(tmp_path: Path) -> None:
     index = ProjectIndex(write_tree(tmp_path / "app", {"pear.py": "pear = 1\n", "vendor/plum.py": "plum = 1\n"}))
     index.update()
+    read_missing_references(index)
     index.close()
     settings = index.folder / "config.json"
     settings.write_text(json.dumps({"exclude": ["vendor/**"], **PRIVATE}), encoding="utf-8")

@@ -1,35 +1,33 @@
-"""The references of a store follow its catalog; what is missing or damaged is read again by the next run."""
+"""The references of a store are read when they are asked for, and follow its catalog from then on."""
 
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dowse.chunking import find_references
+from dowse.store import reference_index
 from dowse.store.local import LocalStore
 from dowse.store.reference_database import REFERENCES_FILE
-from dowse.types import Batch, Finding, Put, StoredDocument
+from dowse.types import Batch, StoredDocument
 from tests.sample_data import World
 
 
 class SourceWorld(World):
-    """Python files whose references can be read again."""
+    """Python files whose references can be read."""
 
     def __init__(self) -> None:
         super().__init__()
         self.read: list[str] = []
+        self.changed: set[str] = set()
 
-    def source(self, path: str, text: str) -> Put:
-        put = self.put(path, text)
-        return replace(put, references=find_references(text, "python"))
-
-    def read_references(self, documents: Iterable[StoredDocument]) -> Iterator[tuple[StoredDocument, bytes]]:
+    def read_references(self, documents: Iterable[StoredDocument]) -> Iterator[tuple[StoredDocument, bytes | None]]:
         for document in documents:
             self.read.append(document.path)
-            yield document, find_references(self.files[document.path], "python")
+            text = None if document.path in self.changed else self.files[document.path]
+            yield document, None if text is None else find_references(text, "python")
 
 
 @pytest.fixture
@@ -47,44 +45,55 @@ def paths_with(store: LocalStore, name: str) -> list[str]:
 
 def fill(folder: Path, world: SourceWorld) -> None:
     with closing(open_store(folder, world)) as store:
-        store.apply(Batch(puts=[world.source("a.py", "def peel(): ...\n"), world.source("b.py", "x.peel()\n")]))
+        store.apply(Batch(puts=[world.put("a.py", "def peel(): ...\n"), world.put("b.py", "x.peel()\n")]))
+        store.references.catch_up()
+
+
+def test_references_are_not_read_before_they_are_asked_for(tmp_path: Path, world: SourceWorld) -> None:
+    with closing(open_store(tmp_path, world)) as store:
+        store.apply(Batch(puts=[world.put("a.py", "def peel(): ...\n")]))
+        assert (store.references.is_used, store.references.has_backlog(), store.check(), world.read) == (
+            False, False, [], [],
+        )  # fmt: skip
+        assert not (tmp_path / REFERENCES_FILE).exists()
 
 
 def test_references_follow_every_batch(tmp_path: Path, world: SourceWorld) -> None:
+    fill(tmp_path, world)
     with closing(open_store(tmp_path, world)) as store:
-        store.apply(Batch(puts=[world.source("a.py", "def peel(): ...\n"), world.source("b.py", "x.peel()\n")]))
         assert paths_with(store, "peel") == ["a.py", "b.py"]
-        store.apply(Batch(puts=[world.source("b.py", "x.wash()\n")], drops=["a.py"]))
-        assert (paths_with(store, "peel"), paths_with(store, "wash")) == ([], ["b.py"])
+        world.read.clear()
+        store.apply(Batch(puts=[world.put("b.py", "x.wash()\n"), world.put("c.py", "y.wash()\n")], drops=["a.py"]))
+        assert store.references.missing() == 2
+        store.references.catch_up()
+        assert (paths_with(store, "peel"), paths_with(store, "wash")) == ([], ["b.py", "c.py"])
         assert store.references.is_current()
         assert store.check() == []
-        assert world.read == [], "what the parsers found is not read again"
+        assert world.read == ["b.py", "c.py"], "other files are not read again"
 
 
-def test_references_that_a_killed_process_did_not_store_are_read_by_the_next_run(
+def test_a_file_that_changed_since_it_was_indexed_is_read_once_it_is_as_indexed(
     tmp_path: Path, world: SourceWorld
 ) -> None:
     fill(tmp_path, world)
     with closing(open_store(tmp_path, world)) as store:
-        store._catalog.apply(Batch(puts=[world.source("c.py", "y.peel()\n")], drops=["a.py"]))
-        assert store.references.missing() == 1
+        store.apply(Batch(puts=[world.put("c.py", "y.peel()\n")]))
+        world.changed.add("c.py")
         store.references.catch_up()
-        assert (paths_with(store, "peel"), world.read) == (["b.py", "c.py"], ["c.py"])
-        assert store.references.is_current()
+        assert (paths_with(store, "peel"), store.references.missing()) == (["a.py", "b.py"], 1)
+        world.changed.clear()
+        store.references.catch_up()
+        assert (paths_with(store, "peel"), store.references.missing()) == (["a.py", "b.py", "c.py"], 0)
 
 
-def test_an_index_of_an_earlier_version_gets_its_references(tmp_path: Path, world: SourceWorld) -> None:
-    fill(tmp_path, world)
-    (tmp_path / REFERENCES_FILE).unlink()
+def test_reading_stops_in_time_and_goes_on(tmp_path: Path, world: SourceWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reference_index, "_READ_DOCUMENTS", 1)
     with closing(open_store(tmp_path, world)) as store:
-        assert store.references.missing() == 2
-        assert store.check() == [Finding("references", "are missing")]
-        store.apply(Batch(puts=[world.source("c.py", "z.peel()\n")]))
-        assert not store.references.is_current(), "a batch adds its own alone"
-        store.references.catch_up()
-        assert paths_with(store, "peel") == ["a.py", "b.py", "c.py"]
-        assert world.read == ["a.py", "b.py"]
-        assert store.check() == []
+        store.apply(Batch(puts=[world.put(f"{letter}.py", "x.peel()\n") for letter in "abc"]))
+        store.references.catch_up(seconds=-1.0)
+        assert (store.references.missing(), world.read) == (3, [])
+        store.references.catch_up(seconds=60.0)
+        assert (store.references.missing(), world.read) == (0, ["a.py", "b.py", "c.py"])
 
 
 @pytest.mark.parametrize("damage", ["no database", "a foreign catalog", "an earlier version", "a damaged row"])
@@ -102,7 +111,7 @@ def test_damaged_references_are_made_again(tmp_path: Path, world: SourceWorld, d
         with closing(sqlite3.connect(file)) as connection, connection:
             connection.execute(statement)
     with closing(open_store(tmp_path, world)) as store:
-        store.apply(Batch(puts=[world.source("c.py", "z.peel()\n")]))  # an index is never lost for its references
+        store.apply(Batch(puts=[world.put("c.py", "z.peel()\n")]))  # an index is never lost for its references
         if damage in ("no database", "a damaged row"):
             store.repair()
         store.references.catch_up()

@@ -8,7 +8,6 @@ __all__ = [
     "MAX_CHUNKS",
     "VERSION",
     "chunk",
-    "chunk_source",
     "cut_as_plain_text",
     "find_references",
     "prepare",
@@ -24,12 +23,6 @@ MAX_CHUNKS = 1000
 
 def chunk(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:
     """Return the chunks of a text, and whether some were dropped because there are more than `MAX_CHUNKS`."""
-    chunks, is_truncated, _ = chunk_source(text, language, kind)
-    return chunks, is_truncated
-
-
-def chunk_source(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool, bytes]:
-    """Return the result of `chunk` and the packed references of a source file, from one parse."""
     # Imported here because it takes 70 ms, and only indexing needs it.
     from dowse.chunking.dispatch import cut_text
 
@@ -37,7 +30,7 @@ def chunk_source(text: str, language: str, kind: Kind) -> tuple[tuple[Chunk, ...
 
 
 def find_references(text: str, language: str) -> bytes:
-    """Return the packed references of a source file, without cutting it."""
+    """Return the packed references of a source file."""
     from dowse.chunking import dispatch
 
     return dispatch.find_references(text, language)
@@ -50,13 +43,18 @@ def cut_as_plain_text(text: str, kind: Kind) -> tuple[tuple[Chunk, ...], bool]:
     return cut_plain_text(text, kind, MAX_CHUNKS)
 
 
-def prepare(language: str) -> None:
-    """Load the grammars that a text in this language may need."""
+def prepare(language: str, *, has_references: bool = False) -> None:
+    """Load the grammars that a text in this language may need, for cutting it or for its references."""
     from dowse.chunking.grammars import load_grammar
 
     grammar = load_grammar(language)
-    if grammar is not None and grammar.rival:
-        load_grammar(grammar.rival)
+    languages = [language, grammar.rival] if grammar is not None and grammar.rival else [language]
+    for name in languages:
+        load_grammar(name)
+        if has_references:
+            from dowse.chunking.reference_syntax import load_reference_syntax  # not needed to cut a text
+
+            load_reference_syntax(name)
 
 
 def prepare_all(languages: Iterable[str]) -> None:

@@ -13,15 +13,14 @@ _MARKDOWN_LANGUAGES = frozenset({"markdown", "html"})
 """Languages whose documents arrive here as Markdown; HTML pages are converted when they are read."""
 
 
-def cut_text(text: str, language: str, kind: Kind, max_chunks: int) -> tuple[tuple[Chunk, ...], bool, bytes]:
-    """Return the first `max_chunks` chunks of a text, whether it has more, and its packed references."""
+def cut_text(text: str, language: str, kind: Kind, max_chunks: int) -> tuple[tuple[Chunk, ...], bool]:
+    """Return the first `max_chunks` chunks of a text, and whether it has more."""
     whole = Text(text)
-    spans, references = _find_spans(whole, language, kind)
-    return *_first_chunks(whole, spans, max_chunks), references
+    return _first_chunks(whole, _find_spans(whole, language, kind), max_chunks)
 
 
 def find_references(text: str, language: str) -> bytes:
-    """Return the packed references of a source file, without cutting it."""
+    """Return the packed references of a source file."""
     return source_references(Text(text), language)
 
 
@@ -35,8 +34,8 @@ def _first_chunks(text: Text, spans: Iterable[Span], max_chunks: int) -> tuple[t
     return chunks[:max_chunks], len(chunks) > max_chunks
 
 
-def _find_spans(text: Text, language: str, kind: Kind) -> tuple[Iterable[Span], bytes]:
+def _find_spans(text: Text, language: str, kind: Kind) -> Iterable[Span]:
     if kind == "docs":
-        is_markdown = language in _MARKDOWN_LANGUAGES
-        return (markdown_spans(text) if is_markdown else split_text(text.characters, DOCS_SIZE)), b""
-    return syntax_spans(text, language) or (split_text(text.characters, CODE_SIZE), b"")
+        return markdown_spans(text) if language in _MARKDOWN_LANGUAGES else split_text(text.characters, DOCS_SIZE)
+    spans = syntax_spans(text, language)
+    return split_text(text.characters, CODE_SIZE) if spans is None else spans

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.chunking.definitions import SCOPE, Definition
 from dowse.chunking.import_statements import imports_of
+from dowse.chunking.reference_syntax import ReferenceSyntax, load_reference_syntax
 from dowse.chunking.source_references import (
     ANNOTATION,
     CALL,
@@ -24,8 +25,6 @@ from dowse.chunking.source_references import (
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-    from dowse.chunking.grammars import Grammar
 
 MAX_USES = 20_000
 """The maximum number of uses kept of one file, so that no file floods the index."""
@@ -52,7 +51,7 @@ _RECEIVER_BYTES = 60
 class _ParsedFile(NamedTuple):
     """A parsed file, and what the query of its language found in it."""
 
-    grammar: "Grammar"
+    syntax: ReferenceSyntax
     data: bytes
     line_starts: list[int]
     captures: "dict[str, list[Node]]"
@@ -64,25 +63,26 @@ class _ParsedFile(NamedTuple):
 
 
 def extract_references(
-    grammar: "Grammar", root: "Node", data: bytes, definitions: list[Definition], line_starts: list[int]
+    language: str, root: "Node", data: bytes, definitions: list[Definition], line_starts: list[int]
 ) -> bytes:
     """Return the packed references of a parsed file; nothing for a language without a query."""
-    if grammar.references is None:
+    syntax = load_reference_syntax(language)
+    if syntax is None:
         return b""
     from tree_sitter import QueryCursor
 
-    captures = QueryCursor(grammar.references, match_limit=10_000).captures(root)
+    captures = QueryCursor(syntax.query, match_limit=10_000).captures(root)
     imports = [
         found
         for node in sorted(captures.get("import", ()), key=lambda node: node.start_byte)
         for found in imports_of(
-            grammar.name,
+            language,
             data[node.start_byte : min(node.end_byte, node.start_byte + _MAX_IMPORT_BYTES)].decode(errors="replace"),
             bisect_right(line_starts, node.start_byte),
         )
     ]
-    known = _known_names(definitions, imports) if grammar.is_explicit else None
-    file = _ParsedFile(grammar, data, line_starts, captures, known)
+    known = _known_names(definitions, imports) if syntax.is_explicit else None
+    file = _ParsedFile(syntax, data, line_starts, captures, known)
     table, scopes = UseTable(), _Scopes(definitions)
     skipped = {node.start_byte for node in captures.get("skip", ())}
     skipped |= _add_definitions(file, scopes, table)
@@ -119,10 +119,10 @@ def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> s
 
 def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: UseTable) -> None:  # noqa: C901 - as below
     """Add the uses of names. A file has hundreds of them, so that the loop is one function."""
-    grammar, known, line_starts = file.grammar, file.known, file.line_starts
+    syntax, known, line_starts = file.syntax, file.known, file.line_starts
     areas, numbers, rows = _Areas(file.captures), table.numbers, table.rows
-    keywords, sigils, code = grammar.keywords, grammar.sigils, _blank_no_code(file.captures, file.data)
-    found: Iterable[re.Match[bytes]] = grammar.name_pattern.finditer(code)
+    keywords, sigils, code = syntax.keywords, syntax.sigils, _blank_no_code(file.captures, file.data)
+    found: Iterable[re.Match[bytes]] = syntax.name_pattern.finditer(code)
     if known is not None:
         found = [match for match in found if match[0] in known or code[match.start() - 1] in _MEMBER_ENDS]
     for match in found:

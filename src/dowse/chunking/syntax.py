@@ -3,11 +3,10 @@
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from dowse.chunking.definitions import SCOPE, Definition, EnclosingNames, find_definitions
 from dowse.chunking.grammars import Grammar, load_grammar, parse
-from dowse.chunking.reference_extraction import extract_references
 from dowse.chunking.spans import Span, Text
 from dowse.chunking.splitter import CODE_SIZE, ChunkSize, split_text
 from dowse.chunking.tree_blocks import MAX_WHOLE_SIZE, TARGET_SIZE, TreeCutter
@@ -31,30 +30,23 @@ class ParsedSource:
     definitions: list[Definition]
 
 
-class SourceSpans(NamedTuple):
-    """The spans of a source file, and its packed references."""
-
-    spans: list[Span]
-    references: bytes
-
-
-def syntax_spans(text: Text, language: str) -> SourceSpans | None:
+def syntax_spans(text: Text, language: str) -> list[Span] | None:
     """Return the spans of a source file, or None if its language has no grammar or parsing fails."""
     source = _parse_source(text.utf8, language)
     if source is None:
         return None
     spans = split_text(text.characters, CODE_SIZE) if _is_mostly_errors(source.root) else _cut_tree(text, source)
-    return SourceSpans(_add_symbols(text, list(spans), source.definitions), _references(text, source))
+    return _add_symbols(text, list(spans), source.definitions)
 
 
 def source_references(text: Text, language: str) -> bytes:
     """Return the packed references of a source file; nothing if it cannot be parsed."""
     source = _parse_source(text.utf8, language)
-    return _references(text, source) if source else b""
+    if source is None:
+        return b""
+    from dowse.chunking.reference_extraction import extract_references  # not needed to cut a text
 
-
-def _references(text: Text, source: ParsedSource) -> bytes:
-    return extract_references(source.grammar, source.root, text.utf8, source.definitions, text.line_starts)
+    return extract_references(source.grammar.name, source.root, text.utf8, source.definitions, text.line_starts)
 
 
 def _parse_source(data: bytes, language: str) -> ParsedSource | None:

@@ -39,6 +39,7 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
     from dowse.indexes.file_surroundings import find_surroundings
     from dowse.indexes.project_lookup import find_project, open_or_find
     from dowse.indexes.project_search import update_if_quick
+    from dowse.indexes.reference_lookup import read_missing_references
 
     inside = parse_folder(folder)
     file = parse_path(path)
@@ -51,7 +52,8 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
     try:
         with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
             update_if_quick(project, "", waits=True, progress=progress)
-            files, changes = find_surroundings(project, str(file), limit)
+            read_missing_references(project, progress=progress)
+            files, changes, _ = find_surroundings(project, str(file), limit)
     finally:
         project.close()
     found = {

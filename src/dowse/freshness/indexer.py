@@ -199,7 +199,7 @@ def _make_put_like(parsed: "ParsedDocument", twin: StoredDocument, chunks: Itera
         )
         for chunk in chunks
     )
-    return Put(parsed.document, cut, twin.is_truncated, RECIPE, references=parsed.references)
+    return Put(parsed.document, cut, twin.is_truncated, RECIPE)
 
 
 def _start_entry(
@@ -251,10 +251,7 @@ def _start_representation(
 
 def make_put(parsed: "ParsedDocument") -> Put:
     """Return the change for the store that a parsed document is."""
-    return Put(
-        parsed.document, parsed.chunks, parsed.is_truncated, RECIPE, parsed.vectors, parsed.problem,
-        references=parsed.references,
-    )  # fmt: skip
+    return Put(parsed.document, parsed.chunks, parsed.is_truncated, RECIPE, parsed.vectors, parsed.problem)
 
 
 class _PendingBatch:

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 from dowse.errors import Failed, PathRefused
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.reference_lookup import READ_SECONDS, read_missing_references
 from dowse.references.related_files import RelatedFile, RelatedFiles, find_related
-from dowse.store.reference_index import QUICK_DOCUMENTS
 
 HISTORY_SECONDS = 2.0
 """How long commits are read that are not known yet."""
@@ -19,6 +19,8 @@ class FileSurroundings(NamedTuple):
 
     files: RelatedFiles
     changes: tuple[RelatedFile, ...]
+    unread: int = 0
+    """Files whose imports are not known yet."""
 
 
 def find_surroundings(index: ProjectIndex, path: str, limit: int) -> FileSurroundings:
@@ -27,10 +29,9 @@ def find_surroundings(index: ProjectIndex, path: str, limit: int) -> FileSurroun
     if not verdict.is_allowed or index.store.document(verdict.path) is None:
         reason = verdict.reason or "the index has no such file"
         raise PathRefused(f"{verdict.path} is not indexed: {reason}. See: dowse why {verdict.path}")
-    if index.whole.references.missing() <= QUICK_DOCUMENTS:  # more are left to the process that indexes
-        index.whole.references.catch_up()
+    unread = read_missing_references(index, READ_SECONDS)
     found = find_related(index.whole.references.database, index.source.read_bytes, verdict.path)
-    return FileSurroundings(found, _changes(index, verdict.path, limit))
+    return FileSurroundings(found, _changes(index, verdict.path, limit), unread)
 
 
 def _changes(index: ProjectIndex, path: str, limit: int) -> tuple[RelatedFile, ...]:

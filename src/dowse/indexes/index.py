@@ -85,9 +85,10 @@ class ProjectIndex(OpenedIndex):
                 except StoreDamaged as error:
                     self._start_over(error)
                     report = self._run(progress, None, first, is_confirmed=is_confirmed)
-                if drift is None and report.is_complete:  # a search that updates some files does not wait for it
-                    self.whole.references.catch_up(progress)
-                return report
+            # Searches need no references, so that the index is complete for them before these are read.
+            if drift is None and report.is_complete and self.whole.references.is_used:
+                self.whole.references.catch_up(progress)
+            return report
 
     def _begin_with_shared_index(self) -> None:
         """Begin a new index with a shared one, so that only files that differ from it are parsed and encoded."""
@@ -276,7 +277,6 @@ class ProjectIndex(OpenedIndex):
         if report.changed_anything:
             self.whole.rebuild_words()  # removed entries would still count in the statistics
             forget_encoded_chunks(self.whole)  # an older catalog gives their ids to others
-        self.whole.references.catch_up(progress)
         write_sidecar_files(self.folder, self.root, self.whole, is_full=False)
         return [*self.whole.check(), *check_sidecar_files(self.folder, self.root, self.whole)]
 

@@ -35,7 +35,7 @@ Parsed = ParsedDocument | Verdict
 
 def parse(source: FileSource, content: FileContent) -> Document | Verdict:
     """Have a file read, without its chunks; return the verdict against a file that cannot be read."""
-    parsed = start_parsing(source, content, is_cut=False, has_references=False)()
+    parsed = start_parsing(source, content, is_cut=False)()
     return parsed if isinstance(parsed, Verdict) else parsed.document
 
 
@@ -54,11 +54,10 @@ def start_parsing(
     *,
     is_cut: bool = True,
     is_encoded: bool = False,
-    has_references: bool = True,
+    has_references: bool = False,
 ) -> Callable[[], Parsed]:
     """Have a file read by the next free process; return a function that waits for the result.
 
-    A file that is cut into chunks gets its references as well.
     A file that its parser cannot cope with is read as plain text. The function raises Failed if no process can be
     started.
     """

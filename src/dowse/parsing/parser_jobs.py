@@ -19,7 +19,7 @@ def prepare(fields: Fields) -> None:
     """Load what a job needs and no file can influence, so that it does not count against the limits of the file."""
     if fields["job"] == "document":
         if fields["kind"] == "code":
-            chunking.prepare(fields["language"])
+            chunking.prepare(fields["language"], has_references=fields["has_references"])
         if fields["is_encoded"]:
             _table()
     elif fields["job"] == "prepare":
@@ -48,18 +48,17 @@ def _parse_document(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
         return {"unreadable": str(error)}, b""
     reply: Fields = {"reading": _reading_to_json(found)}
     text = b"" if found.is_verbatim else found.text.encode("utf-8", "surrogatepass")
-    references = b""
     if fields["is_cut"]:
-        chunks, is_truncated, references = chunking.chunk_source(found.text, fields["language"], fields["kind"])
+        chunks, is_truncated = chunking.chunk(found.text, fields["language"], fields["kind"])
         reply |= {"chunks": [_chunk_to_json(chunk) for chunk in chunks], "is_truncated": is_truncated}
         if fields["is_encoded"] and (vectors := _encode(fields["path"], chunks)):
             reply["vector_bytes"] = len(vectors[0])
             text += b"".join(vectors)
-    elif fields["has_references"] and fields["kind"] == "code":
+    if fields["has_references"] and fields["kind"] == "code":
         references = chunking.find_references(found.text, fields["language"])
-    if references:
         reply["reference_bytes"] = len(references)
-    return reply, text + references
+        text += references
+    return reply, text
 
 
 def _encode(path: str, chunks: Sequence[Chunk]) -> list[bytes]:

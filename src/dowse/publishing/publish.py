@@ -17,6 +17,7 @@ from dowse.history.git_objects import find_repository, open_objects
 from dowse.indexes.encoder_state import wanted_versions
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
+from dowse.indexes.reference_lookup import read_missing_references
 from dowse.platform import make_private_folder
 from dowse.publishing.commit_files import write_commit_files
 from dowse.publishing.working_folder import working_folder
@@ -73,6 +74,7 @@ def publish(
             report = index.update(progress)
             if not report.is_complete:
                 raise KeyboardInterrupt
+            read_missing_references(index, progress=progress)
             if with_model:
                 encode_now(index, progress, say)
             require_lease()

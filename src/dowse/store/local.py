@@ -210,7 +210,6 @@ class LocalStore:
             self._lost += lost
             applied = self._catalog.apply(batch)
             unfinished += [follower.append(applied) for follower in self._followers()]
-            self.references.append(applied)
         finally:
             left = [finish for finish in unfinished if finish is not nothing_to_finish]
             is_small = len(batch.puts) <= SMALL_BATCH_DOCUMENTS

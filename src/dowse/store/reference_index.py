@@ -1,11 +1,11 @@
-"""The references of a store, kept in step with its catalog.
+"""The references of a store, read when they are first asked for and kept in step with its catalog from then on.
 
-A batch adds the references that its parsers found. References may be missing, because a process was killed,
-the file was deleted or an earlier version made the index. They are found by comparing ids, and the process that indexes
-reads them again.
+Searches do not need them, and reading them would take a fifth of the time of indexing. The documents that
+lack them are found by comparing ids with the catalog.
 """
 
 import contextlib
+import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -13,21 +13,26 @@ from dowse.chunking.source_references import VERSION
 from dowse.errors import Failed, StoreDamaged
 from dowse.platform import Lock
 from dowse.store.catalog import Catalog
-from dowse.store.catalog_writer import AppliedBatch
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
-from dowse.store.reference_database import REFERENCES_FILE, ReferenceDatabase, ReferenceRow, remove_database
+from dowse.store.reference_database import (
+    REFERENCES_FILE,
+    ReferenceDatabase,
+    ReferenceRow,
+    database_files,
+    remove_database,
+)
 from dowse.types import Progress, StoredDocument, View
 
-ReadReferences = Callable[[Iterable[StoredDocument]], Iterator[tuple[StoredDocument, bytes]]]
-"""A function that yields documents with the references that their files have now."""
+ReadReferences = Callable[[Iterable[StoredDocument]], Iterator[tuple[StoredDocument, bytes | None]]]
+"""A function that yields documents with their references; None for a file that has changed since it was indexed."""
 
 QUICK_DOCUMENTS = 50
-"""Up to this many documents are read before an answer, which takes less than a second."""
-_READ_DOCUMENTS = 200
-"""Documents whose references are read before they are stored."""
+"""More documents than these are left to a process of its own, where there is one: they take more than a second."""
+_READ_DOCUMENTS = 250
+"""Documents whose references are read before they are stored: enough for two processes."""
 
 
-def read_none(documents: Iterable[StoredDocument]) -> Iterator[tuple[StoredDocument, bytes]]:
+def read_none(documents: Iterable[StoredDocument]) -> Iterator[tuple[StoredDocument, bytes | None]]:
     """Yield the documents without references."""
     return ((document, b"") for document in documents)
 
@@ -41,6 +46,11 @@ class ReferenceIndex:
         self._inode = 0
         self._current_at: object = None
         """The state of the catalog in which nothing was missing."""
+
+    @property
+    def is_used(self) -> bool:
+        """Whether references were ever asked for, and are kept since then."""
+        return bool(database_files(self._folder))
 
     @property
     def database(self) -> ReferenceDatabase:
@@ -75,28 +85,14 @@ class ReferenceIndex:
 
     def has_backlog(self) -> bool:
         """Return whether so many documents lack their references that a process of its own reads them."""
-        return not self.is_current() and self.missing() > QUICK_DOCUMENTS
+        return self.is_used and not self.is_current() and self.missing() > QUICK_DOCUMENTS
 
-    def append(self, applied: AppliedBatch) -> None:
-        """Add the references of one batch. If they cannot be stored, they are missing until the next run."""
-        added = [
-            ReferenceRow(document.document_id, put.document.path, put.document.language, put.references)
-            for document in applied.added
-            if (put := document.put).document.views & View.PROJECT
-        ]
-        removed = [document_id for document_id, _ in applied.removed]
-        try:
-            gone, missing = self._differences()
-            is_last = not set(gone) - set(removed) and not set(missing) - {row.id for row in added}
-            self._write(removed, added, applied.sequence if is_last else None)
-        except StoreDamaged:
-            self._start_over()
-        except Failed:
-            self._current_at = None
+    def catch_up(self, progress: Progress | None = None, seconds: float | None = None) -> None:
+        """Read the references of the documents that lack them, in steps that are kept if it is interrupted.
 
-    def catch_up(self, progress: Progress | None = None) -> None:
-        """Read the references of all documents that lack them, in steps that are kept if it is interrupted."""
-        reached = self._catalog.sequence()
+        With `seconds`, no step begins after this time.
+        """
+        deadline, reached = time.monotonic() + (seconds or 0.0), self._catalog.sequence()
         try:
             removed, missing = self._differences()
         except StoreDamaged:
@@ -104,30 +100,37 @@ class ReferenceIndex:
             removed, missing = self._differences()
         if not removed and not missing:
             return
+        has_all = True
         for start in range(0, len(missing), _READ_DOCUMENTS):
+            if seconds is not None and time.monotonic() > deadline:
+                return
             documents = self._catalog.documents_by_id(missing[start : start + _READ_DOCUMENTS])
+            read = list(self._read(documents.values()))
             rows = [
                 ReferenceRow(document.id, document.path, document.language, data)
-                for document, data in self._read(documents.values())
+                for document, data in read
+                if data is not None
             ]
+            has_all = has_all and len(rows) == len(read)
             with self._lock.held(WRITE_WAIT_SECONDS):
                 self._write(removed, rows)
             removed = []
             if progress:
                 progress(min(start + _READ_DOCUMENTS, len(missing)), len(missing))
         with self._lock.held(WRITE_WAIT_SECONDS):
-            self._write(removed, [], reached)
+            self._write(removed, [], reached if has_all else None)
 
     def problems(self) -> list[str]:
-        """Return damage to the references. Those that are only behind the catalog are completed by the next run."""
+        """Return damage to the references. Those that are only behind the catalog are read when they are asked for."""
+        if not self.is_used:
+            return []
         try:
-            is_missing = "catalog" not in self.database.facts() and self._catalog.document_ids(View.PROJECT)
-            return ["are missing"] if is_missing else self.database.problems()
+            return self.database.problems()
         except Failed as error:
             return [str(error)]
 
     def repair(self) -> None:
-        """Remove references that are wrong; the next run reads them again."""
+        """Remove references that are wrong; they are read again when they are asked for."""
         if self.problems():
             self._start_over()
 

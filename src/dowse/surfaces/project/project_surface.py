@@ -212,7 +212,7 @@ class ProjectSurface:
         answers, problems = await ask_each(projects, lambda served: served.ask_fresh(partial(find, served=served)))
         for served, answer in answers:
             if answer.missing and not served.is_running:
-                served.start_run()  # an earlier version made the index
+                served.start_run()  # which reads the references of the other files
         found = [(partial(self.service.shown_path, served), *answer[:2]) for served, answer in answers]
         problems += [warning for _, _, covered in found for warning in coverage_warnings(covered)]
         return references_reply(found, offset, limit, call.budget_characters, [*self.service.warnings, *problems])
@@ -222,9 +222,10 @@ class ProjectSurface:
         await self._chosen(call)
         served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
         limit, shown_path = int(call.arguments["limit"]), partial(self.service.shown_path, served)
-        return await served.ask_fresh(
-            lambda index, _pending: related_reply(shown_path, find_surroundings(index, path, limit), limit)
-        )
+        found = await served.ask_fresh(lambda index, _pending: find_surroundings(index, path, limit))
+        if found.unread and not served.is_running:
+            served.start_run()
+        return related_reply(shown_path, found, limit)
 
     async def explain(self, call: Call) -> Reply:
         """Explain why a file is or is not indexed, and its rank for a query."""

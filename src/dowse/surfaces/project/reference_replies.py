@@ -56,7 +56,7 @@ def references_reply(
 
 def related_reply(shown_path: ShowPath, found: FileSurroundings, limit: int) -> Reply:
     """Return the files around a file, each with the reason."""
-    files, changes = found
+    files, changes, unread = found
     groups = {
         "imports": files.imports,
         "importedBy": files.imported_by,
@@ -69,7 +69,10 @@ def related_reply(shown_path: ShowPath, found: FileSurroundings, limit: int) -> 
             name: [{"path": shown_path(one.path), "reason": one.reason} for one in rows[:limit]]
             for name, rows in groups.items()
         },
-        **present(notListed={name: len(rows) - limit for name, rows in groups.items() if len(rows) > limit}),
+        **present(
+            notListed={name: len(rows) - limit for name, rows in groups.items() if len(rows) > limit},
+            warnings=[f"The imports of {unread} files are still being read. Ask again in a moment."] if unread else [],
+        ),
     }
 
 
