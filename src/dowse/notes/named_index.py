@@ -164,10 +164,9 @@ class NamedIndex:
         find = "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) WHERE doc_id = ?"
         with self.database.snapshot() as connection:
             read_state(connection)
-            row = connection.execute(find, (doc_id,)).fetchone()
-        if row is None:
-            raise NotFound(f"Document not found: {doc_id}")
-        return _make_stored(row)
+            if row := connection.execute(find, (doc_id,)).fetchone():
+                return _make_stored(row)  # in the snapshot, which recognizes damage by an odd value
+        raise NotFound(f"Document not found: {doc_id}")
 
     def every_document(self) -> Iterator[StoredNote]:
         """Yield all documents of one consistent state, by id."""
