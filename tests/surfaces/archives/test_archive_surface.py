@@ -203,20 +203,35 @@ def test_a_damaged_database_is_said_to_be_one(mode: str, locations: ArchiveLocat
     assert str(locations.database) not in (result.structured_content or {})["userMessage"]
 
 
-@pytest.mark.parametrize("budget", [1000, 4000])
-def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(mode: str, tmp_path: Path, budget: int) -> None:
+@pytest.fixture(scope="module")
+def linked(tmp_path_factory: pytest.TempPathFactory) -> ArchiveLocations:
+    """A hundred documents, each of which cites all of them."""
+    folder = tmp_path_factory.mktemp("linked")
     links = " ".join(f"[{n}]({n}.md)" for n in range(100))
-    locations = make_archives(tmp_path, {f"{n}.md": f"# Apple {n}\n\n{links}\n" for n in range(100)})
-    index_archives(locations).close()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOWSE_HOME", str(folder / "dowse"))
+        locations = make_archives(folder, {f"{n}.md": f"# Apple {n}\n\n{links}\n" for n in range(100)})
+        index_archives(locations).close()
+    return locations
+
+
+@pytest.mark.parametrize("budget", [1000, 4000])
+def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(
+    mode: str, linked: ArchiveLocations, budget: int
+) -> None:
     arguments = {"query": "apple", "includeCitations": True, "citationDepth": 3, "limit": 50}
-    reply = content_of(call(mode, locations, "searchLocalArchives", arguments, budget))
+    reply = content_of(call(mode, linked, "searchLocalArchives", arguments, budget))
     assert wire_characters(reply) <= budget * 4
     assert "truncated" in reply["metadata"]
     ids = {node["id"] for node in reply["citationGraph"]["nodes"]}
     assert all({edge["from"], edge["to"]} <= ids for edge in reply["citationGraph"]["edges"])
-    shorter = content_of(call(mode, locations, "find_citations", {"document": "0.md", "limit": 500}, budget))
+    shorter = content_of(call(mode, linked, "find_citations", {"document": "0.md", "limit": 500}, budget))
     assert wire_characters(shorter) <= budget * 4
     assert "truncated" in shorter
+    around = content_of(call(mode, linked, "find_citations", {"document": "0.md", "limit": 500, "depth": 3}, budget))
+    assert wire_characters(around) <= budget * 4
+    assert around["citationGraph"]["truncated"].startswith("Left out")
+    assert around["citing"], "the citations themselves are worth more than the graph around them"
 
 
 def test_the_other_questions_of_the_graph_have_tools_on_demand(mode: str, locations: ArchiveLocations) -> None:

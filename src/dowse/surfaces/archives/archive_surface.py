@@ -203,22 +203,19 @@ class ArchiveSurface:
 
 
 def _shorten_lists(found: dict[str, Any], budget: int) -> dict[str, Any]:
-    """Halve the longest lists of a reply until it fits, and state so in `truncated`."""
+    """Leave out the graph of a reply and halve its longest lists until it fits, and state so in `truncated`."""
     found = {**found, "truncated": "Lists are cut to fit the reply. Ask with a smaller limit, or for one direction."}
+    if "citationGraph" in found:
+        found["citationGraph"] = {"nodes": [], "edges": [], "truncated": "Left out: the reply would be too long."}
     while wire_characters(found) > budget:
         name = max(
             (key for key, value in found.items() if isinstance(value, list)),
             key=lambda key: len(found[key]),
             default="",
         )
-        if name and found[name]:
-            found[name] = found[name][: len(found[name]) // 2]
-        elif found.get("citationGraph"):
-            found["citationGraph"] = {"nodes": [], "edges": [], "truncated": "Left out: the reply would be too long."}
-            if wire_characters(found) > budget:
-                del found["citationGraph"]
-        else:
+        if not name or not found[name]:
             break
+        found[name] = found[name][: len(found[name]) // 2]
     return found
 
 
