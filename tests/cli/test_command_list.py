@@ -11,6 +11,7 @@ import pytest
 
 from dowse import __version__
 from dowse.cli.command_list import COMMANDS
+from dowse.freshness.pending_paths import PendingPaths
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.types import Rule, Verdict
@@ -75,6 +76,15 @@ def test_status_before_and_after(run: Run, root: Path) -> None:
     assert after.json["kinds"]["docs"]["files"] == 1
     assert run("status", root / "src", "--json").json["projectPath"] == str(root)
     assert "ready" in run("status", root).out
+
+
+def test_status_lists_the_changes_that_a_watcher_has_noticed_and_not_indexed_yet(run: Run, root: Path) -> None:
+    run("index", root)
+    noticed = PendingPaths(storage_layout.index_folder(root))
+    noticed.add(["src/apple.py", "docs/guide.md"], 0)
+    noticed.save()
+    assert "\n  pending: 2 paths, docs/guide.md, src/apple.py" in run("status", root).out
+    assert run("status", root, "--json").json["pendingFiles"] == 2
 
 
 def test_a_project_of_nothing_is_shown_as_a_problem(run: Run, tmp_path: Path) -> None:
@@ -266,6 +276,7 @@ def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Run, root: Path) 
     (folder / "catalog.sqlite").write_bytes(b"garbage" * 1000)
     status = run("status", root, "--json")
     assert (status.code, status.json["status"]) == (1, "failed")
+    assert f"\n  problem: {status.json['problem']}\n" in run("status", root).out
     assert run("doctor", root).code == 1
     ran = run("index", root)
     assert ran.code == 0

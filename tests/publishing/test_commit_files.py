@@ -7,8 +7,9 @@ import pytest
 
 from dowse.history.git_objects import find_repository, open_objects
 from dowse.platform import IS_WINDOWS
-from dowse.publishing.commit_files import write_commit_files
+from dowse.publishing.commit_files import mask_file, write_commit_files
 from tests.history.repositories import Change, git, make_repository
+from tests.publishing.shared_places import KEY
 
 NAMES = (
     ".git", ".GIT", ".Git", ".git.", ".GIT ", ".git. .", ".git::$INDEX_ALLOCATION", "git~1", "GIT~1", "git~1 ",
@@ -46,3 +47,17 @@ def test_a_path_that_leads_into_gits_folder_on_some_file_system_is_left_out(tmp_
     assert {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()} == wanted
     assert "sub/.gitignore" in wanted
     assert "sub/.GIT" not in wanted
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "latin-1"])
+def test_a_secret_is_masked_in_every_encoding_and_the_rest_stays(encoding: str) -> None:
+    text = f'# café\r\nKEY = "{KEY}"\r\nlast = 1\r\n'
+    masked = mask_file("settings.py", text.encode(encoding)).decode(encoding)
+    assert masked == text.replace(KEY, "[masked: aws-access-token]")
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\xff\xfe", b"\xff\xfe\x00", bytes(range(256)), "caf\u00e9 = 1\n".encode("latin-1")]
+)
+def test_a_file_without_a_secret_keeps_its_bytes(data: bytes) -> None:
+    assert mask_file("a.py", data) == data

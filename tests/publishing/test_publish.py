@@ -17,6 +17,7 @@ import pytest
 
 from dowse.errors import Failed, NotFound, StoreBusy, StoreTooNew
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping import shared_copy
 from dowse.keeping.service import Service
 from dowse.keeping.shared_copy import SharedCopy, prepare_version
 from dowse.platform import IS_WINDOWS, storage_root
@@ -27,6 +28,7 @@ from dowse.sharing.place_lookup import open_place
 from dowse.sharing.shared_version import read_version, require_version, write_version
 from dowse.store import storage_layout
 from dowse.types import KINDS
+from tests.encoding_worker.conftest import wait_until
 from tests.publishing.shared_places import FILES, KEY, commit, found_at, found_in, make_project, publish_words
 
 lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
@@ -121,6 +123,39 @@ def test_a_server_goes_on_with_its_version_and_follows_the_next(
         assert found_in(before, "count ducks") == []
     finally:
         service.close()
+
+
+def test_a_server_looks_for_newer_versions_by_itself(
+    project: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared_copy, "CHECK_SECONDS", 0.01)
+    publish_words(project, place)
+    copy = SharedCopy(place)
+    first = copy.root
+    service = Service([first])
+    try:
+        copy.follow(service)
+        commit(project, {"src/pond.py": "def count_ducks():\n    return 3\n"})
+        publish_words(project, place)
+        wait_until(lambda: service.projects[0].root != first)
+        assert found_in(service.projects[0].root, "count ducks") == ["src/pond.py"]
+    finally:
+        copy.close()
+        service.close()
+
+
+def test_versions_that_nobody_reads_any_more_are_removed(project: Path, place: str) -> None:
+    """The place keeps three versions, for readers that have just read an older `index.json`; a server keeps two."""
+    roots = []
+    for number in range(5):
+        commit(project, {"count.py": f"def count_{number}(): pass\n"})
+        publish_words(project, place)
+        roots.append(prepare_version(open_place(place), require_version(open_place(place))))
+    kept = sorted(file.name.split("-")[0] for file in (Path(place) / "packed").iterdir())
+    assert kept == ["000003", "000003", "000004", "000004", "000005", "000005"]
+    assert [root.exists() for root in roots] == [False, False, False, True, True]
+    assert [storage_layout.index_folder(root).exists() for root in roots] == [False, False, False, True, True]
+    assert found_at(place, "count") == ["count.py"]
 
 
 def test_a_checkout_begins_with_the_shared_index_and_indexes_what_differs(
