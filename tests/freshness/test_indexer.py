@@ -34,8 +34,7 @@ def root(tmp_path: Path) -> Path:
             "logo.png": b"\x89PNG\r\n\x1a\n\0\0",
         },
     )
-    for file in root.rglob("*.*"):
-        age(file)
+    age(*root.rglob("*.*"))
     return root
 
 
@@ -49,10 +48,12 @@ def store(tmp_path: Path, source: ProjectFiles) -> LocalStore:
     return LocalStore(tmp_path / "index", text_reader(source))
 
 
-def age(file: Path) -> None:
-    os.utime(file, ns=(LONG_AGO_NS, LONG_AGO_NS))
-    while time.time_ns() < file.stat().st_ctime_ns + 50_000_000:  # wait for a tick of the file system's clock
-        pass
+def age(*files: Path) -> None:
+    for file in files:
+        os.utime(file, ns=(LONG_AGO_NS, LONG_AGO_NS))
+    changed_ns = max(file.stat().st_ctime_ns for file in files)
+    while time.time_ns() < changed_ns + 50_000_000:  # wait for a tick of the file system's clock
+        time.sleep(0.005)
 
 
 def update(source: ProjectFiles, store: Store, *, is_thorough: bool = False) -> IndexReport:

@@ -49,7 +49,15 @@ def test_a_size_that_is_stated_wrongly_does_not_help(tmp_path: Path) -> None:
 
 
 def test_a_list_of_too_many_files_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = pack(tmp_path / "many.zip", {f"{number}.py": b"" for number in range(70_000)})  # more than 65,535
+    many = tmp_path / "many.zip"
+    with zipfile.ZipFile(many, "w") as written:
+        written.writestr("first.py", b"")
+        for number in range(
+            69_999
+        ):  # with the first, more than 65,535; listed alone, because that takes a third of the time
+            listed = zipfile.ZipInfo(f"{number}.py")
+            listed.header_offset = listed.CRC = 0
+            written.filelist.append(listed)
     with open_bounded(many) as packed:
         assert len(packed.namelist()) == 70_000
     monkeypatch.setattr(bounded_zip, "MAX_DIRECTORY_BYTES", 1 << 20)
