@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.assistants.json_edits import parse_json, put_member, remove_member
+from dowse.assistants.json_edits import add_item, parse_json, put_member, remove_item, remove_member
 
 PATH = ("mcpServers", "dowse")
 ENTRY = {"command": "dowse", "args": ["serve"]}
@@ -104,3 +104,36 @@ def test_any_json_is_edited_as_a_library_would(value: dict[str, Any], indent: in
     put = put_member(text, ("dowse",), ENTRY)
     assert json.loads(put) == {**value, "dowse": ENTRY}
     assert json.loads(remove_member(put, ("dowse",))) == {name: item for name, item in value.items() if name != "dowse"}
+
+
+LISTS = {
+    "no file": "",
+    "no list": '{\n  "a": 1\n}\n',
+    "an empty list": '{"hooks": {"after": []}}',
+    "items in a line": '{"hooks": {"after": [{"x": 1}, {"y": 2}]}}\n',
+    "items in lines, with comments": '{\n  "hooks": {\n    "after": [\n      {"x": 1}, // one\n      {"y": 2} // two\n    ]\n  }\n}\n',
+    "a trailing comma": '{"hooks": {"after": [\n  1,\n]}}\n',
+}
+
+
+@pytest.mark.parametrize("text", LISTS.values(), ids=LISTS)
+def test_an_item_is_added_at_the_end_of_a_list_and_removed_again(text: str) -> None:
+    path = ("hooks", "after")
+    before = parse_json(text).get("hooks", {}).get("after", []) if text else []
+    after = add_item(text, path, ENTRY)
+    assert parse_json(after)["hooks"]["after"] == [*before, ENTRY]
+    removed = remove_item(after, path, len(before))
+    assert parse_json(removed)["hooks"]["after"] == before
+    if before:
+        assert removed == text
+
+
+def test_edits_of_what_is_not_there_change_nothing() -> None:
+    text = '{"hooks": {"after": {}}, "n": 1}'
+    assert remove_member(text, ("servers", "dowse")) == text
+    assert remove_member(text, ("n", "dowse")) == text
+    assert remove_item(text, ("hooks", "before"), 0) == text
+    with pytest.raises(ValueError, match=r"hooks\.after is not a list"):
+        add_item(text, ("hooks", "after"), 1)
+    with pytest.raises(ValueError, match="n is not an object"):
+        put_member(text, ("n", "dowse"), 1)

@@ -15,9 +15,9 @@ from dowse.page.reading_view import folder_view
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 
 NOTES = [
-    make_note("top", "A note.", {"title": "At the top <b>"}),
+    make_note("top", "A note.", {"title": "At the top <b>", "url": " https://example.org/top"}),
     make_note("fruit/apple", "Red."),
-    make_note("fruit/pear", "Green.", {"title": "  "}),
+    make_note("fruit/pear", "Green.", {"title": "  ", "url": "javascript:alert(1)"}),
 ]
 
 
@@ -42,6 +42,17 @@ def test_the_page_lists_notes_by_folders_with_their_titles(surface: NotesSurface
     assert 'href="/read?id=index/kitchen/fruit/pear"' in inner
     with pytest.raises(ItemNotFound, match="no such folder"):
         anyio.run(folder_view, source, "nothing/")
+
+
+def test_a_note_has_the_url_of_its_metadata_or_one_of_its_own(surface: NotesSurface) -> None:
+    """Only an address of the web is taken: a client may open it."""
+    source = NotesSearchSource(surface, "kitchen")
+    urls = {name: anyio.run(source.fetch, name).url for name in ("top", "fruit/apple", "fruit/pear")}
+    assert urls == {
+        "top": "https://example.org/top",
+        "fruit/apple": "note://kitchen/fruit/apple",
+        "fruit/pear": "note://kitchen/fruit/pear",
+    }
 
 
 def test_a_damaged_index_is_not_ready_and_says_what_to_do(surface: NotesSurface) -> None:

@@ -41,3 +41,23 @@ def test_front_matter_is_left_out_and_lines_and_headings_are_known() -> None:
     assert '<h2 id="md-two-b" data-line="9">Two <em>b</em></h2>' in rendered.body
     assert '<p data-line="7">text</p>' in rendered.body
     assert [heading.text for heading in rendered.headings] == ["One", "Two b"]
+
+
+def test_what_authors_write_beside_paragraphs_is_shown() -> None:
+    text = (
+        "Call `a<b>` now  \nor later.[^1]\n\n---\n\n- [x] done\n- [ ] open\n\n3. third\n4. fourth\n\n"
+        "| Name | Size |\n|---|---|\n| pear | 2 |\n\n[^1]: In winter.\n\n![A *pear*](pear.png)\n"
+    )
+    rendered = render_markdown(text, address)
+    assert rendered
+    body = str(rendered.body)
+    assert "Call <code>a&lt;b&gt;</code> now<br>or later.<sup>[1]</sup>" in body
+    assert "<hr>" in body
+    assert "☑ done" in body
+    assert "☐ open" in body
+    assert '<ol start="3">' in body
+    assert "<tr><th>Name</th><th>Size</th></tr>" in body
+    assert "<td>pear</td><td>2</td>" in body
+    assert '<div class="about">[1] <p' in body
+    assert '<span class="image">A <em>pear</em></span>' in body
+    assert "pear.png" not in body
