@@ -58,7 +58,10 @@ def prepare(language: str, *, has_references: bool = False) -> None:
 
 
 def prepare_all(languages: Iterable[str]) -> None:
-    """Unpack what texts in these languages may need, which is much faster than one by one."""
+    """Load what every text needs, and unpack what texts in these languages may need, which is faster than one by one."""
+    import tree_sitter  # noqa: F401 - loaded now, so that the first text need not wait for it
+
+    from dowse.chunking import dispatch  # noqa: F401 - as above
     from dowse.chunking.grammars import unpack_grammars
 
     unpack_grammars(languages)

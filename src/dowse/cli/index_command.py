@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.early_parsing import warm_up_parser
 from dowse.cli.encoding_output import format_encoding, wait_for_vectors
 from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import (
@@ -56,12 +57,14 @@ def index(
         from dowse.cli.publish_command import publish_folder
 
         return publish_folder(folder, store, with_model=True, as_json=as_json)
+    if first is not None:  # a search started this process in the background
+        lower_priority()
+    root = parse_folder(folder)
+    warm_up_parser(root)
     from dowse.indexes.project_lookup import open_project
     from dowse.indexes.storage_limit import enforce_storage_limit
 
-    if first is not None:  # a search started this process in the background
-        lower_priority()
-    project = open_project(parse_folder(folder))
+    project = open_project(root)
     if documents:
         project = project.seen_as(View.DOCUMENTS)
     show_warnings(project.warnings)

