@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.early_parsing import warm_up_parser
 from dowse.cli.encoding_output import format_encoding, wait_for_vectors
 from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import (
@@ -20,6 +19,7 @@ from dowse.cli.output import (
     show_warnings,
 )
 from dowse.errors import TooManyFiles
+from dowse.indexes.early_parsing import warm_up_parser
 from dowse.memory_plan import is_memory_small
 from dowse.platform import lower_priority, release_memory
 from dowse.types import View

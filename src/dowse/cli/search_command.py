@@ -8,10 +8,10 @@ import click
 from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.early_parsing import warm_up_parser
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
 from dowse.cli.result_output import coverage_as_json, coverage_notes, filters_note, show_hits, show_occurrences
 from dowse.errors import UsageError
+from dowse.indexes.early_parsing import warm_up_parser
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex

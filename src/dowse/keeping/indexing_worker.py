@@ -17,9 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dowse.errors import DowseError, Failed
-from dowse.indexes.index import ProjectIndex
-from dowse.indexes.storage_limit import enforce_storage_limit
-from dowse.keeping.indexing_run import REBUILD, VERIFY, VIEWS
+from dowse.indexes.early_parsing import warm_up_parser
 from dowse.memory_plan import is_memory_small
 from dowse.platform import lower_priority, release_memory, writing_error
 from dowse.signals import interrupt_on_terminate
@@ -40,6 +38,7 @@ def main(arguments: list[str]) -> int:
         release_memory(arenas=1)  # before a thread has one of its own
     threading.Thread(target=_stop_with_parent, daemon=True).start()
     try:
+        warm_up_parser(Path(root))
         _index(Path(root), how)
     except DowseError as error:
         _send({"code": error.code, "error": str(error)})
@@ -56,6 +55,10 @@ def main(arguments: list[str]) -> int:
 
 
 def _index(root: Path, how: list[str]) -> None:
+    from dowse.indexes.index import ProjectIndex  # imported while the parser process starts
+    from dowse.indexes.storage_limit import enforce_storage_limit
+    from dowse.keeping.indexing_run import REBUILD, VERIFY, VIEWS
+
     views = [view for view, option in VIEWS.items() if option in how]
     project = ProjectIndex(root, reduce(or_, views, View(0)))
     sent_at = 0.0
