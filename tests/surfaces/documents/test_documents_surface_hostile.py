@@ -105,7 +105,7 @@ def test_a_reply_stays_within_its_budget(tmp_path: Path) -> None:
     heading = "A heading about pears, too, which is long " * 4
     files = {
         f"{'a folder with a long name/' * 3}{number:03} {'ö' * 60}.md": f"# {title}{number}\n\n## {heading}\n\n### {heading}\n\n"
-        + 'A "pear" of \\ many words. ' * 200
+        + 'A "pear" of \\ many words. ' * 30
         for number in range(120)
     }
     index(write_tree(tmp_path, files))
