@@ -369,10 +369,10 @@ def start_in_background(command: list[str]) -> int:
     return process.pid
 
 
-def lower_priority() -> None:
+def lower_priority(steps: int = 5) -> None:
     """Lower the priority of this process."""
     if hasattr(os, "nice"):
-        os.nice(5)
+        os.nice(steps)
 
 
 def multiplies_eight_bits(processors: Path = Path("/proc/cpuinfo")) -> bool:

@@ -57,7 +57,8 @@ def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behi
     big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
     first = start("search", "apple", big, "--limit", "1", "--json")
     assert (first.code, first.json["totalResults"]) == (0, 1)
-    assert 0 < first.json["coverage"]["files"] <= 301
+    coverage = first.json["coverage"]
+    assert (coverage["files"] + coverage["direct"], coverage["is_indexing"]) == (301, True)
     project = ProjectIndex(big)
     deadline = time.monotonic() + 60
     while project.is_being_updated() and time.monotonic() < deadline:

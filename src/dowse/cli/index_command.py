@@ -57,8 +57,8 @@ def index(
         from dowse.cli.publish_command import publish_folder
 
         return publish_folder(folder, store, with_model=True, as_json=as_json)
-    if first is not None:  # a search started this process in the background
-        lower_priority()
+    if first is not None:  # a search started this process in the background, and reads the same files meanwhile
+        lower_priority(10)
     root = parse_folder(folder)
     warm_up_parser(root)
     from dowse.indexes.project_lookup import open_project

@@ -103,7 +103,7 @@ def search(
     if not query:
         raise UsageError("The query is empty. Say what to look for.")
     root = parse_folder(folder)
-    if (exact or is_pattern or how["wait"]) and not in_history:
+    if not in_history:
         warm_up_parser(root)
     from dowse.indexes.project_lookup import open_or_find
 

@@ -7,6 +7,7 @@ from typing import TypeVar
 from dowse.errors import UsageError, WordsMissing
 from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.remaining_time import indexing_seconds
 from dowse.parsing.document_parsing import parse
 from dowse.protocols import FileSource, Searchable
 from dowse.searching.combined_store import CombinedStore
@@ -26,9 +27,8 @@ FIRST_ANSWER_SECONDS = 1.3
 """An index that will be complete within this time is waited for: its answers are better than those of a direct search."""
 FIRST_HITS_SECONDS = 2.5
 """How long a search waits that finds nothing in the files themselves."""
-START_SECONDS = 0.5
-BYTES_PER_SECOND = 1_000_000
-"""How long indexing takes to start, and what it does in a second afterwards, on two cores of which a search has one."""
+SLOWER_BESIDE = 2.0
+"""Indexing takes about this many times longer on two cores of which a search has one."""
 POLL_SECONDS = 0.03
 
 Result = TypeVar("Result")
@@ -59,7 +59,7 @@ def search_growing_index(
     files.read_files(DIRECT_SECONDS)
     answer, searched = _search_directly(index, files, ask)
     searched = searched._replace(unread=searched.unread + len(chosen) - len(readable))
-    needed = START_SECONDS + sum(entry.stat.size for entry in missing) / BYTES_PER_SECOND
+    needed = indexing_seconds([entry.stat.size for entry in missing], SLOWER_BESIDE)
     seconds = FIRST_ANSWER_SECONDS if needed < FIRST_ANSWER_SECONDS else 0.0
     deadline = began + (seconds if is_found(answer) else FIRST_HITS_SECONDS)
     while index.is_being_updated() or _last_check(index) == checked:

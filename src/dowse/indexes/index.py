@@ -120,8 +120,8 @@ class ProjectIndex(OpenedIndex):
                 self._open_store().add_views(views)
                 return self._run(progress, None, "", is_confirmed=True)
 
-    def require_size(self, drift: Drift | None = None) -> int:
-        """Raise TooManyFiles if a project would grow beyond maxFiles; return the size of the files to read, in bytes."""
+    def require_size(self, drift: Drift | None = None) -> list[int]:
+        """Raise TooManyFiles if a project would grow beyond maxFiles; return the sizes of the files to read, in bytes."""
         limit = self.settings.max_files
         if drift is None:
             sizes = self._file_sizes()
@@ -134,7 +134,7 @@ class ProjectIndex(OpenedIndex):
                 f"This project is very large ({count} files). Indexing may take several minutes. "
                 f"Continue with --yes, name a smaller folder, or raise maxFiles ({limit})."
             )
-        return sum(sizes)
+        return sizes
 
     def count_files(self) -> int:
         """Return the number of files to index, judged by their names alone."""

@@ -11,7 +11,7 @@ from dowse.freshness.scan import Drift
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
-from dowse.indexes.remaining_time import seconds_left
+from dowse.indexes.remaining_time import indexing_seconds, seconds_left
 from dowse.platform import refusal_to_write, start_in_background
 from dowse.protocols import Searchable
 from dowse.searching.query_terms import SearchQuery, parse_search_query
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 AT_ONCE_FILES = 200
 """Up to this many changed files are indexed before an answer; with more, the answer comes first and says so."""
-AT_ONCE_BYTES = 400_000
-"""A project of up to this many bytes is indexed before its first answer, which takes half a second."""
+AT_ONCE_SECONDS = 1.1
+"""A project that is indexed in about this time is indexed before its first answer."""
 REPAIRED_FILES = 20
 """Up to this many files that turn out to have changed during a search are indexed again for its answer."""
 
@@ -148,7 +148,7 @@ def _update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: 
     if index.is_being_updated():
         return 0
     if not index.exists:
-        if index.require_size() > AT_ONCE_BYTES:
+        if indexing_seconds(index.require_size()) > AT_ONCE_SECONDS:
             _index_in_background(index, first)
         else:
             _update(index, None, first, progress)

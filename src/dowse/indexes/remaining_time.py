@@ -1,7 +1,8 @@
-"""How long the run that is indexing will take, judged by what it has done so far."""
+"""How long indexing will take, judged by the files, and by what a run has done so far."""
 
 import json
 import time
+from collections.abc import Sequence
 from typing import Protocol
 
 
@@ -13,10 +14,18 @@ class Facts(Protocol):
     def fact(self, key: str) -> str | None: ...
 
 
+BASE_SECONDS, SECONDS_PER_FILE, BYTES_PER_SECOND = 0.5, 0.002, 2_200_000
+"""The time of a whole command that indexes and searches, on two cores: within a quarter of what 14 projects of 8 to 350
+files take (0.6 to 1.5 s)."""
 _FACT = "began"
 MIN_SECONDS = 3.0
 MIN_SHARE = 0.05
 """A run says nothing about its speed before it took so long and did so much."""
+
+
+def indexing_seconds(sizes: Sequence[int], slower: float = 1.0) -> float:
+    """Return about how long indexing files of these sizes takes, or where other work makes it so many times slower."""
+    return BASE_SECONDS + slower * (SECONDS_PER_FILE * len(sizes) + sum(sizes) / BYTES_PER_SECOND)
 
 
 def record_start(store: Facts, files: int) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE
-from dowse.searching.written_symbols import definition_pattern
+from dowse.searching.written_symbols import defines_any
 from dowse.text.analysis import terms_of
 from dowse.types import Entry, FileContent, Verdict
 
@@ -43,7 +43,7 @@ class FileCounts:
     ) -> None:  # fmt: skip
         self.files: list[CountedFile] = []
         self._read, self._letters = read, letters
-        self._definitions = definition_pattern(names)
+        self._names = [name.encode() for name in names if name.isascii()]
         found = [(entry, terms_of(entry.path), terms_of(PurePosixPath(entry.path).stem)) for entry in entries]
         wanted = frozenset(terms)
         self._waiting = sorted(found, key=lambda file: (len(wanted.intersection(file[1])), -file[0].stat.size))
@@ -67,5 +67,5 @@ class FileCounts:
         data = read[0].data
         small = data.lower() if data.isascii() else data.decode("utf-8", "replace").lower().encode()
         counts = {letters: count for letters in self._letters if (count := small.count(letters))}
-        is_definer = bool(counts and self._definitions and self._definitions.search(data))
+        is_definer = bool(counts) and defines_any(data, self._names)
         self.files.append(CountedFile(entry, len(data), counts, path_terms, stem_terms, is_definer))

@@ -4,7 +4,7 @@ A parser finds more and errs less; this is for files that no parser has read yet
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from dowse.reading.shorten import shorten
 
@@ -21,6 +21,10 @@ _KEYWORD = (
     r"[ \t*]+(?:\([^)\n]*\)[ \t]*)?"
 )
 _DEFINITION = re.compile(rf"{_KEYWORD}([\w.:$?!]+)")
+_BEFORE_DEFINED = re.compile(rf"{_KEYWORD}(?:[\w.:]+[.:])?".encode())
+_DEFINITION_BYTES = 300
+"""The name that a line defines is at most so far from its beginning."""
+_WORD_BYTE = re.compile(rb"\w")
 _TYPED_DEFINITION = re.compile(r"[A-Za-z_][\w \t*&:<>,\[\]~]{0,200}[ \t*&]([A-Za-z_~][\w:~]*)[ \t]*\([^;]*$")
 """The definition of a function that begins with its type, as in C and Java."""
 _HEADING = re.compile(r"#{1,6}[ \t]+(\S.*)")
@@ -48,7 +52,20 @@ def find_title(text: str, language: str) -> str | None:
     return shorten(found[found.lastindex or 0].strip("\"'")) if found else None
 
 
-def definition_pattern(names: Iterable[str]) -> "re.Pattern[bytes] | None":
-    """Return a pattern for definitions of one of the names; None without names."""
-    escaped = "|".join(re.escape(name) for name in names if name.isascii())
-    return re.compile(rf"^{_KEYWORD}(?:[\w.:]+[.:])?(?:{escaped})\b".encode(), re.MULTILINE) if escaped else None
+def defines_any(data: bytes, names: Iterable[bytes]) -> bool:
+    """Return whether a file seems to define one of the names. Only the lines with a name are looked at."""
+    return any(_is_definition(data, at, at + len(name)) for name in names for at in _positions(data, name))
+
+
+def _positions(data: bytes, name: bytes) -> Iterator[int]:
+    at = data.find(name)
+    while at >= 0:
+        yield at
+        at = data.find(name, at + 1)
+
+
+def _is_definition(data: bytes, start: int, end: int) -> bool:
+    line_start = data.rfind(b"\n", 0, start) + 1
+    if start - line_start > _DEFINITION_BYTES or _WORD_BYTE.match(data, end):
+        return False
+    return _BEFORE_DEFINED.fullmatch(data, line_start, start) is not None
