@@ -174,7 +174,7 @@ def run_campaign(name: str, inputs: int, seconds: float, seed: int) -> Result:
 
 def minimise(failure: Failure) -> Failure:
     """Return a shorter input that fails in the same way."""
-    with Child(failure.target, priority=0) as child:  # one short process: behind all others it may not get a turn
+    with Child(failure.target) as child:
 
         def fails(data: bytes) -> bool:
             problem = child.try_data(data)

@@ -16,6 +16,7 @@ import time
 import traceback
 from pathlib import Path
 
+import dowse
 from tests.fuzzing.targets import BROKEN, TARGETS, Target
 
 MAX_SECONDS = 2.0
@@ -24,6 +25,10 @@ MAX_BYTES = 300_000_000
 KILL_SECONDS = 2.5 * MAX_SECONDS
 ADDRESS_SPACE_BYTES = 1_500_000_000
 """Beyond these the process ends, so that it cannot take the machine with it."""
+
+
+_PACKAGE = f"{Path(dowse.__file__).parent}{os.sep}"
+"""The folder of our own code. The folder of the whole project may have the same name."""
 
 
 class _Measure:
@@ -59,8 +64,8 @@ def _peak_bytes() -> int:
 
 def _describe(error: BaseException) -> str:
     """Return the kind of an error and the last place of our own code that it passed."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "/dowse/" in frame.filename]
-    place = f"{frames[-1].filename.rpartition('/dowse/')[2]}:{frames[-1].name}" if frames else "?"
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.startswith(_PACKAGE)]
+    place = f"{frames[-1].filename.removeprefix(_PACKAGE)}:{frames[-1].name}" if frames else "?"
     return f"{type(error).__name__} in {place}: {str(error)[:200]}"
 
 
