@@ -1,6 +1,7 @@
 """A headless Chromium, controlled over a pipe: opens pages, clicks, types and takes screenshots."""
 
 import base64
+import contextlib
 import fcntl
 import json
 import os
@@ -26,6 +27,14 @@ def chromium() -> str:
     if found is None:
         pytest.skip("NO CHROMIUM HERE: install it (apt install chromium) to have the page opened, clicked and searched")
     return found
+
+
+_REPLACED_PAGE = ("Inspected target navigated or closed", "Cannot find context with specified id")
+"""What the browser answers about a page that another one just replaces."""
+
+
+class PageReplaced(Exception):
+    """The page that was asked is gone, because the browser went to another one."""
 
 
 class Browser:
@@ -114,10 +123,13 @@ class Browser:
 
     def wait_for(self, expression: str) -> None:
         """Wait, with a time limit, until an expression is true in the page; while a page loads, parts of it are missing."""
-        deadline = time.monotonic() + SECONDS
-        while not self.value(f"(() => {{ try {{ return {expression}; }} catch {{ return false; }} }})()"):
+        deadline, is_true = time.monotonic() + SECONDS, False
+        while not is_true:
             assert time.monotonic() < deadline, expression
-            time.sleep(0.02)
+            with contextlib.suppress(PageReplaced):
+                is_true = self.value(f"(() => {{ try {{ return {expression}; }} catch {{ return false; }} }})()")
+            if not is_true:
+                time.sleep(0.02)
 
     def mouse(self, kind: str, x: float, y: float, **more: Any) -> None:
         self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, **more)
@@ -150,6 +162,8 @@ class Browser:
         while True:
             answer = self._receive()
             if answer.get("id") == self._number:
+                if answer.get("error", {}).get("message") in _REPLACED_PAGE:
+                    raise PageReplaced(method)
                 assert "error" not in answer, answer
                 return dict(answer["result"])
             self._note(answer)
