@@ -77,13 +77,15 @@ def test_a_file_that_changed_since_it_was_indexed_is_read_once_it_is_as_indexed(
 ) -> None:
     fill(tmp_path, world)
     with closing(open_store(tmp_path, world)) as store:
-        store.apply(Batch(puts=[world.put("c.py", "y.peel()\n")]))
+        store.apply(Batch(puts=[world.put("c.py", "y.peel()\n"), world.put("d.py", "z.peel()\n")], drops=["a.py"]))
         world.changed.add("c.py")
         store.references.catch_up()
-        assert (paths_with(store, "peel"), store.references.missing()) == (["a.py", "b.py"], 1)
+        assert (paths_with(store, "peel"), store.references.missing()) == (["b.py", "d.py"], 1)
         world.changed.clear()
+        world.read.clear()
         store.references.catch_up()
-        assert (paths_with(store, "peel"), store.references.missing()) == (["a.py", "b.py", "c.py"], 0)
+        assert (paths_with(store, "peel"), store.references.missing()) == (["b.py", "c.py", "d.py"], 0)
+        assert world.read == ["c.py"], "references that are here are not read again"
 
 
 def test_reading_stops_in_time_and_goes_on(tmp_path: Path, world: SourceWorld, monkeypatch: pytest.MonkeyPatch) -> None:

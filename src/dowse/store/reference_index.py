@@ -151,8 +151,9 @@ class ReferenceIndex:
             return sorted(self.database.document_ids()), self._catalog.document_ids(View.PROJECT)
         if "sequence" in facts:
             changes = self._catalog.changes_since(int(facts["sequence"]), View.PROJECT)
-            if changes is not None:
-                return changes.removed, changes.added
+            if changes is not None and not (changes.removed or changes.added):
+                return [], []
+        # Some of the changes may be here already, if reading them was interrupted.
         expected, known = set(self._catalog.document_ids(View.PROJECT)), self.database.document_ids()
         return sorted(known - expected), sorted(expected - known)
 

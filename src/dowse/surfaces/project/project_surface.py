@@ -28,6 +28,7 @@ from dowse.references.reference_search import ReferenceOptions
 from dowse.searching.exact_search import Occurrences, exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import SearchOptions
+from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.project import path_search
 from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, history_reply
 from dowse.surfaces.project.progress import follow_runs
@@ -211,7 +212,7 @@ class ProjectSurface:
         projects = await self._chosen(call)
         answers, problems = await ask_each(projects, lambda served: served.ask_fresh(partial(find, served=served)))
         for served, answer in answers:
-            if answer.missing and not served.is_running:
+            if answer.missing > QUICK_DOCUMENTS and not served.is_running:
                 served.start_run()  # which reads the references of the other files
         found = [(partial(self.service.shown_path, served), *answer[:2]) for served, answer in answers]
         problems += [warning for _, _, covered in found for warning in coverage_warnings(covered)]
@@ -223,7 +224,7 @@ class ProjectSurface:
         served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
         limit, shown_path = int(call.arguments["limit"]), partial(self.service.shown_path, served)
         found = await served.ask_fresh(lambda index, _pending: find_surroundings(index, path, limit))
-        if found.unread and not served.is_running:
+        if found.unread > QUICK_DOCUMENTS and not served.is_running:
             served.start_run()
         return related_reply(shown_path, found, limit)
 
