@@ -51,9 +51,10 @@ def prepare(language: str, *, has_references: bool = False) -> None:
     languages = [language, grammar.rival] if grammar is not None and grammar.rival else [language]
     for name in languages:
         load_grammar(name)
-        if has_references:
-            from dowse.chunking.reference_syntax import load_reference_syntax  # not needed to cut a text
+    if has_references:
+        from dowse.chunking.reference_syntax import load_reference_syntax  # not needed to cut a text
 
+        for name in languages:
             load_reference_syntax(name)
 
 

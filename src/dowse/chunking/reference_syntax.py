@@ -1,4 +1,4 @@
-"""What the names of a language look like, and the query that finds how they are used; cutting a text needs neither."""
+"""The syntax of names in a language, and the query that finds how they are used. It is loaded only for references."""
 
 import re
 from dataclasses import dataclass

@@ -60,10 +60,8 @@ def _detect_project(start: Path) -> ProjectIndex:
 
 def find_indexed(folder: Path) -> ProjectIndex | None:
     """Return the nearest indexed project at or above a folder."""
-    for candidate in (folder, *folder.resolve().parents):
-        if (storage_layout.index_folder(candidate) / "catalog.sqlite").exists():
-            return ProjectIndex(candidate)
-    return None
+    indexed = storage_layout.nearest_indexed(folder)
+    return ProjectIndex(indexed) if indexed else None
 
 
 def forget_project(root: Path) -> Path:

@@ -15,8 +15,8 @@ class Facts(Protocol):
 
 
 BASE_SECONDS, SECONDS_PER_FILE, BYTES_PER_SECOND = 0.5, 0.002, 2_200_000
-"""The time of a whole command that indexes and searches, on two cores: within a quarter of what 14 projects of 8 to 350
-files take (0.6 to 1.5 s)."""
+"""The time of a whole command that indexes and searches, on two cores: at most 30 % less than 16 projects of 8 to 352
+files take (0.6 to 1.7 s), and rarely more."""
 _FACT = "began"
 MIN_SECONDS = 3.0
 MIN_SHARE = 0.05

@@ -164,6 +164,12 @@ def remove_eviction_notice(folder: Path) -> None:
     (folder / _EVICTED_FILE).unlink(missing_ok=True)
 
 
+def nearest_indexed(folder: Path) -> Path | None:
+    """Return the nearest folder at or above one that has an index."""
+    candidates = (folder, *folder.resolve().parents)
+    return next((one for one in candidates if (index_folder(one) / "catalog.sqlite").exists()), None)
+
+
 def index_folder(root: Path) -> Path:
     """Return the folder of the index of a root, whether or not it exists."""
     digest = hashlib.sha256(os.path.realpath(root).encode("utf-8", "surrogateescape")).hexdigest()
