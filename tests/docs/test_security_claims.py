@@ -9,7 +9,9 @@ from pathlib import Path
 from tests.repository import REPOSITORY
 
 TEXT = (REPOSITORY / "SECURITY.md").read_text(encoding="utf-8")
-TESTS: dict[str, list[str]] = tomllib.loads(Path(__file__).with_name("security_claims.toml").read_text(encoding="utf-8"))
+TESTS: dict[str, list[str]] = tomllib.loads(
+    Path(__file__).with_name("security_claims.toml").read_text(encoding="utf-8")
+)
 
 
 @cache
