@@ -173,7 +173,7 @@ async def _measure_server(folder: Path, questions: list[str]) -> Served:
         served.pages = tuple([(await _time(client.list_resources(cache_mode="bypass")))[0] for _ in range(PAGES)])
         served.searches, served.found_first = await _time_searches(client, questions)
         served.again, _ = await _time_searches(client, questions)
-        process = next((pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid()), os.getpid())
+        process = meter.server_process()
         after, _ = meter.memory(process)
         served.changed = await _time_change(client, folder)
         uri = str(listed.resources[0].uri)
