@@ -33,14 +33,14 @@ def measured(program: str, folder: Path, *arguments: object) -> str:
     """Run a program and return what it wrote between the markers of a page, which names no folder of this machine."""
     page = folder / "page.md"
     marker = f"bench{program.replace('.', ' ')}"
-    page.write_text(f"Before.\n<!-- {marker}: start -->\nto be replaced\n<!-- {marker}: end -->\nAfter.\n", encoding="utf-8")
+    page.write_text(f"Before.\n<!-- {marker}: start -->\nformer\n<!-- {marker}: end -->\nAfter.\n", encoding="utf-8")
     done = bench(program, *arguments, "--markdown", page)
     if "NotInstalled" in done.stderr:
         pytest.skip(f"NO REGISTRY: nothing could be installed ({done.stderr[-200:]})")
     assert done.returncode == 0, done.stderr
     written = page.read_text(encoding="utf-8")
     assert (written.startswith("Before.\n"), written.endswith("\nAfter.\n")) == (True, True)
-    assert "to be replaced" not in written
+    assert "former" not in written
     assert str(folder) not in written
     return written
 
