@@ -86,9 +86,9 @@ def test_an_older_database_that_cannot_be_written_is_refused_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "catalog.sqlite"
-    CatalogDatabase(file, STEPS[:1]).close()
+    CatalogDatabase(file).close()
     refuse_files_beside(file)
     refusal = NotWritable("It cannot be written.")
     monkeypatch.setattr(sqlite_database, "refusal_to_write", lambda _: refusal)
     with pytest.raises(NotWritable, match="cannot be written"):
-        CatalogDatabase(file)
+        CatalogDatabase(file, (*STEPS, "CREATE TABLE extra (x);"))
