@@ -355,6 +355,9 @@ class Totals:
 FolderCallback = Callable[[str], None]
 """A function that a walk calls with the path of each folder, before it lists the folder."""
 
+ReadText = Callable[["StoredDocument"], "str | None"]
+"""Reads a document's text again; None when the file no longer has the stored content."""
+
 Progress = Callable[[int, int], None]
 """A function that is called with the number of finished steps and the number of all steps."""
 

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from dowse.protocols import Store
 from dowse.store.local import LocalStore
 from dowse.types import Batch
 from tests.sample_data import World
@@ -19,11 +18,11 @@ def world() -> World:
 
 @pytest.fixture(params=STORES)
 def open_store(request: pytest.FixtureRequest, tmp_path: Path, world: World) -> Iterator[OpenStore]:
-    opened: list[Store] = []
+    opened: list[LocalStore] = []
     if request.param == "lancedb":
         pytest.importorskip("lancedb", reason="needs the extra lance")
 
-    def make() -> Store:
+    def make() -> LocalStore:
         opened.append(STORES[request.param](tmp_path / "index", world.read_text))
         return opened[-1]
 

@@ -10,7 +10,6 @@ from dowse.encoding.selection import is_retired, model_version, uses_model, uses
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import ModelMissing
 from dowse.indexes.sidecar_files import write_tables
-from dowse.protocols import IndexFacts
 from dowse.settings import Settings
 from dowse.store.local import LocalStore
 
@@ -19,7 +18,7 @@ _ENCODED_FACT = "encoded to:"
 _SUBSTITUTE_FACT = "instead of:"
 
 
-def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
+def wanted_versions(store: LocalStore, settings: Settings) -> tuple[str, ...]:
     """Return the encoders that every chunk needs a vector of, in the order in which the vectors are made.
 
     Raise ModelMissing if the settings name a model that is not installed.
@@ -29,13 +28,13 @@ def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
     return (*static, second) if second else static
 
 
-def second_phase_version(store: IndexFacts, settings: Settings) -> str | None:
+def second_phase_version(store: LocalStore, settings: Settings) -> str | None:
     """Return the encoder of the second phase, or the substitute if its model could not be loaded."""
     version = model_version(settings)
     return (store.fact(f"{_SUBSTITUTE_FACT}{version}") or version) if version else None
 
 
-def serving_version(store: IndexFacts, settings: Settings) -> str | None:
+def serving_version(store: LocalStore, settings: Settings) -> str | None:
     """Return the encoder of the second phase whose vectors answer searches; None if no model is used.
 
     After a change of the settings this is the old encoder until the new one has a vector of every chunk: vectors of
@@ -72,12 +71,12 @@ def lacks_vectors(store: LocalStore, version: str) -> bool:
     return bool(store.chunks_without_vectors(version, 1, after=encoded_up_to(store, version)))
 
 
-def encoded_up_to(store: IndexFacts, version: str) -> int:
+def encoded_up_to(store: LocalStore, version: str) -> int:
     """Return the id of the chunk up to which every chunk has a vector of an encoder."""
     return int(store.fact(f"{_ENCODED_FACT}{version}") or 0)
 
 
-def record_encoded_up_to(store: IndexFacts, version: str, chunk: int) -> None:
+def record_encoded_up_to(store: LocalStore, version: str, chunk: int) -> None:
     """Record the chunk up to which every chunk has a vector, so that they are not examined again."""
     if chunk > encoded_up_to(store, version):
         store.set_fact(f"{_ENCODED_FACT}{version}", str(chunk))
@@ -89,7 +88,7 @@ def forget_encoded_chunks(store: LocalStore) -> None:
         store.set_fact(f"{_ENCODED_FACT}{version}", None)
 
 
-def record_substitute(store: IndexFacts, version: str, substitute: str) -> None:
+def record_substitute(store: LocalStore, version: str, substitute: str) -> None:
     """Record the substitute of an encoder whose model could not be loaded; its vectors are made from now on."""
     store.set_fact(f"{_SUBSTITUTE_FACT}{version}", substitute)
 

@@ -4,12 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from dowse.errors import Failed
-from dowse.protocols import ReadText
 from dowse.store.lance_tables import LanceTables, TablesRecord
 from dowse.store.local import LocalStore
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
 from dowse.store.reference_index import ReadReferences, read_none
-from dowse.types import Finding
+from dowse.types import Finding, ReadText
 
 
 class LanceStore(LocalStore):

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 from dowse.encoding.packing import pack_vectors
 from dowse.errors import NotWritable
 from dowse.platform import Lock, make_private_folder
-from dowse.protocols import ReadText
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_database import is_current_format
 from dowse.store.lexical import LexicalIndex
@@ -39,6 +38,7 @@ from dowse.types import (
     Link,
     MatchedDocuments,
     Progress,
+    ReadText,
     Scored,
     Stat,
     StoredChunk,
