@@ -1,7 +1,7 @@
 """The data types that the packages share.
 
 Data flows in one direction: a walk finds an `Entry`, which is read into a `Document`, cut into `Chunk`s, put into a
-`Store` and found as `Scored` chunks. All types are immutable, and this module imports no other module of dowse.
+store and found as `Scored` chunks. All types are immutable, and this module imports no other module of dowse.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -225,7 +225,7 @@ def test_many_vectors_do_not_make_the_lexical_index_start_over(
     monkeypatch.setattr("dowse.store.catalog_writer.MAX_KEPT_CHANGES", 5)
     store = LocalStore(folder, world.read_text)
     before = lexical_folder(folder)
-    ids = store.chunks_without_vectors("other", 10)
+    ids = store.catalog.chunks_without_vectors("other", 10)
     for _ in range(5):
         store.put_vectors("other", [(chunk_id, EAST) for chunk_id in ids])
     assert found_paths(store, "fruit") == ["apple.py", "banana.py", "cherry.py"]
@@ -259,7 +259,7 @@ def test_a_second_opening_leaves_the_locks_of_the_first_alone(tmp_path: Path) ->
     world = World()
     first = LocalStore(tmp_path / "index", world.read_text)
     first.apply(Batch(puts=[world.put("a.txt", "apple")]))
-    with first._catalog._database.snapshot():
+    with first.catalog._database.snapshot():
         list(first.documents())
         LocalStore(tmp_path / "index", world.read_text).close()
         program = (
