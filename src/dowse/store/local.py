@@ -19,7 +19,7 @@ from dowse.encoding.packing import pack_vectors
 from dowse.errors import NotWritable
 from dowse.platform import Lock, make_private_folder
 from dowse.store.catalog import Catalog, Changes
-from dowse.store.catalog_database import is_current_format
+from dowse.store.catalog_schema import is_current_format
 from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
@@ -316,12 +316,6 @@ class LocalStore:
             for follower in self._followers():
                 if follower.problems():
                     follower.rebuild()
-
-    def rebuild_words(self) -> None:
-        """Build the lexical index anew, with the statistics of a fresh one."""
-        with self._lock.held(WRITE_WAIT_SECONDS):
-            for follower in self._followers():
-                follower.rebuild()
 
     def remove_leftovers(self) -> None:
         """Remove what killed writers left: half-written matrices, and lexical indexes that are not in use."""
