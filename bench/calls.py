@@ -189,7 +189,7 @@ def fill_model_vectors(index: ProjectIndex) -> None:
     generator = np.random.default_rng(1)
     by_importance = 1 / np.sqrt(1 + np.arange(DIMENSIONS) / 16)  # as the model orders its dimensions
     after = 0
-    while version and (ids := store.chunks_without_vectors(version, 2000, after=after)):
+    while version and (ids := store.catalog.chunks_without_vectors(version, 2000, after=after)):
         vectors = generator.standard_normal((len(ids), DIMENSIONS)) * by_importance
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         store.put_vectors(version, list(zip(ids, vectors.astype(np.float32), strict=True)))

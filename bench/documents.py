@@ -97,9 +97,11 @@ def _links(project: ProjectIndex, documents: list[StoredDocument]) -> "Counter[t
     paths = {one.id: one.path for one in documents}
     pages = LinkTargets(LinkTarget(one.path, one.title) for one in documents)
     pages = pages.with_prefixes(
-        find_site_prefixes(((paths[one], target) for one, _, target in project.store.link_targets()), pages)
+        find_site_prefixes(((paths[one], target) for one, _, target in project.store.catalog.link_targets()), pages)
     )
-    return Counter(type(resolve_link(target, paths[one], pages)) for one, _, target in project.store.link_targets())
+    return Counter(
+        type(resolve_link(target, paths[one], pages)) for one, _, target in project.store.catalog.link_targets()
+    )
 
 
 def _questions(documents: list[StoredDocument], count: int) -> list[str]:

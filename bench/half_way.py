@@ -12,8 +12,8 @@ from typing import Any
 from bench import judged, program, quality
 from bench.report import Row, Table
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
-from dowse.protocols import Store
 from dowse.searching.candidates import QueryVector
+from dowse.store.local import LocalStore
 
 MARKER = "bench half-way"
 SHARES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
@@ -25,7 +25,7 @@ USED_FILES = 10
 class PartlyEncoded:
     """A store of which the model has encoded some documents."""
 
-    def __init__(self, store: Store, encoded: frozenset[int]) -> None:
+    def __init__(self, store: LocalStore, encoded: frozenset[int]) -> None:
         self._store, self._encoded = store, encoded
 
     def __getattr__(self, name: str) -> Any:
@@ -81,7 +81,7 @@ def _tables(options: argparse.Namespace, _work: Path) -> list[Table]:
 
 
 def _scores(
-    queries: Sequence[quality.Judged], stores: Mapping[str, Store], order: str, share: float
+    queries: Sequence[quality.Judged], stores: Mapping[str, LocalStore], order: str, share: float
 ) -> tuple[float, list[float]]:
     """Return the mean over the seeds of the score, and the score of each query with the first seed."""
     seeds = SEEDS if 0 < share < 1 and order == "random files" else SEEDS[:1]
@@ -101,7 +101,9 @@ def _scores(
     return sum(means) / len(means), first
 
 
-def _encoded(store: Store, queries: Iterable[quality.Judged], order: str, share: float, seed: int) -> frozenset[int]:
+def _encoded(
+    store: LocalStore, queries: Iterable[quality.Judged], order: str, share: float, seed: int
+) -> frozenset[int]:
     """Return documents with this share of all chunks."""
     counts = {document.id: document.chunk_count for document in store.documents()}
     ids, paths = sorted(counts), {path: document for document, path in store.ids_by_path()}

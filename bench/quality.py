@@ -11,7 +11,7 @@ from typing import Any
 from unittest.mock import patch
 
 from dowse.indexes.index import ProjectIndex
-from dowse.protocols import Store
+from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import parse_search_query
@@ -84,7 +84,9 @@ def words_alone(_corpus: str, _text: str) -> Sequence[QueryVector]:
     return ()
 
 
-def score(queries: list[Judged], stores: Mapping[str, Store], encode: EncodeQuery = words_alone) -> dict[str, float]:
+def score(
+    queries: list[Judged], stores: Mapping[str, Searchable], encode: EncodeQuery = words_alone
+) -> dict[str, float]:
     """Return nDCG@10: over all (the mean of the corpora's means) and by category."""
     by_corpus: dict[str, list[float]] = {}
     by_category: dict[str, list[float]] = {}
@@ -98,13 +100,15 @@ def score(queries: list[Judged], stores: Mapping[str, Store], encode: EncodeQuer
     return {"all": overall, **{name: statistics.mean(values) for name, values in sorted(by_category.items())}}
 
 
-def ranked_paths(store: Store, text: str, vectors: Sequence[QueryVector] = (), kind: Kind | None = None) -> list[str]:
+def ranked_paths(
+    store: Searchable, text: str, vectors: Sequence[QueryVector] = (), kind: Kind | None = None
+) -> list[str]:
     """Return the first ten paths for a query."""
     return list(ranked_files(store, text, vectors, kind))[:DEPTH]
 
 
 def ranked_files(
-    store: Store, text: str, vectors: Sequence[QueryVector] = (), kind: Kind | None = None
+    store: Searchable, text: str, vectors: Sequence[QueryVector] = (), kind: Kind | None = None
 ) -> dict[str, RankedFile]:
     """Return all ranked files by path, best first."""
     evidence = gather_evidence(store, parse_search_query(text), Scope(kind), vectors)

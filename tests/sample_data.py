@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from dowse.protocols import Store
+from dowse.store.local import LocalStore
 from dowse.types import Chunk, Document, Field, Kind, Put, Reading, Scored, Stat, StoredDocument, Symbol, TextQuery
 
 
@@ -68,7 +68,7 @@ def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
 EVERYWHERE: dict[Field, float] = {"words": 1.0, "parts": 0.5, "symbols": 0.5, "names": 0.5, "headings": 0.5}
 
 
-def find(store: Store, *words: str, limit: int = 50, kind: Kind | None = None) -> list[Scored]:
+def find(store: LocalStore, *words: str, limit: int = 50, kind: Kind | None = None) -> list[Scored]:
     """Return the chunks that have one of the words in any field."""
     store.refresh()
     return store.find_chunks(TextQuery(words, EVERYWHERE, kind), limit)

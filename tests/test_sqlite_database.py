@@ -3,12 +3,10 @@
 from pathlib import Path
 
 from dowse.store.catalog import Catalog
-from dowse.store.catalog_database import CatalogDatabase
-from dowse.store.catalog_schema import STEPS
 
 
 def test_its_state_changes_with_every_change_and_only_then(tmp_path: Path) -> None:
-    ours, theirs = (CatalogDatabase(tmp_path / "catalog.sqlite", STEPS) for _ in range(2))
+    ours, theirs = (Catalog(tmp_path / "catalog.sqlite") for _ in range(2))
     before = ours.state()
     assert before is not None
     assert ours.rows("SELECT value FROM facts")

@@ -1,7 +1,7 @@
 """The data types that the packages share.
 
 Data flows in one direction: a walk finds an `Entry`, which is read into a `Document`, cut into `Chunk`s, put into a
-`Store` and found as `Scored` chunks. All types are immutable, and this module imports no other module of dowse.
+store and found as `Scored` chunks. All types are immutable, and this module imports no other module of dowse.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -354,6 +354,9 @@ class Totals:
 
 FolderCallback = Callable[[str], None]
 """A function that a walk calls with the path of each folder, before it lists the folder."""
+
+ReadText = Callable[["StoredDocument"], "str | None"]
+"""Reads a document's text again; None when the file no longer has the stored content."""
 
 Progress = Callable[[int, int], None]
 """A function that is called with the number of finished steps and the number of all steps."""

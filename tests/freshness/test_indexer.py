@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from dowse.freshness import indexer
 from dowse.freshness.indexer import IndexReport, find_drift, reindex, text_reader, update_index
 from dowse.freshness.integrity import check_index
-from dowse.protocols import Store
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
@@ -56,7 +55,7 @@ def age(*files: Path) -> None:
         time.sleep(0.005)
 
 
-def update(source: ProjectFiles, store: Store, *, is_thorough: bool = False) -> IndexReport:
+def update(source: ProjectFiles, store: LocalStore, *, is_thorough: bool = False) -> IndexReport:
     report = update_index(
         source, store, drift=find_drift(source, store, distrust_before_ns=time.time_ns() if is_thorough else 0)
     )

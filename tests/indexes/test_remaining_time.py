@@ -1,35 +1,25 @@
 """How long indexing will take: from what the run has done so far."""
 
 import time
+from pathlib import Path
 
 import pytest
 
 from dowse.indexes.remaining_time import format_seconds_left, record_start, seconds_left
+from dowse.store.local import LocalStore
 
 
-class Facts:
-    """The facts of a store."""
-
-    def __init__(self) -> None:
-        self.facts: dict[str, str | None] = {}
-
-    def set_fact(self, key: str, value: str | None) -> None:
-        self.facts[key] = value
-
-    def fact(self, key: str) -> str | None:
-        return self.facts.get(key)
-
-
-def test_the_rest_takes_as_long_as_what_was_done(monkeypatch: pytest.MonkeyPatch) -> None:
-    now, facts = time.time(), Facts()
+def test_the_rest_takes_as_long_as_what_was_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now, store = time.time(), LocalStore(tmp_path, lambda _: None)
     monkeypatch.setattr(time, "time", lambda: now)
-    assert seconds_left(facts, 10, 100) is None
-    record_start(facts, 50)
-    assert seconds_left(facts, 50, 100) is None
+    assert seconds_left(store, 10, 100) is None
+    record_start(store, 50)
+    assert seconds_left(store, 50, 100) is None
     now += 10
-    assert seconds_left(facts, 50, 100) is None
-    assert seconds_left(facts, 60, 100) == 40
-    assert seconds_left(facts, 100, 100) is None
+    assert seconds_left(store, 50, 100) is None
+    assert seconds_left(store, 60, 100) == 40
+    assert seconds_left(store, 100, 100) is None
+    store.close()
 
 
 @pytest.mark.parametrize(

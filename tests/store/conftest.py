@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from dowse.protocols import Store
 from dowse.store.local import LocalStore
 from dowse.types import Batch
 from tests.sample_data import World
@@ -19,11 +18,11 @@ def world() -> World:
 
 @pytest.fixture(params=STORES)
 def open_store(request: pytest.FixtureRequest, tmp_path: Path, world: World) -> Iterator[OpenStore]:
-    opened: list[Store] = []
+    opened: list[LocalStore] = []
     if request.param == "lancedb":
         pytest.importorskip("lancedb", reason="needs the extra lance")
 
-    def make() -> Store:
+    def make() -> LocalStore:
         opened.append(STORES[request.param](tmp_path / "index", world.read_text))
         return opened[-1]
 
@@ -38,7 +37,7 @@ def folder(tmp_path: Path, world: World) -> Path:
     folder = tmp_path / "index"
     store = LocalStore(folder, world.read_text)
     store.apply(Batch(puts=[world.put(f"{name}.py", f"fruit {name}") for name in ("apple", "banana", "cherry")]))
-    store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.chunks_without_vectors("e", 10)])
+    store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.catalog.chunks_without_vectors("e", 10)])
     assert len(store.nearest("e", EAST, 10)) == 3
     store.close()
     return folder

@@ -5,13 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from dowse.protocols import ReadText, Store
 from dowse.store.lance_store import LanceStore
 from dowse.store.local import LocalStore
-from dowse.types import Finding
+from dowse.types import Finding, ReadText
 from tests.sample_data import find
 
-OpenStore = Callable[[], Store]
+OpenStore = Callable[[], LocalStore]
 
 
 class _WithTables(LanceStore):
@@ -23,10 +22,10 @@ class _WithTables(LanceStore):
 
 
 EAST = np.array([1, 0], dtype=np.float32)
-STORES: dict[str, Callable[[Path, ReadText], Store]] = {"local": LocalStore, "lancedb": _WithTables}
+STORES: dict[str, Callable[[Path, ReadText], LocalStore]] = {"local": LocalStore, "lancedb": _WithTables}
 
 
-def found_paths(store: Store, *words: str) -> list[str]:
+def found_paths(store: LocalStore, *words: str) -> list[str]:
     chunks = store.chunks_by_id([hit.id for hit in find(store, *words)])
     documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})
     return sorted({document.path for document in documents.values()})

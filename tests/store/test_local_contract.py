@@ -10,7 +10,6 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dowse.protocols import Store
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Link, Put, Stat, TextQuery
 from tests.examples import examples
@@ -165,7 +164,7 @@ def test_links_keep_their_order(open_store: OpenStore, world: World) -> None:
     store.apply(Batch(puts=[Put(document, put.chunks)]))
     stored = store.document("a.md")
     assert stored is not None
-    assert store.links(stored.id) == list(links)
+    assert store.catalog.links(stored.id) == list(links)
 
 
 def test_everything_survives_closing(open_store: OpenStore, world: World) -> None:
@@ -193,7 +192,7 @@ def test_two_writers_take_turns(open_store: OpenStore, world: World) -> None:
     stores = [open_store(), open_store()]
     puts = [[world.put(f"{name}/{number}.py", f"apple {name}{number}") for number in range(10)] for name in "ab"]
 
-    def write(store: Store, own: list[Put]) -> None:
+    def write(store: LocalStore, own: list[Put]) -> None:
         for put in own:
             store.apply(Batch(puts=[put]))
 

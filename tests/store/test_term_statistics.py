@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.protocols import Store
 from dowse.searching.candidates import Scope, gather_evidence
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.ranking import leg_scores, rank_files
@@ -36,7 +35,7 @@ def text_of(seed: int, paragraphs: int) -> str:
 Ranked = dict[str, list[tuple[float, str]]]
 
 
-def facts(store: Store) -> Ranked:
+def facts(store: LocalStore) -> Ranked:
     """Return everything about words that decides an order: what is found for each query, with its score."""
     store.refresh()
     paths = dict(store.ids_by_path())

@@ -21,9 +21,9 @@ from dowse.evaluation.questions import Question, comment_question, commit_questi
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search
 from dowse.indexes.query_vectors import InProcessEncoder
-from dowse.protocols import FileSource
 from dowse.searching.search import SearchOptions
 from dowse.settings import read_settings
+from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.types import Entry, Progress
 
@@ -150,7 +150,7 @@ def _commit_questions(clone: GitClone, count: int, served: PurePath) -> Iterator
             yield Question("commit", commit_question(commit.message), answers, commit.parent)
 
 
-def _copy_without_comments(source: FileSource, copy: Path, count: int) -> list[Question]:
+def _copy_without_comments(source: ProjectFiles, copy: Path, count: int) -> list[Question]:
     """Copy the files that may be read, with the doc comments removed that become questions."""
     candidates: list[tuple[str, DocComment]] = []
     for path, data in _readable_files(source):
@@ -172,7 +172,7 @@ def _copy_without_comments(source: FileSource, copy: Path, count: int) -> list[Q
     ]
 
 
-def _readable_files(source: FileSource) -> Iterator[tuple[str, bytes]]:
+def _readable_files(source: ProjectFiles) -> Iterator[tuple[str, bytes]]:
     for entry in source.entries():
         contents = source.read(entry) if isinstance(entry, Entry) else None
         if isinstance(contents, list | tuple) and contents:

@@ -14,8 +14,10 @@ from dowse.freshness.scan import Drift, scan, scan_paths
 from dowse.memory_plan import is_memory_small, scaled
 from dowse.parsing.read_ahead import read_ahead
 from dowse.platform import release_memory
-from dowse.protocols import DocumentReader, Encoder, FileSource, ReadText, Store
+from dowse.protocols import Encoder
+from dowse.sources.project_files import ProjectFiles
 from dowse.store.catalog_rows import text_hash
+from dowse.store.local import LocalStore
 from dowse.text.analysis import terms_of
 from dowse.types import (
     Batch,
@@ -25,6 +27,7 @@ from dowse.types import (
     FolderCallback,
     Progress,
     Put,
+    ReadText,
     Reason,
     Stat,
     StoredChunk,
@@ -91,22 +94,22 @@ class IndexReport:
 
 
 def find_drift(
-    source: FileSource, store: DocumentReader, *, distrust_before_ns: int = 0, on_folder: FolderCallback | None = None
+    source: ProjectFiles, store: LocalStore, *, distrust_before_ns: int = 0, on_folder: FolderCallback | None = None
 ) -> Drift:
     """Compare all files with the store. A known file that was last read before `distrust_before_ns` counts as changed."""
     return scan(source, store, RECIPE, distrust_before_ns=distrust_before_ns, on_folder=on_folder)
 
 
 def find_drift_at(
-    source: FileSource, store: DocumentReader, paths: Iterable[str], on_folder: FolderCallback | None = None
+    source: ProjectFiles, store: LocalStore, paths: Iterable[str], on_folder: FolderCallback | None = None
 ) -> Drift:
     """Compare some paths with the store, whether they are files, folders or gone."""
     return scan_paths(source, store, RECIPE, paths, on_folder=on_folder)
 
 
 def update_index(
-    source: FileSource,
-    store: Store,
+    source: ProjectFiles,
+    store: LocalStore,
     progress: Progress | None = None,
     *,
     drift: Drift | None = None,
@@ -132,7 +135,7 @@ def update_index(
     return report
 
 
-def reindex(source: FileSource, store: Store, paths: Iterable[str], table: OpenTable = no_table) -> IndexReport:
+def reindex(source: ProjectFiles, store: LocalStore, paths: Iterable[str], table: OpenTable = no_table) -> IndexReport:
     """Bring single paths up to date now. The files are read even if their stat is unchanged."""
     drift = scan_paths(source, store, RECIPE, paths, distrust_before_ns=time.time_ns())
     report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
@@ -141,8 +144,8 @@ def reindex(source: FileSource, store: Store, paths: Iterable[str], table: OpenT
 
 
 def apply_drift(
-    source: FileSource,
-    store: Store,
+    source: ProjectFiles,
+    store: LocalStore,
     drift: Drift,
     report: IndexReport,
     progress: Progress | None = None,
@@ -203,7 +206,7 @@ def _make_put_like(parsed: "ParsedDocument", twin: StoredDocument, chunks: Itera
 
 
 def _start_entry(
-    source: FileSource, entry: Entry, pending: "_PendingBatch", *, is_known: bool, is_encoded: bool
+    source: ProjectFiles, entry: Entry, pending: "_PendingBatch", *, is_known: bool, is_encoded: bool
 ) -> tuple[Callable[[], None], int]:
     """Read one file and have it parsed, if it must be; return a function that adds it to the batch, and its size."""
     read = source.read(entry)
@@ -229,7 +232,7 @@ def _start_entry(
 
 
 def _start_representation(
-    source: FileSource, content: FileContent, pending: "_PendingBatch | None", *, is_encoded: bool
+    source: ProjectFiles, content: FileContent, pending: "_PendingBatch | None", *, is_encoded: bool
 ) -> Callable[[], Put | Verdict]:
     """Have one representation of a file parsed; return a function that waits for the change that it makes.
 
@@ -257,7 +260,7 @@ def make_put(parsed: "ParsedDocument") -> Put:
 class _PendingBatch:
     """The batch that is being collected."""
 
-    def __init__(self, store: Store, report: IndexReport, table: OpenTable) -> None:
+    def __init__(self, store: LocalStore, report: IndexReport, table: OpenTable) -> None:
         self.report = report
         self._store = store
         self.table = cache(table)
@@ -296,7 +299,7 @@ class _PendingBatch:
         """Return a document with the same content, and its chunks."""
         if removed := self._removed.get(_content_key(content)):
             return removed
-        twin = self._store.find_twin(content, RECIPE)
+        twin = self._store.catalog.find_twin(content, RECIPE)
         return (twin, self._store.chunks(twin.id)) if twin else None
 
     def put(self, puts: Sequence[Put], *, is_known: bool) -> None:
@@ -369,7 +372,7 @@ def _content_key(content: FileContent | StoredDocument) -> _ContentKey:
     return content.content_hash, content.kind, content.language, is_source
 
 
-def text_reader(source: FileSource) -> ReadText:
+def text_reader(source: ProjectFiles) -> ReadText:
     """Return a function that reads texts for a store that has to rebuild its derived parts."""
 
     def read_text(document: StoredDocument) -> str | None:

@@ -3,19 +3,20 @@
 import time
 
 from dowse.freshness.indexer import find_drift
-from dowse.protocols import DocumentReader, FileSource, Store
+from dowse.sources.project_files import ProjectFiles
+from dowse.store.local import LocalStore
 from dowse.types import Entry, Finding, Progress, Verdict
 
 MAX_LISTED_FINDINGS = 20
 """The number of findings of one kind that are listed; the rest is counted."""
 
 
-def check_index(source: FileSource, store: Store, progress: Progress | None = None) -> list[Finding]:
+def check_index(source: ProjectFiles, store: LocalStore, progress: Progress | None = None) -> list[Finding]:
     """Return everything that is wrong with an index. The content of every file is read and compared."""
     return [*store.check(), *_check_files(source, store, progress)]
 
 
-def _check_files(source: FileSource, store: DocumentReader, progress: Progress | None) -> list[Finding]:
+def _check_files(source: ProjectFiles, store: LocalStore, progress: Progress | None) -> list[Finding]:
     drift = find_drift(source, store, distrust_before_ns=time.time_ns())
     known = {entry.path for entry in drift.changed}
     missing, changed = list[str](), list[str]()
@@ -33,7 +34,7 @@ def _check_files(source: FileSource, store: DocumentReader, progress: Progress |
     ]
 
 
-def _differs(source: FileSource, store: DocumentReader, entry: Entry) -> bool:
+def _differs(source: ProjectFiles, store: LocalStore, entry: Entry) -> bool:
     """Return whether the index differs from a file's current content."""
     read, stored = source.read(entry), store.documents_at(entry.path)
     if isinstance(read, Verdict):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from dowse.errors import StoreBusy
 from dowse.freshness.indexer import OpenTable, reindex
-from dowse.protocols import FileSource
+from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 
 _ATTEMPTS = 5
@@ -13,7 +13,7 @@ _ATTEMPTS = 5
 
 
 @contextlib.contextmanager
-def comparing(source: FileSource, store: LocalStore, table: OpenTable) -> Iterator[None]:
+def comparing(source: ProjectFiles, store: LocalStore, table: OpenTable) -> Iterator[None]:
     """Compare files with the store and apply what differs in this block; overtaken paths are compared again after it."""
     store.begin_work()
     yield

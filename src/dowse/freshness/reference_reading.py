@@ -4,14 +4,14 @@ from collections.abc import Callable, Iterable, Iterator
 
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.read_ahead import read_ahead
-from dowse.protocols import FileSource
+from dowse.sources.project_files import ProjectFiles
 from dowse.types import StoredDocument, Verdict
 
 _Referenced = tuple[StoredDocument, bytes | None]
 
 
 def reference_reader(
-    source: Callable[[], FileSource],
+    source: Callable[[], ProjectFiles],
 ) -> Callable[[Iterable[StoredDocument]], Iterator[_Referenced]]:
     """Return a function that reads the references of documents; those of a changed file are None until it is indexed."""
 
@@ -23,7 +23,7 @@ def reference_reader(
     return read
 
 
-def _start(source: FileSource, document: StoredDocument) -> tuple[Callable[[], _Referenced], int]:
+def _start(source: ProjectFiles, document: StoredDocument) -> tuple[Callable[[], _Referenced], int]:
     if document.kind != "code":
         return (lambda: (document, b"")), 0
     read = source.read_path(document.path)

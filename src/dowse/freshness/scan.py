@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from dowse.platform import IS_WINDOWS
-from dowse.protocols import DocumentReader, FileSource
+from dowse.sources.project_files import ProjectFiles
+from dowse.store.local import LocalStore
 from dowse.types import Entry, FolderCallback, Stat, StoredDocument, Verdict, View
 
 _FINE_CLOCK_NS = 20_000_000
@@ -64,8 +65,8 @@ class _TrustRule(NamedTuple):
 
 
 def scan(
-    source: FileSource,
-    store: DocumentReader,
+    source: ProjectFiles,
+    store: LocalStore,
     recipe: str,
     *,
     below: str = "",
@@ -77,7 +78,7 @@ def scan(
     Documents of another recipe count as changed, and so do those that were last read before `distrust_before_ns`.
     """
     known = _Documents(store, below)
-    refused = {} if distrust_before_ns else store.refusals()
+    refused = {} if distrust_before_ns else store.catalog.refusals()
     drift, trusted = Drift(source.views), _TrustRule(recipe, distrust_before_ns)
     for found in source.entries(below, on_folder):
         if isinstance(found, Verdict):
@@ -91,7 +92,7 @@ def scan(
 class _Documents:
     """The documents of a store, read in step with a walk. Both are sorted by path, so neither has to be in memory."""
 
-    def __init__(self, store: DocumentReader, below: str) -> None:
+    def __init__(self, store: LocalStore, below: str) -> None:
         self._documents = store.documents(below)
         self._next = next(self._documents, None)
         self._unvisited: list[str] = []
@@ -119,8 +120,8 @@ class _Documents:
 
 
 def scan_paths(
-    source: FileSource,
-    store: DocumentReader,
+    source: ProjectFiles,
+    store: LocalStore,
     recipe: str,
     paths: Iterable[str],
     *,
@@ -128,7 +129,7 @@ def scan_paths(
     on_folder: FolderCallback | None = None,
 ) -> Drift:
     """Compare some paths: files, folders with everything below them, or paths that no longer exist."""
-    drift, refused = Drift(source.views), store.refusals()
+    drift, refused = Drift(source.views), store.catalog.refusals()
     options: Any = {"distrust_before_ns": distrust_before_ns, "on_folder": on_folder}
     for path in _outermost(paths):
         if not path:
@@ -147,7 +148,7 @@ def scan_paths(
     return drift
 
 
-def _paths_below(store: DocumentReader, folder: str) -> list[str]:
+def _paths_below(store: LocalStore, folder: str) -> list[str]:
     return list(dict.fromkeys(below.path for below in store.documents(f"{folder}/")))
 
 

@@ -54,7 +54,7 @@ def setting_damage_aside(index: ProjectIndex) -> Iterator[None]:
 
 def _find_damage(index: ProjectIndex) -> StoreDamaged | None:
     try:
-        problems = index.whole.catalog_problems()
+        problems = index.whole.catalog.problems()
     except StoreDamaged as error:
         return error
     except DowseError:

@@ -10,7 +10,6 @@ from dowse.encoding.selection import is_retired, model_version, uses_model, uses
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import ModelMissing
 from dowse.indexes.sidecar_files import write_tables
-from dowse.protocols import IndexFacts
 from dowse.settings import Settings
 from dowse.store.local import LocalStore
 
@@ -19,7 +18,7 @@ _ENCODED_FACT = "encoded to:"
 _SUBSTITUTE_FACT = "instead of:"
 
 
-def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
+def wanted_versions(store: LocalStore, settings: Settings) -> tuple[str, ...]:
     """Return the encoders that every chunk needs a vector of, in the order in which the vectors are made.
 
     Raise ModelMissing if the settings name a model that is not installed.
@@ -29,13 +28,13 @@ def wanted_versions(store: IndexFacts, settings: Settings) -> tuple[str, ...]:
     return (*static, second) if second else static
 
 
-def second_phase_version(store: IndexFacts, settings: Settings) -> str | None:
+def second_phase_version(store: LocalStore, settings: Settings) -> str | None:
     """Return the encoder of the second phase, or the substitute if its model could not be loaded."""
     version = model_version(settings)
     return (store.fact(f"{_SUBSTITUTE_FACT}{version}") or version) if version else None
 
 
-def serving_version(store: IndexFacts, settings: Settings) -> str | None:
+def serving_version(store: LocalStore, settings: Settings) -> str | None:
     """Return the encoder of the second phase whose vectors answer searches; None if no model is used.
 
     After a change of the settings this is the old encoder until the new one has a vector of every chunk: vectors of
@@ -60,7 +59,7 @@ def first_incomplete_version(store: LocalStore, settings: Settings) -> str | Non
 def record_complete_versions(store: LocalStore, settings: Settings) -> str | None:
     """Return the same as `first_incomplete_version`, and record complete encoders so that chunks are examined once."""
     for version in wanted_versions(store, settings):
-        newest = store.newest_chunk_id()
+        newest = store.catalog.newest_chunk_id()
         if lacks_vectors(store, version):
             return version
         record_encoded_up_to(store, version, newest)
@@ -69,15 +68,15 @@ def record_complete_versions(store: LocalStore, settings: Settings) -> str | Non
 
 def lacks_vectors(store: LocalStore, version: str) -> bool:
     """Return whether some chunk has no vector of an encoder."""
-    return bool(store.chunks_without_vectors(version, 1, after=encoded_up_to(store, version)))
+    return bool(store.catalog.chunks_without_vectors(version, 1, after=encoded_up_to(store, version)))
 
 
-def encoded_up_to(store: IndexFacts, version: str) -> int:
+def encoded_up_to(store: LocalStore, version: str) -> int:
     """Return the id of the chunk up to which every chunk has a vector of an encoder."""
     return int(store.fact(f"{_ENCODED_FACT}{version}") or 0)
 
 
-def record_encoded_up_to(store: IndexFacts, version: str, chunk: int) -> None:
+def record_encoded_up_to(store: LocalStore, version: str, chunk: int) -> None:
     """Record the chunk up to which every chunk has a vector, so that they are not examined again."""
     if chunk > encoded_up_to(store, version):
         store.set_fact(f"{_ENCODED_FACT}{version}", str(chunk))
@@ -85,11 +84,11 @@ def record_encoded_up_to(store: IndexFacts, version: str, chunk: int) -> None:
 
 def forget_encoded_chunks(store: LocalStore) -> None:
     """Have all chunks examined again for missing vectors."""
-    for version in store.encoders():
+    for version in store.catalog.encoders():
         store.set_fact(f"{_ENCODED_FACT}{version}", None)
 
 
-def record_substitute(store: IndexFacts, version: str, substitute: str) -> None:
+def record_substitute(store: LocalStore, version: str, substitute: str) -> None:
     """Record the substitute of an encoder whose model could not be loaded; its vectors are made from now on."""
     store.set_fact(f"{_SUBSTITUTE_FACT}{version}", substitute)
 
@@ -107,7 +106,7 @@ def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
     second, wanted = second_phase_version(store, settings), wanted_versions(store, settings)
     if second and store.fact(_SERVING_FACT) != second:
         store.set_fact(_SERVING_FACT, second)
-    for version in store.encoders():
+    for version in store.catalog.encoders():
         if second and version not in wanted:
             store.forget_vectors(version)
             store.set_fact(f"{_ENCODED_FACT}{version}", None)

@@ -9,12 +9,13 @@ from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.remaining_time import indexing_seconds
 from dowse.parsing.document_parsing import parse
-from dowse.protocols import FileSource, Searchable
+from dowse.protocols import Searchable
 from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex, read_directly
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import ALL_INDEXED, SearchedFiles, SearchOptions
 from dowse.sources.document_types import is_binary_document, shared_language
+from dowse.sources.project_files import ProjectFiles
 from dowse.types import KINDS, Entry, FileContent, Reading, Verdict, View
 
 MAX_WALKED_FILES = 20_000
@@ -99,7 +100,7 @@ def _chosen(files: Sequence[Entry], options: SearchOptions) -> list[Entry]:
     ]
 
 
-def _read(source: FileSource, view: View, entry: Entry, options: SearchOptions) -> Sequence[FileContent] | Verdict:
+def _read(source: ProjectFiles, view: View, entry: Entry, options: SearchOptions) -> Sequence[FileContent] | Verdict:
     read = source.read(entry)
     if isinstance(read, Verdict):
         return read

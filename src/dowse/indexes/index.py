@@ -26,7 +26,6 @@ from dowse.indexes.encoder_state import forget_encoded_chunks
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index_log import open_log
 from dowse.indexes.index_status import IndexStatus, describe_index
-from dowse.indexes.old_layout import retire_old_documents, views_to_index
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files, write_tables
@@ -275,7 +274,6 @@ class ProjectIndex(OpenedIndex):
         if not report.is_complete:
             raise KeyboardInterrupt
         if report.changed_anything:
-            self.whole.rebuild_words()  # removed entries would still count in the statistics
             forget_encoded_chunks(self.whole)  # an older catalog gives their ids to others
         write_sidecar_files(self.folder, self.root, self.whole, is_full=False)
         return [*self.whole.check(), *check_sidecar_files(self.folder, self.root, self.whole)]
@@ -293,8 +291,7 @@ class ProjectIndex(OpenedIndex):
     def _run(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> IndexReport:
         store, log = self._open_store(), open_log(self.folder)
         store.remove_leftovers()
-        old_documents = storage_layout.old_documents_folder(self.folder)
-        views = views_to_index(self.folder, self.view, store.views())
+        views = self.view | (store.views() or self._recorded_views())
         if views & ~store.views():
             if store.fact("state"):
                 store.set_fact("state", "running")
@@ -337,13 +334,16 @@ class ProjectIndex(OpenedIndex):
         store.set_fact("checked", _now())
         if report.is_complete and before is None:
             store.set_fact("verified", _now())
-        if old_documents and report.is_complete:
-            self.warnings += retire_old_documents(old_documents, self.settings)
         if drift.pending and (table := self.table()):  # loading it takes 0.1 s, which a run without changes saves
             store.vector_counts(table.version)  # updates the matrix now, while no search waits for it
         self._take_shared_vectors()
         self._write_tables()
         return report
+
+    def _recorded_views(self) -> View:
+        """Return the views that the metadata names, for an index whose catalog was lost."""
+        known = storage_layout.read_project(self.folder)
+        return known.views if known else View(0)
 
     def _write_tables(self) -> None:
         self.warnings += [problem for problem in write_tables(self.whole) if problem not in self.warnings]

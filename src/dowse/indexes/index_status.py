@@ -11,8 +11,8 @@ from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.indexes.encoding_progress import EncodingProgress
 from dowse.indexes.remaining_time import seconds_left
 from dowse.memory_plan import why_memory_is_small
-from dowse.protocols import Store
 from dowse.store import storage_layout
+from dowse.store.local import LocalStore
 from dowse.types import KINDS, Kind, Totals, View
 
 IndexState = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
@@ -75,7 +75,13 @@ STORAGE_FACT = "storage"
 
 
 def describe_index(
-    root: Path, folder: Path, view: View, open_store: Callable[[], Store], warnings: list[str], *, is_indexing: bool
+    root: Path,
+    folder: Path,
+    view: View,
+    open_store: Callable[[], LocalStore],
+    warnings: list[str],
+    *,
+    is_indexing: bool,
 ) -> IndexStatus:
     """Return the status of one view of the index in a folder."""
     try:

@@ -3,15 +3,10 @@
 import json
 import time
 from collections.abc import Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING
 
-
-class Facts(Protocol):
-    """Facts about an index as a whole."""
-
-    def set_fact(self, key: str, value: str | None) -> None: ...
-
-    def fact(self, key: str) -> str | None: ...
+if TYPE_CHECKING:
+    from dowse.store.local import LocalStore
 
 
 BASE_SECONDS, SECONDS_PER_FILE, BYTES_PER_SECOND = 0.5, 0.002, 2_200_000
@@ -28,12 +23,12 @@ def indexing_seconds(sizes: Sequence[int], slower: float = 1.0) -> float:
     return BASE_SECONDS + slower * (SECONDS_PER_FILE * len(sizes) + sum(sizes) / BYTES_PER_SECOND)
 
 
-def record_start(store: Facts, files: int) -> None:
+def record_start(store: "LocalStore", files: int) -> None:
     """Record that a run begins now, with this many files in the index."""
     store.set_fact(_FACT, json.dumps([time.time(), files]))
 
 
-def seconds_left(store: Facts, files: int, expected: int) -> int | None:
+def seconds_left(store: "LocalStore", files: int, expected: int) -> int | None:
     """Return about how many seconds the run takes from now on; None if nothing can be said yet."""
     began, before = json.loads(store.fact(_FACT) or "[0, 0]")
     elapsed, done = time.time() - began, files - before

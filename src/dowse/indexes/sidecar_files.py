@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from dowse.errors import DowseError
-from dowse.protocols import DocumentReader
 from dowse.store import storage_layout
 from dowse.store.lance_store import LanceStore
 from dowse.store.local import LocalStore
@@ -49,7 +48,7 @@ def _main_view(store: LocalStore) -> LocalStore:
     return store.seen_as(_views(store)[0])
 
 
-def _fingerprints(store: DocumentReader) -> dict[Kind, dict[str, str]]:
+def _fingerprints(store: LocalStore) -> dict[Kind, dict[str, str]]:
     hashes: dict[Kind, dict[str, str]] = {kind: {} for kind in KINDS}
     for document in store.documents():
         hashes[document.kind][document.path] = document.content_hash.hex()

@@ -8,9 +8,9 @@ from typing import Any
 from dowse.chunking import cut_as_plain_text
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserReply, ParserRequest
-from dowse.protocols import FileSource
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.reading.languages import detect_language
+from dowse.sources.project_files import ProjectFiles
 from dowse.types import Chunk, Document, Entry, FileContent, Link, Reading, Reason, Symbol, Verdict
 
 
@@ -33,7 +33,7 @@ class ParsedDocument:
 Parsed = ParsedDocument | Verdict
 
 
-def parse(source: FileSource, content: FileContent) -> Document | Verdict:
+def parse(source: ProjectFiles, content: FileContent) -> Document | Verdict:
     """Have a file read, without its chunks; return the verdict against a file that cannot be read."""
     parsed = start_parsing(source, content, is_cut=False)()
     return parsed if isinstance(parsed, Verdict) else parsed.document
@@ -49,7 +49,7 @@ def expect(entries: Sequence[Entry]) -> None:
 
 
 def start_parsing(
-    source: FileSource,
+    source: ProjectFiles,
     content: FileContent,
     *,
     is_cut: bool = True,
@@ -75,7 +75,7 @@ def start_parsing(
     return lambda: _check_text(source, _make_document(content, future.result(), is_cut=is_cut))
 
 
-def _check_text(source: FileSource, parsed: Parsed) -> Parsed:
+def _check_text(source: ProjectFiles, parsed: Parsed) -> Parsed:
     if isinstance(parsed, Verdict) or parsed.document.reading.is_verbatim:
         return parsed
     return source.text_refusal(parsed.document.path, parsed.document.reading.text) or parsed

@@ -9,7 +9,7 @@ from dowse.chunking.source_references import KINDS, USE_KINDS, Use
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.line_numbers import line_starts
-from dowse.protocols import ChunkReader, Searchable
+from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.name_resolution import Confidence, DefinedName, NameResolution, ResolvedUse
 from dowse.references.reference_files import SourceFile, SourceFiles
@@ -174,7 +174,7 @@ def _meant(use: ResolvedUse) -> str:
 class _Lines:
     """The lines of files, which are compared with the index before one is shown."""
 
-    def __init__(self, store: ChunkReader, read: ReadBytes, name: str, outdated: list[str], *, masks: bool) -> None:
+    def __init__(self, store: Searchable, read: ReadBytes, name: str, outdated: list[str], *, masks: bool) -> None:
         self._store, self._read, self._name, self._masks = store, read, name, masks
         self._outdated = outdated
         self._texts: dict[str, tuple[str, list[int]] | None] = {}

@@ -10,7 +10,7 @@ from itertools import islice
 from math import log
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from dowse.protocols import Searchable, VectorSearcher, WordSearcher
+from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.pasted_text import PastedText, find_mentioned
 from dowse.searching.query_terms import SearchQuery
@@ -130,13 +130,13 @@ def _without_main_language(store: Searchable, query: SearchQuery) -> SearchQuery
     return shorter
 
 
-def query_of_best_words(store: WordSearcher, query: SearchQuery) -> SearchQuery:
+def query_of_best_words(store: Searchable, query: SearchQuery) -> SearchQuery:
     """Return pasted text with those of its words that say most: the rarest ones that occur, and the repeated ones."""
     words = _best_words(store, query.positive) or _best_words(store, query.terms)
     return replace(query, terms=words)
 
 
-def _best_words(store: WordSearcher, texts: Iterable[str]) -> tuple[str, ...]:
+def _best_words(store: Searchable, texts: Iterable[str]) -> tuple[str, ...]:
     total, worth = store.chunk_count(), dict[str, float]()
     counts = Counter(_WORD.findall(" ".join(texts)))
     terms = {word: terms_of(word) for word in counts}
@@ -228,7 +228,7 @@ def _described_definers(store: Searchable, query: SearchQuery, scope: Scope, kno
 
 
 def _search_meaning(
-    store: VectorSearcher, query: SearchQuery, scope: Scope, vectors: Sequence[QueryVector], method: SearchMethod
+    store: Searchable, query: SearchQuery, scope: Scope, vectors: Sequence[QueryVector], method: SearchMethod
 ) -> tuple[ranking_constants.Balance, list[Leg], str]:
     """Search by meaning; return the weights of words and meaning, what was found, and the model that takes part."""
     model = next((vector.encoder for vector in vectors if vector.is_model), "")
@@ -255,7 +255,7 @@ def _half_way(
     return HalfWay(by_table, by_model, encoded)
 
 
-def _near_legs(store: VectorSearcher, vectors: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
+def _near_legs(store: Searchable, vectors: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
     """Search by meaning: with the model for files that it has encoded, with the table for the others."""
     legs: list[Leg] = []
     by_model = next((vector for vector in vectors if vector.is_model and vector.coverage), None)
@@ -270,7 +270,7 @@ def _near_legs(store: VectorSearcher, vectors: Sequence[QueryVector], scope: Sco
     return legs
 
 
-def _nearest(store: VectorSearcher, vector: QueryVector, scope: Scope) -> list[Scored]:
+def _nearest(store: Searchable, vector: QueryVector, scope: Scope) -> list[Scored]:
     return store.nearest(
         vector.encoder, vector.vector, ranking_constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among
     )
@@ -304,7 +304,7 @@ class Spelling(NamedTuple):
 NO_CORRECTIONS = Spelling((), {})
 
 
-def check_spelling(store: WordSearcher, query: SearchQuery) -> Spelling:
+def check_spelling(store: Searchable, query: SearchQuery) -> Spelling:
     """Find the words that do not occur, and replace those that are similar to one that does.
 
     Pasted text is not checked: what its author saw is spelled correctly, and names of other projects do not occur.
@@ -315,7 +315,7 @@ def check_spelling(store: WordSearcher, query: SearchQuery) -> Spelling:
     return Spelling(unknown, _corrections(store, unknown))
 
 
-def _corrections(store: WordSearcher, unknown: Iterable[str]) -> dict[str, str]:
+def _corrections(store: Searchable, unknown: Iterable[str]) -> dict[str, str]:
     """Return the most similar indexed word for each unknown word, if one is similar enough."""
     found: dict[str, str] = {}
     for word in unknown:
@@ -330,7 +330,7 @@ def _corrections(store: WordSearcher, unknown: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def term_frequencies(store: WordSearcher, words: Iterable[str]) -> dict[str, dict[str, int]]:
+def term_frequencies(store: Searchable, words: Iterable[str]) -> dict[str, dict[str, int]]:
     """Return the terms of each word, and in how many chunks each of them occurs.
 
     A word that is more frequent in another language than English is represented by its stem in that language.
@@ -351,7 +351,7 @@ def _merge_terms(found: Iterable[dict[str, int]]) -> dict[str, int]:
     return dict(islice(merged.items(), MAX_TERMS))
 
 
-def unknown_words(store: WordSearcher, words: Iterable[str]) -> list[str]:
+def unknown_words(store: Searchable, words: Iterable[str]) -> list[str]:
     """Return the words of which no part occurs in the index."""
     terms = term_frequencies(store, _WORD.findall(" ".join(words)))
     return [word for word, found in terms.items() if found and not any(found.values())]

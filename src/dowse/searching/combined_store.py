@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from dowse.protocols import Store
 from dowse.searching.direct_index import DirectIndex
+from dowse.store.local import LocalStore
 from dowse.types import (
     DocumentMatch,
     Kind,
@@ -33,7 +33,7 @@ class CombinedStore:
     has_vectors = True
     """Whether anything can be found by meaning."""
 
-    def __init__(self, store: Store, files: DirectIndex) -> None:
+    def __init__(self, store: LocalStore, files: DirectIndex) -> None:
         self._store, self._files = store, files
         read, stored = files.paths, store.ids_by_path()
         self._hidden = frozenset(document for document, path in stored if path in read)

@@ -4,14 +4,17 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
-from dowse.protocols import DocumentReader
 from dowse.searching.passage_screening import screen_line
 from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
 from dowse.types import StoredDocument
+
+if TYPE_CHECKING:
+    from dowse.store.local import LocalStore
 
 DEFAULT_SECONDS = 10.0
 _MAX_LINE_CHARACTERS = 400
@@ -85,7 +88,7 @@ def pattern_matcher(expression: str) -> FindMatches:
 
 
 def find_occurrences(
-    store: DocumentReader,
+    store: "LocalStore",
     read: ReadBytes,
     find: FindMatches,
     options: SearchOptions,
@@ -107,14 +110,14 @@ def find_occurrences(
     return result
 
 
-def _documents_in_scope(store: DocumentReader, options: SearchOptions) -> Iterator[StoredDocument]:
+def _documents_in_scope(store: "LocalStore", options: SearchOptions) -> Iterator[StoredDocument]:
     scope = scope_of(store, options)
     for document in store.documents():
         if scope.kind in (None, document.kind) and (scope.among is None or document.id in scope.among):
             yield document
 
 
-def _current_text(store: DocumentReader, read: ReadBytes, document: StoredDocument) -> str:
+def _current_text(store: "LocalStore", read: ReadBytes, document: StoredDocument) -> str:
     try:
         data, _ = read(document.path)
     except (OSError, PathRefused):

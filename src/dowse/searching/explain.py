@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from dowse.protocols import Store
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import leg_scores, rank_files, shortlist
 from dowse.searching.search import Detail
+from dowse.store.local import LocalStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,7 @@ class RankExplanation:
 
 
 def explain_ranking(
-    store: Store, query: SearchQuery, path: str, vectors: Sequence[QueryVector] = ()
+    store: LocalStore, query: SearchQuery, path: str, vectors: Sequence[QueryVector] = ()
 ) -> RankExplanation:
     """Rank the files for a query and explain the rank of one of them."""
     document = store.document(path)

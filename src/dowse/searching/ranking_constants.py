@@ -48,18 +48,9 @@ by chance, it would cost 1 % of the issues."""
 EXACT_PATH = 3.0
 """Weight of a file whose path, or the end of it, is the query: more than all other signals together."""
 
-PENALTIES: Mapping[str, float] = {
-    "test": 0.8,
-    "example": 0.3,
-    "legacy": 0.3,
-    "generated": 0.5,
-    "declaration": 0.7,
-    "internal": 0.8,
-    "prose": 0.8,
-}
-"""Factors for kinds of files that are rarely meant, unless the query requests them. Internal is worth 0.001, prose 0.001
-by words and 0.003 with the model, tests and examples 0.002, and no repository loses by any of them. Legacy, generated and
-declaration are worth nothing, since the judged corpora contain hardly any: their values follow the others."""
+PENALTIES: Mapping[str, float] = {"test": 0.8, "example": 0.3, "prose": 0.8}
+"""Factors for kinds of files that are rarely meant, unless the query requests them. Prose is worth 0.001 by words and
+0.003 with the model, tests and examples 0.002, and no repository loses by any of them."""
 
 FOLDER = 0.9
 """Factor for each folder that a file is in: the files near the root are meant more often than their parts. Worth 0.012 by

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
-from dowse.protocols import ChunkReader, Searchable
+from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.blobs import is_blob_document
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
@@ -200,7 +200,7 @@ def _search_methods(options: SearchOptions, vectors: Sequence[QueryVector]) -> d
     return {**by_words, **by_meaning}
 
 
-def scope_of(store: ChunkReader, options: SearchOptions) -> Scope:
+def scope_of(store: Searchable, options: SearchOptions) -> Scope:
     """Return the scope that the options describe."""
     if not (options.path_glob or options.language or options.excluded_globs) and options.tests == "ranked":
         return Scope(options.kind, options.among, options.documents_only)

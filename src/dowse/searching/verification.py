@@ -1,19 +1,16 @@
 """Verification of a hit before it is shown: its file must still have the indexed content."""
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 from dowse.errors import PathRefused
-from dowse.protocols import ChunkReader
+from dowse.protocols import Searchable
 from dowse.store.catalog_rows import text_hash
 from dowse.types import Stat, StoredChunk, StoredDocument
 
-
-class ReadBytes(Protocol):
-    """Reads a file of the project, if the policy allows it; raises OSError or PathRefused otherwise."""
-
-    def __call__(self, path: str) -> tuple[bytes, Stat]: ...
+ReadBytes = Callable[[str], tuple[bytes, Stat]]
+"""Reads a file of the project, if the policy allows it; raises OSError or PathRefused otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +34,7 @@ class Outdated:
 
 
 def verify(
-    store: ChunkReader, read: ReadBytes, document: StoredDocument, *, compares_content: bool = False
+    store: Searchable, read: ReadBytes, document: StoredDocument, *, compares_content: bool = False
 ) -> Current | Outdated:
     """Read the file of a document and return its text, if it is the indexed one.
 

@@ -1,8 +1,13 @@
-"""The schema of the catalog, as migration steps from an empty database to the current format.
+"""The schema of the catalog, as steps from an empty database to the current format.
 
-A released step is never edited: a change is a new step. An older catalog runs the missing steps
-when it is opened.
+A change of the format is a new step, which an older catalog runs when it is opened.
 """
+
+import contextlib
+import sqlite3
+from pathlib import Path
+
+from dowse.sqlite_connection import open_connection
 
 APPLICATION_ID = 0x646F7773
 """Spells `dows`; distinguishes a catalog of dowse from any other SQLite database."""
@@ -14,10 +19,12 @@ STEPS: tuple[str, ...] = (
         value TEXT NOT NULL
     ) WITHOUT ROWID;
 
-    -- Only the stat of a row ever changes: new content is a new row with a new id.
+    -- Only the stat of a row ever changes: new content is a new row with a new id. A file may have two representations,
+    -- one for each view: its own text, and what a reader of documents sees. `problem` says why a file was read as plain
+    -- text: its parser took too much time or memory, or failed.
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
-        path TEXT NOT NULL UNIQUE,
+        path TEXT NOT NULL,
         kind TEXT NOT NULL,
         language TEXT NOT NULL,
         title TEXT NOT NULL,
@@ -34,8 +41,13 @@ STEPS: tuple[str, ...] = (
         is_verbatim INTEGER NOT NULL,
         is_truncated INTEGER NOT NULL,
         chunk_count INTEGER NOT NULL,
-        recipe TEXT NOT NULL
+        recipe TEXT NOT NULL,
+        problem TEXT NOT NULL,
+        views INTEGER NOT NULL,
+        UNIQUE (path, views)
     );
+    -- A file that was moved or copied is recognized by its content.
+    CREATE INDEX documents_by_content ON documents (content_hash);
 
     CREATE TABLE chunks (
         id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -79,34 +91,9 @@ STEPS: tuple[str, ...] = (
         detail TEXT NOT NULL
     ) WITHOUT ROWID;
 
-    -- Keyed by the encoder's input, so that content that comes back has its vector at once.
-    CREATE TABLE vectors (
-        encoder TEXT NOT NULL,
-        input_hash BLOB NOT NULL,
-        vector BLOB NOT NULL,
-        PRIMARY KEY (encoder, input_hash)
-    ) WITHOUT ROWID;
-
-    -- The changes that the derived parts follow; `subject` is the id of a document or a chunk.
-    CREATE TABLE changes (
-        sequence INTEGER NOT NULL,
-        what TEXT NOT NULL CHECK (what IN ('added', 'removed', 'encoded')),
-        subject INTEGER NOT NULL
-    );
-    CREATE INDEX changes_by_sequence ON changes (sequence);
-
-    -- The catalog's own id, the number of its last transaction, and the transactions from which on changes are kept.
-    INSERT INTO facts VALUES
-        ('catalog', lower(hex(randomblob(16)))), ('sequence', '0'), ('horizon', '0'), ('encoded_horizon', '0');
-    """,
-    """
-    -- A file that was moved or copied is recognized by its content.
-    CREATE INDEX documents_by_content ON documents (content_hash);
-    """,
-    """
-    -- A vector is a scale and eight bits per dimension. A borrowed vector belongs to the same text under another
-    -- path; it is used until the chunk has its own.
-    DROP TABLE vectors;
+    -- Keyed by the encoder's input, so that content that comes back has its vector at once. A vector is a scale and eight
+    -- bits per dimension. A borrowed vector belongs to the same text under another path; it is used until the chunk has
+    -- its own.
     CREATE TABLE vectors (
         encoder TEXT NOT NULL,
         input_hash BLOB NOT NULL,
@@ -114,95 +101,35 @@ STEPS: tuple[str, ...] = (
         is_borrowed INTEGER NOT NULL,
         PRIMARY KEY (encoder, input_hash)
     ) WITHOUT ROWID;
+
+    -- The changes that the derived parts follow; `subject` is the id of a document or a chunk, `views` those of a document.
+    CREATE TABLE changes (
+        sequence INTEGER NOT NULL,
+        what TEXT NOT NULL CHECK (what IN ('added', 'removed', 'encoded')),
+        subject INTEGER NOT NULL,
+        views INTEGER NOT NULL
+    );
     -- The lexical index follows documents only; this index lets it skip 100,000 changes of vectors.
-    DROP INDEX changes_by_sequence;
     CREATE INDEX changes_by_kind ON changes (what, sequence);
-    """,
-    """
-    -- Why a file was read as plain text: its parser took too much time or memory, or failed.
-    ALTER TABLE documents ADD COLUMN problem TEXT NOT NULL DEFAULT '';
-    """,
-    """
-    -- A file may have two representations, one for each view: its own text, and what a reader of documents sees.
-    -- SQLite cannot change a constraint, so the tables are made anew. The ids stay, and none is used again.
-    ALTER TABLE documents RENAME TO old_documents;
-    CREATE TABLE documents (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        path TEXT NOT NULL,
-        kind TEXT NOT NULL,
-        language TEXT NOT NULL,
-        title TEXT NOT NULL,
-        description TEXT NOT NULL,
-        tags TEXT NOT NULL,
-        size INTEGER NOT NULL,
-        mtime_ns INTEGER NOT NULL,
-        inode INTEGER NOT NULL,
-        ctime_ns INTEGER NOT NULL,
-        checked_ns INTEGER NOT NULL,
-        content_hash BLOB NOT NULL,
-        encoding TEXT NOT NULL,
-        text_start INTEGER NOT NULL,
-        is_verbatim INTEGER NOT NULL,
-        is_truncated INTEGER NOT NULL,
-        chunk_count INTEGER NOT NULL,
-        recipe TEXT NOT NULL,
-        problem TEXT NOT NULL,
-        views INTEGER NOT NULL,
-        UNIQUE (path, views)
-    );
-    INSERT INTO documents SELECT id, path, kind, language, title, description, tags, size, mtime_ns, inode, ctime_ns,
-        checked_ns, content_hash, encoding, text_start, is_verbatim, is_truncated, chunk_count, recipe, problem, 1
-        FROM old_documents;
-    DROP INDEX documents_by_content;
-    CREATE INDEX documents_by_content ON documents (content_hash);
-    DELETE FROM sqlite_sequence WHERE name = 'documents';
-    UPDATE sqlite_sequence SET name = 'documents' WHERE name = 'old_documents';
 
-    ALTER TABLE chunks RENAME TO old_chunks;
-    CREATE TABLE chunks (
-        id INTEGER PRIMARY KEY AUTOINCREMENT,
-        document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
-        ordinal INTEGER NOT NULL,
-        start_byte INTEGER NOT NULL,
-        end_byte INTEGER NOT NULL,
-        start_line INTEGER NOT NULL,
-        end_line INTEGER NOT NULL,
-        text_hash BLOB NOT NULL,
-        input_hash BLOB NOT NULL,
-        symbols TEXT NOT NULL,
-        headings TEXT NOT NULL
-    );
-    INSERT INTO chunks SELECT * FROM old_chunks;
-    DELETE FROM sqlite_sequence WHERE name = 'chunks';
-    UPDATE sqlite_sequence SET name = 'chunks' WHERE name = 'old_chunks';
-    DROP TABLE old_chunks;
-    CREATE INDEX chunks_by_document ON chunks (document_id, ordinal);
-    CREATE INDEX chunks_by_input ON chunks (input_hash);
-
-    ALTER TABLE links RENAME TO old_links;
-    CREATE TABLE links (
-        document_id INTEGER NOT NULL REFERENCES documents (id) ON DELETE CASCADE,
-        ordinal INTEGER NOT NULL,
-        target TEXT NOT NULL,
-        text TEXT NOT NULL,
-        line INTEGER NOT NULL,
-        PRIMARY KEY (document_id, ordinal)
-    ) WITHOUT ROWID;
-    INSERT INTO links SELECT * FROM old_links;
-    DROP TABLE old_links;
-
-    ALTER TABLE texts RENAME TO old_texts;
-    CREATE TABLE texts (
-        document_id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
-        text BLOB NOT NULL
-    );
-    INSERT INTO texts SELECT * FROM old_texts;
-    DROP TABLE old_texts;
-    DROP TABLE old_documents;
-
-    -- The views that a change of a document concerns.
-    ALTER TABLE changes ADD COLUMN views INTEGER NOT NULL DEFAULT 1;
-    -- The views that the index has, as the sum of their numbers. Older indexes have the project's.
-    INSERT INTO facts SELECT 'views', '1' WHERE EXISTS (SELECT 1 FROM facts WHERE key = 'note:state');
+    -- The catalog's own id, the number of its last transaction, and the transactions from which on changes are kept.
+    INSERT INTO facts VALUES
+        ('catalog', lower(hex(randomblob(16)))), ('sequence', '0'), ('horizon', '0'), ('encoded_horizon', '0');
     """,
 )
+
+
+def is_current_format(file: Path) -> bool:
+    """Return whether a catalog can be opened without writing to it.
+
+    The check goes through SQLite: opening and closing the file directly would drop the locks that
+    other connections of this process hold on it, and the next writer would damage it.
+    """
+    if not file.exists():
+        return False
+    try:
+        with contextlib.closing(open_connection(file, mode="ro").connection) as connection:
+            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    except (sqlite3.Error, UnicodeDecodeError):
+        return False
+    return version == len(STEPS)

@@ -22,11 +22,10 @@ from dowse.encoding.packing import unpack_vector
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import Failed, SettingsError, UsageError
 from dowse.platform import write_atomically
-from dowse.protocols import ReadText
 from dowse.settings import read_json
 from dowse.store.catalog import Catalog
 from dowse.store.catalog_rows import input_hash
-from dowse.types import KINDS, Kind, StoredDocument, View
+from dowse.types import KINDS, Kind, ReadText, StoredDocument, View
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -26,7 +26,7 @@ from dowse.store.term_statistics import TermStatistics
 from dowse.text.analysis import remove_separators, split_unspaced, terms_of, whole_terms_of
 from dowse.types import DocumentMatch, MatchedDocuments, Scored, TextQuery
 
-FORMAT = 4
+FORMAT = 1
 """Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is
 rebuilt."""
 

@@ -17,14 +17,13 @@ from typing import TypeVar
 
 from dowse.errors import Failed, LexicalDamaged, NotWritable, StoreBusy, WordsMissing
 from dowse.platform import Lock, refusal_to_write
-from dowse.protocols import ReadText
 from dowse.store import lexical
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_writer import AddedDocument, AppliedBatch
 from dowse.store.lexical import LexicalIndex, Marker
 from dowse.store.lexical_entries import LexicalDocument
 from dowse.store.lock_waits import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
-from dowse.types import Batch, Chunk, Document, Progress, StoredChunk, StoredDocument, View
+from dowse.types import Batch, Chunk, Document, Progress, ReadText, StoredChunk, StoredDocument, View
 
 REPLAY_DOCUMENTS = 500
 """Documents read into memory at once while the lexical index is replayed."""

@@ -18,8 +18,6 @@ from dowse.platform import storage_root, write_atomically
 from dowse.settings import read_json
 from dowse.types import Kind, Totals, View
 
-_OLD_DOCUMENTS_FOLDER = "documents"
-"""The subfolder in which older versions kept a second index, of the root's documents."""
 _VIEW_NAMES = {View.PROJECT: "project", View.DOCUMENTS: "documents"}
 
 _USED_FILE = "last-used"
@@ -49,7 +47,7 @@ class Project:
 
     @property
     def views(self) -> View:
-        """The views that the index has. Metadata of older versions does not name them."""
+        """The views that the index has. Metadata without names is about a project."""
         names = self.metadata.get("views")
         if not isinstance(names, list):
             return View.PROJECT
@@ -133,7 +131,7 @@ def mark_used(folder: Path) -> None:
 
 
 def last_used(folder: Path) -> float:
-    """Return when the index in a folder was last used, to the hour; for an index of an older version, last updated."""
+    """Return when the index in a folder was last used, to the hour."""
     times = [0.0]
     for file in (folder / _USED_FILE, folder / "metadata.json"):
         with contextlib.suppress(OSError):
@@ -220,8 +218,7 @@ def list_projects() -> list[Project]:
     """Return all indexed projects and folders of documents, sorted by path."""
     indexes = storage_root() / "indexes"
     folders = sorted(indexes.iterdir()) if indexes.is_dir() else []
-    kept = (folder for folder in folders if folder.is_dir() and _FORGOTTEN not in folder.name)
-    found = (read_project(folder) or read_project(folder / _OLD_DOCUMENTS_FOLDER) for folder in kept)
+    found = (read_project(folder) for folder in folders if folder.is_dir() and _FORGOTTEN not in folder.name)
     return sorted((project for project in found if project), key=lambda project: project.root)
 
 
@@ -234,12 +231,6 @@ def remove_forgotten_folders() -> None:
     """Remove the folders that were taken away, also by processes that were killed."""
     for folder in (storage_root() / "indexes").glob(f"*{_FORGOTTEN}*"):
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def old_documents_folder(folder: Path) -> Path | None:
-    """Return the folder of the second index that an older version made for the documents of a root."""
-    old = folder / _OLD_DOCUMENTS_FOLDER
-    return old if (old / "catalog.sqlite").exists() else None
 
 
 def read_project(folder: Path) -> Project | None:

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
-from dowse.protocols import Store
+from dowse.store.local import LocalStore
 from tests.sample_data import find, write_tree
 
 WORDS = ("apple", "banana", "cherry", "date", "elder", "fig", "grape")
@@ -79,7 +79,7 @@ def assert_equal_to_a_new_index(project: ProjectIndex, scratch: Path) -> None:
     assert project.check() == []
 
 
-def contents(store: Store) -> dict[str, object]:
+def contents(store: LocalStore) -> dict[str, object]:
     """Return everything that a user can observe of an index, without ids."""
     documents = {document.id: document for document in store.documents()}
     chunks = {

@@ -5,12 +5,12 @@ import shutil
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
-from dowse.protocols import Store
+from dowse.store.local import LocalStore
 
 Contents = dict[str, object]
 
 
-def contents(store: Store) -> Contents:
+def contents(store: LocalStore) -> Contents:
     """Return the indexed contents of each path, without ids."""
     return {
         document.path: (

@@ -3,11 +3,14 @@
 from array import array
 from collections.abc import Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING
 
-from dowse.protocols import FollowableStore
 from dowse.reading.link_resolution import Broken, External, Internal, Resolved, resolve_link
 from dowse.reading.link_targets import LinkTarget, LinkTargets
 from dowse.reading.site_prefixes import find_site_prefixes
+
+if TYPE_CHECKING:
+    from dowse.store.local import LocalStore
 
 BROKEN_TARGET = -1
 """The target of a broken link."""
@@ -29,12 +32,12 @@ class LinkGraph:
         """For each document, two numbers per link: its position, and the number of its target."""
         self._from_top: dict[tuple[str, str], Resolved | None] = {}
 
-    def update(self, store: FollowableStore) -> None:
+    def update(self, store: "LocalStore") -> None:
         """Bring the graph up to date with the store.
 
         This takes 1.5 s for 15,000 documents with 76,000 links, and less if only texts have changed.
         """
-        state = (store.identity, store.sequence())
+        state = (store.catalog.id, store.catalog.sequence())
         if self._state == state:
             return
         changes = store.changes_since(self._state[1]) if self._state[0] == state[0] else None
@@ -73,7 +76,7 @@ class LinkGraph:
         return dict(self._documents.values())
 
     def _exchange(
-        self, store: FollowableStore, removed: dict[int, tuple[str, str]], added: dict[int, tuple[str, str]]
+        self, store: "LocalStore", removed: dict[int, tuple[str, str]], added: dict[int, tuple[str, str]]
     ) -> None:
         """Replace documents by others with the same paths and titles; only their own links may change."""
         for number in removed:
@@ -81,24 +84,24 @@ class LinkGraph:
             self._links.pop(number, None)
         self._documents |= added
         for number, (path, _) in added.items():
-            self._put(number, path, ((at, link.target) for at, link in enumerate(store.links(number))))
+            self._put(number, path, ((at, link.target) for at, link in enumerate(store.catalog.links(number))))
         self._from_top = {}
 
-    def _read_all(self, store: FollowableStore) -> None:
+    def _read_all(self, store: "LocalStore") -> None:
         self._documents = {document.id: (document.path, document.title) for document in store.documents()}
         self._places = {path: place for place, (path, _) in enumerate(self._documents.values())}
         pages = LinkTargets(LinkTarget(path, title) for path, title in self._documents.values())
         self.pages = pages.with_prefixes(find_site_prefixes(self._targets(store), pages))
         self._links = {}
-        for number, links in groupby(store.link_targets(), key=lambda link: link[0]):
+        for number, links in groupby(store.catalog.link_targets(), key=lambda link: link[0]):
             if number in self._documents:
                 self._put(number, self._documents[number][0], ((at, target) for _, at, target in links))
         self._from_top = {}  # this cache is useful only while many links are resolved
 
-    def _targets(self, store: FollowableStore) -> Iterator[tuple[str, str]]:
+    def _targets(self, store: "LocalStore") -> Iterator[tuple[str, str]]:
         return (
             (self._documents[number][0], target)
-            for number, _, target in store.link_targets()
+            for number, _, target in store.catalog.link_targets()
             if number in self._documents
         )
 

@@ -2,10 +2,13 @@
 
 import threading
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from dowse.indexes.document_search import ListedDocument
-from dowse.protocols import FollowableStore
 from dowse.types import StoredDocument
+
+if TYPE_CHECKING:
+    from dowse.store.local import LocalStore
 
 
 class ResourceList:
@@ -32,10 +35,10 @@ class ResourceList:
                 self._shown |= {document.path: document.title for document in page}
                 self._is_all_shown = self._is_all_shown or is_last
 
-    def has_changed(self, store: FollowableStore) -> bool:
+    def has_changed(self, store: "LocalStore") -> bool:
         """Return whether the list of a complete index changed since the last call, or since clients saw it."""
         with self._lock:
-            state = (store.identity, store.sequence())
+            state = (store.catalog.id, store.catalog.sequence())
             if self._state == state:
                 return False
             if not self.is_compared:
@@ -47,7 +50,7 @@ class ResourceList:
             self._follow(store)
             return self._checksum() != before
 
-    def _read_all(self, store: FollowableStore) -> bool:
+    def _read_all(self, store: "LocalStore") -> bool:
         last = max(self._shown, default="")
         known: dict[str, str] = {}
         for document in store.documents():
@@ -56,8 +59,8 @@ class ResourceList:
                 known[document.path] = document.title
         return known != self._shown
 
-    def _follow(self, store: FollowableStore) -> None:
-        state = (store.identity, store.sequence())
+    def _follow(self, store: "LocalStore") -> None:
+        state = (store.catalog.id, store.catalog.sequence())
         changes = store.changes_since(self._state[1]) if self._state[0] == state[0] else None
         if changes is None:
             self._state = state
