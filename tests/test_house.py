@@ -75,7 +75,7 @@ KNOWS: dict[str, set[str]] = {
         "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing", "chunking",
         "reading", "searching", "screening", "text",
     },
-    "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites", "assistants"},
+    "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites"},
     "cli": {
         "sharing", "publishing", "store", "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
         "archives", "history", "notes", "sites", "searching", "references",
@@ -295,7 +295,6 @@ def test_a_command_imports_nothing_heavy_that_it_does_not_need(command: str) -> 
 SYSTEM_MODULES = {
     "platform.py": {"fcntl", "msvcrt", "sys.platform"},
     "signals.py": {"signal"},
-    "assistants/search_hook.py": {"signal"},
     "cli/__init__.py": {"signal"},
     "freshness/inotify.py": {"fcntl"},
     "http/uvicorn_server.py": {"resource"},
