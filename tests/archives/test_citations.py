@@ -221,21 +221,3 @@ def test_a_context_has_about_a_hundred_characters_either_side_within_the_paragra
 def test_a_short_paragraph_is_its_own_context(tmp_path: Path) -> None:
     database = make_database(tmp_path, {"note.md": "# Title\n\nFor more,\nsee [this](https://e.org/x).\n\nOther."})
     assert citation_at(database, "Title").context == "For more, see [this](https://e.org/x)."
-
-
-def test_a_quotation_is_found_where_it_was_asked_for(tmp_path: Path) -> None:
-    from dowse.archives.archive_indexing import update_database
-    from tests.archives.sample_archives import index_archives, make_archives
-
-    said = "the quick brown fox jumps over the lazy dog while thirteen wizards make toxic brew for the evil queen"
-    pages = {"p": captured_page("https://example.com/page", "The page", f"Once {said} and so on.")}
-    locations = make_archives(tmp_path, {"quoting.md": f"They write: {said}.", "other.md": "Nothing of it."}, pages)
-    database = index_archives(locations)
-    assert cited_titles(database, "quoting", inferred=True) == []
-    update_database(database, locations, quotes=True)
-    assert cited_titles(database, "quoting") == []
-    assert cited_titles(database, "quoting", inferred=True) == ["The page"]
-    assert 0.5 <= citation_at(database, "quoting").confidence < 1
-    assert cited_titles(database, "other", inferred=True) == []
-    update_database(database, locations, quotes=False)
-    assert cited_titles(database, "quoting", inferred=True) == []

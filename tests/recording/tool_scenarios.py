@@ -235,14 +235,8 @@ ARCHIVE_CALLS: dict[str, list[dict[str, Any]]] = {
         {"document": "Plums"}, {"document": "https://example.org/market"}, {"document": "Pears", "direction": "cited", "limit": 1},
         {"document": "2025-01-10/plums.md", "depth": 2, "includeInferred": True}, {"document": "Nothing"}, {"document": ""},
     ],
-    "citation_path": [
-        {"from": "Pears", "to": "Prices"}, {"from": "Prices", "to": "Pears"}, {"from": "Prices", "to": "Pears", "direction": "either"},
-        {"from": "Nothing", "to": "Pears"}, {"from": "Pears", "to": "Pears"},
-    ],
     "archive_most_cited": [{}, {"limit": 1, "includeInferred": True}],
-    "archive_orphans": [{}, {"limit": 1}],
     "archive_broken_links": [{}, {"limit": 1}],
-    "archive_duplicates": [{}, {"limit": 1}],
 }  # fmt: skip
 
 

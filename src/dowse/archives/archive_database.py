@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dowse.archives.archive_schema import APPLICATION_ID, STEPS
-from dowse.archives.archive_types import INFERRED, Citation, StoredArchiveDocument
+from dowse.archives.archive_types import Citation, CitationKind, StoredArchiveDocument
 from dowse.errors import ArchivedDocumentNotFound, NotIndexed, StoreDamaged, UsageError
 from dowse.platform import make_private_folder
 from dowse.sqlite_database import SqliteDatabase, SqlRow
@@ -16,7 +16,7 @@ Derived = TypeVar("Derived")
 _DOCUMENT_COLUMNS = "number, id, title, path, source, type, date, question, url, archive"
 _CITATION_COLUMNS = "citations.source, citations.target, url, context, confidence, kind, line, fault, ordinal"
 _SELECT_CITATIONS = f"SELECT {_CITATION_COLUMNS} FROM citations WHERE is_citation AND"  # noqa: S608 - a constant
-EXPLICIT_ONLY = " AND kind NOT IN ({})".format(", ".join(f"'{kind}'" for kind in INFERRED))
+EXPLICIT_ONLY = f" AND kind != '{CitationKind.MENTION}'"
 """SQL that restricts a query about citations to those that are not inferred."""
 
 

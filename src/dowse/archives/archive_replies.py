@@ -1,13 +1,12 @@
 """JSON replies about the archives, shared by the tools and the command line; the specification sets names and shapes."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, Highlight, StoredArchiveDocument
-from dowse.archives.citation_graph import graph_from, path_between
-from dowse.archives.graph_queries import Duplicates, MostCited, UnarchivedPage
+from dowse.archives.citation_graph import graph_from
+from dowse.archives.graph_queries import MostCited, UnarchivedPage
 
 MAX_CITATIONS = 50
 """Citations of a hit in each direction in the reply of a search; `find_citations` returns all."""
@@ -105,37 +104,6 @@ def citations_reply(
     return reply
 
 
-def path_reply(
-    database: ArchiveDatabase,
-    source: StoredArchiveDocument,
-    target: StoredArchiveDocument,
-    *,
-    direction: str,
-    inferred: bool,
-) -> Reply:
-    """Return the shortest chain of citations between two documents."""
-    chain = path_between(
-        database,
-        source.number,
-        target.number,
-        direction="either" if direction == "either" else "citing",
-        inferred=inferred,
-    )
-    if chain is None:
-        return {"found": False, "from": document_reply(source), "to": document_reply(target), "path": [], "steps": []}
-    documents = database.documents(chain)
-    steps = [
-        _path_step(database, documents[number], documents[after], inferred=inferred)
-        for number, after in pairwise(chain)
-    ]
-    return {
-        "found": True,
-        "length": len(chain) - 1,
-        "path": [document_reply(documents[number]) for number in chain],
-        "steps": steps,
-    }
-
-
 def most_cited_reply(found: Sequence[MostCited], outside: Sequence[UnarchivedPage]) -> Reply:
     """Return the most cited documents of the archives, and the most cited pages outside of them."""
     return {
@@ -145,11 +113,6 @@ def most_cited_reply(found: Sequence[MostCited], outside: Sequence[UnarchivedPag
         ],
         "outside": [{"url": page.url, "citedBy": page.documents, "citations": page.citations} for page in outside],
     }
-
-
-def orphans_reply(found: Sequence[StoredArchiveDocument], total: int) -> Reply:
-    """Return the documents without citations."""
-    return {"documents": [document_reply(document) for document in found], "total": total}
 
 
 def broken_reply(database: ArchiveDatabase, found: Sequence[Citation], total: int) -> Reply:
@@ -165,17 +128,6 @@ def broken_reply(database: ArchiveDatabase, found: Sequence[Citation], total: in
                 "sourcePath": titles[citation.source_id][1],
             }
             for citation in found
-        ],
-        "total": total,
-    }
-
-
-def duplicates_reply(found: Sequence[Duplicates], total: int) -> Reply:
-    """Return the pages that are archived more than once."""
-    return {
-        "groups": [
-            {"why": group.why, "documents": [document_reply(document) for document in group.documents]}
-            for group in found
         ],
         "total": total,
     }
@@ -203,17 +155,6 @@ def _hit_citations(citing: Sequence[Citation], cited: Sequence[Citation]) -> Rep
     if max(len(citing), len(cited)) > MAX_CITATIONS:
         reply |= {"totalCiting": len(citing), "totalCited": len(cited)}
     return reply
-
-
-def _path_step(
-    database: ArchiveDatabase, document: StoredArchiveDocument, other: StoredArchiveDocument, *, inferred: bool
-) -> Reply:
-    """Return the first citation between two documents, in either direction."""
-    for source, target in ((document, other), (other, document)):
-        for citation in database.citations_from(source.number, inferred=inferred):
-            if citation.target_id == target.id:
-                return citation_reply(citation) | {"kind": citation.kind, "line": citation.line}
-    return {}
 
 
 def _citation_with_titles(citation: Citation, titles: dict[str, tuple[str, str]]) -> Reply:

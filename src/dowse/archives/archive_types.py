@@ -27,11 +27,6 @@ class CitationKind(StrEnum):
     """A field such as `Requires` at the head of a proposal or RFC, or a list in front matter."""
     MENTION = "mention"
     """Inferred: the name of a document in running text, such as “PEP 8”."""
-    QUOTE = "quote"
-    """Inferred: words of a captured page."""
-
-
-INFERRED = (CitationKind.MENTION, CitationKind.QUOTE)
 
 
 @dataclass(frozen=True, slots=True)

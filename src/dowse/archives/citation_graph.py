@@ -68,36 +68,6 @@ def whole_graph(
         return _build_graph(database, distances, edges, max(0, len(chosen) - max_nodes), max_edges)
 
 
-def path_between(
-    database: ArchiveDatabase,
-    source: int,
-    target: int,
-    *,
-    direction: Literal["citing", "either"] = "citing",
-    inferred: bool = False,
-) -> list[int] | None:
-    """Return the shortest chain of citations from one document to another, as numbers; None where there is none.
-
-    `citing` follows citations from the citing to the cited document, `either` in both directions. Of several
-    chains of the same length, the result is always the same one.
-    """
-    if source == target:
-        return [source]
-    known, came_from, frontier = load_edges(database, inferred=inferred), {source: source}, [source]
-    while frontier:
-        steps = [(number, other) for number in frontier for other in known.out.get(number, ())]
-        if direction == "either":
-            steps += [(number, other) for number in frontier for other in known.into.get(number, ())]
-        frontier = []
-        for number, other in sorted(steps):
-            if other not in came_from:
-                came_from[other] = number
-                frontier.append(other)
-        if target in came_from:
-            return _trace_back(came_from, target)
-    return None
-
-
 class Edges:
     """All citations between documents, each pair once with its highest confidence."""
 
@@ -169,10 +139,3 @@ def _truncation_note(nodes: int, left_out: int, edges: int) -> str:
     if not parts:
         return ""
     return f"The graph shows {nodes:,} documents; {' and '.join(parts)} are left out."
-
-
-def _trace_back(came_from: dict[int, int], target: int) -> list[int]:
-    chain = [target]
-    while came_from[chain[-1]] != chain[-1]:
-        chain.append(came_from[chain[-1]])
-    return chain[::-1]

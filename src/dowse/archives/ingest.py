@@ -161,7 +161,7 @@ class ArchiveIngest:
             self._refuse(group, refusal)
             return
         else:
-            number, is_new = self._writer.put(document, hashlib.sha256(b"".join(file.hash for file in files)).digest())
+            number, is_new = self._writer.put(document)
             self._report.added += is_new
             self._report.updated += not is_new
         if parsed.problem:

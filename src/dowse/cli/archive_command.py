@@ -21,16 +21,13 @@ database_option: Callable[[Any], Any] = click.option(
     "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
 )
 inferred_option: Callable[[Any], Any] = click.option(
-    "--inferred", is_flag=True, help="Include inferred citations: plain mentions and quotations."
+    "--inferred", is_flag=True, help="Include inferred citations: plain mentions."
 )
 
 _LAZY_COMMANDS = {
     "citations": "dowse.cli.archive_graph_command:citations",
-    "path": "dowse.cli.archive_graph_command:path",
     "most-cited": "dowse.cli.archive_graph_command:most_cited",
-    "orphans": "dowse.cli.archive_graph_command:orphans",
     "broken": "dowse.cli.archive_graph_command:broken",
-    "duplicates": "dowse.cli.archive_graph_command:duplicates",
     "graph": "dowse.cli.archive_picture_options:graph",
     "export": "dowse.cli.archive_picture_options:export",
 }
@@ -65,11 +62,6 @@ def archive() -> None:
 @click.option("--urls", metavar="DIR", help="The folder of captured pages.")
 @database_option
 @click.option("--watch", is_flag=True, help="Keep running, and index again after every change.")
-@click.option(
-    "--quotes/--no-quotes",
-    default=None,
-    help="Find captured pages that reports quote without a link; later runs keep this setting.",
-)
 @click.option("--prune", is_flag=True, help="Remove the documents of an archive whose folder does not exist.")
 @json_option
 def index(
@@ -78,7 +70,6 @@ def index(
     database: str | None,
     *,
     watch: bool,
-    quotes: bool | None,
     prune: bool,
     as_json: bool,
 ) -> int | CommandReply:
@@ -92,15 +83,15 @@ def index(
 
     locations = _find_locations(folder, urls, database)
     if watch:
-        if as_json or prune or quotes is not None:
-            raise click.UsageError("--watch cannot be combined with --json, --prune or --quotes.")
+        if as_json or prune:
+            raise click.UsageError("--watch cannot be combined with --json or --prune.")
         return _watch(locations)
     opened = create_database(locations.database)
     try:
         if run_lock(locations).is_taken():
             say(f"dowse: waiting for {run_lock(locations).owner()} to finish indexing")
         with progress_bar("Indexing archives") as progress:
-            report = index_once(opened, locations, progress, prunes=prune, quotes=quotes)
+            report = index_once(opened, locations, progress, prunes=prune)
         ((documents,),) = opened.rows("SELECT COUNT(*) FROM documents")
     except KeyboardInterrupt:
         say("dowse: Interrupted; the database is unchanged.")

@@ -1,4 +1,4 @@
-"""`dowse archive citations|path|most-cited|orphans|broken|duplicates`: queries about citations."""
+"""`dowse archive citations|most-cited|broken`: queries about citations."""
 
 from typing import Any
 
@@ -48,37 +48,6 @@ def citations(
     return exit_code
 
 
-@click.command()
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
-@click.option("--either", is_flag=True, help="Follow citations in both directions.")
-@inferred_option
-@database_option
-@json_option
-def path(
-    source: str, target: str, database: str | None, *, either: bool, inferred: bool, as_json: bool
-) -> int | CommandReply:
-    """Show the shortest chain of citations from FROM to TO. Exit code 1 if there is none."""
-    from dowse.archives.archive_replies import path_reply
-
-    with open_archives(database) as archives:
-        reply = path_reply(
-            archives, archives.document(source), archives.document(target),
-            direction="either" if either else "citing", inferred=inferred,
-        )  # fmt: skip
-    reply = _screen(reply)
-    exit_code = 0 if reply["found"] else 1
-    if as_json:
-        return CommandReply(reply, exit_code)
-    if not reply["found"]:
-        say("No chain of citations found." + ("" if either else " --either follows citations in both directions."))
-    for number, document in enumerate(reply["path"]):
-        if number:
-            show("    ", escape(reply["steps"][number - 1].get("context", ""), dim=True))
-        show_document(document)
-    return exit_code
-
-
 @click.command("most-cited")
 @limit_option
 @inferred_option
@@ -108,26 +77,6 @@ def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: boo
 
 @click.command()
 @limit_option
-@inferred_option
-@database_option
-@json_option
-def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | CommandReply:
-    """List documents without citations to or from others."""
-    from dowse.archives import graph_queries
-    from dowse.archives.archive_replies import orphans_reply
-
-    with open_archives(database) as archives:
-        reply = orphans_reply(*graph_queries.orphans(archives, limit, inferred=inferred))
-    if as_json:
-        return CommandReply(reply)
-    for document in reply["documents"]:
-        show_document(document)
-    _say_more(len(reply["documents"]), reply["total"], "orphan")
-    return 0
-
-
-@click.command()
-@limit_option
 @database_option
 @json_option
 def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
@@ -147,27 +96,6 @@ def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandR
         show(escape(link["sourcePath"], bold=True), line, link["targetUrl"], "  ", problem)
     _say_more(len(reply["links"]), reply["total"], "broken link")
     return exit_code
-
-
-@click.command()
-@limit_option
-@database_option
-@json_option
-def duplicates(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
-    """List pages archived several times or under several URLs."""
-    from dowse.archives import graph_queries
-    from dowse.archives.archive_replies import duplicates_reply
-
-    with open_archives(database) as archives:
-        reply = duplicates_reply(*graph_queries.duplicates(archives, limit))
-    if as_json:
-        return CommandReply(reply)
-    for group in reply["groups"]:
-        show(f"{group['why']}:")
-        for document in group["documents"]:
-            show("  ", escape(document["id"], fg="cyan"), "  ", document["path"], "  ", document.get("url", ""))
-    _say_more(len(reply["groups"]), reply["total"], "page")
-    return 0
 
 
 def _show_citation(citation: dict[str, Any], name: str) -> None:
