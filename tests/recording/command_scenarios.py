@@ -134,7 +134,7 @@ def archive_commands(place: Place) -> str:
     for words in (
         ["search", "plums"], ["index"], ["index", "--json"], ["index", "nowhere"],
         ["search", "plums"], ["search", "plumbs", "--json", "--limit", "2"], ["search", "plumbs", "--exact"],
-        ["search", "plums", "--citations"], ["search", "plums", "--citations", "--depth", "2", "--inferred", "--json"],
+        ["search", "plums", "--citations"], ["search", "plums", "--citations", "--depth", "2", "--json"],
         ["search", "zzzqqq"], ["search", "zzzqqq", "--json"], ["citations", "Plums"], ["citations", "Plums", "--json"],
         ["citations", "Plums", "--only", "cited", "--limit", "1"], ["citations", "Nothing"], ["citations", "Nothing", "--json"],
         ["most-cited"], ["most-cited", "--json"], ["broken"], ["broken", "--json"],

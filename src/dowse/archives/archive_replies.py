@@ -6,7 +6,7 @@ from typing import Any
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, Highlight, StoredArchiveDocument
 from dowse.archives.citation_graph import graph_from
-from dowse.archives.graph_queries import MostCited, UnarchivedPage
+from dowse.archives.graph_queries import broken_links, most_cited, most_cited_unarchived
 
 MAX_CITATIONS = 50
 """Citations of a hit in each direction in the reply of a search; `find_citations` returns all."""
@@ -23,18 +23,17 @@ def search_reply(
     include_citations: bool,
     citation_depth: int,
     limit: int,
-    inferred: bool = False,
 ) -> Reply:
     """Return the reply of `searchLocalArchives`."""
     numbers = [hit.document.number for hit in hits]
     results = [_result_reply(hit) for hit in hits]
     reply: Reply = {"results": results}
     if include_citations and hits:
-        citing = database.citations_from_each(numbers, inferred=inferred)
-        cited = database.citations_to_each(numbers, inferred=inferred)
+        citing = database.citations_from_each(numbers)
+        cited = database.citations_to_each(numbers)
         for number, result in zip(numbers, results, strict=True):
             result["citations"] = _hit_citations(citing[number], cited[number])
-        reply["citationGraph"] = graph_reply(graph_from(database, numbers, citation_depth, inferred=inferred))
+        reply["citationGraph"] = graph_reply(graph_from(database, numbers, citation_depth))
     reply["metadata"] = {
         "totalResults": len(results),
         "query": query,
@@ -86,13 +85,12 @@ def citations_reply(
     direction: str,
     depth: int,
     limit: int,
-    inferred: bool,
 ) -> Reply:
     """Return the citations in and of one document."""
     reply: Reply = {"document": document_reply(document)}
     for name, found in (
-        ("citing", database.citations_from(document.number, inferred=inferred) if direction != "cited" else None),
-        ("cited", database.citations_to(document.number, inferred=inferred) if direction != "citing" else None),
+        ("citing", database.citations_from(document.number) if direction != "cited" else None),
+        ("cited", database.citations_to(document.number) if direction != "citing" else None),
     ):
         if found is not None:
             shown = found[:limit]
@@ -100,23 +98,27 @@ def citations_reply(
             reply[name] = [_citation_with_titles(citation, titles) for citation in shown]
             reply[f"total{name.capitalize()}"] = len(found)
     if depth > 1:
-        reply["citationGraph"] = graph_reply(graph_from(database, [document.number], depth, inferred=inferred))
+        reply["citationGraph"] = graph_reply(graph_from(database, [document.number], depth))
     return reply
 
 
-def most_cited_reply(found: Sequence[MostCited], outside: Sequence[UnarchivedPage]) -> Reply:
+def most_cited_reply(database: ArchiveDatabase, limit: int) -> Reply:
     """Return the most cited documents of the archives, and the most cited pages outside of them."""
     return {
         "documents": [
-            document_reply(cited.document) | {"citedBy": cited.documents, "citations": cited.citations}
-            for cited in found
+            document_reply(document) | {"citedBy": documents, "citations": citations}
+            for document, documents, citations in most_cited(database, limit)
         ],
-        "outside": [{"url": page.url, "citedBy": page.documents, "citations": page.citations} for page in outside],
+        "outside": [
+            {"url": url, "citedBy": documents, "citations": citations}
+            for url, documents, citations in most_cited_unarchived(database, limit)
+        ],
     }
 
 
-def broken_reply(database: ArchiveDatabase, found: Sequence[Citation], total: int) -> Reply:
+def broken_reply(database: ArchiveDatabase, limit: int) -> Reply:
     """Return the broken links."""
+    found, total = broken_links(database, limit)
     titles = _titles_and_paths(database, found)
     return {
         "links": [

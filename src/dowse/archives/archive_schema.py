@@ -80,7 +80,7 @@ STEPS: tuple[str, ...] = (
         kind TEXT NOT NULL,
         context TEXT NOT NULL,
         line INTEGER NOT NULL,
-        confidence REAL NOT NULL,
+        confidence REAL NOT NULL DEFAULT 1.0,
         fault TEXT NOT NULL DEFAULT '',
         is_citation INTEGER NOT NULL DEFAULT 1,
         PRIMARY KEY (source, ordinal)

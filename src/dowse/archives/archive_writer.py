@@ -70,8 +70,8 @@ class ArchiveWriter:
             "INSERT OR IGNORE INTO identities VALUES (?, ?)", [(key, number) for key in document.keys]
         )
         self._connection.executemany(
-            "INSERT INTO citations (source, ordinal, url, written, key, kind, context, line, confidence) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO citations (source, ordinal, url, written, key, kind, context, line) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
                     number,
@@ -82,7 +82,6 @@ class ArchiveWriter:
                     citation.kind,
                     citation.context,
                     citation.line,
-                    citation.confidence,
                 )
                 for ordinal, citation in enumerate(document.citations)
             ],

@@ -26,7 +26,7 @@ def export_all(database: ArchiveDatabase) -> Iterator[str]:
             "text": database.text(document.number),
             "citing": [
                 citation_reply(citation) | {"kind": citation.kind, "line": citation.line}
-                for citation in database.citations_from(document.number, inferred=True)
+                for citation in database.citations_from(document.number)
             ],
         }
         yield (",\n" if number else "") + json.dumps(value, ensure_ascii=False)

@@ -1,49 +1,29 @@
 """Queries about the whole graph: most cited documents and broken links."""
 
-from dataclasses import dataclass
-
-from dowse.archives.archive_database import EXPLICIT_ONLY, ArchiveDatabase, citation_from_row
+from dowse.archives.archive_database import ArchiveDatabase, citation_from_row
 from dowse.archives.archive_types import Citation, StoredArchiveDocument
 from dowse.archives.citation_resolution import NOT_A_DOCUMENT
+from dowse.sqlite_database import SqlRow
 
 
-@dataclass(frozen=True, slots=True)
-class MostCited:
-    """A document with the number of documents that cite it, and of their citations."""
-
-    document: StoredArchiveDocument
-    documents: int
-    citations: int
-
-
-@dataclass(frozen=True, slots=True)
-class UnarchivedPage:
-    """A page that is cited but not archived."""
-
-    url: str
-    documents: int
-    citations: int
-
-
-def most_cited(database: ArchiveDatabase, limit: int, *, inferred: bool = False) -> list[MostCited]:
-    """Return the documents that most others cite."""
+def most_cited(database: ArchiveDatabase, limit: int) -> list[tuple[StoredArchiveDocument, int, int]]:
+    """Return the documents that most others cite, each with the number of these, and of their citations."""
     rows = database.rows(
-        "SELECT target, COUNT(DISTINCT source), COUNT(*) FROM citations WHERE is_citation AND target IS NOT NULL"  # noqa: S608 - constants
-        f"{'' if inferred else EXPLICIT_ONLY} GROUP BY target ORDER BY 2 DESC, 3 DESC, target LIMIT ?",
+        "SELECT target, COUNT(DISTINCT source), COUNT(*) FROM citations WHERE is_citation AND target IS NOT NULL"
+        " GROUP BY target ORDER BY 2 DESC, 3 DESC, target LIMIT ?",
         (limit,),
     )
     documents = database.documents(row[0] for row in rows)
-    return [MostCited(documents[target], sources, citations) for target, sources, citations in rows]
+    return [(documents[target], sources, citations) for target, sources, citations in rows]
 
 
-def most_cited_unarchived(database: ArchiveDatabase, limit: int) -> list[UnarchivedPage]:
-    """Return the pages that most documents cite and that are not archived yet."""
-    rows = database.rows(
-        "SELECT MIN(url), COUNT(DISTINCT source), COUNT(*) FROM citations "  # noqa: S608 - constants
-        f"WHERE is_citation AND target IS NULL AND key != ''{EXPLICIT_ONLY} GROUP BY key ORDER BY 2 DESC, 3 DESC, 1 LIMIT ?",
+def most_cited_unarchived(database: ArchiveDatabase, limit: int) -> list[SqlRow]:
+    """Return the addresses that most documents cite and that are not archived yet, with the same numbers."""
+    return database.rows(
+        "SELECT MIN(url), COUNT(DISTINCT source), COUNT(*) FROM citations "
+        "WHERE is_citation AND target IS NULL AND key != '' GROUP BY key ORDER BY 2 DESC, 3 DESC, 1 LIMIT ?",
         (limit,),
     )
-    return [UnarchivedPage(*row) for row in rows]
 
 
 def broken_links(database: ArchiveDatabase, limit: int) -> tuple[list[Citation], int]:

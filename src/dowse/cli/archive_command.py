@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 database_option: Callable[[Any], Any] = click.option(
     "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
 )
-inferred_option: Callable[[Any], Any] = click.option(
-    "--inferred", is_flag=True, help="Include inferred citations: plain mentions."
-)
 
 _LAZY_COMMANDS = {
     "citations": "dowse.cli.archive_graph_command:citations",
@@ -121,7 +118,6 @@ def index(
     show_default=True,
     help="Depth of the citation graph in the JSON output.",
 )
-@inferred_option
 @database_option
 @json_option
 def search(
@@ -132,7 +128,6 @@ def search(
     exact: bool,
     citations: bool,
     depth: int,
-    inferred: bool,
     as_json: bool,
 ) -> int | CommandReply:
     """Search the archives. Exit code 1 if nothing is found."""
@@ -146,7 +141,7 @@ def search(
         hits = search_archives(archives, query, limit, fuzzy=not exact, masks=masks)
         found = search_reply(
             archives, hits, query=query, fuzzy=not exact, include_citations=citations, citation_depth=depth,
-            limit=limit, inferred=inferred,
+            limit=limit,
         )  # fmt: skip
         reply = screen_reply(found, masks=masks)
         titles = {document.id: document.title for document in archives.documents().values()} if citations else {}

@@ -4,7 +4,7 @@ from typing import Any
 
 import click
 
-from dowse.cli.archive_command import database_option, inferred_option, open_archives
+from dowse.cli.archive_command import database_option, open_archives
 from dowse.cli.archive_output import show_document
 from dowse.cli.common_arguments import json_option
 from dowse.cli.output import CommandReply, escape, pluralize, say, show
@@ -18,11 +18,10 @@ limit_option = click.option(
 @click.argument("document")
 @click.option("--only", type=click.Choice(["citing", "cited"]), help="Show only what it cites, or only what cites it.")
 @limit_option
-@inferred_option
 @database_option
 @json_option
 def citations(
-    document: str, only: str | None, database: str | None, *, limit: int, inferred: bool, as_json: bool
+    document: str, only: str | None, database: str | None, *, limit: int, as_json: bool
 ) -> int | CommandReply:
     """Show what DOCUMENT cites, and what cites it.
 
@@ -31,9 +30,7 @@ def citations(
     from dowse.archives.archive_replies import citations_reply
 
     with open_archives(database) as archives:
-        reply = citations_reply(
-            archives, archives.document(document), direction=only or "both", depth=1, limit=limit, inferred=inferred
-        )
+        reply = citations_reply(archives, archives.document(document), direction=only or "both", depth=1, limit=limit)
     reply = _screen(reply)
     exit_code = 0 if reply.get("citing") or reply.get("cited") else 1
     if as_json:
@@ -50,19 +47,14 @@ def citations(
 
 @click.command("most-cited")
 @limit_option
-@inferred_option
 @database_option
 @json_option
-def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | CommandReply:
+def most_cited(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
     """List the most cited documents and pages, archived or not."""
-    from dowse.archives import graph_queries
     from dowse.archives.archive_replies import most_cited_reply
 
     with open_archives(database) as archives:
-        reply = most_cited_reply(
-            graph_queries.most_cited(archives, limit, inferred=inferred),
-            graph_queries.most_cited_unarchived(archives, limit),
-        )
+        reply = most_cited_reply(archives, limit)
     if as_json:
         return CommandReply(reply)
     for document in reply["documents"]:
@@ -81,11 +73,10 @@ def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: boo
 @json_option
 def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
     """List broken links between documents. Exit code 1 if there are any."""
-    from dowse.archives import graph_queries
     from dowse.archives.archive_replies import broken_reply
 
     with open_archives(database) as archives:
-        reply = broken_reply(archives, *graph_queries.broken_links(archives, limit))
+        reply = broken_reply(archives, limit)
     reply = _screen(reply)
     exit_code = 1 if reply["total"] else 0
     if as_json:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.archive_command import database_option, inferred_option, open_archives
+from dowse.cli.archive_command import database_option, open_archives
 from dowse.cli.common_arguments import json_option, parse_path
 from dowse.cli.output import CommandReply, say
 from dowse.errors import Failed
@@ -53,7 +53,6 @@ MAX_EDGES_PER_NODE = 10
     show_default=True,
     help="Maximum number of documents to draw.",
 )
-@inferred_option
 @database_option
 @json_option
 def graph(
@@ -111,7 +110,7 @@ def _find_graph(archives: "ArchiveDatabase", about: str | None, options: dict[st
     from dowse.archives.citation_graph import graph_from, whole_graph
 
     bounds: dict[str, Any] = {
-        "inferred": options["inferred"], "max_nodes": options["most"], "max_edges": options["most"] * MAX_EDGES_PER_NODE,
+        "max_nodes": options["most"], "max_edges": options["most"] * MAX_EDGES_PER_NODE,
     }  # fmt: skip
     if about is None:
         return whole_graph(archives, **bounds)

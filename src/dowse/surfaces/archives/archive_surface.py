@@ -21,7 +21,6 @@ from dowse.archives.archive_replies import (
 from dowse.archives.archive_search import search_archives
 from dowse.archives.archive_watcher import run_lock
 from dowse.archives.direct_archive import DirectArchive
-from dowse.archives.graph_queries import broken_links, most_cited, most_cited_unarchived
 from dowse.archives.reply_screening import screen_reply
 from dowse.errors import CatalogError, DowseError, NotIndexed, UsageError
 from dowse.indexes.masking_setting import masks_secrets
@@ -179,7 +178,6 @@ class ArchiveSurface:
             include_citations=arguments["includeCitations"],
             citation_depth=int(arguments["citationDepth"]),
             limit=limit,
-            inferred=arguments["includeInferred"],
         )
         if self.is_indexing():
             found["metadata"]["indexing"] = True
@@ -247,23 +245,18 @@ def _find_citations(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]
         direction=arguments["direction"],
         depth=int(arguments["depth"]),
         limit=int(arguments["limit"]),
-        inferred=arguments["includeInferred"],
     )
 
 
 def _find_most_cited(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    limit = int(arguments["limit"])
-    return most_cited_reply(
-        most_cited(database, limit, inferred=arguments["includeInferred"]), most_cited_unarchived(database, limit)
-    )
+    return most_cited_reply(database, int(arguments["limit"]))
 
 
 def _find_broken_links(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    return broken_reply(database, *broken_links(database, int(arguments["limit"])))
+    return broken_reply(database, int(arguments["limit"]))
 
 
 _INTEGER: Schema = {"type": "integer"}
-_INFERRED = {"includeInferred": describe(FLAG, "Whether to include inferred citations: plain mentions", default=False)}
 _LIMIT = {"limit": describe(_INTEGER, "Maximum number to return", default=20, minimum=1, maximum=500)}
 _SEARCH_ARGUMENTS: dict[str, Schema] = {
     "query": describe(TEXT, "The search query"),
@@ -271,7 +264,6 @@ _SEARCH_ARGUMENTS: dict[str, Schema] = {
     "includeCitations": describe(FLAG, "Whether to include citation information", default=False),
     "citationDepth": describe(_INTEGER, "How many levels of citations to include", default=1, minimum=1, maximum=3),
     "limit": describe(_INTEGER, "Maximum number of results to return", default=10, minimum=1, maximum=50),
-    **_INFERRED,
 }
 _DOCUMENT_NAME = "A document by its id (doc-…), path, URL or exact title"
 _LIST: Schema = {"type": "array"}
@@ -324,12 +316,12 @@ def _tools(surface: ArchiveSurface) -> tuple[Tool, ...]:
         extra(
             ("find_citations", "Find citations", "Returns what one archived document cites, and what cites it"), _find_citations,
             reply(("document",), document={"type": "object"}, citing=_LIST, cited=_LIST),
-            {"document": describe(TEXT, _DOCUMENT_NAME), "direction": direction, "depth": depth, **_LIMIT, **_INFERRED},
+            {"document": describe(TEXT, _DOCUMENT_NAME), "direction": direction, "depth": depth, **_LIMIT},
             ("document",),
         ),
         extra(
             ("archive_most_cited", "Most cited", "Lists the most cited archived documents, and the most cited pages that are not archived"),
-            _find_most_cited, reply(("documents", "outside"), documents=_LIST, outside=_LIST), {**_LIMIT, **_INFERRED},
+            _find_most_cited, reply(("documents", "outside"), documents=_LIST, outside=_LIST), dict(_LIMIT),
         ),
         extra(
             ("archive_broken_links", "Broken links", "Lists the broken links between archived documents"), _find_broken_links,
