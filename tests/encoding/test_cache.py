@@ -1,5 +1,6 @@
 """The cache of vectors: shared by processes, limited in size, and never required."""
 
+import contextlib
 import errno
 import os
 import sqlite3
@@ -181,3 +182,13 @@ def test_a_cache_that_cannot_be_written_is_empty(tmp_path: Path, monkeypatch: py
     cache = VectorCache(tmp_path / "missing" / "vectors.sqlite", LARGE)
     cache.put("one", ["text"], np.ones((1, 8), np.float32))
     assert cache.get("one", ["text"]) == [None]
+
+
+def test_a_file_of_a_later_format_is_not_used_and_left_alone(file: Path) -> None:
+    cache = VectorCache(file, LARGE)
+    cache.put("one", ["text"], vectors(1))
+    cache.close()
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    assert known(VectorCache(file, LARGE), ["text"]) == []
+    assert not file.with_name(f"{file.name}.bak").exists()

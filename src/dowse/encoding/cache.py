@@ -129,7 +129,7 @@ class VectorCache:
         for _ in range(2):
             try:
                 return work(self._open())
-            except (StoreDamaged, LookupError, TypeError, ValueError):
+            except StoreDamaged:
                 self._set_aside()
             except (DowseError, OSError):  # locked, full or read-only; the next call may succeed
                 return otherwise

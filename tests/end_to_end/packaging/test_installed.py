@@ -99,7 +99,7 @@ def test_its_types_are_seen_by_a_strict_checker(installed: Environment, tmp_path
 
 def test_what_is_lent_is_only_what_the_wheel_declares(installed: Environment, tmp_path: Path) -> None:
     """The program imports modules of its dependencies, and none of the development tools."""
-    developers = {"hypothesis", "mypy", "networkx", "pydot", "pytest", "ruff", "boto3"}
+    developers = {"hypothesis", "mypy", "networkx", "pytest", "ruff", "boto3"}
     program = "import sys; from dowse.cli import main; main(['--help']); main(['projects']); import dowse.server.composition; print(*sys.modules)"
     done = subprocess.run(
         [str(installed.python), "-c", program],
