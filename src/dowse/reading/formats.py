@@ -34,15 +34,15 @@ def _read_mdx(data: bytes, path: str) -> Reading:
 
 
 def _read_rst(data: bytes, path: str) -> Reading:
-    from dowse.reading.rst import read_rst
+    from dowse.reading.markup_text import read_markup
 
-    return read_rst(data, path)
+    return read_markup(data, path, "rst")
 
 
 def _read_asciidoc(data: bytes, path: str) -> Reading:
-    from dowse.reading.asciidoc import read_asciidoc
+    from dowse.reading.markup_text import read_markup
 
-    return read_asciidoc(data, path)
+    return read_markup(data, path, "asciidoc")
 
 
 def _read_ipynb(data: bytes, path: str) -> Reading:
@@ -78,8 +78,10 @@ READERS: dict[str, Reader] = {
     ".pdf": _read_pdf,
 }
 
+_PLAIN_READERS = (_read_text, _read_rst, _read_asciidoc)
+
 DOCUMENT_EXTENSIONS = MappingProxyType(
-    {extension: "text/plain" if reader is _read_text else "text/markdown" for extension, reader in READERS.items()}
+    {extension: "text/plain" if reader in _PLAIN_READERS else "text/markdown" for extension, reader in READERS.items()}
 )
 """MIME type of the text that files become, by extension (lower-case, with its dot)."""
 
