@@ -27,12 +27,6 @@ def _read_html(data: bytes, path: str) -> Reading:
     return read_html(data, path)
 
 
-def _read_mdx(data: bytes, path: str) -> Reading:
-    from dowse.reading.mdx import read_mdx
-
-    return read_mdx(data, path)
-
-
 def _read_rst(data: bytes, path: str) -> Reading:
     from dowse.reading.markup_text import read_markup
 
@@ -66,7 +60,7 @@ def _read_pdf(data: bytes, path: str) -> Reading:
 READERS: dict[str, Reader] = {
     ".md": _read_markdown,
     ".markdown": _read_markdown,
-    ".mdx": _read_mdx,
+    ".mdx": _read_markdown,
     ".html": _read_html,
     ".htm": _read_html,
     ".txt": _read_text,

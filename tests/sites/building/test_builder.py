@@ -157,7 +157,7 @@ def test_hostile_files_become_pages_or_nothing(tmp_path: Path) -> None:
         "c.md": "[" * 20_000 + "\n\n" + "*a " * 5000,
         "d.md": "---\ntitle: [a, b]\ntags: {x: y}\ndate: {}\n---\nWords",
         "e e/f\u202eg.md": "Words",
-        "g.mdx": "<A " * 3000 + "\n\nWords {" + "{" * 3000,
+        "g.md": "<A " * 3000 + "\n\nWords {" + "{" * 3000,
     }
     write_tree(tmp_path, files)
     (tmp_path / "bytes.md").write_bytes(bytes(range(256)) * 20)

@@ -8,12 +8,11 @@ import re
 
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import parse_front_matter
-from dowse.reading.mdx import read_mdx
 from dowse.sites.building.page_front_matter import PageFrontMatter
 from dowse.sites.building.plain_text import clean_text, markdown_text
 from dowse.sites.building.source_page import SourcePage, make_abstract, title_from_path
 
-MARKDOWN_ENDINGS = (".md", ".markdown", ".mdx")
+MARKDOWN_ENDINGS = (".md", ".markdown")
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
 
 _BROKEN_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:[^\n]*\n){0,500}?\1[ \t]*\r?(?:\n|\Z)")
@@ -21,7 +20,7 @@ _BROKEN_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:[^\n]*\n){0,500}?\
 
 def read_markdown_page(path: str, data: bytes) -> SourcePage:
     """Read the Markdown file of a page."""
-    text = read_mdx(data, path).text if path.lower().endswith(".mdx") else decode(data).text
+    text = decode(data).text
     values, end = parse_front_matter(text)
     broken = None if end else _BROKEN_FRONT_MATTER.match(text, 0, MAX_FRONT_MATTER_CHARACTERS)
     content = markdown_text(text[broken.end() if broken else end :])
