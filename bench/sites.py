@@ -20,8 +20,8 @@ from bench import corpora, fuse, meter, program
 from bench.report import Row, Table
 from dowse.errors import DowseError
 from dowse.searching.query_terms import parse_search_query
+from dowse.sites.building.build_settings import BuildSettings
 from dowse.sites.building.builder import build
-from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.site import load_site
 from mcp import Client
 
@@ -86,9 +86,7 @@ def _index(folder: Path, count: int, work: Path) -> Path:
     pages: list[dict[str, Any]] = []
     for root in roots:
         try:
-            built = build(
-                root, GeneratorSettings(name="Bench", domain="bench.example", generator="markdown", future=True)
-            )
+            built = build(root, BuildSettings(name="Bench", domain="bench.example", future=True))
         except DowseError as error:  # a corpus may have no Markdown
             _log(str(error))
             continue

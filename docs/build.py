@@ -39,7 +39,7 @@ def build(folder: Path) -> Path:
     _run("zensical", "build", "--strict", at=folder)
     site = folder / "site"
     _run("dowse", "site", "build", str(site), "-o", str(site / INDEX), "--name", "dowse",
-         "--domain", "dowse.invalid", "--generator", "html", at=folder)  # fmt: skip
+         "--domain", "dowse.invalid", at=folder)  # fmt: skip
     _run("dowse", "site", "check", str(site / INDEX), "--strict", at=folder)
     _write_search(site)
     return site

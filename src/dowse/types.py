@@ -152,7 +152,7 @@ class FileContent:
 
     @property
     def is_converted(self) -> bool:
-        """True when the file is read as a document, which becomes Markdown; false when its own text is kept."""
+        """True when the file is read as a document, which may become Markdown; false when its own text is kept."""
         return self.views is View.DOCUMENTS
 
 

@@ -118,7 +118,7 @@ def site_commands(place: Place) -> str:
         ["check", "not-json.json", "--json"], ["check", "nowhere.json"], ["check", "http://example.org/x.json"],
         built, [*built, "--json", "--drafts"], ["build", "site-source"], ["build", "site-source", "-o", "x.json"],
         ["build", "empty", "-o", "x.json", "--name", "E", "--domain", "e.example"],
-        ["build", "nowhere", "-o", "x.json", "--name", "E", "--domain", "e.example"], [*built, "--generator", "word"],
+        ["build", "nowhere", "-o", "x.json", "--name", "E", "--domain", "e.example"],
         [*built, "--base", "/blog", "--prefix", "orchard", "--exclude", "posts/**", "--description", "Fruit"],
         ["check", "built.json", "--strict"], ["serve", "broken.json"], ["serve", "nowhere.json"], ["serve"],
         ["serve", "site.json", "site.json"],

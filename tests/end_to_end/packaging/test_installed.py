@@ -24,13 +24,13 @@ from pathlib import Path
 
 from dowse import __version__
 from dowse.errors import DowseError
-from dowse.reading.asciidoc import read_asciidoc
+from dowse.reading.ipynb import read_ipynb
 from dowse.types import Reading
 
 
 def read(file: Path) -> Reading | None:
     try:
-        return read_asciidoc(file.read_bytes(), file.name)
+        return read_ipynb(file.read_bytes(), file.name)
     except DowseError:
         return None
 

@@ -88,6 +88,6 @@ def _outline_targets(index: ProjectIndex, targets: list[Internal]) -> dict[str, 
         anchors.setdefault(target.path, []).append(target.anchor)
     documents = {path: read_now(index, path) for path in anchors}
     return {
-        path: outline(document.reading.text, anchors[path]) if document else ParsedOutline()
+        path: outline(document.reading.text, anchors[path], document.language) if document else ParsedOutline()
         for path, document in documents.items()
     }
