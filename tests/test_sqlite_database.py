@@ -36,6 +36,6 @@ def test_a_fact_is_read_again_after_each_change(tmp_path: Path) -> None:
 
 
 def test_a_mistake_in_a_query_is_not_taken_for_damage(tmp_path: Path) -> None:
-    database = CatalogDatabase(tmp_path / "catalog.sqlite", STEPS)
+    database = Catalog(tmp_path / "catalog.sqlite")
     with pytest.raises(sqlite3.ProgrammingError, match="Incorrect number of bindings"):
         database.rows("SELECT value FROM facts WHERE key = ?")
