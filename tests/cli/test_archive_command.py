@@ -147,10 +147,3 @@ def test_watching_tells_what_changed_until_it_is_interrupted(tmp_path: Path) -> 
         while child.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         assert child.returncode == 0
-
-
-def test_every_command_has_help(capsys: pytest.CaptureFixture[str]) -> None:
-    out, _ = run_and_capture(capsys, "--help")
-    for command in ("index", "search", "graph", "citations", "most-cited", "broken", "export"):
-        assert command in out
-        run_and_capture(capsys, command, "--help")

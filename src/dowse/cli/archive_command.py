@@ -1,50 +1,23 @@
 """`dowse archive`: indexes and searches research archives, and answers queries about their citations."""
 
 import threading
-from collections.abc import Callable
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_path
+from dowse.cli.archive_graph_command import broken, citations, export, graph, most_cited
+from dowse.cli.archive_output import database_option, find_archives, open_archives, show_results
+from dowse.cli.common_arguments import json_option
 from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, show_warnings
 
 if TYPE_CHECKING:
-    from dowse.archives.archive_database import ArchiveDatabase
     from dowse.archives.archive_locations import ArchiveLocations
     from dowse.archives.archive_types import ArchiveReport
     from dowse.errors import DowseError
 
-database_option: Callable[[Any], Any] = click.option(
-    "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
-)
 
-_LAZY_COMMANDS = {
-    "citations": "dowse.cli.archive_graph_command:citations",
-    "most-cited": "dowse.cli.archive_graph_command:most_cited",
-    "broken": "dowse.cli.archive_graph_command:broken",
-    "graph": "dowse.cli.archive_picture_options:graph",
-    "export": "dowse.cli.archive_picture_options:export",
-}
-
-
-class _LazyGroup(click.Group):
-    """A command group that imports the commands of the graph when they are used."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *_LAZY_COMMANDS]
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _LAZY_COMMANDS:
-            return super().get_command(ctx, cmd_name)
-        module, _, name = _LAZY_COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(module), name)
-        return command
-
-
-@click.group(cls=_LazyGroup)
+@click.group()
 def archive() -> None:
     """Search research archives and their citations.
 
@@ -52,6 +25,10 @@ def archive() -> None:
     name them, by default ./research-archive and ./url-content-archive; SEARCH_DB_PATH names the database, by
     default ./data/search.db. Every command takes --json. For more, see docs/archive.md.
     """
+
+
+for _command in (broken, citations, export, graph, most_cited):
+    archive.add_command(_command)
 
 
 @archive.command()
@@ -78,7 +55,7 @@ def index(
     from dowse.archives.archive_database import create_database
     from dowse.archives.archive_watcher import index_once, run_lock
 
-    locations = _find_locations(folder, urls, database)
+    locations = find_archives(folder, urls, database)
     if watch:
         if as_json or prune:
             raise click.UsageError("--watch cannot be combined with --json or --prune.")
@@ -148,43 +125,10 @@ def search(
     exit_code = 0 if hits else 1
     if as_json:
         return CommandReply(reply, exit_code)
-    from dowse.cli.archive_output import show_results
-
     show_results(reply["results"], titles)
     if not hits:
         say(f"Nothing found for: {query}")
     return exit_code
-
-
-class open_archives:  # noqa: N801 - used like a function
-    """A context manager that opens the database and closes it at the end."""
-
-    def __init__(self, database: str | None) -> None:
-        self._path = database
-
-    def __enter__(self) -> "ArchiveDatabase":
-        from dowse.archives.archive_database import open_database
-
-        locations = _find_locations(None, None, self._path)
-        show_warnings([*locations.missing().values()])
-        self._database = open_database(locations.database)
-        return self._database
-
-    def __exit__(self, *_: object) -> None:
-        self._database.close()
-
-
-def _find_locations(folder: str | None, urls: str | None, database: str | None) -> "ArchiveLocations":
-    from dowse.archives.archive_locations import find_locations
-
-    for named in (folder, urls):
-        if named is not None and not parse_path(named).is_dir():
-            raise click.UsageError(f"{named} is not a folder.")
-    return find_locations(
-        parse_path(folder) if folder else None,
-        parse_path(urls) if urls else None,
-        parse_path(database) if database else None,
-    )
 
 
 def _watch(locations: "ArchiveLocations") -> int:

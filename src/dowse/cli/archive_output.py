@@ -1,19 +1,55 @@
-"""Printing of archived documents and their citations for people."""
+"""What the commands about archives share: the open database, and the printing of documents and citations."""
 
+import contextlib
 import html
 import re
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
 
-from dowse.cli.output import SafeText, escape, pluralize, show
+import click
+
+from dowse.cli.common_arguments import parse_path
+from dowse.cli.output import SafeText, escape, pluralize, show, show_warnings
 from dowse.cli.result_output import format_flags
 
+if TYPE_CHECKING:
+    from dowse.archives.archive_database import ArchiveDatabase
+    from dowse.archives.archive_locations import ArchiveLocations
+
+database_option: Callable[[Any], Any] = click.option(
+    "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
+)
 MAX_SHOWN_CITATIONS = 10
 """Citations of a hit that are printed in each direction; --json prints all."""
 
 _MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
 
 Reply = dict[str, Any]
+
+
+@contextlib.contextmanager
+def open_archives(database: str | None) -> "Iterator[ArchiveDatabase]":
+    """Give a block the open database."""
+    from dowse.archives.archive_database import open_database
+
+    locations = find_archives(None, None, database)
+    show_warnings([*locations.missing().values()])
+    with contextlib.closing(open_database(locations.database)) as opened:
+        yield opened
+
+
+def find_archives(folder: str | None, urls: str | None, database: str | None) -> "ArchiveLocations":
+    """Return the locations of the archives that a command line names."""
+    from dowse.archives.archive_locations import find_locations
+
+    for named in (folder, urls):
+        if named is not None and not parse_path(named).is_dir():
+            raise click.UsageError(f"{named} is not a folder.")
+    return find_locations(
+        parse_path(folder) if folder else None,
+        parse_path(urls) if urls else None,
+        parse_path(database) if database else None,
+    )
 
 
 def show_document(document: Reply, *more: str) -> None:
