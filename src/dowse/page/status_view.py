@@ -69,7 +69,7 @@ async def status_view(
 
 def _folder_facts(index: ProjectIndex, served: ServedIndex) -> Mapping[str, Any]:
     errors = [without_storage_root(line) for line in last_errors(index.folder, LISTED_ERRORS)]
-    return {**status_reply(index, served.run, served.watch_status(index)), "errors": errors}
+    return {**status_reply(index, served), "errors": errors}
 
 
 def card_view(

@@ -16,7 +16,7 @@ from anyio import move_on_after
 from dowse.errors import UsageError
 from dowse.federation.federated_tools import INSTRUCTIONS as FEDERATED_INSTRUCTIONS
 from dowse.federation.federated_tools import STATUS_TOOL, FederatedSurface
-from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, SourceList
+from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, NoClient, SourceList
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.resources import Announcer
@@ -185,6 +185,11 @@ class ComposedServer:
         if self._federated is None:
             return list(tools)
         return [self._federated.with_sources(tool) if tool.name == STATUS_TOOL else tool for tool in tools]
+
+    async def status(self) -> dict[str, Any]:
+        """Return what the tool `get_index_status` replies, whether or not it is offered."""
+        of_projects = self._project_tools.surface.get_index_status if self._project_tools else None
+        return await FederatedSurface(self.source_list).status(NoClient(), of_projects)
 
     def health(self) -> "list[SourceHealth]":
         """Return what is served and its problems, for monitoring."""
