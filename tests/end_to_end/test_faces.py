@@ -164,7 +164,9 @@ def test_there_is_one_status(faces: Faces) -> None:
     async def ask() -> tuple[Reply, str]:
         composed = faces.server()
         statuses = await source_statuses(composed.source_list, NoClient())
-        return await composed.status(), await status_view(composed.source_list, statuses, None, is_public=False)
+        return await composed.status(NoClient()), await status_view(
+            composed.source_list, statuses, None, is_public=False
+        )
 
     reply, shown = asyncio.run(ask())
     skipped = ", ".join(f"{count:,} {why}" for why, count in reply["skipped"].items())

@@ -370,17 +370,13 @@ def _open_output(file: str | None) -> Iterator[Any]:
     new = path.with_name(f".{path.name}.new")
     try:
         with new.open("w", encoding="utf-8") as stream:
-            yield lambda line: _write_line(stream, line)
+            yield lambda line: stream.write(f"{line}\n")
         new.replace(path)
     except OSError as error:
         raise Failed(f"{file} cannot be written: {error.strerror}.") from error
     finally:
         with contextlib.suppress(OSError):
             new.unlink()
-
-
-def _write_line(stream: IO[str], line: str) -> None:
-    stream.write(line + "\n")
 
 
 def _confirm_delete(name: str, documents: int) -> bool:

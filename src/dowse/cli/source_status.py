@@ -20,7 +20,9 @@ _NOUNS = {"files": "file", "documents": "document", "pages": "page", "chunks": "
 
 def reply_with_status(options: ServeOptions, *, is_all: bool) -> CommandReply:
     """Return what the tool get_index_status of the server replies; the exit code is about files alone, or all sources."""
-    reply: dict[str, Any] = _ask(options, lambda composed: composed.status())
+    from dowse.federation.source_list import NoClient
+
+    reply: dict[str, Any] = _ask(options, lambda composed: composed.status(NoClient()))
     show_warnings(reply.get("warnings", []))
     states = {source["state"] for source in reply["sources"] if is_all or source["kind"] in FILE_KINDS}
     return CommandReply(reply, _exit_code(states))

@@ -30,7 +30,7 @@ STATE_NAMES = {
     "failed": "failed",
     "not_found": "not indexed",
 }
-FLAG_NOTES = {"instruction": "speaks to an assistant", "hidden": "has hidden characters"}
+FLAG_NOTES = {"instructions": "speaks to an assistant", "hidden-characters": "has hidden characters"}
 
 _FORM = """<form id="search-form" role="search" action="/" method="get">
 <div class="box">

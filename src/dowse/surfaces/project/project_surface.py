@@ -323,7 +323,7 @@ class ProjectSurface:
         if refusal := await ask_consent(call, DELETE_QUESTION):
             return refusal
         await served.leave_alone()
-        await served.ask(_forget)
+        await served.ask(forget)
         return {"status": "success", "projectPath": str(served.root), "message": "Index deleted successfully"}
 
     # Which project
@@ -392,6 +392,7 @@ def _size(index: ProjectIndex) -> int:
     return index.status().size_bytes
 
 
-def _forget(index: ProjectIndex) -> None:
+def forget(index: ProjectIndex) -> None:
+    """Close an index and remove it."""
     index.close()
     forget_project(index.root)
