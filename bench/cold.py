@@ -92,10 +92,10 @@ def _ask(home: Path, root: Path, query: quality.Judged, *how: str) -> Asked:
     run = _measure(command, environment)
     reply: dict[str, Any] = json.loads(run.output)
     covered = reply["coverage"]
-    searched = covered["files"] + covered.get("direct", 0)
+    searched = covered["indexedFiles"] + covered.get("searchedDirectly", 0)
     ndcg = quality.ndcg([hit["path"] for hit in reply["results"]], query.answers)
     _wait_for_indexing(home, root)
-    return Asked(run.seconds, ndcg, searched / max(1, covered["expected"]))
+    return Asked(run.seconds, ndcg, searched / max(1, covered["expectedFiles"]))
 
 
 def _measure(command: list[str], environment: Mapping[str, str]) -> Run:

@@ -15,6 +15,20 @@ COMMANDS_START = """\
 This page is the output of `--help`, of every command.
 `python docs/reference.py` writes it.
 Every command except `serve` takes `--json`; results are on stdout, messages on stderr.
+`--json` prints the reply of the tool that does the same, key for key; [tools.md](tools.md) explains the keys.
+
+| command | tool |
+|---|---|
+| `dowse search --code`, `--docs` | `search_code`, `search_docs`; without either, a reply of the same form about both |
+| `dowse search --exact`, `--regex` | `find_text` |
+| `dowse search --history` | `search_history` |
+| `dowse refs`, `dowse related`, `dowse why` | `find_references`, `related_files`, `explain` |
+| `dowse status`, `dowse projects` | `get_index_status`, `list_projects` |
+| `dowse index`, `dowse forget` | `create_index`, `delete_index` |
+| `dowse docs search`, `read` | `search_documents`, `read_document` |
+| `dowse archive search`, `citations`, `most-cited`, `broken` | `searchLocalArchives`, `find_citations`, `archive_most_cited`, `archive_broken_links` |
+| `dowse notes search`, `add`, `create`, `list` | `search_index`, `search_add_document`, `search_create_index`, `search_list_indexes` |
+| `dowse notes show NAME DOC_ID`, `remove NAME` | `search_get_document`, `search_delete_index` |
 """
 ERRORS_START = """\
 # Errors

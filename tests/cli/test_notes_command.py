@@ -89,21 +89,11 @@ def test_text_comes_from_a_file_or_from_stdin(
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("search", "nope", "x"), 1, "Index not found: nope"),
-        (("add", "nope", "a", "text"), 1, "Index not found: nope"),
         (("add", "default", "a", "text"), 1, "Index not found: default"),
         (("create", "default"), 2, "Index already exists: default"),
-        (("create", "a/b"), 2, "letters, digits"),
-        (("create", "x", "--min-length", "0"), 2, "min_length"),
         (("add", "ideas", "a", " "), 2, "Content must be a non-empty string"),
-        (("add", "ideas", "a", "x", "--metadata", "[1]"), 2, "--metadata has to be an object"),
         (("add", "ideas", "a", "x", "--metadata", "{"), 2, "--metadata is not JSON"),
         (("search", "ideas", "x", "--filter", '{"a": {"like": 1}}'), 2, "not a comparison"),
-        (("show", "ideas", "zzz"), 1, "Document not found: zzz"),
-        (("remove", "ideas", "a", "zzz"), 1, "Document not found: zzz"),
-        (("remove", "ideas"), 2, "add --yes"),
-        (("import", "ideas", "/absent.jsonl"), 2, "cannot be read"),
-        (("export", "ideas", "/absent/f"), 3, "dowse: /absent/f cannot be written: No such file or directory."),
         (("add", "ideas", "z", "--file", "/dev/zero"), 2, "/dev/zero has more than 10 MiB. Split it"),
     ],
 )

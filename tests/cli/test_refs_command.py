@@ -1,6 +1,5 @@
-"""`dowse refs`: definitions and uses of a name, as text and as JSON."""
+"""`dowse refs`: definitions and uses of a name."""
 
-import json
 from pathlib import Path
 
 import pytest
@@ -22,12 +21,9 @@ def test_definitions_and_uses_are_printed_by_file(run: Run, kitchen: Path) -> No
         "apple.py:1: def peel(): ...  function", "", "cook.py", "     1  from apple import peel  import", "     3  peel()  call",
     ]  # fmt: skip
     assert (ran.code, ran.err.splitlines()[-1]) == (0, "2 uses in 1 file")
-
-
-def test_json_has_everything(run: Run, kitchen: Path) -> None:
-    reply = json.loads(run("refs", "apple.peel", kitchen, "--json", "--kind", "call").out)
-    assert [(use["path"], use["line"], use["confidence"]) for use in reply["uses"]] == [("cook.py", 3, "certain")]
-    assert (reply["total"], reply["kinds"], reply["coverage"]["is_complete"]) == (1, {"import": 1, "call": 1}, True)
+    second = run("refs", "apple.peel", kitchen, "--offset", "1", "--limit", "1")
+    assert second.out.splitlines()[2:] == ["cook.py", "     3  peel()  call"]
+    assert "more with --offset 1" in run("refs", "peel", kitchen, "--limit", "1").err
 
 
 def test_an_unknown_name_ends_with_1_and_similar_names(run: Run, kitchen: Path) -> None:

@@ -45,8 +45,10 @@ def test_a_search_answers_while_the_project_is_indexed_and_says_how_much_was_sea
         process = start("search", "apple", fruit, "--limit", "1")
     assert (first.code, first.json["totalResults"]) == (0, 1)
     coverage = first.json["coverage"]
-    assert (coverage["is_indexing"], coverage["is_complete"]) == (True, False)
-    assert coverage["files"] + coverage.get("direct", 0) == 11  # some were read in the tick in which they were written
+    assert (coverage["indexing"], coverage["complete"]) == (True, False)
+    assert (
+        coverage["indexedFiles"] + coverage.get("searchedDirectly", 0) == 11
+    )  # some were read in the tick in which they were written
     assert "indexing continues in the background (--wait waits for it)\n" in process.err
 
 
@@ -58,18 +60,22 @@ def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behi
     first = start("search", "apple", big, "--limit", "1", "--json")
     assert (first.code, first.json["totalResults"]) == (0, 1)
     coverage = first.json["coverage"]
-    assert (coverage["files"] + coverage["direct"], coverage["is_indexing"]) == (301, True)
+    assert (coverage["indexedFiles"] + coverage["searchedDirectly"], coverage["indexing"]) == (301, True)
     project = ProjectIndex(big)
     deadline = time.monotonic() + 60
     while project.is_being_updated() and time.monotonic() < deadline:
         time.sleep(0.05)
     after = start("search", "apple", big, "--wait", "--json").json["coverage"]
-    assert (after["files"], after["is_indexing"], after["is_complete"]) == (301, False, True)
+    assert after == {"indexedFiles": 301, "expectedFiles": 301, "complete": True}
     # After an update of dowse, the words are indexed again behind the answer too.
     make_words_older(project.folder)
     with Lock(project.folder / "write.lock").held(30.0):  # holds the rebuilding process back
         again = start("search", "apple", big, "--limit", "1", "--json").json
-    assert (again["totalResults"], again["coverage"]["direct"], again["coverage"]["is_indexing"]) == (1, 301, True)
+    assert (again["totalResults"], again["coverage"]["searchedDirectly"], again["coverage"]["indexing"]) == (
+        1,
+        301,
+        True,
+    )
     while project.whole.has_backlog() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not project.whole.check()
@@ -78,13 +84,7 @@ def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behi
 def test_wait_indexes_everything_first(run: Run, fruit: Path) -> None:
     ran = run("search", "apple", fruit, "--wait", "--json", "--limit", "50")
     assert ran.code == 0
-    assert ran.json["coverage"] == {
-        "files": 11,
-        "expected": 11,
-        "is_indexing": False,
-        "pending": 0,
-        "is_complete": True,
-    }
+    assert ran.json["coverage"] == {"indexedFiles": 11, "expectedFiles": 11, "complete": True}
     assert ran.json["totalResults"] == 9
     assert ran.err == ""
 
@@ -109,19 +109,6 @@ def test_a_hit_says_why_it_was_found_where_that_is_asked_for(run: Run, fruit: Pa
     assert run("search", "how to eat an apple", fruit).out.splitlines()[0].endswith(")")
 
 
-def test_the_json_of_hits_has_its_keys(run: Run, fruit: Path) -> None:
-    ran = run("search", "apple_3", fruit, "--wait", "--json").json
-    assert set(ran) == {
-        "query_parsed", "results", "totalResults", "corrected", "cut", "outdated", "coverage", "searchTimeMs",
-        "searchedBy", "without",
-    }  # fmt: skip
-    hit = ran["results"][0]
-    assert set(hit) == {"path", "score", "startLine", "endLine", "language", "kind", "title", "passages", "why"}
-    assert (hit["path"], hit["language"], hit["kind"], hit["startLine"]) == ("src/m3.py", "python", "code", 1)
-    assert set(hit["passages"][0]) == {"start_line", "end_line", "text", "symbols", "headings"}
-    assert 0.8 <= hit["score"] <= 1
-
-
 def test_filters_leave_what_they_name(run: Run, fruit: Path) -> None:
     def found(*how: str) -> set[str]:
         ran = run("search", "apple", fruit, "--wait", "--limit", "50", "--json", *how)
@@ -138,8 +125,8 @@ def test_filters_leave_what_they_name(run: Run, fruit: Path) -> None:
 
 def test_the_limit_and_the_budget_hold(run: Run, fruit: Path) -> None:
     assert run("search", "apple", fruit, "--wait", "--limit", "3", "--json").json["totalResults"] == 3
-    tight = run("search", "apple", fruit, "--budget", "20", "--json").json
-    assert tight["cut"]
+    tight = run("search", "apple", fruit, "--budget", "300", "--json").json
+    assert tight["truncated"] == f"The budget is spent. More with offset: {tight['nextOffset']}."
     assert tight["totalResults"] < 5
     assert "raise --budget to see more" in run("search", "apple", fruit, "--budget", "20").err
 
@@ -148,16 +135,12 @@ def test_exact_finds_every_occurrence_letter_by_letter(run: Run, fruit: Path) ->
     ran = run("search", "--exact", "apple_2()", fruit)
     assert (ran.code, ran.out) == (0, "src/m2.py:1:5: def apple_2():\n")
     assert ran.err == "1 occurrence in 1 file, complete: yes\n"
-    as_json = run("search", "--exact", "banana", fruit, "--json").json
-    assert set(as_json) == {"occurrences", "total", "files", "complete", "nextOffset", "coverage", "searchTimeMs"}
-    assert (as_json["total"], as_json["files"], as_json["complete"], as_json["nextOffset"]) == (6, 6, True, None)
-    assert set(as_json["occurrences"][0]) == {"path", "line", "column", "text"}
     assert run("search", "--exact", "BANANA", fruit).code == 1
 
 
 def test_a_regular_expression_finds_every_match(run: Run, fruit: Path) -> None:
     ran = run("search", "--regex", r"^def apple_[0-2]\(", fruit, "--json")
-    assert [one["path"] for one in ran.json["occurrences"]] == ["src/m0.py", "src/m1.py", "src/m2.py"]
+    assert [one["path"] for one in ran.json["matches"]] == ["src/m0.py", "src/m1.py", "src/m2.py"]
     bad = run("search", "--regex", "(", fruit)
     assert (bad.code, bad.err.count("\n")) == (2, 1)
     assert "regular expression" in bad.err
@@ -174,12 +157,19 @@ def test_pages_of_occurrences_add_up(run: Run, fruit: Path) -> None:
     offset: int | None = 0
     while offset is not None:
         page = run("search", "--exact", "apple", fruit, "--limit", "4", "--offset", offset, "--json").json
-        seen += [f"{one['path']}:{one['line']}:{one['column']}" for one in page["occurrences"]]
-        offset = page["nextOffset"]
-    assert len(seen) == len(set(seen)) == page["total"] == 9
+        seen += [f"{one['path']}:{one['line']}" for one in page["matches"]]
+        offset = page.get("nextOffset")
+    assert len(seen) == len(set(seen)) == page["totalMatches"] == 9
     assert "more with --offset 4" in run("search", "--exact", "apple", fruit, "--limit", "4").err
     beyond = run("search", "--exact", "apple", fruit, "--offset", "900", "--json").json
-    assert (beyond["occurrences"], beyond["nextOffset"]) == ([], None)
+    assert (beyond["matches"], "nextOffset" in beyond) == ([], False)
+
+
+def test_pages_of_hits_add_up(run: Run, fruit: Path) -> None:
+    whole = run("search", "apple", fruit, "--wait", "--limit", "9", "--json").json["results"]
+    second = run("search", "apple", fruit, "--limit", "4", "--offset", "4", "--json").json
+    assert (second["results"], second["nextOffset"]) == (whole[4:8], 8)
+    assert run("search", "apple", fruit, "--limit", "1", "--offset", "4").out.startswith(f"{whole[4]['path']}:")
 
 
 def test_nothing_found_is_exit_code_1(run: Run, fruit: Path) -> None:
@@ -202,8 +192,7 @@ def test_pasted_text_is_searched_as_text_and_is_not_repeated(run: Run, fruit: Pa
     text = '# Cherry\n\n```\npip install -e . --cherry "ripe cherry"\n```\n' + "- and so on\n" * 400
     found = run("search", "--wait", "--json", "--", text, fruit)
     assert (found.code, found.json["results"][0]["path"]) == (0, "docs/other.md")
-    assert found.json["corrected"] == {}
-    assert len(json.dumps(found.json["query_parsed"])) < 1000
+    assert "corrected" not in found.json
 
 
 @pytest.mark.parametrize("query", ["", "   ", "\t\n"])
@@ -225,7 +214,7 @@ def test_no_text_to_look_for_is_wrong_usage(run: Run, fruit: Path, how: str) -> 
     [
         ["--limit", "0"], ["--limit", "x"], ["--limit", "1001"], ["--offset", "-1"], ["--budget", "0"],
         ["--exact", "--regex"], ["--seconds", "0"], ["--nonsense"], ["a", "b", "c"],
-        ["--offset", "1"], ["--offset", "0"], ["--seconds", "2"], ["--exact", "--mode", "vector"],
+        ["--offset", "1001"], ["--seconds", "2"], ["--exact", "--mode", "vector"],
         ["--regex", "--alpha", "0.5"], ["--exact", "--mode", "hybrid"],
     ],
 )  # fmt: skip
@@ -273,9 +262,6 @@ def test_why_says_which_signals_put_a_file_where_it_is(run: Run, fruit: Path) ->
     ran = run("why", "apple_3", fruit / "src/m3.py")
     assert ran.code == 0
     assert "src/m3.py is number 1 of " in ran.out
-    as_json = run("why", "apple_3", fruit / "src/m3.py", "--json").json
-    assert set(as_json) == {"path", "query_parsed", "shape", "rank", "of", "score", "signals", "best", "terms"}
-    assert (as_json["rank"], as_json["path"]) == (1, "src/m3.py")
     lost = run("why", "apple_3", fruit / "docs/other.md")
     assert lost.code == 1
     assert "does not match this query" in lost.out

@@ -17,7 +17,7 @@ from dowse.errors import Failed, NotIndexed, PathRefused, StoreBusy, TooManyFile
 from dowse.indexes import project_search
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import find_project, forget_project, list_projects
-from dowse.indexes.project_search import explain_rank, find_all, search
+from dowse.indexes.project_search import ExactQuery, explain_rank, find_all, search
 from dowse.platform import Lock
 from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
@@ -291,7 +291,7 @@ def wait_until_done(project: ProjectIndex) -> None:
 
 def test_every_occurrence_is_found_in_a_project_that_was_not_indexed(tmp_path: Path) -> None:
     project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x = 1\n", "b.py": "x = 1\nx = 1\n"}))
-    found, coverage = find_all(project, "x = 1", SearchOptions(limit=10), is_pattern=False, seconds=10)
+    found, coverage = find_all(project, ExactQuery("x = 1", SearchOptions(limit=10), 10))
     assert (found.total, found.files, found.is_complete, coverage.is_complete) == (3, 2, True, True)
 
 

@@ -22,41 +22,23 @@ from tests.sources.test_walk_hostile_names import NAMES, strings
 from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("search_code", {"query": "x", "topk": 3}, "topk"),
     ("search_code", {"query": "x", "limit": None}, "limit"),
-    ("search_code", {}, "query"),
     ("search_code", {"query": None}, "query"),
     ("search_code", {"query": ""}, "query"),
     ("search_code", {"query": " \n"}, "query"),
-    ("search_code", {"query": 3}, "query"),
     ("search_code", {"query": ["x"]}, "query"),
     ("search_code", {"query": "x" * 10_001}, "query"),
-    ("search_code", {"query": "x", "top_k": 0}, "top_k"),
-    ("search_code", {"query": "x", "top_k": 51}, "top_k"),
-    ("search_code", {"query": "x", "top_k": -1}, "top_k"),
     ("search_code", {"query": "x", "top_k": 10.5}, "top_k"),
-    ("search_code", {"query": "x", "top_k": "10"}, "top_k"),
     ("search_code", {"query": "x", "top_k": True}, "top_k"),
     ("search_code", {"query": "x", "top_k": 10**5000}, "top_k"),
-    ("search_code", {"query": "x", "offset": -1}, "offset"),
-    ("search_code", {"query": "x", "mode": "magic"}, "mode"),
     ("search_code", {"query": "x", "mode": ["lexical"]}, "mode"),
-    ("search_code", {"query": "x", "alpha": 1.1}, "alpha"),
     ("search_code", {"query": "x", "project": "fruit"}, "project"),
-    ("search_docs", {"query": {}}, "query"),
-    ("search_by_path", {}, "pattern"),
     ("search_by_path", {"pattern": ""}, "pattern"),
-    ("search_by_path", {"pattern": "*", "limit": 0}, "limit"),
-    ("search_by_path", {"pattern": "*", "limit": 100_001}, "limit"),
-    ("reindex_file", {}, "path"),
     ("reindex_file", {"path": ""}, "path"),
     ("reindex_file", {"path": "x" * 4097}, "path"),
-    ("create_index", {"confirm": "yes"}, "confirm"),
     ("create_index", {"confirm": 1}, "confirm"),
-    ("delete_index", {"force": True}, "force"),
-    ("get_index_status", {"verbose": True}, "verbose"),
-    ("list_projects", {"limit": 3}, "limit"),
 ]
+"""Values that the recording of wrong arguments, which follows the schemas, does not have."""
 
 
 def test_a_wrong_argument_is_refused_by_its_name(indexed: Path, mode: str) -> None:

@@ -239,6 +239,6 @@ def test_the_status_shows_what_would_be_served(folder: Path, capsys: pytest.Capt
     assert main(["status"]) == 0
     assert "dowse index" in capsys.readouterr().out
     assert main(["status", "--no-config", "--json"]) == 1
-    assert "sources" not in json.loads(capsys.readouterr().out)
+    assert json.loads(capsys.readouterr().out)["status"] == "not_found"
     assert main(["status", "--no-config", "--all"]) == 0
     assert "index/default: ready" in capsys.readouterr().out

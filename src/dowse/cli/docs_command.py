@@ -1,6 +1,7 @@
 """`dowse docs`: serve a folder of documents to an assistant, or list, search and read it on the command line."""
 
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,7 +22,7 @@ from dowse.cli.output import (
     show_text,
     show_warnings,
 )
-from dowse.cli.result_output import coverage_as_json, coverage_notes, filters_note, format_flags
+from dowse.cli.result_output import coverage_notes, filters_note, format_flags
 from dowse.cli.serve_command import budget_option, run_server, tools_option
 from dowse.cli.serve_options import ServeOptions
 from dowse.errors import NoSuchDocument, UsageError
@@ -126,7 +127,7 @@ def search_command(
     from dowse.indexes.query_vectors import InProcessEncoder
     from dowse.searching.query_terms import parse_search_query
     from dowse.surfaces.documents.doc_uris import make_uri, parse_extensions
-    from dowse.surfaces.documents.document_replies import document_result
+    from dowse.surfaces.documents.document_replies import document_result, documents_reply
 
     query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if not query.strip():
@@ -137,24 +138,19 @@ def search_command(
         encoder = InProcessEncoder(project.settings)
         return find_documents(project, document_query, pending, encoder, is_behind=bool(pending))
 
+    started = time.perf_counter()
     answer = _ask(_open_index(folder), ask, query, waits=wait)
     found = answer.matches
-    results = [
-        {**document_result(make_uri(match.document.path), match, found.terms), "path": match.document.path}
-        for match in found.found
-    ]
+    results = [document_result(make_uri(match.document.path), match, found.terms) for match in found.found]
     exit_code = 0 if results else 1
     if as_json:
-        corrected = dict(found.corrected)
-        notes: dict[str, Any] = {} if answer.coverage.is_complete else {"coverage": coverage_as_json(answer.coverage)}
-        if found.total_without_filters:
-            notes["withoutFilters"] = found.total_without_filters
-        reply = {"totalMatches": found.total, "results": results, "corrected": corrected, **notes}
-        return CommandReply(reply, exit_code)
-    for result in results:
+        without = found.total_without_filters
+        reply = documents_reply(results, found.total, [answer.coverage], sys.maxsize, started, without_filters=without)
+        return CommandReply(reply.content, exit_code)
+    for match, result in zip(found.found, results, strict=True):
         lines = f":{result['startLine']}" if "startLine" in result else ""
         show(
-            escape(f"{result['path']}{lines}", bold=True), f"  {result['title']}  ", escape(f"{result['relevance']:.2f}", dim=True),
+            escape(f"{match.document.path}{lines}", bold=True), f"  {result['title']}  ", escape(f"{result['relevance']:.2f}", dim=True),
             *format_flags(result.get("flags", ()), result.get("flaggedLines", ())),
         )  # fmt: skip
         if result["excerpt"]:
@@ -185,7 +181,7 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     from dowse.indexes.document_search import read_now, text_of
     from dowse.indexes.index import ProjectIndex
     from dowse.line_numbers import split_lines
-    from dowse.surfaces.documents.doc_uris import SCHEME, document_mime_type, make_uri, parse_uri
+    from dowse.surfaces.documents.doc_uris import SCHEME, make_uri, parse_uri
 
     project = ProjectIndex(_find_root(folder), View.DOCUMENTS)
     path, anchor = parse_uri(document) if document.startswith(SCHEME) else (document.removeprefix("./"), "")
@@ -200,8 +196,9 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     if text is None:
         raise NoSuchDocument(f"{path} has no section {anchor}.")
     if as_json:
-        title, mime_type = found.reading.title, document_mime_type(path)
-        return CommandReply({"uri": make_uri(path, anchor), "title": title, "mimeType": mime_type, "text": text})
+        from dowse.surfaces.documents.document_tools import document_reply
+
+        return CommandReply(document_reply(found, make_uri(path), anchor, (None, None), sys.maxsize))
     if sys.stdout.isatty():
         show_text(SafeText("\n".join(escape(line.rstrip("\r\n"), keeps_tabs=True) for line in split_lines(text))))
     else:  # a file or a program gets it unchanged

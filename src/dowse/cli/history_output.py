@@ -1,4 +1,4 @@
-"""The commits that `dowse search --history` finds, as text and as JSON."""
+"""The search of `dowse search --history`, and the commits that it finds as text."""
 
 import contextlib
 import tempfile
@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
 from dowse.errors import NotWritable
+from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from dowse.history.history_search import CommitHit
     from dowse.indexes.index import ProjectIndex
-
-CHARACTERS_PER_TOKEN = 4
 
 
 def search_commits(
@@ -22,22 +21,16 @@ def search_commits(
     """Search the history of a project and print the commits."""
     from dowse.history.history_search import READ_SECONDS, HistoryOptions, search_history
     from dowse.history.project_history import open_history
-    from dowse.surfaces.project.history_replies import READ_AHEAD_SECONDS, commit_as_json
+    from dowse.surfaces.project.history_replies import READ_AHEAD_SECONDS, history_reply
 
     options = HistoryOptions(how["limit"] or 10, how["glob"], how["since"], how["until"])
     with _storage(project) as folder, open_history(project.root, folder, project.settings) as history:
         answer = search_history(history, query, options, READ_AHEAD_SECONDS if wait else READ_SECONDS)
-    exit_code = 0 if answer.hits else 1
+    exit_code, budget = 0 if answer.hits else 1, how["budget"] * CHARACTERS_PER_TOKEN
     if as_json:
-        value = {
-            "results": [commit_as_json(hit, has_authors=authors) for hit in answer.hits],
-            "totalResults": len(answer.hits),
-            "covers": answer.coverage.text,
-            "warnings": answer.coverage.notes(),
-            "searchTimeMs": round(answer.seconds * 1000, 1),
-        }
-        return CommandReply(value, exit_code)
-    left = how["budget"] * CHARACTERS_PER_TOKEN
+        reply = history_reply([(str, answer)], options.limit, budget, (), has_authors=authors)
+        return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, exit_code)
+    left = budget
     for number, hit in enumerate(answer.hits):
         lines = list(_format_commit(hit, has_author=authors))
         left -= sum(len(part) + 1 for line in lines for part in line)

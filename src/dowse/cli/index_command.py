@@ -1,7 +1,7 @@
 """`dowse index`: bring the index of a project up to date with its files."""
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -74,7 +74,7 @@ def index(
     report = _update(project, first or "", is_confirmed=yes)
     if report is None:
         say("Cancelled; nothing was indexed.")
-        return CommandReply({"status": "cancelled", "projectPath": str(project.root)}, 1) if as_json else 1
+        return CommandReply({"status": "cancelled"}, 1) if as_json else 1
     show_warnings(project.warnings[shown:])
     if wait and report.is_complete:
         wait_for_vectors(project)
@@ -84,7 +84,10 @@ def index(
     project.close()
     exit_code = INTERRUPTED if not report.is_complete else 0 if status.files else 1
     if as_json:
-        return CommandReply({**_as_json(report, status), "warnings": [*project.warnings, *messages]}, exit_code)
+        from dowse.surfaces.project.project_replies import indexed_reply
+
+        warnings = [*project.warnings, *messages]
+        return CommandReply(indexed_reply(status, report.seconds, warnings, is_complete=report.is_complete), exit_code)
     _show(report, status)
     if not report.is_complete:
         say("dowse: Interrupted; the work done so far is kept.")
@@ -111,25 +114,6 @@ def _confirm(error: TooManyFiles) -> bool:
     if not answer:  # Ctrl-D leaves the cursor after the question
         say()
     return answer.strip().lower() in ("y", "yes")
-
-
-def _as_json(report: "IndexReport", status: "IndexStatus") -> dict[str, Any]:
-    return {
-        "status": "success" if report.is_complete else "interrupted",
-        "projectPath": str(status.root),
-        "filesIndexed": status.files,
-        "chunksCreated": status.chunks,
-        "added": report.added,
-        "updated": report.updated,
-        "removed": report.removed,
-        "unchanged": report.unchanged,
-        "skipped": report.skipped_by_reason(),
-        "truncated": [path for totals in status.totals.values() for path in totals.truncated],
-        "unparsed": status.unparsed,
-        "problem": status.problem,
-        "seconds": round(report.seconds, 3),
-        "encoding": status.encoding.as_json if status.encoding else None,
-    }
 
 
 def _show(report: "IndexReport", status: "IndexStatus") -> None:

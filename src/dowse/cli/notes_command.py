@@ -112,27 +112,26 @@ def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, a
     Exit code 1: nothing was found.
     """
     from dowse.notes.filters import parse_filter
+    from dowse.surfaces.notes.notes_handlers import search_reply
 
     conditions = parse_filter(_parse_object("--filter", filter_))
     with _open_registry() as registry:
-        answer = registry.use(name, lambda index: index.search(query, k, offset, conditions))
-    if answer.ignored:
-        show_warnings(
-            [f"these words were ignored, since they have no token in this index: {', '.join(answer.ignored[:10])}"]
+        reply = registry.use(
+            name,
+            lambda index: search_reply(index, query, k=k, offset=offset, conditions=conditions, budget=sys.maxsize),
         )
-    exit_code = 0 if answer.results else 1
+    show_warnings([warning[0].lower() + warning[1:] for warning in reply.get("warnings", ())])
+    results, total = reply["results"], reply["total_matches"]
+    exit_code = 0 if results else 1
     if as_json:
-        results = [result.as_json() for result in answer.results]
-        reply: dict[str, Any] = {"results": results, "total_matches": answer.total}
-        return CommandReply({**reply, "query_parsed": answer.query.as_json()} if query.strip() else reply, exit_code)
-    for result in answer.results:
-        metadata = json.dumps(result.metadata, ensure_ascii=False) if result.metadata else ""
-        show(escape(result.doc_id, bold=True), f"  ({result.score:.3f})  {metadata}".rstrip())
-        for highlight in result.highlights:
+        return CommandReply(reply, exit_code)
+    for result in results:
+        metadata = json.dumps(result["metadata"], ensure_ascii=False) if result["metadata"] else ""
+        show(escape(result["doc_id"], bold=True), f"  ({result['score']:.3f})  {metadata}".rstrip())
+        for highlight in result["highlights"]:
             show(f"    {' '.join(highlight.split())}")
-    last = offset + len(answer.results)
-    more = f"; more with --offset {last}" if answer.results and answer.total > last else ""
-    say(f"{answer.total:,} match{'' if answer.total == 1 else 'es'}{more}")
+    more = f"; more with --offset {reply['next_offset']}" if "next_offset" in reply else ""
+    say(f"{total:,} match{'' if total == 1 else 'es'}{more}")
     return exit_code
 
 
@@ -145,7 +144,9 @@ def list_(*, as_json: bool) -> int | CommandReply:
     found = [info for info in found if info.backend == "disk"]
     show_warnings(problems)
     if as_json:
-        return CommandReply({"indexes": [info.as_json() for info in found], "total_indexes": len(found)})
+        from dowse.surfaces.notes.notes_handlers import list_reply
+
+        return CommandReply(list_reply(found, problems, sys.maxsize))
     for info in found:
         counts = f"{pluralize(info.documents, 'document')}, {pluralize(info.tokens, 'token')}, {format_size(info.size_bytes)}"
         show(f"{info.name}  {counts}")
@@ -170,8 +171,9 @@ def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply
             return 0
         found = registry.use(name, lambda index: index.document(doc_id))
     if as_json:
-        value = {"doc_id": found.doc_id, "content": found.content, "metadata": found.metadata}
-        return CommandReply({**value, "token_count": found.token_count})
+        from dowse.surfaces.notes.notes_handlers import document_reply
+
+        return CommandReply(document_reply(found, 0, sys.maxsize))
     for line in found.content.splitlines():
         show(escape(line, keeps_tabs=True))
     if found.metadata:
@@ -368,17 +370,13 @@ def _open_output(file: str | None) -> Iterator[Any]:
     new = path.with_name(f".{path.name}.new")
     try:
         with new.open("w", encoding="utf-8") as stream:
-            yield lambda line: _write_line(stream, line)
+            yield lambda line: stream.write(f"{line}\n")
         new.replace(path)
     except OSError as error:
         raise Failed(f"{file} cannot be written: {error.strerror}.") from error
     finally:
         with contextlib.suppress(OSError):
             new.unlink()
-
-
-def _write_line(stream: IO[str], line: str) -> None:
-    stream.write(line + "\n")
 
 
 def _confirm_delete(name: str, documents: int) -> bool:

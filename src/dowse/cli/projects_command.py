@@ -1,7 +1,7 @@
 """`dowse status`, `dowse projects` and `dowse forget`: show, list and remove indexes."""
 
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -35,27 +35,25 @@ def status(
 
     Exit code 1: there is no index that can be used, or one of several sources has failed.
     """
-    manifest = load_manifest(config, no_config=no_config, has_folders=folder is not None)
-    if is_all or manifest:
-        from dowse.cli.source_status import show_sources
-
-        named = parse_folder(folder)
-        return show_sources(merge_options({"roots": (named,) if named else ()}, manifest), as_json=as_json)
+    from dowse.cli.source_status import reply_with_status, show_sources
     from dowse.indexes.project_lookup import open_or_find
     from dowse.keeping.watch_status import read_watch_status
 
-    project = open_or_find(parse_folder(folder))
-    documents = project.seen_as(View.DOCUMENTS)
+    manifest = load_manifest(config, no_config=no_config, has_folders=folder is not None)
+    named = parse_folder(folder)
+    if is_all or manifest:
+        options = merge_options({"roots": (named,) if named else ()}, manifest)
+        return reply_with_status(options, is_all=True) if as_json else show_sources(options)
+    project = open_or_find(named)
+    if as_json:
+        return reply_with_status(merge_options({"roots": (project.root,)}, None), is_all=False)
     found, watch = project.status(), read_watch_status(project)
-    documents_found = documents.status()
+    documents_found = project.seen_as(View.DOCUMENTS).status()
     project.close()
     show_warnings(found.warnings)
     unusable_states = ("not_found", "failed")
     exit_code = 1 if found.state in unusable_states and documents_found.state in unusable_states else 0
     has_documents = documents_found.state != "not_found" and found.state != "failed"  # one catalog has both
-    if as_json:
-        documents_value = _as_json(documents_found, watch) if has_documents else None
-        return CommandReply({**_as_json(found, watch), "documents": documents_value}, exit_code)
     _show(found, watch)
     if has_documents:
         _show_documents(documents_found)
@@ -72,11 +70,12 @@ def projects(*, as_json: bool) -> int | CommandReply:
     from dowse.indexes.project_lookup import list_projects
     from dowse.indexes.storage_limit import storage_use
 
-    found, use = list_projects(), storage_use()
+    found = list_projects()
     if as_json:
-        listed = [_project_as_json(project) for project in found]
-        storage = {"path": str(use.folder), "sizeBytes": use.size_bytes, "limitBytes": use.limit_bytes}
-        return CommandReply({"projects": listed, "storage": storage})
+        from dowse.surfaces.project.project_replies import projects_reply
+
+        return CommandReply(projects_reply(found, sys.maxsize))
+    use = storage_use()
     for project in found:
         counts = f"{_format_counts(project)}, {format_size(project.size_bytes)}"
         show(f"{project.root}  {counts}{_ROOT_STATES[project.root_state]}")
@@ -101,18 +100,6 @@ def _format_counts(project: "Project") -> str:
     if project.documents is not None:
         counts.append(pluralize(project.documents, "document"))
     return " and ".join(counts)
-
-
-def _project_as_json(project: "Project") -> dict[str, Any]:
-    return {
-        **project.metadata,
-        "exists": project.exists,
-        "rootState": project.root_state,
-        "sizeBytes": project.size_bytes,
-        "lastUsed": datetime.fromtimestamp(project.last_used, UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-        "isProject": bool(project.views & View.PROJECT),
-        "totalDocuments": project.documents,
-    }
 
 
 @click.command()
@@ -155,38 +142,6 @@ def _forget_missing(*, as_json: bool) -> int | CommandReply:
     if not missing:
         say("No indexed folder is missing.")
     return CommandReply({"status": "success", "removed": removed, "kept": unreachable}) if as_json else 0
-
-
-def _as_json(found: "IndexStatus", watch: "WatchStatus") -> dict[str, Any]:
-    return {
-        "status": found.state,
-        "projectPath": str(found.root),
-        "indexPath": str(found.folder),
-        "totalFiles": found.files,
-        "totalChunks": found.chunks,
-        "expectedFiles": found.expected_files,
-        "lastUpdated": found.last_updated,
-        "storageSize": format_size(found.size_bytes),
-        "storageSizeBytes": found.size_bytes,
-        "kinds": {
-            kind: {"files": totals.documents, "chunks": totals.chunks, "languages": totals.languages}
-            for kind, totals in found.totals.items()
-        },
-        "skipped": found.skipped,
-        "unparsed": found.unparsed,
-        "problem": found.problem,
-        "lastCheck": found.last_check,
-        "lastError": found.last_error,
-        "encoding": found.encoding.as_json if found.encoding else None,
-        **({"memory": found.memory} if found.memory else {}),
-        "strategy": watch.strategy,
-        "watcher": watch.mode,
-        "watcherActive": watch.mode == "elsewhere",
-        "watcherDetail": watch.why,
-        "pendingFiles": len(watch.pending),
-        "pending": list(watch.pending[:20]),
-        "warnings": list(found.warnings),
-    }
 
 
 def _show_documents(found: "IndexStatus") -> None:

@@ -1,5 +1,7 @@
 """`dowse refs`: where a name is defined and used."""
 
+import sys
+from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -7,11 +9,10 @@ import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, escape, pluralize, progress_bar, say, say_if_locked, show, show_warnings
-from dowse.cli.result_output import coverage_as_json, coverage_notes, format_flags
+from dowse.cli.result_output import coverage_notes, format_flags, warnings_of
 
 if TYPE_CHECKING:
     from dowse.references.reference_search import Place, References
-    from dowse.types import Coverage
 
 KINDS = ("call", "import", "inheritance", "annotation", "mention")
 
@@ -43,30 +44,34 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
     project = open_or_find(parse_folder(folder))
     show_warnings(project.warnings)
     say_if_locked(project)
-    options = ReferenceOptions(how["kind"], how["glob"], how["limit"], how["offset"])
+    limit, offset = how["limit"], how["offset"]
+    options = ReferenceOptions(how["kind"], how["glob"], offset + limit)
     try:
         with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
             found, coverage = references_when_complete(project, name, options, progress)
     finally:
         project.close()
-    end = options.offset + len(found.uses)
-    next_offset = end if found.uses and end < found.total else None
     exit_code = 0 if found.is_found else 1
     if as_json:
-        return CommandReply(_as_json(found, coverage, next_offset), exit_code)
-    _show(found)
+        from dowse.surfaces.project.reference_replies import references_reply
+
+        warnings = warnings_of(project, coverage)
+        return CommandReply(references_reply([(str, found, coverage)], offset, limit, sys.maxsize, warnings), exit_code)
+    end = min(offset + limit, len(found.uses))
+    next_offset = end if offset < end < found.total else None
+    _show(found.definitions, found.uses[offset:])
     for note in [*_notes(found, next_offset), *coverage_notes(coverage)]:
         say(note)
     return exit_code
 
 
-def _show(found: "References") -> None:
-    for place in found.definitions:
+def _show(definitions: "Sequence[Place]", uses: "Sequence[Place]") -> None:
+    for place in definitions:
         show(
             escape(place.path, bold=True), f":{place.line}: ", escape(place.text), "  ",
             escape(f"{place.kind}{f' in {place.within}' if place.within else ''}", dim=True), *format_flags(place.flags),
         )  # fmt: skip
-    for path, places in groupby(found.uses, lambda place: place.path):
+    for path, places in groupby(uses, lambda place: place.path):
         show()
         show(escape(path, bold=True))
         for place in places:
@@ -99,35 +104,3 @@ def _notes(found: "References", next_offset: int | None) -> list[str]:
     if found.outdated:
         notes.append(f"left out because they changed during the search: {', '.join(found.outdated[:5])}")
     return [*notes, *([f"more with --offset {next_offset}"] if next_offset else [])]
-
-
-def _as_json(found: "References", coverage: "Coverage", next_offset: int | None) -> dict[str, Any]:
-    return {
-        "name": found.name,
-        "definitions": [_place_as_json(place) for place in found.definitions],
-        "moreDefinitions": found.more_definitions,
-        "uses": [_place_as_json(place) for place in found.uses],
-        "total": found.total,
-        "files": found.files,
-        "kinds": found.kinds,
-        "confidences": found.confidences,
-        "sameNameElsewhere": found.others,
-        "similarNames": found.suggestions,
-        "outdated": found.outdated,
-        "nextOffset": next_offset,
-        "coverage": coverage_as_json(coverage),
-    }
-
-
-def _place_as_json(place: "Place") -> dict[str, Any]:
-    return {
-        "path": place.path,
-        "line": place.line,
-        "text": place.text,
-        "kind": place.kind,
-        "within": place.within,
-        "confidence": place.confidence.word,
-        "definition": place.definition or None,
-        **({"masked": list(place.masked)} if place.masked else {}),
-        **({"flags": list(place.flags)} if place.flags else {}),
-    }

@@ -12,13 +12,6 @@ from dowse.cli.output import CommandReply, escape, progress_bar, say, say_if_loc
 if TYPE_CHECKING:
     from dowse.references.related_files import RelatedFile
 
-_TITLES = {
-    "imports": "imports",
-    "importedBy": "imported by",
-    "tests": "tests",
-    "changesWith": "changes with",
-}
-
 
 @click.command()
 @click.argument("path")
@@ -53,24 +46,23 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
         with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
             update_if_quick(project, "", waits=True, progress=progress)
             read_missing_references(project, progress=progress)
-            files, changes, _ = find_surroundings(project, str(file), limit)
+            surroundings = find_surroundings(project, str(file), limit)
     finally:
         project.close()
+    files, changes, _ = surroundings
     found = {
         "imports": files.imports,
-        "importedBy": files.imported_by,
+        "imported by": files.imported_by,
         "tests": files.tests,
-        "changesWith": changes,
+        "changes with": changes,
     }
     exit_code = 0 if any(found.values()) else 1
     if as_json:
-        lists = {
-            name: [{"path": one.path, "reason": one.reason} for one in rows[:limit]] for name, rows in found.items()
-        }
-        totals = {name: len(rows) for name, rows in found.items()}
-        return CommandReply({"path": files.path, **lists, "totals": totals}, exit_code)
-    for name, rows in found.items():
-        _show(_TITLES[name], rows, limit)
+        from dowse.surfaces.project.reference_replies import related_reply
+
+        return CommandReply(related_reply(str, surroundings, limit), exit_code)
+    for title, rows in found.items():
+        _show(title, rows, limit)
     if exit_code:
         say("nothing found")
     return exit_code

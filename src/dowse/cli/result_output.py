@@ -4,12 +4,13 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
 from dowse.cli.output import SafeText, escape, pluralize, show
 
 if TYPE_CHECKING:
+    from dowse.indexes.index import ProjectIndex
     from dowse.searching.exact_search import Occurrences
     from dowse.searching.passages import Passage
     from dowse.searching.search import Answer, Detail, SearchHit
@@ -181,15 +182,9 @@ def coverage_notes(coverage: "Coverage") -> list[str]:
     return []
 
 
-def coverage_as_json(coverage: "Coverage") -> dict[str, Any]:
-    """Return how much of the files an answer is about."""
-    return {
-        "files": coverage.files,
-        "expected": coverage.expected,
-        "is_indexing": coverage.is_indexing,
-        "pending": coverage.pending,
-        **({"direct": coverage.direct} if coverage.direct else {}),
-        **({} if coverage.seconds_left is None else {"seconds_left": coverage.seconds_left}),
-        "is_complete": coverage.is_complete,
-        **({"problem": coverage.problem} if coverage.problem else {}),
-    }
+def warnings_of(project: "ProjectIndex", coverage: "Coverage", language: str | None = None) -> list[str]:
+    """Return the warnings that a reply about a project has."""
+    from dowse.mcp.reply_status import coverage_warnings
+    from dowse.surfaces.project.project_replies import language_warning
+
+    return [*project.warnings, *coverage_warnings(coverage), *language_warning(project, language)]

@@ -1,7 +1,8 @@
 """`dowse search`: ranked hits with their passages, every occurrence of a text, or commits."""
 
 import contextlib
-from dataclasses import asdict
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,15 +10,14 @@ from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
-from dowse.cli.result_output import coverage_as_json, coverage_notes, filters_note, show_hits, show_occurrences
+from dowse.cli.result_output import coverage_notes, filters_note, show_hits, show_occurrences, warnings_of
 from dowse.errors import UsageError
 from dowse.indexes.early_parsing import warm_up_parser
+from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
-    from dowse.searching.exact_search import Occurrence, Occurrences
-    from dowse.searching.passages import Passage
-    from dowse.searching.search import Answer, SearchHit
+    from dowse.searching.search import Answer
     from dowse.types import Coverage
 
 MAX_PAGE = 1000
@@ -51,9 +51,7 @@ _OPTION_NAMES = {
 )
 @click.option("--exact", is_flag=True, help="Print every exact occurrence of QUERY.")
 @click.option("--regex", "is_pattern", is_flag=True, help="Print every match of the regular expression QUERY.")
-@click.option(
-    "--offset", type=click.IntRange(0), default=0, help="Skip this many occurrences (with --exact or --regex)."
-)
+@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many hits.")
 @click.option(
     "--seconds",
     type=click.FloatRange(0.1, 600),
@@ -139,29 +137,39 @@ def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history:
     if idle := sorted(given & {"since", "until", "authors"}):
         raise click.UsageError(f"--{idle[0]} needs --history")
     if not (is_exact or is_pattern):
-        if idle := sorted(given & {"offset", "seconds"}):
-            raise click.UsageError(f"--{idle[0]} needs --exact or --regex")
+        if "seconds" in given:
+            raise click.UsageError("--seconds needs --exact or --regex")
     elif idle := sorted(given & {"mode", "alpha", "detail"}):
         raise click.UsageError(f"--{idle[0]} has no effect with {'--exact' if is_exact else '--regex'}")
 
 
-def _search(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, **how: Any) -> int | CommandReply:
+def _search(
+    project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, offset: int, **how: Any
+) -> int | CommandReply:
     from dowse.indexes.project_search import search as search_project
     from dowse.indexes.query_vectors import InProcessEncoder
     from dowse.searching.search import SearchOptions
 
+    limit = how["limit"] or 10
     options = SearchOptions(
-        how["limit"] or 10, how["kind"], how["glob"], how["language"], how["budget"], how["mode"], how["alpha"],
-        detail=how["detail"],
+        offset + limit, how["kind"], how["glob"], how["language"], sys.maxsize if as_json else how["budget"],
+        how["mode"], how["alpha"], detail=how["detail"],
     )  # fmt: skip
     encoder = InProcessEncoder(project.settings)
     if options.mode != "lexical":
         encoder.open_early(project)
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
         answer, coverage = search_project(project, query, options, waits=wait, progress=progress, encoder=encoder)
-    exit_code = 0 if answer.hits else 1
+    exit_code = 0 if answer.hits[offset:] else 1
     if as_json:
-        return CommandReply(_answer_as_json(answer, coverage), exit_code)
+        from dowse.surfaces.project.project_replies import ProjectAnswer, search_reply
+
+        found = ProjectAnswer(
+            answer, coverage, str, warnings_of(project, coverage, options.language), (), options.detail
+        )
+        reply = search_reply([found], offset, limit, how["budget"] * CHARACTERS_PER_TOKEN)
+        return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, exit_code)
+    answer = replace(answer, hits=answer.hits[offset:])
     show_hits(answer, options.detail)
     for note in _make_notes(answer, coverage):
         say(note)
@@ -169,24 +177,29 @@ def _search(project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, *
 
 
 def _find_all(
-    project: "ProjectIndex", query: str, *, is_pattern: bool, as_json: bool, **how: Any
+    project: "ProjectIndex", query: str, *, is_pattern: bool, as_json: bool, offset: int, **how: Any
 ) -> int | CommandReply:
-    from dowse.indexes.project_search import find_all
+    from dowse.indexes.project_search import ExactQuery, find_all
     from dowse.searching.search import SearchOptions
 
-    options = SearchOptions(how["limit"] or 100, how["kind"], how["glob"], how["language"], how["budget"])
-    page = {"offset": how["offset"], "seconds": how["seconds"]}
+    options = SearchOptions(how["limit"] or 100, how["kind"], how["glob"], how["language"])
+    text_query = ExactQuery(query, options, how["seconds"], is_pattern, offset)
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        found, coverage = find_all(project, query, options, is_pattern=is_pattern, progress=progress, **page)
+        found, coverage = find_all(project, text_query, progress)
     exit_code = 0 if found.total else 1
-    end = found.offset + len(found.found)
-    next_offset = end if found.found and end < found.total else None
     if as_json:
-        return CommandReply(_occurrences_as_json(found, coverage, next_offset), exit_code)
+        from dowse.surfaces.project.text_replies import occurrences_reply
+
+        budget, warnings = how["budget"] * CHARACTERS_PER_TOKEN, warnings_of(project, coverage)
+        return CommandReply(
+            occurrences_reply([(str, found, coverage)], offset, options.limit, budget, warnings), exit_code
+        )
     show_occurrences(found, query, is_pattern=is_pattern)
-    complete = "yes" if found.is_complete else "no"
+    complete = "yes" if found.is_complete and coverage.is_complete else "no"
     say(f"{pluralize(found.total, 'occurrence')} in {pluralize(found.files, 'file')}, complete: {complete}")
-    for note in [*([f"more with --offset {next_offset}"] if next_offset else []), *coverage_notes(coverage)]:
+    end = offset + len(found.found)
+    more = [f"more with --offset {end}"] if found.found and end < found.total else []
+    for note in [*more, *coverage_notes(coverage)]:
         say(note)
     return exit_code
 
@@ -211,55 +224,3 @@ def _make_notes(answer: "Answer", coverage: "Coverage") -> list[str]:
     if answer.outdated:
         notes.append(f"left out because they changed during the search: {', '.join(answer.outdated[:5])}")
     return [*notes, *coverage_notes(coverage)]
-
-
-def _answer_as_json(answer: "Answer", coverage: "Coverage") -> dict[str, Any]:
-    return {
-        "query_parsed": answer.query.as_json(),
-        "results": [_hit_as_json(hit) for hit in answer.hits],
-        "totalResults": len(answer.hits),
-        **({"withoutFilters": answer.hits_without_filters} if answer.hits_without_filters else {}),
-        "corrected": dict(answer.corrected),
-        "cut": answer.is_cut,
-        "outdated": list(answer.outdated),
-        "searchedBy": dict(answer.methods),
-        "without": answer.skipped_method or None,
-        "coverage": coverage_as_json(coverage),
-        "searchTimeMs": round(answer.seconds * 1000, 1),
-    }
-
-
-def _hit_as_json(hit: "SearchHit") -> dict[str, Any]:
-    from dowse.searching.explain import strongest_signals
-
-    return {
-        "path": hit.path,
-        "score": hit.relevance,
-        "startLine": hit.passages[0].start_line if hit.passages else 1,
-        "endLine": hit.passages[0].end_line if hit.passages else 1,
-        "language": hit.language,
-        "kind": hit.kind,
-        "title": hit.title,
-        "passages": [_match_as_json(passage) for passage in hit.all_passages],
-        **({"sameIn": list(hit.same_in)} if hit.same_in else {}),
-        "why": strongest_signals(hit.signals),
-        **({"direct": True} if hit.is_direct else {}),
-    }
-
-
-def _occurrences_as_json(found: "Occurrences", coverage: "Coverage", next_offset: int | None) -> dict[str, Any]:
-    return {
-        "occurrences": [_match_as_json(occurrence) for occurrence in found.found],
-        "total": found.total,
-        "files": found.files,
-        "complete": found.is_complete,
-        "nextOffset": next_offset,
-        "coverage": coverage_as_json(coverage),
-        "searchTimeMs": round(found.seconds * 1000, 1),
-    }
-
-
-def _match_as_json(match: "Passage | Occurrence") -> dict[str, Any]:
-    """Return a match, with masked secrets and content warnings only if there are any."""
-    optional = ("masked", "flags", "flagged_lines", "numbers", "signature", "whole")
-    return {key: value for key, value in asdict(match).items() if value or key not in optional}

@@ -1,7 +1,7 @@
 """`dowse why`: the rule that includes or excludes a file, or the signals that rank it for a query."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -39,13 +39,21 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
     project = _project_of(path)
     show_warnings(project.warnings)
     try:
-        found = project.explain(str(path))
-        if len(arguments) == 1 or not found.verdict.is_allowed:
-            return _reply_with_rule(found, document_verdict(project, str(path)), as_json=as_json)
-        say_if_locked(project)
-        return _reply_with_rank(
-            explain_rank(project, arguments[0], str(path), InProcessEncoder(project.settings)), as_json=as_json
-        )
+        found, ranked = project.explain(str(path)), None
+        exit_code = 0 if found.verdict.is_allowed else 1
+        if len(arguments) == 2 and found.verdict.is_allowed:
+            say_if_locked(project)
+            ranked = explain_rank(project, arguments[0], str(path), InProcessEncoder(project.settings))
+            exit_code = 0 if ranked.rank else 1
+        if as_json:
+            from dowse.surfaces.project.text_replies import explanation_reply
+
+            return CommandReply(explanation_reply(found, ranked), exit_code)
+        if ranked:
+            _show_rank(ranked)
+        else:
+            _show_rule(found, document_verdict(project, str(path)))
+        return exit_code
     finally:
         project.close()
 
@@ -65,11 +73,7 @@ def _project_of(path: Path) -> "ProjectIndex":
     return find_project(path)
 
 
-def _reply_with_rule(found: "Explanation", document: "Verdict | None", *, as_json: bool) -> int | CommandReply:
-    exit_code = 0 if found.verdict.is_allowed else 1
-    if as_json:
-        as_document = _verdict_as_json(document) if document else None
-        return CommandReply({**_explanation_as_json(found), "document": as_document}, exit_code)
+def _show_rule(found: "Explanation", document: "Verdict | None") -> None:
     show(_describe_state(found))
     for line in _rule_lines(found.verdict):
         show(line)
@@ -79,18 +83,9 @@ def _reply_with_rule(found: "Explanation", document: "Verdict | None", *, as_jso
         )
         for line in _rule_lines(document):
             show(line)
-    return exit_code
 
 
-def _reply_with_rank(found: "RankExplanation", *, as_json: bool) -> int | CommandReply:
-    exit_code = 0 if found.rank else 1
-    if as_json:
-        return CommandReply(_placement_as_json(found), exit_code)
-    _show_placement(found)
-    return exit_code
-
-
-def _show_placement(found: "RankExplanation") -> None:
+def _show_rank(found: "RankExplanation") -> None:
     if not found.rank:
         show(f"{found.path} does not match this query ({', '.join(found.terms) or 'no words'})")
         return
@@ -130,36 +125,3 @@ def _describe_state(found: "Explanation") -> str:
 
 def _is_folder(verdict: "Verdict") -> bool:
     return verdict.is_allowed and (not verdict.path or verdict.path.endswith("/"))
-
-
-def _explanation_as_json(found: "Explanation") -> dict[str, Any]:
-    return {
-        "path": found.verdict.path,
-        "projectPath": str(found.root),
-        "indexed": found.stored is not None,
-        **_verdict_as_json(found.verdict),
-    }
-
-
-def _verdict_as_json(verdict: "Verdict") -> dict[str, Any]:
-    rule = verdict.rule
-    return {
-        "allowed": verdict.is_allowed,
-        "reason": verdict.reason,
-        "rule": {"pattern": rule.pattern, "origin": rule.origin, "line": rule.line} if rule else None,
-        "detail": verdict.detail or None,
-    }
-
-
-def _placement_as_json(found: "RankExplanation") -> dict[str, Any]:
-    return {
-        "path": found.path,
-        "query_parsed": found.query.as_json(),
-        "shape": found.query.shape,
-        "rank": found.rank,
-        "of": found.of,
-        "score": round(found.score, 4),
-        "signals": {name: round(value, 4) for name, value in found.signals.items()},
-        "best": {"path": found.best_path, "score": round(found.best_score, 4)} if found.best_path else None,
-        "terms": {term: round(weight, 3) for term, weight in found.terms.items()},
-    }

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from datetime import date
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -108,19 +107,6 @@ class FederatedSurface:
             return status_reply(statuses, call.budget_characters)
         return {**of_projects, **sources_reply(statuses, call.budget_characters - wire_characters(of_projects))}
 
-    def with_sources(self, tool: Tool) -> Tool:
-        """Return the projects' status tool, whose reply lists all sources as well."""
-
-        async def project_status(call: Call) -> Reply:
-            reply = await tool.run(call)
-            return reply if isinstance(reply, dict) else reply.content
-
-        async def run(call: Call) -> Reply:
-            return await self.status(call, project_status)
-
-        properties = {**tool.output["properties"], "sources": _LIST}
-        return replace(tool, run=run, output={**tool.output, "properties": properties})
-
 
 def _shown_id(item_id: str) -> str:
     """Return an id as an error repeats it: on one line, and without a path of this machine."""
@@ -160,4 +146,6 @@ _FOUND = reply(
     metadata=_OBJECT,
 )
 _FETCHED = reply(("id", "text"), id=TEXT, title=TEXT, text=TEXT, url=TEXT, metadata=_OBJECT)
-_STATUS = reply(("status",), status=TEXT, sources=_LIST)
+SOURCES: dict[str, Schema] = {"sources": _LIST}
+"""What the reply of the status tool has beside that about the projects."""
+_STATUS = reply(("status",), status=TEXT, **SOURCES)

@@ -61,6 +61,8 @@ class Item:
     """Identity keys: two items that share a key are the same thing in two sources."""
     more: Mapping[str, Any] = field(default_factory=dict)
     """Further fields of the result."""
+    data: bytes = field(default=b"", repr=False)
+    """The text of its file, as the search has verified it."""
     add_passage: Callable[[], "Item"] | None = None
     """Returns the item with its passage, for a source that is ranked without one; called for the results shown."""
 

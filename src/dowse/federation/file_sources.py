@@ -128,14 +128,15 @@ class _FileSource:
         return tuple(
             self._item(
                 hit.path, self._title(hit.kind, hit.title, hit.path), hit.relevance,
-                hit.passages[0] if hit.passages else None, answer.terms,
+                hit.passages[0] if hit.passages else None, answer.terms, data=hit.data,
             )
             for hit in answer.hits
         )  # fmt: skip
 
     def _item(
-        self, path: str, title: str, relevance: float, passage: Passage | None, terms: Mapping[str, float]
-    ) -> Item:
+        self, path: str, title: str, relevance: float, passage: Passage | None, terms: Mapping[str, float],
+        *, data: bytes = b"",
+    ) -> Item:  # fmt: skip
         around = [*passage.headings, *passage.symbols] if passage else []
         more: dict[str, Any] = {"path": self._shown_path(path)}
         if passage:
@@ -144,7 +145,7 @@ class _FileSource:
             id_of(self.name, path), self.name, one_line(title, TITLE_CHARACTERS),
             self._url(path, passage.start_line if passage else 0),
             passage_text(passage, terms, MAX_LINE_CHARACTERS) if passage else "",
-            relevance, " ".join([path.rpartition("/")[2], *around]), self.keys(path), more,
+            relevance, " ".join([path.rpartition("/")[2], *around]), self.keys(path), more, data,
         )  # fmt: skip
 
     async def status(self) -> SourceStatus:

@@ -2,10 +2,11 @@
 
 import contextlib
 import sys
-from dataclasses import replace
+import threading
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dowse.errors import NotWritable, PathRefused, UsageError, WordsMissing
+from dowse.errors import NotWritable, PathRefused, SearchStopped, UsageError, WordsMissing
 from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.freshness.scan import Drift
 from dowse.indexes.damage_recovery import answer_or_rebuild
@@ -16,10 +17,10 @@ from dowse.platform import refusal_to_write, start_in_background
 from dowse.protocols import Searchable
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import Answer, SearchedFiles, SearchOptions, search_store
-from dowse.types import KINDS, Coverage, Progress, Verdict, View
+from dowse.types import KINDS, Coverage, Progress, Stat, Verdict, View
 
 if TYPE_CHECKING:
-    from dowse.searching.exact_search import Occurrences
+    from dowse.searching.exact_search import FindMatches, Occurrences
     from dowse.searching.explain import RankExplanation
 
 AT_ONCE_FILES = 200
@@ -76,29 +77,54 @@ def search_now(
     return replace(found, searched=searched)
 
 
+@dataclass(frozen=True, slots=True)
+class ExactQuery:
+    """An exact text or a pattern to find, the files to look at, and the occurrences to list."""
+
+    text: str
+    options: SearchOptions
+    seconds: float
+    """How long the files are searched; the answer says if that was not enough."""
+    is_pattern: bool = False
+    offset: int = 0
+    stopped: threading.Event = field(default_factory=threading.Event)
+    """Set once nobody waits for the answer any more."""
+    texts: dict[str, str] | None = None
+    """Gets the texts of the files that are listed, if it is given."""
+
+    def matcher(self) -> "FindMatches":
+        """Return the function that finds the matches; raise UsageError for an empty text or a wrong pattern."""
+        from dowse.searching.exact_search import exact_matcher, pattern_matcher  # rarely needed
+
+        return pattern_matcher(self.text) if self.is_pattern else exact_matcher(self.text)
+
+
 def find_all(
-    index: ProjectIndex,
-    text: str,
-    options: SearchOptions,
-    *,
-    is_pattern: bool,
-    seconds: float,
-    offset: int = 0,
-    progress: Progress | None = None,
+    index: ProjectIndex, query: ExactQuery, progress: Progress | None = None
 ) -> "tuple[Occurrences, Coverage]":
     """Find every occurrence of a text or pattern; the index is first brought up to date, however long that takes."""
-    from dowse.searching.exact_search import exact_matcher, find_occurrences, pattern_matcher  # rarely needed
-
-    matcher = pattern_matcher(text) if is_pattern else exact_matcher(text)
-    options = replace(options, masks_secrets=index.settings.mask_secrets)
+    query.matcher()  # refuses a wrong one before anything is indexed
 
     def answer() -> "tuple[Occurrences, Coverage]":
-        pending = update_if_quick(index, "", waits=True, progress=progress)
-        found = find_occurrences(index.store, index.source.read_bytes, matcher, options, offset=offset, seconds=seconds)
-        covered = coverage(index, pending)
-        return replace(found, is_complete=found.is_complete and covered.is_complete), covered
+        return find_all_now(index, query, update_if_quick(index, "", waits=True, progress=progress))
 
     return answer_or_rebuild(index, answer)
+
+
+def find_all_now(index: ProjectIndex, query: ExactQuery, pending: int = 0) -> "tuple[Occurrences, Coverage]":
+    """Find every occurrence in the index as it is; some changed files may be pending."""
+    from dowse.searching.exact_search import find_occurrences
+
+    def read(path: str) -> tuple[bytes, Stat]:
+        if query.stopped.is_set():
+            raise SearchStopped
+        return index.source.read_bytes(path)
+
+    found = find_occurrences(
+        index.store, read, query.matcher(), replace(query.options, masks_secrets=index.settings.mask_secrets),
+        offset=query.offset, seconds=query.seconds, texts=query.texts,
+    )  # fmt: skip
+    return found, coverage(index, pending)
 
 
 def explain_rank(

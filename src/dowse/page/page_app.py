@@ -25,7 +25,7 @@ from dowse.page.colouring import Colours
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, asset, message_page, page, reply
 from dowse.page.page_query import read_query
-from dowse.page.page_search import find_hits, read_files
+from dowse.page.page_search import find_hits
 from dowse.page.reading_view import OpenItem, folder_view, item_view, lines_view, open_item, outline_view
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, results_view, search_form, source_overview
 
@@ -123,8 +123,7 @@ class BrowserPage:
         query = read_query(request.query_params)
         try:
             found = await find_hits(self.sources, query, is_quick="typed" in request.query_params)
-            files = await read_files(self.sources, found.hits)
-            return await results_view(query, found, files, self.colours, colour_seconds)
+            return await results_view(query, found, self.colours, colour_seconds)
         except UsageError as error:  # half a pattern is no reason for a page of its own
             return html('<p class="note" role="status">{message}</p>', message=error_reply(error)["userMessage"])
 

@@ -1,33 +1,30 @@
 """Searches of the page: the federated search for words, and every occurrence of a text or pattern in files."""
 
-import asyncio
-import contextlib
-import threading
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
 from typing import Any
 from urllib.parse import quote
 
-from dowse.errors import DowseError, SearchStopped, UsageError
+from dowse.errors import UsageError
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, FederatedResult, search_all
 from dowse.federation.federation_types import SourceQuery
-from dowse.federation.result_ids import id_of, locator_in, source_name
+from dowse.federation.result_ids import id_of, source_name
 from dowse.federation.source_list import NoClient, SourceList
-from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import coverage
+from dowse.indexes.project_search import ExactQuery
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.page.page_query import PageQuery
-from dowse.searching.exact_search import Occurrence, Occurrences, exact_matcher, find_occurrences, pattern_matcher
+from dowse.searching.exact_search import Occurrence
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.project.path_search import relative_pattern
+from dowse.surfaces.project.several_projects import find_text
 from dowse.text.analysis import terms_of
-from dowse.types import Coverage, Stat, View
+from dowse.types import View
 
 QUICK_LIMIT = 6
 """Results while somebody types: a screen shows four, and finding the passages of ten takes a third longer."""
@@ -62,6 +59,8 @@ class PageHit:
     also: tuple[str, ...] = ()
     day: str = ""
     more_lines: int = 0
+    file: bytes = field(default=b"", repr=False)
+    """The text of its file, as the search has read it."""
 
     @property
     def passages(self) -> tuple[tuple[int, str], ...]:
@@ -154,6 +153,7 @@ def _word_hit(ranked: RankedItem) -> PageHit:
         tuple(more.get("flags", ())),
         ranked.also,
         str(more.get("date", "")),
+        file=item.data,
     )
 
 
@@ -168,46 +168,24 @@ def _notes(found: FederatedResult) -> list[str]:
 
 
 async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: float) -> PageResults:
-    matcher = (pattern_matcher if query.mode == "regex" else exact_matcher)(query.q)
     if query.since or query.until:
         raise UsageError("Dates limit a search by words only. Remove them, or switch to words.")
-    is_outdated = threading.Event()
-    folders = [one for one in file_folders(sources) if query.source in ("", one[0], one[0].partition("/")[0])]
-
-    def find(index: ProjectIndex, pending: list[str], served: ServedIndex) -> tuple[Occurrences, Coverage]:
-        glob = relative_pattern(query.glob).removeprefix(f"{served.name}/") if query.glob else None
-        options = SearchOptions(
-            10 * query.limit, query.kind or None, glob, query.language_name,  # type: ignore[arg-type] # it was checked
-            masks_secrets=index.settings.mask_secrets,
-        )  # fmt: skip
-        read = partial(_read_unless, is_outdated, index)
-        found = find_occurrences(index.store, read, matcher, options, seconds=seconds)
-        return found, coverage(index, len(pending))
-
-    async def ask(served: ServedIndex, view: View) -> tuple[Occurrences, Coverage] | Exception:
-        try:
-            return await served.ask_fresh(lambda index, pending: find(index, pending, served), view)
-        except UsageError as error:
-            return error
-
-    try:
-        answers = await asyncio.gather(*(ask(served, view) for _, served, view in folders))
-    except asyncio.CancelledError:
-        is_outdated.set()  # the thread of the index is free for the next search
-        raise
+    folders = {
+        served: (name, view)
+        for name, served, view in file_folders(sources)
+        if query.source in ("", name, name.partition("/")[0])
+    }
+    queries = {served: (_text_query(query, served, seconds), view) for served, (_, view) in folders.items()}
+    answers, notes = await find_text(queries)
     hits: list[PageHit] = []
-    notes: list[str] = []
-    total = files = 0
-    is_complete = True
-    for (name, served, view), answer in zip(folders, answers, strict=True):
-        if isinstance(answer, Exception):
-            notes.append(f"{name}: {answer}")
-            continue
-        occurrences, covered = answer
-        hits += _occurrence_hits(name, sources, served, view, occurrences.found)
-        total, files = total + occurrences.total, files + occurrences.files
-        is_complete = is_complete and occurrences.is_complete
+    for served, (found, covered) in answers:
+        name, view = folders[served]
+        service: Any = sources.projects if view is View.PROJECT else sources.folders and sources.folders.service
+        shown_path = partial(service.shown_path, served)
+        hits += _occurrence_hits(name, shown_path, found.found, queries[served][0].texts or {})
         notes += [f"{name}: {warning}" for warning in coverage_warnings(covered)]
+    total, files = (sum(getattr(found, name) for _, (found, _) in answers) for name in ("total", "files"))
+    is_complete = all(found.is_complete for _, (found, _) in answers)
     if not is_complete and seconds == EXACT_SECONDS:  # otherwise, a longer search follows
         notes.append("The search took too long and was stopped: there may be more. Name a path or a source.")
     if not query.source and (sources.sites or sources.archives or sources.notes):
@@ -216,10 +194,11 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
     return PageResults(hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit, is_complete)
 
 
-def _read_unless(is_outdated: threading.Event, index: ProjectIndex, path: str) -> tuple[bytes, Stat]:
-    if is_outdated.is_set():
-        raise SearchStopped
-    return index.source.read_bytes(path)
+def _text_query(query: PageQuery, served: ServedIndex, seconds: float) -> ExactQuery:
+    glob = relative_pattern(query.glob).removeprefix(f"{served.name}/") if query.glob else None
+    kind: Any = query.kind or None  # it was checked
+    options = SearchOptions(10 * query.limit, kind, glob, query.language_name)
+    return ExactQuery(query.q, options, seconds, query.mode == "regex", texts={})
 
 
 def file_folders(sources: SourceList) -> list[tuple[str, ServedIndex, View]]:
@@ -233,37 +212,21 @@ def file_folders(sources: SourceList) -> list[tuple[str, ServedIndex, View]]:
     return found
 
 
-async def read_files(sources: SourceList, hits: Sequence[PageHit]) -> dict[str, bytes]:
-    """Return the files of hits in projects, as they are now, by the ids of the hits; one that cannot be read is left out."""
-    contents: dict[str, bytes] = {}
-
-    def read(index: ProjectIndex, wanted: Sequence[tuple[str, str]]) -> None:
-        for item_id, path in wanted:
-            with contextlib.suppress(OSError, DowseError):
-                contents[item_id] = index.source.read_bytes(path)[0]
-
-    for name, served, view in file_folders(sources):
-        wanted = [(hit.id, path) for hit in hits if (path := locator_in(name, hit.id)) is not None]
-        if view is View.PROJECT and wanted:
-            await served.ask(partial(read, wanted=wanted), view)
-    return contents
-
-
 def _occurrence_hits(
-    name: str, sources: SourceList, served: ServedIndex, view: View, found: Sequence[Occurrence]
+    name: str, shown_path: Callable[[str], str], found: Sequence[Occurrence], texts: Mapping[str, str]
 ) -> list[PageHit]:
-    service: Any = sources.projects if view is View.PROJECT else sources.folders and sources.folders.service
     hits = []
     for path, group in groupby(found, key=lambda one: one.path):
         places = list({one.line: one for one in group}.values())
         shown = places[:LINES_PER_FILE]
         hits.append(
             PageHit(
-                id_of(name, path), name, service.shown_path(served, path), service.shown_path(served, path),
+                id_of(name, path), name, shown_path(path), shown_path(path),
                 tuple(PageLine(one.line, one.text) for one in shown),
                 masked=tuple(sorted({kind for one in shown for kind in one.masked})),
                 flags=tuple(sorted({kind for one in shown for kind in one.flags})),
                 more_lines=len(places) - len(shown),
+                file=texts[path].encode(),
             )
         )  # fmt: skip
     return hits

@@ -1,6 +1,6 @@
 """The view of a search: the box, the filters, the hits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from urllib.parse import unquote, urlencode
 
 from dowse.federation.federation_types import SOURCE_KINDS, SearchSource, SourceStatus
@@ -30,7 +30,7 @@ STATE_NAMES = {
     "failed": "failed",
     "not_found": "not indexed",
 }
-FLAG_NOTES = {"instruction": "speaks to an assistant", "hidden": "has hidden characters"}
+FLAG_NOTES = {"instructions": "speaks to an assistant", "hidden-characters": "has hidden characters"}
 
 _FORM = """<form id="search-form" role="search" action="/" method="get">
 <div class="box">
@@ -116,11 +116,9 @@ def source_overview(statuses: Sequence[SourceStatus]) -> Html:
     )
 
 
-async def results_view(
-    query: PageQuery, found: PageResults, files: Mapping[str, bytes], colours: Colours, seconds: float = COLOUR_SECONDS
-) -> Html:
-    """Return the hits of a query, with colours as far as they are there in time; `files` has the texts around them."""
-    texts = [CodeText(hit.passages, _language(hit), hit.path, files.get(hit.id, b"")) for hit in found.hits]
+async def results_view(query: PageQuery, found: PageResults, colours: Colours, seconds: float = COLOUR_SECONDS) -> Html:
+    """Return the hits of a query, with colours as far as they are there in time."""
+    texts = [CodeText(hit.passages, _language(hit), hit.path, hit.file) for hit in found.hits]
     runs = await colours.find(texts, seconds) if texts else []
     hits = [
         _hit(query, number, hit, _paint_hit(query, found, text, run))

@@ -13,7 +13,6 @@ from dowse.federation.source_list import SourceList
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import last_errors
 from dowse.indexes.index_status import format_size
-from dowse.indexes.project_lookup import forget_project
 from dowse.indexes.remaining_time import format_seconds_left
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
@@ -23,7 +22,7 @@ from dowse.page.page_search import file_folders, read_address
 from dowse.page.search_view import STATE_NAMES
 from dowse.parsing.parser_limits import kept_bytes
 from dowse.surfaces.project.project_replies import status_reply
-from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION
+from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION, forget
 from dowse.types import View
 
 ACTIONS = {"index": "Index", "reindex": "Re-index", "forget": "Forget"}
@@ -69,7 +68,7 @@ async def status_view(
 
 def _folder_facts(index: ProjectIndex, served: ServedIndex) -> Mapping[str, Any]:
     errors = [without_storage_root(line) for line in last_errors(index.folder, LISTED_ERRORS)]
-    return {**status_reply(index, served.run, served.watch_status(index)), "errors": errors}
+    return {**status_reply(index, served), "errors": errors}
 
 
 def card_view(
@@ -187,17 +186,12 @@ async def make_change(sources: SourceList, change: Change) -> None:
     served, view = _folder(sources, change)
     if change.action == "forget":
         await served.leave_alone()
-        await served.ask(_forget, view)
+        await served.ask(forget, view)
         return
     with contextlib.suppress(TooManyFiles):  # the question named the number of files
         await served.ask(lambda index: index.require_size(), view)
     served.keep_fresh()
     served.start_run(REBUILD if change.action == "reindex" else None, view)
-
-
-def _forget(index: Any) -> None:
-    index.close()
-    forget_project(index.root)
 
 
 def _folder(sources: SourceList, change: Change) -> tuple[ServedIndex, View]:

@@ -1,13 +1,12 @@
 """The view that explains the place of a hit: each signal with its number."""
 
 from collections.abc import Mapping
-from functools import partial
 
 from dowse.federation.federated_search import find_source
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.page.markup import Html, html
 from dowse.page.page_search import file_folders
-from dowse.surfaces.project.text_replies import explanation_reply
+from dowse.surfaces.project.text_replies import explain_file
 
 _NOT_A_FILE = (
     "The order of this source is its own, by the words in titles and texts; between sources, half of the score is the "
@@ -23,9 +22,7 @@ async def explain_hit(sources: SourceList, item_id: str, query: str) -> Html:
     if folder is None:
         return html('<p class="about">{text}</p>', text=_NOT_A_FILE)
     served, view = folder
-    reply = await served.ask_fresh(
-        lambda index, _: explanation_reply(index, path, query, served.encoder, partial(str)), view
-    )
+    reply = await served.ask_fresh(lambda index, _: explain_file(index, path, query, served.encoder), view)
     if "signals" not in reply:
         reason = reply.get("reason") or "is not ranked by this search"
         return html('<p class="about">The file {reason}.</p>', reason=reason)

@@ -95,15 +95,22 @@ def find_occurrences(
     *,
     offset: int = 0,
     seconds: float = DEFAULT_SECONDS,
+    texts: dict[str, str] | None = None,
 ) -> Occurrences:
-    """Find all matches in the indexed files, sorted by path and line, and list `limit` of them from `offset` on."""
+    """Find all matches in the indexed files, sorted by path and line, and list `limit` of them from `offset` on.
+
+    The texts of the files that are listed are added to `texts`, if it is given.
+    """
     started = time.monotonic()
     deadline, result = started + seconds, Occurrences(offset, options.limit, options.masks_secrets)
     try:
         for document in _documents_in_scope(store, options):
             if time.monotonic() > deadline:
                 raise TimeoutError
-            _search_document(document.path, _current_text(store, read, document), find, deadline, result)
+            text, listed = _current_text(store, read, document), len(result.found)
+            _search_document(document.path, text, find, deadline, result)
+            if texts is not None and len(result.found) > listed:
+                texts[document.path] = text
     except TimeoutError:
         result.is_complete = False
     result.seconds = time.monotonic() - started

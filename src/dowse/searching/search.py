@@ -89,6 +89,8 @@ class SearchHit:
     """Other parts of the file with words of the query, each as a line number and a name; best first."""
     same_in: tuple[str, ...] = ()
     """Other files that were found and say the same in this place; they are no hits of their own."""
+    data: bytes = field(default=b"", repr=False, compare=False)
+    """The text of the file in UTF-8, as it was verified."""
 
     @property
     def all_passages(self) -> tuple[Passage, ...]:
@@ -121,7 +123,6 @@ class Answer:
 
     query: SearchQuery
     hits: tuple[SearchHit, ...] = ()
-    candidates: int = 0
     outdated: tuple[str, ...] = ()
     """Files that are left out because they changed since they were indexed."""
     is_cut: bool = False
@@ -182,7 +183,6 @@ def _search(
     return Answer(
         query=query,
         hits=tuple(builder.hits),
-        candidates=len(ranked),
         outdated=tuple(builder.outdated),
         is_cut=builder.is_cut,
         has_more=builder.has_more,
@@ -373,7 +373,7 @@ class _AnswerBuilder:
         return SearchHit(
             document.path, document.kind, document.language, texts.title, relevance, texts.passages[:count],
             found.file.signals, document.id, texts.passages[count:], texts.places,
-            tuple(self._copies.get(document.content_hash, ())),
+            tuple(self._copies.get(document.content_hash, ())), found.checked.data,
         )  # fmt: skip
 
 

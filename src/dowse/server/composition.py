@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +15,7 @@ from anyio import move_on_after
 
 from dowse.errors import UsageError
 from dowse.federation.federated_tools import INSTRUCTIONS as FEDERATED_INSTRUCTIONS
-from dowse.federation.federated_tools import STATUS_TOOL, FederatedSurface
+from dowse.federation.federated_tools import SOURCES, STATUS_TOOL, FederatedSurface
 from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, SourceList
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS
@@ -165,7 +165,19 @@ class ComposedServer:
         """Return the project tools; with a federated search, their status tells of all other sources as well."""
         if self._federated is None:
             return list(tools)
-        return [self._federated.with_sources(tool) if tool.name == STATUS_TOOL else tool for tool in tools]
+        return [
+            replace(
+                tool, run=self.status, output={**tool.output, "properties": {**tool.output["properties"], **SOURCES}}
+            )
+            if tool.name == STATUS_TOOL
+            else tool
+            for tool in tools
+        ]
+
+    async def status(self, call: Call) -> dict[str, Any]:
+        """Return the status of the projects, if there are any, and of every source."""
+        of_projects = self._project_tools.surface.get_index_status if self._project_tools else None
+        return await FederatedSurface(self.source_list).status(call, of_projects)
 
     def health(self) -> "list[SourceHealth]":
         """Return what is served and its problems, for monitoring."""

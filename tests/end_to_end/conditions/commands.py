@@ -45,7 +45,7 @@ def _run(arguments: tuple[object, ...], environment: dict[str, str], limit: Call
 def found_paths(query: str, root: Path, **environment: str) -> list[str]:
     """Search for a word; return the paths of the hits that have it."""
     ran = run_command("search", "--exact", query, root, "--json", **environment)
-    return sorted({hit["path"] for hit in json.loads(ran.out).get("occurrences", ())}) if ran.out else []
+    return sorted({hit["path"] for hit in json.loads(ran.out).get("matches", ())}) if ran.out else []
 
 
 def few_descriptors(count: int) -> Callable[[], None]:

@@ -161,7 +161,7 @@ def results(outcome: Outcome) -> list[tuple[Any, ...]]:
 def is_incomplete(outcome: Outcome) -> bool:
     """Return whether a search says that it has not searched everything yet."""
     coverage = json.loads(outcome.out).get("coverage", {}) if outcome.out.startswith("{") else {}
-    return not coverage.get("is_complete", True)
+    return not coverage.get("complete", True)
 
 
 @contextlib.contextmanager

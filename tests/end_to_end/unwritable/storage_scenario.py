@@ -126,10 +126,10 @@ class Scenario:
         assert "lantern_new" not in exact[1]
         assert "changed files not searched" in exact[2]
         assert "complete: no" in exact[2]
-        coverage = json.loads(as_json[1])["coverage"]
-        assert not coverage["is_complete"]
-        assert coverage["pending"]
-        assert refusal in coverage["problem"]
+        reply = json.loads(as_json[1])
+        assert not reply["coverage"]["complete"]
+        assert reply["coverage"]["pending"]
+        assert refusal in reply["warnings"][-1]
 
     @contextlib.contextmanager
     def read_only(self) -> Iterator[None]:

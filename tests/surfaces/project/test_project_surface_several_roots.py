@@ -1,11 +1,9 @@
 """Several projects in one server: their names, combined results, and calls that must name a project."""
 
-import json
 from pathlib import Path
 
 import pytest
 
-from dowse.cli import main
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import format_size
 from dowse.store import storage_layout
@@ -130,21 +128,6 @@ def test_the_status_of_all_is_that_of_the_worst(indexed_roots: list[Path], tmp_p
     new = write_tree(tmp_path / "new", {"a.py": "x = 1\n"})
     reply = call_tool("auto", "get_index_status", *indexed_roots, new)
     assert (reply["status"], reply["totalFiles"]) == ("incomplete", 5)
-
-
-def test_the_tool_and_the_command_agree_on_a_mix_of_indexed_and_new_projects(
-    indexed_roots: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The tool once reported `not_found` and the command `ready`, because each ranked the states differently."""
-    new = write_tree(tmp_path / "new", {"a.py": "x = 1\n"})
-    folders = ", ".join(f'"{root}"' for root in (*indexed_roots, new))
-    manifest = tmp_path / "dowse.toml"
-    manifest.write_text(f"roots = [{folders}]\n")
-    main(["status", "--all", "--json", "--config", str(manifest)])
-    command = json.loads(capsys.readouterr().out)
-    tool = call_tool("auto", "get_index_status", *indexed_roots, new)
-    assert command["status"] == tool["status"] == "incomplete"
-    assert {source["state"] for source in command["sources"] if source["kind"] == "project"} == {"ready", "not_found"}
 
 
 def test_a_project_that_has_nothing_to_say_does_not_silence_the_others(

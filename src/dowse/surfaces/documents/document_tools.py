@@ -15,7 +15,7 @@ from dowse.screening.masking import Screened
 from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_links import broken_links, incoming_links, outgoing_links
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
-from dowse.types import View
+from dowse.types import Document, View
 from dowse.visible_text import one_line
 
 MAX_LINKS = 1000
@@ -59,37 +59,9 @@ class DocumentTools:
         """Return some lines of a document, or a section of it, as many lines as fit."""
         arguments = call.arguments
         document, folder, anchor = await self._folders.read(call, arguments["uri"])
-        lines = split_lines(document.reading.text)
-        section = arguments["section"] or anchor
-        found = ParsedOutline()
-        if section:
-            found = await asyncio.to_thread(outline, document.reading.text, [section], document.language)
-        start, end = _line_range(found, section, arguments["startLine"], arguments["endLine"])
-        end = min(end or len(lines), len(lines))
-        if start > len(lines) and lines:
-            raise UsageError(f"startLine: {start} is beyond the end; the document has {len(lines)} lines.")
-        reply: Reply = {
-            "uri": folder.uri(document.path),
-            "title": one_line(document.reading.title, TITLE_CHARACTERS),
-            "totalLines": len(lines),
-            "startLine": start,
-        }
-        room = call.budget_characters - wire_characters(reply) - ENVELOPE_CHARACTERS
-        count = largest(
-            end - start + 1, lambda count: wire_characters("".join(lines[start - 1 : start - 1 + count])) <= room
-        )
-        text, last = "".join(lines[start - 1 : start - 1 + count]), start + count - 1
-        if last < start <= len(lines):
-            text = lines[start - 1][: call.budget_characters // 4]
-            reply["truncated"] = f"Line {start} is longer than a reply. resources/read gives the whole document."
-        elif last < end:
-            reply["truncated"] = f"Cut at line {last} for the length of the reply. Go on with startLine: {last + 1}."
-        return {
-            **reply,
-            "endLine": max(last, start),
-            "text": text,
-            **Screened(text, flags=find_flags(text)).warning_fields(start),
-        }
+        uri, section = folder.uri(document.path), arguments["section"] or anchor
+        lines = arguments["startLine"], arguments["endLine"]
+        return await asyncio.to_thread(document_reply, document, uri, section, lines, call.budget_characters)
 
     async def links(self, call: Call) -> Reply:
         """Return the links out of a document, into it, or broken ones."""
@@ -119,6 +91,40 @@ class DocumentTools:
         find = incoming_links if direction == "in" else outgoing_links
         links = await folder.served.ask(lambda index: find(folder, index, document.path), View.DOCUMENTS)
         return [link for link in links if "problem" in link] if direction == "broken" else links
+
+
+def document_reply(
+    document: Document, uri: str, section: str, lines: tuple[float | None, float | None], budget: int
+) -> Reply:
+    """Return some lines of a document, or a section of it, as many lines as fit."""
+    every = split_lines(document.reading.text)
+    found = outline(document.reading.text, [section], document.language) if section else ParsedOutline()
+    start, end = _line_range(found, section, *lines)
+    end = min(end or len(every), len(every))
+    if start > len(every) and every:
+        raise UsageError(f"startLine: {start} is beyond the end; the document has {len(every)} lines.")
+    reply: Reply = {
+        "uri": uri,
+        "title": one_line(document.reading.title, TITLE_CHARACTERS),
+        "totalLines": len(every),
+        "startLine": start,
+    }
+    room = budget - wire_characters(reply) - ENVELOPE_CHARACTERS
+    count = largest(
+        end - start + 1, lambda count: wire_characters("".join(every[start - 1 : start - 1 + count])) <= room
+    )
+    text, last = "".join(every[start - 1 : start - 1 + count]), start + count - 1
+    if last < start <= len(every):
+        text = every[start - 1][: budget // 4]
+        reply["truncated"] = f"Line {start} is longer than a reply. resources/read gives the whole document."
+    elif last < end:
+        reply["truncated"] = f"Cut at line {last} for the length of the reply. Go on with startLine: {last + 1}."
+    return {
+        **reply,
+        "endLine": max(last, start),
+        "text": text,
+        **Screened(text, flags=find_flags(text)).warning_fields(start),
+    }
 
 
 def document_tools(folders: DocumentFolders) -> list[Tool]:

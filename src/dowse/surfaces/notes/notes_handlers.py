@@ -2,11 +2,9 @@
 
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
-
-import anyio.to_thread
 
 from dowse.errors import DowseError, InvalidArgument, InvalidDocuments, SearchStopped, UsageError
 from dowse.mcp.confirmation import ask_consent
@@ -16,7 +14,11 @@ from dowse.mcp.tools import Call
 from dowse.notes.limits import MAX_BATCH_DOCUMENTS
 
 if TYPE_CHECKING:
-    from dowse.notes.named_index import NamedIndex
+    import anyio
+
+    from dowse.notes.filters import Filter
+    from dowse.notes.named_index import IndexInfo, NamedIndex
+    from dowse.notes.notes_documents import StoredNote
     from dowse.notes.notes_search import NoteResult, NotesAnswer
     from dowse.notes.registry import NotesRegistry
 
@@ -67,19 +69,13 @@ class NotesSurface:
         given = call.arguments
         name, text, k, offset = given["index_name"], given["query"], int(given["k"]), int(given["offset"])
         conditions = parse_filter(given["filter"])
-        if not text.strip():
-            await self._do(lambda library, _: library.use(name, lambda index: index.info()))
-            return {"results": [], "total_matches": 0}
-        page = _Page(call.budget_characters)
-        answer = await self._do(
-            lambda library, check_cancelled: library.use(
-                name,
-                lambda index: index.search(
-                    text, k, offset, conditions, check_cancelled=check_cancelled, fits=page.fits
-                ),
-            )
-        )
-        return _found(answer, page, k, offset)
+        return await self.use(
+            name,
+            lambda index, check_cancelled: search_reply(
+                index, text, k=k, offset=offset, conditions=conditions, budget=call.budget_characters,
+                check_cancelled=check_cancelled,
+            ),
+        )  # fmt: skip
 
     # Further tools
 
@@ -103,18 +99,8 @@ class NotesSurface:
         given = call.arguments
         offset = int(given["offset"])
         name, doc_id = given["index_name"], given["doc_id"]
-        found = await self._do(lambda library, _: library.use(name, lambda index: index.document(doc_id)))
-        reply: dict[str, Any] = {"doc_id": found.doc_id, "token_count": found.token_count, "metadata": found.metadata}
-        if wire_characters(reply) > call.budget_characters // 2:
-            reply |= {"metadata": {}, "truncated": "The metadata is too long for a reply. See: dowse notes show"}
-        content = fit_text(
-            found.content[offset:], call.budget_characters - wire_characters(reply) - ENVELOPE_CHARACTERS
-        )
-        end = offset + len(content)
-        if end >= len(found.content):
-            return {**reply, "content": content}
-        more = f"Characters {offset:,} to {end:,} of {len(found.content):,}. Continue with offset {end}."
-        return {**reply, "content": content, "next_offset": end, "truncated": more}
+        found = await self.use(name, lambda index, _: index.document(doc_id))
+        return document_reply(found, offset, call.budget_characters)
 
     async def delete_document(self, call: Call) -> dict[str, Any]:
         """Delete a document."""
@@ -125,16 +111,12 @@ class NotesSurface:
     async def list_indexes(self, call: Call) -> dict[str, Any]:
         """Return all indexes with their counts."""
         found, problems = await self._do(lambda library, _: library.list())
-        listed = fit_items((info.as_json() for info in found), call.budget_characters - ENVELOPE_CHARACTERS)
-        reply: dict[str, Any] = {"indexes": listed, "total_indexes": len(found)}
-        if len(listed) < len(found):
-            reply["truncated"] = f"{len(listed)} of {len(found)} are listed. See: dowse notes list"
-        return {**reply, "warnings": problems} if problems else reply
+        return list_reply(found, problems, call.budget_characters)
 
     async def delete_index(self, call: Call) -> dict[str, Any]:
         """Delete an index with all its documents, after a confirmation."""
         name = call.arguments["index_name"]
-        info = await self._do(lambda library, _: library.use(name, lambda index: index.info()))
+        info = await self.use(name, lambda index, _: index.info())
         question = DELETE_QUESTION.format(name=name, count=info.documents)
         if refusal := await ask_consent(call, question):
             return refusal
@@ -162,6 +144,8 @@ class NotesSurface:
 
     async def _do(self, work: "Callable[[NotesRegistry, Callable[[], None]], Got]") -> Got:
         """Run `work` in a thread. If the client cancels, the thread is abandoned and stops at its next check."""
+        import anyio.to_thread  # the command line needs only the replies
+
         stop = threading.Event()
 
         def check_cancelled() -> None:
@@ -253,7 +237,22 @@ class _Page:
         return False
 
 
-def _found(answer: "NotesAnswer", page: _Page, k: int, offset: int) -> dict[str, Any]:
+def search_reply(
+    index: "NamedIndex",
+    query: str,
+    *,
+    k: int,
+    offset: int,
+    conditions: "Filter",
+    budget: int,
+    check_cancelled: Callable[[], None] = lambda: None,
+) -> dict[str, Any]:
+    """Return the notes that match a query, as many as fit."""
+    if not query.strip():
+        index.info()  # raises an error if the index is gone
+        return {"results": [], "total_matches": 0}
+    page = _Page(budget)
+    answer = index.search(query, k, offset, conditions, check_cancelled=check_cancelled, fits=page.fits)
     reply: dict[str, Any] = {"results": page.results, "total_matches": answer.total, "query_parsed": _parsed(answer)}
     end = offset + len(page.results)
     if answer.total > end and page.results:
@@ -267,6 +266,28 @@ def _found(answer: "NotesAnswer", page: _Page, k: int, offset: int) -> dict[str,
         words = ", ".join(word[:40] for word in answer.ignored[:10])
         reply["warnings"] = [f"These words were ignored, since they have no token in this index: {words}"]
     return reply
+
+
+def document_reply(found: "StoredNote", offset: int, budget: int) -> dict[str, Any]:
+    """Return a document as it was added, its content from a character on, as much as fits."""
+    reply: dict[str, Any] = {"doc_id": found.doc_id, "token_count": found.token_count, "metadata": found.metadata}
+    if wire_characters(reply) > budget // 2:
+        reply |= {"metadata": {}, "truncated": "The metadata is too long for a reply. See: dowse notes show"}
+    content = fit_text(found.content[offset:], budget - wire_characters(reply) - ENVELOPE_CHARACTERS)
+    end = offset + len(content)
+    if end >= len(found.content):
+        return {**reply, "content": content}
+    more = f"Characters {offset:,} to {end:,} of {len(found.content):,}. Continue with offset {end}."
+    return {**reply, "content": content, "next_offset": end, "truncated": more}
+
+
+def list_reply(found: "Sequence[IndexInfo]", problems: list[str], budget: int) -> dict[str, Any]:
+    """Return all indexes with their counts, as many as fit."""
+    listed = fit_items((info.as_json() for info in found), budget - ENVELOPE_CHARACTERS)
+    reply: dict[str, Any] = {"indexes": listed, "total_indexes": len(found)}
+    if len(listed) < len(found):
+        reply["truncated"] = f"{len(listed)} of {len(found)} are listed. See: dowse notes list"
+    return {**reply, "warnings": problems} if problems else reply
 
 
 def _parsed(answer: "NotesAnswer") -> dict[str, list[str]]:

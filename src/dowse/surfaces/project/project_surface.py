@@ -15,7 +15,7 @@ from dowse.indexes.file_surroundings import find_surroundings
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_errors import shown_folder
 from dowse.indexes.project_lookup import forget_project, list_projects
-from dowse.indexes.project_search import coverage, search_now
+from dowse.indexes.project_search import ExactQuery, coverage, search_now
 from dowse.indexes.reference_lookup import FoundReferences, references_now
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
@@ -25,7 +25,6 @@ from dowse.mcp.reply_budget import Reply, present
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.mcp.tools import Call
 from dowse.references.reference_search import ReferenceOptions
-from dowse.searching.exact_search import Occurrences, exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
@@ -44,10 +43,10 @@ from dowse.surfaces.project.project_replies import (
     status_reply,
 )
 from dowse.surfaces.project.reference_replies import references_reply, related_reply
-from dowse.surfaces.project.several_projects import ask_each
-from dowse.surfaces.project.text_replies import explanation_reply, occurrences_reply
+from dowse.surfaces.project.several_projects import ask_each, find_text
+from dowse.surfaces.project.text_replies import explain_file, occurrences_reply
 from dowse.surfaces.root_detection import find_roots
-from dowse.types import Coverage, Kind
+from dowse.types import Kind, View
 
 if TYPE_CHECKING:
     from dowse.history.history_search import HistoryAnswer
@@ -157,21 +156,24 @@ class ProjectSurface:
         """Find every occurrence of a text or pattern."""
         arguments = call.arguments
         limit, offset = int(arguments["limit"]), int(arguments["offset"])
-        make_matcher = pattern_matcher if arguments["regex"] else exact_matcher
-        matcher = make_matcher(arguments["text"])
         if arguments["path"]:
             path_search.compile_pattern(arguments["path"])
-
-        def find(index: ProjectIndex, pending: list[str], glob: str | None) -> tuple[Occurrences, Coverage]:
-            options = SearchOptions(offset + limit, path_glob=glob, masks_secrets=index.settings.mask_secrets)
-            found = find_occurrences(index.store, index.source.read_bytes, matcher, options, seconds=FIND_SECONDS)
-            return found, coverage(index, len(pending))
-
         projects = await self._chosen(call)
-        answers, problems = await ask_each(
-            projects,
-            lambda served: served.ask_fresh(partial(find, glob=self._glob_within(served, arguments["path"]))),
-        )
+        skipped = offset if len(projects) == 1 else 0
+        queries = {
+            served: (
+                ExactQuery(
+                    arguments["text"],
+                    SearchOptions(offset + limit - skipped, path_glob=self._glob_within(served, arguments["path"])),
+                    FIND_SECONDS,
+                    arguments["regex"],
+                    skipped,
+                ),
+                View.PROJECT,
+            )
+            for served in projects
+        }
+        answers, problems = await find_text(queries)
         found = [(partial(self.service.shown_path, served), *answer) for served, answer in answers]
         return occurrences_reply(found, offset, limit, call.budget_characters, [*self.service.warnings, *problems])
 
@@ -235,7 +237,7 @@ class ProjectSurface:
         query = call.arguments.get("query")
         shown_path = partial(self.service.shown_path, served)
         return await served.ask_fresh(
-            lambda index, _pending: explanation_reply(index, path, query, served.encoder, shown_path)
+            lambda index, _pending: explain_file(index, path, query, served.encoder, shown_path)
         )
 
     def _pattern_path(self, call: Call, served: ServedIndex) -> Callable[[str], str]:
@@ -251,13 +253,10 @@ class ProjectSurface:
 
     async def get_index_status(self, call: Call) -> Reply:
         """Describe the index of each project."""
-        projects = await self._chosen(call)
-        replies = [await self._status(served) for served in projects]
+        projects = await self._named(call)
+        replies = [await served.ask(partial(status_reply, served=served)) for served in projects]
         size = sum([await served.ask(_size) for served in projects]) if len(projects) > 1 else 0
         return combined_reply(replies, self.service.warnings, size)
-
-    async def _status(self, served: ServedIndex) -> Reply:
-        return await served.ask(lambda index: status_reply(index, served.run, served.watch_status(index)))
 
     async def list_projects(self, call: Call) -> Reply:
         """List every project that is indexed on this machine."""
@@ -324,17 +323,22 @@ class ProjectSurface:
         if refusal := await ask_consent(call, DELETE_QUESTION):
             return refusal
         await served.leave_alone()
-        await served.ask(_forget)
+        await served.ask(forget)
         return {"status": "success", "projectPath": str(served.root), "message": "Index deleted successfully"}
 
     # Which project
 
     async def _chosen(self, call: Call) -> list[ServedIndex]:
-        """Return the project that the call names, or all of them; they are kept fresh from now on."""
-        if not self.service.projects:
-            await find_roots(self.service, call, self._start)
+        """Return the project that the call names, or all of them; all are kept fresh from now on."""
+        named = await self._named(call)
         for served in self.service.projects:
             served.keep_fresh()
+        return named
+
+    async def _named(self, call: Call) -> list[ServedIndex]:
+        """Return the project that the call names, or all of them."""
+        if not self.service.projects:
+            await find_roots(self.service, call, self._start)
         name = call.arguments.get("project")
         return [self.service.find(name)] if name else list(self.service.projects)
 
@@ -388,6 +392,7 @@ def _size(index: ProjectIndex) -> int:
     return index.status().size_bytes
 
 
-def _forget(index: ProjectIndex) -> None:
+def forget(index: ProjectIndex) -> None:
+    """Close an index and remove it."""
     index.close()
     forget_project(index.root)

@@ -65,7 +65,7 @@ class ProjectTools:
     """The project tools that are offered now, rebuilt only when the projects or the settings change."""
 
     def __init__(self, surface: ProjectSurface) -> None:
-        self._surface = surface
+        self.surface = surface
         self._settings_of: list[Path] = []
         self._settings: SettingsFiles | None = None
         self._built_for: tuple[object, ...] | None = None
@@ -73,20 +73,20 @@ class ProjectTools:
 
     async def current(self, client: Call) -> tuple[Tool, ...]:
         """Return the tools; the same tuple as before unless something changed."""
-        service = self._surface.service
+        service = self.surface.service
         if not service.projects:
             await add_client_roots(service, client)
         names = tuple(served.name for served in service.projects)
         key = (names, self._has_hints())
         if key != self._built_for:
-            tools = project_tools(self._surface, ENHANCED_HINTS if self._has_hints() else {})
+            tools = project_tools(self.surface, ENHANCED_HINTS if self._has_hints() else {})
             self._tools = tuple(_with_project_argument(tool, names) for tool in tools)
             self._built_for = key
         return self._tools
 
     def _has_hints(self) -> bool:
         """Return whether the settings of the first project ask for longer descriptions."""
-        roots = [served.root for served in self._surface.service.projects[:1]]
+        roots = [served.root for served in self.surface.service.projects[:1]]
         if self._settings is None or roots != self._settings_of:
             folders = map(index_folder, roots)
             self._settings = SettingsFiles(global_settings_file(), *(folder / "config.json" for folder in folders))

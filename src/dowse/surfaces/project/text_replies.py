@@ -1,14 +1,18 @@
 """Replies about the text of files: every occurrence of a text, and the explanation of a file's place."""
 
 from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index import Explanation, ProjectIndex
 from dowse.indexes.project_search import explain_rank
 from dowse.indexes.query_vectors import QueryEncoder
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
 from dowse.mcp.reply_status import coverage_reply
 from dowse.searching.exact_search import Occurrence, Occurrences
 from dowse.types import Coverage
+
+if TYPE_CHECKING:
+    from dowse.searching.explain import RankExplanation
 
 ShowPath = Callable[[str], str]
 
@@ -27,7 +31,8 @@ def occurrences_reply(
     notes = present(warnings=fit_notes(dict.fromkeys(warnings), budget))
     if not is_complete:
         notes["coverage"] = coverage_reply([coverage for _, _, coverage in found])
-    page = every[offset : offset + limit]
+    first = offset - sum(occurrences.offset for _, occurrences, _ in found)
+    page = every[first : first + limit]
     shown = fit_items(page, budget - ENVELOPE_CHARACTERS - wire_characters(notes)) or page[:1]
     following = offset + len(shown)
     return {
@@ -45,11 +50,19 @@ def _as_json(shown_path: ShowPath, one: Occurrence) -> Reply:
     return place | present(masked=list(one.masked), flags=list(one.flags))
 
 
-def explanation_reply(
-    index: ProjectIndex, path: str, query: str | None, encoder: QueryEncoder | None, shown_path: ShowPath
+def explain_file(
+    index: ProjectIndex, path: str, query: str | None, encoder: QueryEncoder | None, shown_path: ShowPath = str
 ) -> Reply:
-    """Return the rule that includes or excludes a file and, with a query, its rank and the signals that led to it."""
+    """Return why a file of a fresh index is or is not in it and, with a query, its rank."""
     found = index.explain(path)
+    is_ranked = query and found.verdict.is_allowed
+    return explanation_reply(
+        found, explain_rank(index, query or "", path, encoder, is_fresh=True) if is_ranked else None, shown_path
+    )
+
+
+def explanation_reply(found: Explanation, ranked: "RankExplanation | None", shown_path: ShowPath = str) -> Reply:
+    """Return the rule that includes or excludes a file and, with a query, its rank and the signals that led to it."""
     verdict = found.verdict
     rule = verdict.rule
     reply = {
@@ -62,9 +75,8 @@ def explanation_reply(
             rule={"pattern": rule.pattern, "origin": rule.origin, "line": rule.line} if rule else None,
         ),
     }
-    if not query or not verdict.is_allowed:
+    if ranked is None:
         return reply
-    ranked = explain_rank(index, query, path, encoder, is_fresh=True)
     return reply | {
         "rank": ranked.rank or 0,
         "of": ranked.of,
