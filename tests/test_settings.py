@@ -40,17 +40,6 @@ def test_the_generated_file_says_what_the_defaults_are(tmp_path: Path) -> None:
     assert load_settings(tmp_path / "none.json", file) == (Settings(), [])
 
 
-def test_a_default_that_an_earlier_release_wrote_does_not_override_the_users_value(tmp_path: Path) -> None:
-    """Generated files had every key, so a project that was indexed once kept the old default for ever."""
-    generated = {"encoder": "dowse", "maskSecrets": False, "maxFiles": 50_000}
-    options = {"_availableOptions": dict.fromkeys(generated, "...")}
-    own = {"encoder": "none", "maskSecrets": True, "maxFiles": 7}
-    settings, warnings = load(tmp_path, generated | options, own)
-    assert (settings.encoder, settings.mask_secrets, settings.max_files) == ("none", False, 50_000)
-    assert load(tmp_path, generated, own)[0].encoder == "dowse", "what a user wrote counts"
-    assert warnings == []
-
-
 ENDPOINT = {"url": "http://127.0.0.1:11434", "model": "nomic-embed-text"}
 
 

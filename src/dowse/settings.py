@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -73,24 +73,14 @@ def read_settings(*files: Path) -> tuple[dict[str, Any], list[str]]:
     values: dict[str, Any] = {}
     warnings: list[str] = []
     for number, file in enumerate(files):
-        content = _read_values(file, warnings)
-        for key, value in content.items():
-            if key not in _KEYS or _is_old_default(content, key):
+        for key, value in _read_values(file, warnings).items():
+            if key not in _KEYS:
                 continue
             if problem := _find_problem(key, value, is_own=number == 0):
                 warnings.append(f"{file.name}: {key} {problem}; it is ignored.")
             else:
                 values[key] = value
     return values, warnings
-
-
-def _is_old_default(content: dict[str, Any], key: str) -> bool:
-    """Return whether an earlier release wrote this default into a project's file: it does not override the user's value."""
-    if key in _TEMPLATE:
-        return False
-    options, field = content.get("_availableOptions"), _KEYS[key][0]
-    is_generated = isinstance(options, dict) and key in options
-    return is_generated and not _find_problem(key, content[key]) and _KEYS[key][1](content[key]) == _DEFAULTS[field]
 
 
 def write_default_settings(file: Path, global_file: Path | None = None) -> None:
@@ -259,7 +249,6 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
 SETTING_FIELDS = {key: field for key, (field, _) in _KEYS.items()}
 """The field of `Settings` that each key of `config.json` sets."""
 
-_DEFAULTS = {field.name: field.default for field in fields(Settings)}
 
 _TEMPLATE: dict[str, Any] = {
     "_comment": "Search MCP Configuration - Edit to customize indexing behavior",
