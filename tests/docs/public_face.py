@@ -19,7 +19,7 @@ from dowse import errors
 from dowse.cli.command_list import dowse
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
-from dowse.settings import _DEFAULTS, _KEYS
+from dowse.settings import _KEYS, Settings
 from mcp import Client
 from tests import forking
 
@@ -38,7 +38,7 @@ def public_face() -> dict[str, Any]:
             "exit codes": sorted({error.exit_code for error in _error_classes()}),
             "error codes": sorted({error.code for error in _error_classes()}),
             "tools": anyio.run(_tools, folder),
-            "settings": {key: _plain(_DEFAULTS[field]) for key, (field, _) in sorted(_KEYS.items())},
+            "settings": {key: _plain(getattr(Settings(), field)) for key, (field, _) in sorted(_KEYS.items())},
             "files": _files(folder),
         }
 
