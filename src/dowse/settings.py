@@ -73,8 +73,7 @@ def read_settings(*files: Path) -> tuple[dict[str, Any], list[str]]:
     values: dict[str, Any] = {}
     warnings: list[str] = []
     for number, file in enumerate(files):
-        content = _read_values(file, warnings)
-        for key, value in content.items():
+        for key, value in _read_values(file, warnings).items():
             if key not in _KEYS:
                 continue
             if problem := _find_problem(key, value, is_own=number == 0):

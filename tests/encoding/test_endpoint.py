@@ -13,7 +13,7 @@ from dowse.encoder_endpoint import EncoderEndpoint, parse_endpoint
 from dowse.encoding import endpoint as endpoint_module
 from dowse.encoding.endpoint import PROBE_TEXTS, open_endpoint, request_vectors
 from dowse.encoding.endpoint_record import version_of
-from dowse.encoding.selection import is_retired, model_version, open_version
+from dowse.encoding.selection import is_of_other_endpoint, model_version, open_version
 from dowse.encoding.shipped import static_encoder
 from dowse.errors import EndpointFailed, Failed
 from dowse.settings import Settings
@@ -247,14 +247,14 @@ def test_another_model_behind_the_same_name_gets_another_version(server: Embeddi
     second = open_endpoint(named(server)).version
     assert second != first
     assert model_version(settings) == second
-    assert is_retired(first, settings)
-    assert not is_retired(second, settings)
+    assert is_of_other_endpoint(first, settings)
+    assert not is_of_other_endpoint(second, settings)
 
 
 def test_an_endpoint_that_the_settings_no_longer_name_is_not_asked(server: EmbeddingServer) -> None:
     version = open_endpoint(named(server)).version
     asked = len(server.requests)
-    assert is_retired(version, Settings())
+    assert is_of_other_endpoint(version, Settings())
     with pytest.raises(Failed, match="is not on this machine"):
         open_version(version, Settings(), str)
     assert len(server.requests) == asked

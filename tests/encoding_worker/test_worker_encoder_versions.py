@@ -108,22 +108,6 @@ def test_the_old_vectors_serve_until_the_new_ones_are_complete(root: Path, index
     assert read_encoding_progress(project.store, OTHER).state == "complete"
 
 
-def test_after_an_update_the_new_model_serves_from_its_first_vector_on(
-    root: Path, indexed: Indexed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project, newer = indexed(root), "dowse-minilm-99"
-    encode(project, OURS)
-    for module in ("shipped", "selection"):
-        monkeypatch.setattr(f"dowse.encoding.{module}.MINILM_VERSION", newer)
-    assert serving_version(project.store, OURS) == newer
-    assert read_encoding_progress(project.store, OURS).serving is None
-    encode(project, OURS, batches=2)
-    assert 0 < project.store.vector_counts(newer)[0] < 3
-    assert serving_version(project.store, OURS) == newer
-    encode(project, OURS)
-    assert project.store.catalog.encoders() == sorted([newer, STATIC_VERSION])
-
-
 def test_who_changes_his_mind_halfway_keeps_what_he_had(root: Path, indexed: Indexed) -> None:
     project = indexed(root)
     encode(project, OURS)

@@ -67,10 +67,12 @@ class _Json:
         return line[: len(line) - len(line.lstrip(" \t"))]
 
     def format(self, value: Any, indent: str | None) -> str:
-        """Return a value as JSON, in lines that begin with an indent, or in one line."""
-        if indent is None:
+        """Return a value as JSON: the members of objects in lines that begin with an indent, or all in one line."""
+        if indent is None or not isinstance(value, dict) or not value:
             return json.dumps(value, ensure_ascii=False)
-        return json.dumps(value, ensure_ascii=False, indent=self.indent_unit()).replace("\n", self.newline + indent)
+        inner = indent + self.indent_unit()
+        members = (f"{inner}{json.dumps(name)}: {self.format(item, inner)}" for name, item in value.items())
+        return f"{{{self.newline}{f',{self.newline}'.join(members)}{self.newline}{indent}}}"
 
     def indent_unit(self) -> str:
         """Return the indent of the first member of the file that has one."""

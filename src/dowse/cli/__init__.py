@@ -2,7 +2,6 @@
 
 import atexit
 import contextlib
-import gc
 import os
 import signal
 import sys
@@ -12,9 +11,6 @@ from dowse.cli.exit_codes import INTERRUPTED
 
 __all__ = ["main"]
 
-NEW_OBJECTS = 20_000
-"""Objects that are made before garbage is looked for among them: a search makes so many. Python's 700 are for less."""
-
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command and return its exit code. Without arguments, run as the program of this process."""
@@ -22,8 +18,6 @@ def main(arguments: list[str] | None = None) -> int:
         signal.signal(signal.SIGINT, _stop_at_once)
     if "serve" not in sys.argv:  # a command multiplies too little for NumPy's threads, whose start takes 40 ms
         os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # Collecting garbage looks at all modules again and again: it took 100 ms of a server's first search.
-    gc.set_threshold(NEW_OBJECTS, *gc.get_threshold()[1:])
     # Imported after setting that handler, so that Ctrl-C while modules load prints no traceback.
     from dowse.cli.program import run
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from dowse.encoder_endpoint import EncoderEndpoint
-from dowse.encoding import model_locations, shipped
+from dowse.encoding import model_locations
 from dowse.encoding.endpoint_record import is_endpoint_version, version_of
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
 from dowse.errors import Failed
@@ -42,12 +42,9 @@ def model_version(settings: "Settings") -> str | None:
     return next((location.version for location in _find_locations(settings)), model_locations.VERSION)
 
 
-def is_retired(version: str, settings: "Settings") -> bool:
-    """Return whether no query can be compared with the vectors of this version any more.
-
-    An earlier release shipped its model, or it is that of an endpoint that the settings no longer name: it is not asked.
-    """
-    return shipped.is_retired(version) or (is_endpoint_version(version) and version != model_version(settings))
+def is_of_other_endpoint(version: str, settings: "Settings") -> bool:
+    """Return whether this is the version of an endpoint that the settings no longer name: it is not asked any more."""
+    return is_endpoint_version(version) and version != model_version(settings)
 
 
 def open_model(settings: "Settings", say: Say, threads: int = 1) -> "Encoder":

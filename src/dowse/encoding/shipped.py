@@ -15,16 +15,10 @@ if TYPE_CHECKING:
 
 STATIC_VERSION = "dowse-static-2"
 MINILM_VERSION = "dowse-minilm-2"
-_MINILM_NAME = "dowse-minilm-"
 
 MODELS_FOLDER = Path(__file__).with_name("models")
 HASHES_FILE = MODELS_FOLDER / "sha256.json"
 """The SHA-256 of each file, written by `training/ship.py`."""
-
-
-def is_retired(version: str) -> bool:
-    """Return whether an earlier release shipped this model: no query can be compared with its vectors any more."""
-    return version.startswith(_MINILM_NAME) and version != MINILM_VERSION
 
 
 @functools.cache

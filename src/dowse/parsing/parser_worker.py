@@ -3,7 +3,6 @@
 It may be ended at any moment, by itself or by the system: the process that started it notices and starts another.
 """
 
-import gc
 import importlib
 import os
 from typing import Any, Protocol, cast
@@ -32,7 +31,6 @@ def main() -> int:
     requests, replies = os.fdopen(0, "rb"), os.fdopen(os.dup(1), "wb")
     with open(os.devnull, "wb") as nowhere:
         os.dup2(nowhere.fileno(), 1)  # a library that prints cannot spoil a reply
-    gc.disable()  # a file's objects are freed without it; garbage is collected when memory grows
     write_message(replies, {"ready": True})
     while (message := read_message(requests)) is not None:
         reply, data = _answer(*message)
@@ -78,7 +76,6 @@ def _mark_last(reply: bytes) -> bytes:
 def _holds_too_much() -> bool:
     if kept_bytes() <= KEPT_BYTES:
         return False
-    gc.collect()
     release_memory()
     return kept_bytes() > KEPT_BYTES
 

@@ -1,13 +1,11 @@
 """The server that a command starts: a service, the surfaces over it, and the protocol around them."""
 
 import asyncio
-import gc
 import sys
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -216,7 +214,6 @@ class ComposedServer:
             await self._is_listed.wait()
         if not is_memory_small():
             await (self._federated or self.source_list).prepare()
-        _freeze_what_is_loaded()
 
     # The surfaces are imported when they are offered, so that none slows the start of the others.
 
@@ -301,12 +298,3 @@ def _nothing_message(offer: Offer) -> str:
     if offer.sources == ("site",):
         return "--only site needs a site: --site FILE."
     return "No archive was found. Set RESEARCH_ARCHIVE_PATH or URL_CONTENT_ARCHIVE_PATH to the folder of an archive."
-
-
-@cache
-def _freeze_what_is_loaded() -> None:
-    """Let no search wait while the garbage collector looks through all modules, which takes 60 ms.
-
-    Once: a process may begin several times, and garbage must not be kept each time.
-    """
-    gc.freeze()

@@ -1,6 +1,5 @@
 """The pages of a site: their texts, and a Tantivy index of their words in memory."""
 
-import sys
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
@@ -122,7 +121,7 @@ def find_places(text: str) -> Places:
     """Return the folded words of a text, each with its positions among them."""
     places: Places = {}
     for at, word in enumerate(folded_words(text)):
-        places.setdefault(sys.intern(word), []).append(at)
+        places.setdefault(word, []).append(at)
     return places
 
 

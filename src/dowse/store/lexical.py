@@ -20,7 +20,6 @@ from dowse.memory_plan import scaled
 from dowse.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically
 from dowse.store.lexical_entries import ANALYZERS, DOCUMENT_ENTRY, SCHEMA, LexicalDocument, entries_of
 from dowse.store.lexical_links import can_lock, linked_folder
-from dowse.store.scored_hits import sorted_hits
 from dowse.store.segment_files import SegmentFiles
 from dowse.store.term_statistics import TermStatistics
 from dowse.text.analysis import remove_separators, split_unspaced, terms_of, whole_terms_of
@@ -208,8 +207,8 @@ class LexicalIndex:
             addresses = [address for _, address in hits]
             documents = searcher.fast_field_values("document", addresses)
             ids = searcher.fast_field_values(id_field, addresses) if id_field != "document" else documents
-        # Further digits differ with the order in which terms are added.
-        return sorted_hits(ids, documents, [float(f"{score:.5g}") for score, _ in hits])
+        scores = (float(f"{score:.5g}") for score, _ in hits)  # further digits differ with the order of the terms
+        return sorted(map(Scored, ids, documents, scores), key=lambda hit: (-hit.score, hit.id))
 
     def _build_query(self, query: TextQuery, statistics: TermStatistics) -> Any:
         text = " ".join(query.words)

@@ -1,7 +1,6 @@
 """Search of a vector matrix for the nearest rows: a rough score for all rows, an exact one for a few thousand."""
 
 import threading
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -33,7 +32,6 @@ _ORDERED_SHARE, _ORDERED_EXCESS = 0.5, 1.5
 without an order, which matters for vectors of few dimensions. The table has 0.69 of 256, the model 0.70 of 384."""
 _SAMPLE_STEP = 61
 """One score of this many is looked at to find out which scores cannot be among the highest."""
-_new_hit = partial(tuple.__new__, Scored)
 _ROW_HEAD = [("chunk", "<i8"), ("document", "<i8"), ("kind", "u1"), ("padding", "V3"), ("scale", "<f4")]
 """The columns before the cells of a row."""
 
@@ -117,7 +115,7 @@ def nearest(
     order = np.lexsort((rows.chunks[found], -scores[best]))
     found, best = found[order], best[order]
     columns = rows.chunks[found].tolist(), rows.documents[found].tolist(), scores[best].tolist()
-    return list(map(_new_hit, zip(*columns, strict=True)))
+    return list(map(Scored, *columns))
 
 
 def count_rows(rows: MatrixRows, view: View) -> int:
