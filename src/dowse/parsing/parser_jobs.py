@@ -99,7 +99,7 @@ def _chunk_to_json(chunk: Chunk) -> list[Any]:
 def _outline(fields: Fields, text: str) -> Fields:
     from dowse.reading.outlines import Outline
 
-    outline = Outline(text, fields["language"])
+    outline = Outline(text, fields.get("language", "markdown"))
     headings = [(heading.level, heading.text, heading.line, heading.anchor) for heading in outline.headings]
     wanted = {*fields["anchors"], *(heading.anchor for heading in outline.headings)}
     return {
