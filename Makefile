@@ -81,9 +81,8 @@ smoke: .venv/installed ## say in two minutes what works on this machine
 soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (hours)
 	SOAK=1 $(RUN) -m pytest -m "soak or property" --timeout 3600
 
-bench: .venv/installed ## search quality in one table; EVAL, CODE_SEARCH, ISSUES name folders of data (docs/benchmarks.md)
+bench: .venv/installed ## search quality in one table; EVAL, CODE_SEARCH, ISSUES name folders of data (bench/NOTES.md)
 	$(RUN) -m bench.judged --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --checkouts "$(ISSUES)" --peps "$(CORPORA)/python+peps" --semble .bench/semble
-	$(RUN) -m bench.plots
 
 model: .venv/installed ## the same with the model, which encodes for hours once, and while it encodes
 	$(RUN) -m bench.judged --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --checkouts "$(ISSUES)" --model --no-ablations

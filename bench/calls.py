@@ -189,7 +189,7 @@ def fill_model_vectors(index: ProjectIndex) -> None:
     generator = np.random.default_rng(1)
     by_importance = 1 / np.sqrt(1 + np.arange(DIMENSIONS) / 16)  # as the model orders its dimensions
     after = 0
-    while version and (ids := store.chunks_without_vectors(version, 2000, after=after)):
+    while version and (ids := store.catalog.chunks_without_vectors(version, 2000, after=after)):
         vectors = generator.standard_normal((len(ids), DIMENSIONS)) * by_importance
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         store.put_vectors(version, list(zip(ids, vectors.astype(np.float32), strict=True)))
@@ -217,7 +217,7 @@ async def search_all(root: Path, queries: list[str], searches: int) -> tuple[flo
     async with Client(stdio_client(_server(root))) as client:
         await client.list_tools()
         await client.call_tool("list_projects", {})  # the client loads what it checks replies with: 55 ms of its own
-        pid = next(pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid())
+        pid = meter.server_process()
         await anyio.sleep(FIRST_SECONDS)
         first, _ = await _time_call(client, "search_code", {"query": queries[-1]})
         await anyio.sleep(SCAN_SECONDS)

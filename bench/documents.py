@@ -97,9 +97,11 @@ def _links(project: ProjectIndex, documents: list[StoredDocument]) -> "Counter[t
     paths = {one.id: one.path for one in documents}
     pages = LinkTargets(LinkTarget(one.path, one.title) for one in documents)
     pages = pages.with_prefixes(
-        find_site_prefixes(((paths[one], target) for one, _, target in project.store.link_targets()), pages)
+        find_site_prefixes(((paths[one], target) for one, _, target in project.store.catalog.link_targets()), pages)
     )
-    return Counter(type(resolve_link(target, paths[one], pages)) for one, _, target in project.store.link_targets())
+    return Counter(
+        type(resolve_link(target, paths[one], pages)) for one, _, target in project.store.catalog.link_targets()
+    )
 
 
 def _questions(documents: list[StoredDocument], count: int) -> list[str]:
@@ -173,7 +175,7 @@ async def _measure_server(folder: Path, questions: list[str]) -> Served:
         served.pages = tuple([(await _time(client.list_resources(cache_mode="bypass")))[0] for _ in range(PAGES)])
         served.searches, served.found_first = await _time_searches(client, questions)
         served.again, _ = await _time_searches(client, questions)
-        process = next((pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid()), os.getpid())
+        process = meter.server_process()
         after, _ = meter.memory(process)
         served.changed = await _time_change(client, folder)
         uri = str(listed.resources[0].uri)

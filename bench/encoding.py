@@ -104,8 +104,8 @@ async def _measure(project: ProjectIndex, queries: list[str], count: int) -> Fig
         await client.call_tool("get_index_status", {})
         await _wait_until(lambda: _encoded_chunks(project) > 0)
         figures.begin_seconds = time.perf_counter() - began
-        served = next(pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid())
-        worker = next(pid for pid in meter.process_tree(served) if CHILD in _command(pid))
+        served = meter.server_process()
+        worker = next(pid for pid in meter.process_tree(served) if CHILD in meter.command_line(pid))
         _log(f"the worker encodes after {figures.begin_seconds:.1f} s")
         await _watch_worker(project, figures, worker)
         figures.server_with = _own_bytes(served)
@@ -178,13 +178,6 @@ def _own_bytes(pid: int) -> int:
 
 def _pss_bytes(pid: int) -> int:
     return meter.memory_sizes(pid).get("Pss", 0)
-
-
-def _command(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/cmdline").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
 
 
 def _processor_seconds(pid: int) -> float:

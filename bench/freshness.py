@@ -99,7 +99,7 @@ async def _measure_watching(root: Path, count: int, idle_seconds: float) -> tupl
     server = StdioServerParameters(command=sys.executable, args=["-m", "dowse", "serve", str(root)], env=environment)
     async with Client(server) as client:
         await client.call_tool("search_code", {"query": "warm"})
-        pid = next(pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid())
+        pid = meter.server_process()
         await asyncio.sleep(min(3.0, idle_seconds))
         seen = ProjectIndex(root)
         times = [await _time_until_found(root, seen, number) for number in range(count)]

@@ -168,7 +168,7 @@ def judged_sets(options: argparse.Namespace) -> Iterator[JudgedSet]:
         if options.only and name not in options.only:
             continue
         if not needed or not needed.is_dir() or not (folder / name).is_dir():
-            _log(f"{name} is not measured: its queries or its files are missing (docs/benchmarks.md).")
+            _log(f"{name} is not measured: its queries or its files are missing (bench/NOTES.md).")
             continue
         yield make()
 
@@ -205,7 +205,7 @@ def _federated(options: argparse.Namespace) -> Values:
     if options.only and "federated" not in options.only:
         return {}
     if not all(folder and folder.is_dir() for folder in needed):
-        _log("federated is not measured: its queries or its files are missing (docs/benchmarks.md).")
+        _log("federated is not measured: its queries or its files are missing (bench/NOTES.md).")
         return {}
     return federation.federated_values(
         options.eval, options.code_search.resolve(), options.peps, options.home.resolve() / "federated"

@@ -17,8 +17,8 @@ from dowse.archives.archive_watcher import index_once
 from dowse.indexes.document_search import DocumentQuery, find_documents
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.query_terms import parse_search_query
+from dowse.sites.building.build_settings import BuildSettings
 from dowse.sites.building.builder import build
-from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.site import load_site
 from dowse.types import View
 
@@ -63,7 +63,7 @@ def _sources(work: Path) -> Mapping[str, Search]:
     places = find_locations(root, work / "none", work / "archive.db")
     database = create_database(places.database)
     index_once(database, places)
-    pages = build(root, GeneratorSettings(name="Languages", domain="languages.example", generator="markdown"))
+    pages = build(root, BuildSettings(name="Languages", domain="languages.example"))
     site = load_site(pages.data)
 
     def in_documents(text: str) -> list[str]:

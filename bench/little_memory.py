@@ -65,7 +65,7 @@ async def _measure(root: Path, memory: str) -> tuple[dict[str, Peak], float, flo
         )
         async with Client(stdio_client(command)) as client:
             await client.list_tools()
-            server = next(pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid())
+            server = meter.server_process()
             peaks = {phase: Peak() for phase in ("start", "indexing", "searching", "idle")}
             with _sampling(server, peaks["start"]):
                 await anyio.sleep(2)

@@ -111,6 +111,19 @@ def process_tree(pid: int) -> Iterator[int]:
         return
 
 
+def server_process() -> int:
+    """Return the server that this process has started, not a parser process; this process where the system does not tell."""
+    return next((pid for pid in process_tree(os.getpid()) if "\0dowse\0" in command_line(pid)), os.getpid())
+
+
+def command_line(pid: int) -> str:
+    """Return the arguments of a process, each with a NUL behind it; empty for a process that has ended."""
+    try:
+        return (_PROC / str(pid) / "cmdline").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+
+
 def memory_sizes(pid: int) -> dict[str, int]:
     """Return the fields of smaps_rollup in bytes; empty for a process that has ended."""
     try:

@@ -95,7 +95,7 @@ def _fill(index: ProjectIndex, documents: int, seconds: float) -> bool:
         done = numbers[-1]
     if store.fact(EXPECTED_FACTS[View.PROJECT]) != str(documents):
         for encoder in wanted_versions(store, index.settings):
-            record_encoded_up_to(store, encoder, store.newest_chunk_id())
+            record_encoded_up_to(store, encoder, store.catalog.newest_chunk_id())
         record_encoding_complete(store, index.settings)
         store.set_fact(EXPECTED_FACTS[View.PROJECT], str(documents))
     return True

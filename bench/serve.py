@@ -99,7 +99,7 @@ async def _start(server: StdioServerParameters) -> Start:
     async with Client(server) as client:
         listed = await client.list_tools()
         ready = time.perf_counter() - began
-        own, _ = meter.memory(_server_pid())
+        own, _ = meter.memory(meter.server_process())
         leaving = time.perf_counter()
     left = time.perf_counter() - leaving
     shown = "".join(tool.model_dump_json(by_alias=True, exclude_none=True) for tool in listed.tools)
@@ -111,11 +111,6 @@ def _import_seconds() -> float:
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", IMPORT], check=True)
     return time.perf_counter() - began
-
-
-def _server_pid() -> int:
-    """Return the process that the SDK's client started; our own if it cannot be found."""
-    return next((pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid()), os.getpid())
 
 
 # Searching
@@ -147,7 +142,7 @@ async def _search(server: StdioServerParameters, queries: list[str], count: int)
     """Run every query once while the memory is sampled, then time `count` searches."""
     async with Client(server) as client:
         await client.list_tools()
-        pid = _server_pid()
+        pid = meter.server_process()
         with meter.Sampler(pid) as sampler:
             for tool in SEARCH_TOOLS:
                 for query in queries:

@@ -119,7 +119,7 @@ def _publish(root: Path, place: str) -> publishing.PublishReport:
 def _encode_at_random(index: ProjectIndex, *_: Any) -> None:
     """Give each chunk without a vector of the model a random one."""
     version, random = model_version(index.settings) or "", np.random.default_rng(1)
-    while chunks := index.whole.chunks_without_vectors(version, 2000):
+    while chunks := index.whole.catalog.chunks_without_vectors(version, 2000):
         vectors = random.normal(size=(len(chunks), 384)).astype(np.float32)
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         index.whole.put_vectors(version, list(zip(chunks, vectors, strict=True)))

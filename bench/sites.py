@@ -20,8 +20,8 @@ from bench import corpora, fuse, meter, program
 from bench.report import Row, Table
 from dowse.errors import DowseError
 from dowse.searching.query_terms import parse_search_query
+from dowse.sites.building.build_settings import BuildSettings
 from dowse.sites.building.builder import build
-from dowse.sites.building.generator_settings import GeneratorSettings
 from dowse.sites.site import load_site
 from mcp import Client
 
@@ -86,9 +86,7 @@ def _index(folder: Path, count: int, work: Path) -> Path:
     pages: list[dict[str, Any]] = []
     for root in roots:
         try:
-            built = build(
-                root, GeneratorSettings(name="Bench", domain="bench.example", generator="markdown", future=True)
-            )
+            built = build(root, BuildSettings(name="Bench", domain="bench.example", future=True))
         except DowseError as error:  # a corpus may have no Markdown
             _log(str(error))
             continue
@@ -157,7 +155,7 @@ async def _measure_server(index: Path, queries: list[Query]) -> Served:
     ready, busy = (statistics.median(column) for column in zip(*starts, strict=True))
     _log(f"ready after {ready:.2f} s, {busy:.2f} s of a processor")
     async with Client(server) as client:
-        pid = _server_pid()
+        pid = meter.server_process()
         with meter.Sampler(pid) as sampler:
             await _ask(client, queries[0].text)
             for query in queries[: len(queries) // 4]:
@@ -184,12 +182,7 @@ async def _time_start(server: StdioServerParameters, query: str) -> tuple[float,
     began = time.perf_counter()
     async with Client(server) as client:
         await _ask(client, query)
-        return time.perf_counter() - began, _processor_seconds(_server_pid())
-
-
-def _server_pid() -> int:
-    """Return the process that the client started; our own if it cannot be found."""
-    return next((pid for pid in meter.process_tree(os.getpid()) if pid != os.getpid()), os.getpid())
+        return time.perf_counter() - began, _processor_seconds(meter.server_process())
 
 
 def _processor_seconds(pid: int) -> float:

@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import Any
 
 REPOSITORY = Path(__file__).parent.parent
-OTHERS = ("LICENSE", "docs", "training", "bench/agent.py", "bench/questions/lines.jsonl")
+OTHERS = (
+    "LICENSE",
+    "docs",
+    "training",
+    "bench/NOTES.md",
+    "bench/FIGURES.md",
+    "bench/agent.py",
+    "bench/questions/lines.jsonl",
+)
 """The pages beside those at the top of the repository, and the other files that pages link to."""
 INDEX = "search-index.json"
 _HEADING = re.compile(r'<h([1-6]) id="([^"]+)"[^>]*>(.*?)</h\1>', re.DOTALL)
@@ -31,7 +39,7 @@ def build(folder: Path) -> Path:
     _run("zensical", "build", "--strict", at=folder)
     site = folder / "site"
     _run("dowse", "site", "build", str(site), "-o", str(site / INDEX), "--name", "dowse",
-         "--domain", "dowse.invalid", "--generator", "html", at=folder)  # fmt: skip
+         "--domain", "dowse.invalid", at=folder)  # fmt: skip
     _run("dowse", "site", "check", str(site / INDEX), "--strict", at=folder)
     _write_search(site)
     return site

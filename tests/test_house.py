@@ -22,6 +22,7 @@ GROUND: dict[str, set[str]] = {
     "error_catalog": {"visible_text"},
     "errors": {"error_catalog"},
     "line_numbers": set(),
+    "markup_lines": set(),
     "query_syntax": set(),
     "types": set(),
     "protocols": {"types"},
@@ -75,20 +76,13 @@ KNOWS: dict[str, set[str]] = {
         "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing", "chunking",
         "reading", "searching", "screening", "text",
     },
-    "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites", "assistants"},
+    "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites"},
     "cli": {
         "sharing", "publishing", "store", "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
         "archives", "history", "notes", "sites", "searching", "references",
     },
 }  # fmt: skip
 """The packages, each after those that it may import."""
-
-SHARED_NAMES = {
-    "blocks": "the blocks of a markup language",
-    "inline": "the text within a block of a markup language",
-    "tables": "the tables of a markup language",
-}
-"""Module names that several packages have for the same subject."""
 
 
 def modules() -> list[Path]:
@@ -187,7 +181,7 @@ def test_a_module_name_stands_for_one_subject() -> None:
             places[file.stem].append(relative(file))
     shared = {name: found for name, found in places.items() if len(found) > 1}
     nested = {name for name, found in shared.items() if {Path(one).name for one in found} == {"__init__.py"}}
-    assert set(shared) - nested == set(SHARED_NAMES), shared
+    assert set(shared) == nested, shared
 
 
 def test_a_public_class_has_a_name_of_its_own() -> None:
@@ -295,7 +289,6 @@ def test_a_command_imports_nothing_heavy_that_it_does_not_need(command: str) -> 
 SYSTEM_MODULES = {
     "platform.py": {"fcntl", "msvcrt", "sys.platform"},
     "signals.py": {"signal"},
-    "assistants/search_hook.py": {"signal"},
     "cli/__init__.py": {"signal"},
     "freshness/inotify.py": {"fcntl"},
     "http/uvicorn_server.py": {"resource"},

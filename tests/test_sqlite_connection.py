@@ -11,8 +11,8 @@ from dowse import sqlite_database
 from dowse.errors import DiskFull, NotWritable
 from dowse.platform import disk_full_error
 from dowse.sqlite_connection import open_connection
-from dowse.store.catalog_database import CatalogDatabase, is_current_format
-from dowse.store.catalog_schema import STEPS
+from dowse.store.catalog import Catalog
+from dowse.store.catalog_schema import STEPS, is_current_format
 
 
 def refuse_files_beside(file: Path) -> None:
@@ -24,11 +24,11 @@ def allow_files_beside(file: Path) -> None:
     Path(f"{file}-shm").unlink()
 
 
-def value_of(database: CatalogDatabase) -> str:
+def value_of(database: Catalog) -> str:
     return str(database.rows("SELECT value FROM facts WHERE key = 'x'")[0][0])
 
 
-def write(database: CatalogDatabase, value: str) -> None:
+def write(database: Catalog, value: str) -> None:
     with database.transaction() as connection:
         connection.execute("INSERT OR REPLACE INTO facts VALUES ('x', ?)", (value,))
 
@@ -36,7 +36,7 @@ def write(database: CatalogDatabase, value: str) -> None:
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
     file = tmp_path / "catalog.sqlite"
-    with closing(CatalogDatabase(file)) as database:
+    with closing(Catalog(file)) as database:
         write(database, "old")
     return file
 
@@ -45,7 +45,7 @@ def test_a_database_that_cannot_be_written_is_read(file: Path, monkeypatch: pyte
     refuse_files_beside(file)
     monkeypatch.setattr(sqlite_database, "refusal_to_write", disk_full_error)
     assert is_current_format(file)
-    with closing(CatalogDatabase(file)) as database:
+    with closing(Catalog(file)) as database:
         assert value_of(database) == "old"
         with database.snapshot():
             assert value_of(database) == "old"
@@ -59,10 +59,10 @@ def test_a_database_that_cannot_be_written_is_read(file: Path, monkeypatch: pyte
 
 def test_a_database_that_another_process_writes_is_opened_again(file: Path) -> None:
     refuse_files_beside(file)
-    with closing(CatalogDatabase(file)) as reader:
+    with closing(Catalog(file)) as reader:
         assert value_of(reader) == "old"
         allow_files_beside(file)
-        with closing(CatalogDatabase(file)) as writer:
+        with closing(Catalog(file)) as writer:
             write(writer, "new")
             assert value_of(reader) == "new", "what is in the WAL counts"
         assert value_of(reader) == "new"
@@ -70,7 +70,7 @@ def test_a_database_that_another_process_writes_is_opened_again(file: Path) -> N
 
 def test_changes_that_only_the_wal_has_are_never_missed(file: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy.sqlite"
-    with closing(CatalogDatabase(file)) as database:
+    with closing(Catalog(file)) as database:
         write(database, "new")
         for suffix in ("", "-wal"):
             shutil.copy(f"{file}{suffix}", f"{copy}{suffix}")
@@ -78,7 +78,7 @@ def test_changes_that_only_the_wal_has_are_never_missed(file: Path, tmp_path: Pa
     with pytest.raises(sqlite3.OperationalError):
         open_connection(copy)
     allow_files_beside(copy)
-    with closing(CatalogDatabase(copy)) as database:
+    with closing(Catalog(copy)) as database:
         assert value_of(database) == "new"
 
 
@@ -86,9 +86,10 @@ def test_an_older_database_that_cannot_be_written_is_refused_with_the_reason(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "catalog.sqlite"
-    CatalogDatabase(file).close()
+    Catalog(file).close()
     refuse_files_beside(file)
     refusal = NotWritable("It cannot be written.")
     monkeypatch.setattr(sqlite_database, "refusal_to_write", lambda _: refusal)
+    monkeypatch.setattr("dowse.store.catalog.STEPS", (*STEPS, "CREATE TABLE extra (x);"))
     with pytest.raises(NotWritable, match="cannot be written"):
-        CatalogDatabase(file, (*STEPS, "CREATE TABLE extra (x);"))
+        Catalog(file)

@@ -15,8 +15,6 @@ MEASURED_FILE = Path(__file__).with_name("measured.txt")
 """The repositories on which search or issue localisation is measured."""
 MANIFEST_FILE = Path(__file__).with_name("manifest.json")
 """The name, licence and commit of each repository, and its number of pairs of each kind."""
-FIRST_GENERATION_FILE = Path(__file__).with_name("generation-1.json")
-"""The manifest of the shipped encoders' data."""
 ALLOWED_LICENCES = {"MIT", "BSD-2-Clause", "BSD-3-Clause", "Apache-2.0", "ISC", "Zlib", "CC0-1.0", "Unlicense"}
 LICENCE_PHRASES = {
     "MIT": "Permission is hereby granted, free of charge",
@@ -98,9 +96,9 @@ def _licence_text(folder: Path) -> str:
     return "\n".join(run_git(folder, "show", f"HEAD:{name}")[:4000] for name in names)
 
 
-def read_manifest(file: Path = MANIFEST_FILE) -> list[dict[str, Any]]:
-    """Return the rows of a manifest."""
-    rows: list[dict[str, Any]] = json.loads(file.read_text(encoding="utf-8"))
+def read_manifest() -> list[dict[str, Any]]:
+    """Return the rows of the manifest."""
+    rows: list[dict[str, Any]] = json.loads(MANIFEST_FILE.read_text(encoding="utf-8"))
     return rows
 
 

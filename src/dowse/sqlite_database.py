@@ -220,6 +220,8 @@ class SqliteDatabase:
         """Translate the errors of SQLite into dowse's own."""
         try:
             yield
+        except (sqlite3.ProgrammingError, sqlite3.InterfaceError):
+            raise  # a mistake of ours, and no damage
         except (sqlite3.Error, UnicodeDecodeError) as error:  # the text of an error may quote damaged names
             code = getattr(error, "sqlite_errorname", "")
             if code.startswith("SQLITE_FULL"):

@@ -1,7 +1,7 @@
 """The data types that the packages share.
 
 Data flows in one direction: a walk finds an `Entry`, which is read into a `Document`, cut into `Chunk`s, put into a
-`Store` and found as `Scored` chunks. All types are immutable, and this module imports no other module of dowse.
+store and found as `Scored` chunks. All types are immutable, and this module imports no other module of dowse.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -152,7 +152,7 @@ class FileContent:
 
     @property
     def is_converted(self) -> bool:
-        """True when the file is read as a document, which becomes Markdown; false when its own text is kept."""
+        """True when the file is read as a document, which may become Markdown; false when its own text is kept."""
         return self.views is View.DOCUMENTS
 
 

@@ -56,12 +56,12 @@ def document_titled(database: ArchiveDatabase, title: str) -> StoredArchiveDocum
     return found
 
 
-def cited_titles(database: ArchiveDatabase, title: str, *, inferred: bool = False) -> list[str]:
+def cited_titles(database: ArchiveDatabase, title: str) -> list[str]:
     """Return what a document cites: the titles of archived documents, else URLs."""
     titles = {document.id: document.title for document in database.documents().values()}
-    found = database.citations_from(document_titled(database, title).number, inferred=inferred)
+    found = database.citations_from(document_titled(database, title).number)
     return [titles[citation.target_id] if citation.target_id else citation.target_url for citation in found]
 
 
 def citation_at(database: ArchiveDatabase, title: str, at: int = 0) -> Citation:
-    return database.citations_from(document_titled(database, title).number, inferred=True)[at]
+    return database.citations_from(document_titled(database, title).number)[at]

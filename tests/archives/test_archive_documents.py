@@ -89,5 +89,5 @@ def test_any_text_may_stand_anywhere(tmp_path: Path, hostile: str) -> None:
     database = make_database(tmp_path, {"note.md": note, "matter.md": matter}, {"p": page})
     assert len(database.documents()) == 3
     for document in database.documents().values():
-        database.citations_from(document.number, inferred=True)
+        database.citations_from(document.number)
         assert database.text(document.number).encode()

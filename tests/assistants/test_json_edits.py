@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.assistants.json_edits import add_item, parse_json, put_member, remove_item, remove_member
+from dowse.assistants.json_edits import parse_json, put_member, remove_member
 
 PATH = ("mcpServers", "dowse")
 ENTRY = {"command": "dowse", "args": ["serve"]}
@@ -25,7 +25,6 @@ WILD = {
     "a comment behind the last server": '{"mcpServers": {\n  "x": {} // keep, "this": {}\n}}\n',
     "trailing commas": '{\n  "mcpServers": {\n    "github": {"command": "gh",},\n  },\n}\n',
     "CRLF": '{\r\n  "mcpServers": {\r\n    "x": {}\r\n  }\r\n}\r\n',
-    "a byte order mark": '\ufeff{\n  "a": 1\n}\n',
     "no newline at the end": '{\n    "a": {"b": [{"c": "}"}]}\n}',
     "braces in strings": '{"a": "\\"{//", "mcpServers": {"x": {"args": ["/*", "*/"]}}}',
     "minified": '{"a":1,"mcpServers":{"x":{"command":"y"}}}',
@@ -35,7 +34,7 @@ WILD = {
 @pytest.mark.parametrize("text", WILD.values(), ids=WILD)
 def test_a_member_is_put_and_nothing_else_changes(text: str) -> None:
     after = put_member(text, PATH, ENTRY)
-    before = parse_json(text) if text.strip().strip("\ufeff") and not text.startswith("//") else {}
+    before = parse_json(text) if text.strip() and not text.startswith("//") else {}
     expected = {**before, "mcpServers": {**before.get("mcpServers", {}), "dowse": ENTRY}}
     assert parse_json(after) == expected
     kept = iter(after)
@@ -70,18 +69,13 @@ def test_of_two_members_with_one_name_the_last_counts() -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("{", "line 1"),
-        ('{\n"a": }', "line 2: a value is missing"),
-        ('{"a" 1}', "a colon is missing"),
-        ("{'a': 1}", "a name in double quotes is missing"),
-        ("[1 2]", "a comma or a closing bracket is missing"),
-        ('{"a": 1 "b": 2}', "a comma or a closing brace is missing"),
-        ('{"a": 1} x', "nothing may follow"),
-        ('{"a": nul}', "not a value of JSON"),
-        ('{"a": /* ', "a value is missing"),
+        ("{", "line 1: Expecting property name"),
+        ('{\n"a": }', "line 2: Expecting value"),
+        ("{'a': 1}", "line 1: Expecting property name"),
+        ('{"a": 1} x', "line 1: Extra data"),
+        ('{// a\n/* b\nc */ "a": /* ', "line 3: Expecting value"),
         ('{"mcpServers": []}', "mcpServers is not an object"),
         ("[]", "the file is not an object"),
-        ("[" * 200, "nested too deeply"),
     ],
 )
 def test_what_is_not_json_is_refused_with_its_line(text: str, problem: str) -> None:
@@ -104,36 +98,3 @@ def test_any_json_is_edited_as_a_library_would(value: dict[str, Any], indent: in
     put = put_member(text, ("dowse",), ENTRY)
     assert json.loads(put) == {**value, "dowse": ENTRY}
     assert json.loads(remove_member(put, ("dowse",))) == {name: item for name, item in value.items() if name != "dowse"}
-
-
-LISTS = {
-    "no file": "",
-    "no list": '{\n  "a": 1\n}\n',
-    "an empty list": '{"hooks": {"after": []}}',
-    "items in a line": '{"hooks": {"after": [{"x": 1}, {"y": 2}]}}\n',
-    "items in lines, with comments": '{\n  "hooks": {\n    "after": [\n      {"x": 1}, // one\n      {"y": 2} // two\n    ]\n  }\n}\n',
-    "a trailing comma": '{"hooks": {"after": [\n  1,\n]}}\n',
-}
-
-
-@pytest.mark.parametrize("text", LISTS.values(), ids=LISTS)
-def test_an_item_is_added_at_the_end_of_a_list_and_removed_again(text: str) -> None:
-    path = ("hooks", "after")
-    before = parse_json(text).get("hooks", {}).get("after", []) if text else []
-    after = add_item(text, path, ENTRY)
-    assert parse_json(after)["hooks"]["after"] == [*before, ENTRY]
-    removed = remove_item(after, path, len(before))
-    assert parse_json(removed)["hooks"]["after"] == before
-    if before:
-        assert removed == text
-
-
-def test_edits_of_what_is_not_there_change_nothing() -> None:
-    text = '{"hooks": {"after": {}}, "n": 1}'
-    assert remove_member(text, ("servers", "dowse")) == text
-    assert remove_member(text, ("n", "dowse")) == text
-    assert remove_item(text, ("hooks", "before"), 0) == text
-    with pytest.raises(ValueError, match=r"hooks\.after is not a list"):
-        add_item(text, ("hooks", "after"), 1)
-    with pytest.raises(ValueError, match="n is not an object"):
-        put_member(text, ("n", "dowse"), 1)

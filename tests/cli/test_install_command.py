@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -126,7 +125,6 @@ def test_an_assistant_without_a_current_project_needs_a_folder(run: Run, places:
         (["--agent", "nobody"], "dowse does not know an assistant nobody. It knows amp, antigravity"),
         (["--agent", "goose", "--project"], "Goose has no configuration of a project"),
         (["/nowhere"], "/nowhere is not a folder."),
-        (["--agent", "cursor", "--hook"], "--hook is for Claude Code and, without --project, Codex."),
     ],
 )
 def test_a_wrong_argument_is_explained(run: Run, places: Places, arguments: list[str], problem: str) -> None:
@@ -152,34 +150,3 @@ def test_without_assistants_nothing_happens(run: Run, places: Places) -> None:
     ran = run("install")
     assert (ran.code, "no assistant was found" in ran.err) == (1, True)
     assert list(places.home.iterdir()) == []
-
-
-def test_a_hook_is_written_on_request_with_a_server_that_answers_it_and_removed(
-    run: Run, root: Path, places: Places
-) -> None:
-    for name in (".claude", ".codex"):
-        (places.home / name).mkdir()
-    claude = places.home / ".claude" / "settings.json"
-    mine = '{\n  // mine\n  "hooks": {\n    "PostToolUse": [\n      {"matcher": "Edit", "hooks": []},  // kept\n    ]\n  }\n}\n'
-    claude.write_text(mine, encoding="utf-8")
-    ran = run("install", root, "--hook", "--yes", "--json")
-    assert ran.code == 0, ran.err
-    assert "// kept" in claude.read_text(encoding="utf-8")
-    codex = json.loads((places.home / ".codex" / "hooks.json").read_text(encoding="utf-8"))
-    (group,) = codex["hooks"]["PostToolUse"]
-    assert group["matcher"] == "Bash"
-    done = subprocess.run(group["hooks"][0]["command"], shell=True, input=b"{}", capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    server = json.loads((places.home / ".claude.json").read_text(encoding="utf-8"))["mcpServers"]["dowse"]
-    assert server["args"] == ["serve", "--hook-socket", str(root)]
-    assert "--hook-socket" in (places.home / ".codex" / "config.toml").read_text(encoding="utf-8")
-    assert {row["action"] for row in run("install", root, "--hook", "--dry-run", "--json").json["assistants"]} == {
-        "unchanged"
-    }
-    assert run("uninstall", "--yes").code == 0
-    assert claude.read_text(encoding="utf-8") == mine
-    assert sorted(file.name for file in places.home.rglob("*") if file.is_file()) == ["settings.json"]
-    run("install", root, "--hook", "--yes", "--agent", "claude-code")
-    claude.write_text(claude.read_text(encoding="utf-8").replace("// mine", "// changed"), encoding="utf-8")
-    assert run("uninstall", "--yes").code == 0
-    assert claude.read_text(encoding="utf-8") == mine.replace("// mine", "// changed")

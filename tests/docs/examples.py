@@ -67,8 +67,8 @@ class Block:
 
 
 def pages() -> list[Path]:
-    """Return README and every page of docs."""
-    return [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+    """Return README, every page of docs, and the notes on the measurements."""
+    return [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md")), REPOSITORY / "bench" / "NOTES.md"]
 
 
 def read_page(text: str, folder: Path) -> Iterator[tuple[Block, str]]:

@@ -26,7 +26,8 @@ from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 
 DOCS = REPOSITORY / "docs"
-PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.rglob("*.md"))]
+MEASURED = sorted((REPOSITORY / "bench").glob("*.md"))
+PAGES = [*sorted(REPOSITORY.glob("*.md")), *sorted(DOCS.rglob("*.md")), *MEASURED]
 RENEW = "renew it with: python docs/reference.py"
 FREE_KEYS = ("skipped", "corrected", "searchedBy")
 """The values of these keys are objects whose keys are data, such as reasons and words."""
@@ -231,3 +232,11 @@ def test_every_figure_of_the_readme_is_one_of_the_benchmarks() -> None:
     figures = [cell.strip() for row in rows for cell in row.split("|") if cell.strip()]
     assert len(figures) > 12
     assert [figure for figure in figures if f"| {figure}" not in page("benchmarks.md")] == []
+
+
+def test_every_figure_of_the_benchmarks_was_measured() -> None:
+    rows = re.findall(r"^\| [^|]+\|(.+)\|$", page("benchmarks.md"), flags=re.MULTILINE)
+    figures = [cell.strip() for row in rows for cell in row.split("|") if re.match(r"\d", cell.strip())]
+    assert len(figures) > 90
+    measured = "".join(file.read_text(encoding="utf-8") for file in MEASURED)
+    assert [figure for figure in figures if not re.search(rf"[|/:] {re.escape(figure)}(?!\w)", measured)] == []

@@ -3,16 +3,12 @@
 import json
 import re
 import shlex
-import tomllib
-from pathlib import Path
 
 import click
 import pytest
 
 from dowse.cli.site_command import site
 from dowse.sites import https_source, site_constants
-from dowse.sites.building.generator_detection import GENERATOR_NAMES
-from dowse.sites.building.generator_settings import SETTING_NAMES, gather_settings
 from dowse.sites.index_model import MAX_INDEX_BYTES
 from dowse.sites.inspection import inspect_bytes
 from dowse.surfaces.sites.sites_surface import MAX_RESULTS
@@ -45,16 +41,6 @@ def test_every_option_of_building_and_checking_is_documented(command: str) -> No
             name for option in site.commands[command].params if isinstance(option, click.Option) for name in option.opts
         ]
         assert [name for name in options if f"`{name}`" not in PAGE] == []
-
-
-def test_every_setting_and_generator_is_documented(tmp_path: Path) -> None:
-    for name in SETTING_NAMES:
-        assert f"`DOWSE_SITE_{name.upper()}` | `{name}` |" in PAGE
-    for name in GENERATOR_NAMES:
-        assert f"| `{name}` |" in PAGE
-    (example,) = blocks("toml")
-    (tmp_path / "dowse-site.toml").write_text(example, encoding="utf-8")
-    assert gather_settings(tmp_path, {}, {}).prefix == tomllib.loads(example)["prefix"]
 
 
 def test_the_example_of_the_format_is_good() -> None:

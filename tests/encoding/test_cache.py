@@ -1,5 +1,6 @@
 """The cache of vectors: shared by processes, limited in size, and never required."""
 
+import contextlib
 import errno
 import os
 import sqlite3
@@ -136,21 +137,6 @@ def test_a_file_that_is_damaged_while_it_is_used_is_set_aside(file: Path) -> Non
     assert file.with_name(f"{file.name}.bak").exists()
 
 
-def test_the_vectors_of_the_first_format_are_those_of_the_first_model(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache = VectorCache(file, LARGE)
-    cache.put("one", ["before"], vectors(1))
-    cache.close()
-    with sqlite3.connect(file) as old:
-        old.executescript("DROP TABLE facts; PRAGMA user_version = 1;")
-    old.close()
-    with monkeypatch.context() as patched:
-        patched.setattr("dowse.encoding.cache.MINILM_VERSION", "dowse-minilm-1")
-        assert known(VectorCache(file, LARGE), ["before"]) == ["before"]
-    assert known(VectorCache(file, LARGE), ["before"]) == []
-
-
 def test_nobody_waits_for_a_file_that_is_locked(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("dowse.encoding.cache._CacheDatabase.busy_seconds", 0.05)
     cache = VectorCache(file, LARGE)
@@ -198,18 +184,11 @@ def test_a_cache_that_cannot_be_written_is_empty(tmp_path: Path, monkeypatch: py
     assert cache.get("one", ["text"]) == [None]
 
 
-def test_the_vectors_of_an_earlier_model_go_when_its_successor_is_installed(
-    file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    texts = [f"text {number}" for number in range(200)]
-    older = VectorCache(file, LARGE)
-    older.put("one", texts, vectors(200))
-    older.close()
-    full = file.stat().st_size
-    monkeypatch.setattr("dowse.encoding.cache.MINILM_VERSION", "dowse-minilm-3")
-    newer = VectorCache(file, LARGE)
-    assert known(newer, texts) == []
-    newer.put("one", texts[:3], vectors(3))
-    newer.close()
-    assert file.stat().st_size < full / 2
-    assert known(VectorCache(file, LARGE), texts) == texts[:3]
+def test_a_file_of_a_later_format_is_not_used_and_left_alone(file: Path) -> None:
+    cache = VectorCache(file, LARGE)
+    cache.put("one", ["text"], vectors(1))
+    cache.close()
+    with contextlib.closing(sqlite3.connect(file)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    assert known(VectorCache(file, LARGE), ["text"]) == []
+    assert not file.with_name(f"{file.name}.bak").exists()

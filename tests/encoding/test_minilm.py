@@ -10,7 +10,7 @@ import pytest
 from dowse.encoding.minilm import MAX_TOKENS, MERGING_MAX_TOKENS, MiniLM, _merge_shares, _Tokens
 from dowse.encoding.shipped import open_minilm
 from dowse.errors import Failed
-from tests.encoding.sample_models import WORDS, reference_vector, write_graph, write_model, write_tokenizer
+from tests.encoding.sample_models import WORDS, write_graph, write_model, write_tokenizer
 
 TEXTS = ["read file", "parse json tree by line", "a", "read " * 500, "nobody knows", "file line"]
 NUMBERS = {word: number for number, word in enumerate(WORDS)}
@@ -19,28 +19,6 @@ NUMBERS = {word: number for number, word in enumerate(WORDS)}
 def ids(text: str) -> list[int]:
     inner = [NUMBERS.get(word, 1) for word in text.split()]
     return [2, *inner[: MAX_TOKENS["docs"] - 2], 3]
-
-
-def test_a_model_as_safetensors_gives_what_the_network_is_by_the_book(tmp_path: Path) -> None:
-    weights = write_model(tmp_path)
-    encoder = MiniLM.from_folder(tmp_path, "small", threads=1)
-    assert (encoder.version, encoder.dimensions) == ("small", 32)
-    expected = [reference_vector(weights, ids(text)) for text in TEXTS]
-    assert np.allclose(encoder.encode(TEXTS), expected, atol=1e-5)
-
-
-def test_a_model_that_the_cache_only_links_to_is_read(tmp_path: Path) -> None:
-    weights = write_model(tmp_path / "real")
-    snapshot = tmp_path / "snapshots" / "1"
-    snapshot.mkdir(parents=True)
-    blob = tmp_path / "blobs" / "0123abcd"
-    blob.parent.mkdir()
-    (tmp_path / "real" / "model.safetensors").rename(blob)
-    (snapshot / "model.safetensors").symlink_to("../../blobs/0123abcd")
-    for name in ("config.json", "tokenizer.json"):
-        (tmp_path / "real" / name).rename(snapshot / name)
-    found = MiniLM.from_folder(snapshot, "small").encode(["read file"])
-    assert np.allclose(found, [reference_vector(weights, ids("read file"))], atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx"])
@@ -54,9 +32,9 @@ def test_tokens_of_a_published_graph_are_averaged_without_the_filling(tmp_path: 
 
 def test_full_precision_is_preferred_to_others_eight_bits(tmp_path: Path) -> None:
     write_graph(tmp_path / "onnx" / "model_quantized.onnx", seed=1)
-    weights = write_model(tmp_path)
+    mean = write_model(tmp_path)[ids("read file")].mean(0)
     found = MiniLM.from_folder(tmp_path, "both").encode(["read file"])
-    assert np.allclose(found, [reference_vector(weights, ids("read file"))], atol=1e-5)
+    assert np.allclose(found, [mean / np.linalg.norm(mean)], atol=1e-5)
 
 
 def test_a_text_has_nearly_the_same_vector_whatever_stands_beside_it() -> None:
@@ -110,25 +88,18 @@ def test_any_text_can_be_encoded() -> None:
     assert np.isfinite(vectors).all()
 
 
-@pytest.mark.parametrize(
-    "damage", ["no model", "cut graph", "cut weights", "no tokenizer", "bad tokenizer", "bad config"]
-)
+@pytest.mark.parametrize("damage", ["no model", "cut graph", "no tokenizer", "bad tokenizer"])
 def test_a_model_that_cannot_be_loaded_is_an_error_that_names_its_folder(tmp_path: Path, damage: str) -> None:
     write_model(tmp_path)
-    weights = tmp_path / "model.safetensors"
+    graph, tokenizer = tmp_path / "onnx" / "model.onnx", tmp_path / "tokenizer.json"
     if damage == "no model":
-        weights.unlink()
+        graph.unlink()
     elif damage == "cut graph":
-        write_graph(tmp_path / "model.onnx")
-        (tmp_path / "model.onnx").write_bytes((tmp_path / "model.onnx").read_bytes()[:700])
-    elif damage == "cut weights":
-        weights.write_bytes(weights.read_bytes()[:-100])
+        graph.write_bytes(graph.read_bytes()[:700])
     elif damage == "no tokenizer":
-        (tmp_path / "tokenizer.json").unlink()
-    elif damage == "bad tokenizer":
-        (tmp_path / "tokenizer.json").write_text("{", encoding="utf-8")
+        tokenizer.unlink()
     else:
-        (tmp_path / "config.json").write_text('{"model_type": "gpt"}', encoding="utf-8")
+        tokenizer.write_text("{", encoding="utf-8")
     with pytest.raises(Failed, match=tmp_path.name):
         MiniLM.from_folder(tmp_path, "damaged")
 

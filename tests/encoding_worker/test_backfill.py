@@ -79,7 +79,7 @@ def test_a_file_that_has_changed_waits_for_the_index_to_follow(root: Path, index
     (root / "guide.md").unlink()
     assert fill_vectors(project, encoder, BackfillOptions(always)) == "stuck"
     assert [text.partition("\n")[0] for text in encoder.seen] == ["apple.py"]
-    assert encoded_up_to(project.store, "lengths-1") < project.store.newest_chunk_id()
+    assert encoded_up_to(project.store, "lengths-1") < project.store.catalog.newest_chunk_id()
     project.update()
     assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert encoder.seen[1:] == ["pear.py\ndef cut_pear(): return 'sweet'"]

@@ -337,7 +337,7 @@ def test_files_that_questions_reach_are_encoded_first(many: Path, indexed: Index
     assert document
     (chunk,) = project.store.chunks(document.id)
     wait_until(lambda: count(project) > 0)
-    wait_until(lambda: chunk.id not in project.store.chunks_without_vectors(MINILM_VERSION, MANY))
+    wait_until(lambda: chunk.id not in project.store.catalog.chunks_without_vectors(MINILM_VERSION, MANY))
     assert count(project) < MANY
 
 
@@ -386,5 +386,5 @@ def test_a_changed_encoder_serves_once_it_is_complete(many: Path, indexed: Index
 
     wait_until(is_done)
     assert asked
-    wait_until(lambda: changed.store.encoders() == sorted([STATIC_VERSION, str(new)]))
+    wait_until(lambda: changed.store.catalog.encoders() == sorted([STATIC_VERSION, str(new)]))
     assert wait_for_query(encoder, "peel", str(new)).shape == (384,)

@@ -103,7 +103,7 @@ def test_the_old_vectors_serve_until_the_new_ones_are_complete(root: Path, index
     )  # fmt: skip
     encode(project, OTHER)
     assert serving_version(project.store, OTHER) == OTHERS
-    assert project.store.encoders() == sorted([STATIC_VERSION, OTHERS])
+    assert project.store.catalog.encoders() == sorted([STATIC_VERSION, OTHERS])
     assert project.store.vector_counts(MINILM_VERSION)[0] == 0
     assert read_encoding_progress(project.store, OTHER).state == "complete"
 
@@ -121,7 +121,7 @@ def test_after_an_update_the_new_model_serves_from_its_first_vector_on(
     assert 0 < project.store.vector_counts(newer)[0] < 3
     assert serving_version(project.store, OURS) == newer
     encode(project, OURS)
-    assert project.store.encoders() == sorted([newer, STATIC_VERSION])
+    assert project.store.catalog.encoders() == sorted([newer, STATIC_VERSION])
 
 
 def test_who_changes_his_mind_halfway_keeps_what_he_had(root: Path, indexed: Indexed) -> None:
@@ -130,7 +130,7 @@ def test_who_changes_his_mind_halfway_keeps_what_he_had(root: Path, indexed: Ind
     encode(project, OTHER, batches=2)
     encode(project, OURS)
     assert serving_version(project.store, OURS) == MINILM_VERSION
-    assert project.store.encoders() == [MINILM_VERSION, STATIC_VERSION]
+    assert project.store.catalog.encoders() == [MINILM_VERSION, STATIC_VERSION]
     encode(project, OTHER)
     assert project.store.vector_counts(OTHERS) == (3, 3)
 

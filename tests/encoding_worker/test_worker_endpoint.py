@@ -135,7 +135,7 @@ def test_the_vectors_of_one_encoder_serve_until_the_other_is_complete(
     second = encode(project)
     assert second["encoder"] != first
     assert second["done"] == 4
-    assert set(project.whole.encoders()) == {"dowse-static-2", second["encoder"]}
+    assert set(project.whole.catalog.encoders()) == {"dowse-static-2", second["encoder"]}
     assert found_by(project, InProcessEncoder(project.settings))[1] == ""
     project.close()
     choose(storage, "none")

@@ -258,7 +258,7 @@ def _plain(size: int) -> Iterator[tuple[str, bytes]]:
 
 
 _DOCUMENTS: dict[str, Callable[[int], Iterator[tuple[str, bytes]]]] = {
-    "md": _markdown, "mdx": _markdown, "html": _html, "rst": _rst, "adoc": _asciidoc,
+    "md": _markdown, "html": _html, "rst": _rst, "adoc": _asciidoc,
     "ipynb": _notebooks, "docx": _word, "pdf": _pdf, "txt": _plain,
 }  # fmt: skip
 FORMATS = tuple(_DOCUMENTS)

@@ -47,11 +47,6 @@ MARKDOWN: Samples = (
     b"---\ntitle: T\n---\n\n<!-- comment -->\n<a name=x></a>\n# A\n# A\n## B #\n***\n* * *\n1) x\n2) y\n\tcode\n",
 )  # fmt: skip
 
-MDX: Samples = (
-    b"import X from './x'\nexport const meta = {title: 'T', a: [1, `b${c}`]}\n\n# Title {meta.title}\n\n"
-    b"<Card title=\"a\" {...props}>\n\n  Text with *emphasis* {1 + {a: 2}.a}\n\n</Card>\n\n{/* comment */}\n\n<>x</>\n\n```js\nx\n```\n",
-)  # fmt: skip
-
 HTML: Samples = (
     b"<!DOCTYPE html><html lang=en><head><title>T</title><meta name=description content='d'><meta charset=utf-8>"
     b"<base href='/b/'><link rel=canonical href=x><script>if (a < b) {}</script><style>a{}</style></head><body>"

@@ -129,7 +129,7 @@ def parse_in_the_pool(data: bytes) -> None:
 def _files() -> samples.Samples:
     """Return a file of every kind, its path in the first line."""
     formats = {
-        "md": samples.MARKDOWN, "mdx": samples.MDX, "html": samples.HTML, "rst": samples.RST, "adoc": samples.ASCIIDOC,
+        "md": samples.MARKDOWN, "html": samples.HTML, "rst": samples.RST, "adoc": samples.ASCIIDOC,
         "ipynb": samples.NOTEBOOKS, "docx": samples.WORD, "txt": samples.TEXTS, "py": samples.TEXTS, "c": samples.IGNORES,
     }  # fmt: skip
     return tuple(f"folder/page.{ending}\n".encode() + one for ending, found in formats.items() for one in found)
@@ -349,7 +349,6 @@ TARGETS: dict[str, Target] = {
     ),
     "front_matter": Target(read_front_matter, lambda: samples.FRONT_MATTER, samples.YAML_TOKENS + samples.TOML_TOKENS),
     "markdown": Target(read_documents("md"), lambda: samples.MARKDOWN, samples.MARKDOWN_TOKENS, _READ),
-    "mdx": Target(read_documents("mdx"), lambda: samples.MDX + samples.MARKDOWN, samples.MARKDOWN_TOKENS, _READ),
     "html": Target(read_documents("html"), lambda: samples.HTML, samples.HTML_TOKENS, _READ),
     "rst": Target(read_documents("rst"), lambda: samples.RST, samples.RST_TOKENS, _READ),
     "asciidoc": Target(read_documents("adoc"), lambda: samples.ASCIIDOC, samples.ASCIIDOC_TOKENS, _READ),

@@ -1,6 +1,8 @@
 """The history follows HEAD, reads what it can, and says what it lacks."""
 
+import contextlib
 import shutil
+import sqlite3
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from dowse.errors import NoHistory, StoreBusy
+from dowse.errors import NoHistory, StoreBusy, StoreTooNew
 from dowse.history import project_history
 from dowse.history.commit_reading import MAX_MESSAGE_BYTES, CommitRecord, read_commits
 from dowse.history.git_objects import GitObjects
@@ -217,6 +219,14 @@ def test_a_damaged_database_is_made_again(tmp_path: Path, root: Path, opened: Op
     assert len(subjects(opened(root))) == 4
     (tmp_path / "storage" / HISTORY_FILE).unlink()
     assert len(subjects(opened(root))) == 4
+
+
+def test_a_history_of_a_later_format_is_refused(tmp_path: Path, root: Path, opened: OpenHistory) -> None:
+    opened(root).close()
+    with contextlib.closing(sqlite3.connect(tmp_path / "storage" / HISTORY_FILE)) as connection:
+        connection.execute("PRAGMA user_version = 99")
+    with pytest.raises(StoreTooNew, match="format 99"):
+        opened(root)
 
 
 def test_a_history_that_another_process_reads_is_not_replaced_under_it(

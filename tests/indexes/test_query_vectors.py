@@ -18,7 +18,7 @@ def test_the_vectors_of_the_model_are_loaded_before_it_is_ready(indexed: Path) -
     assert version
     with closing(ProjectIndex(indexed)) as index:
         store = index.whole
-        chunks = store.chunks_without_vectors(version, 10)
+        chunks = store.catalog.chunks_without_vectors(version, 10)
         store.put_vectors(version, [(chunk, np.ones(384, np.float32)) for chunk in chunks])
         record_encoding_start(store, index.settings)
         load_vectors(index)

@@ -218,7 +218,7 @@ def test_words_that_another_process_is_writing_are_not_claimed(root: Path, proje
     """The catalog is committed before the words can be searched."""
     keeper = keep()
     assert eventually(lambda: keeper.catch_up(project) == [])
-    project.store._catalog.apply(Batch(drops=["src/pear.py"]))
+    project.store.catalog.apply(Batch(drops=["src/pear.py"]))
     writer = Lock(project.folder / "write.lock")
     with writer.held(5.0):
         assert keeper.catch_up(project)[:1] == ["."]

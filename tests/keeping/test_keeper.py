@@ -298,7 +298,7 @@ def test_the_integrity_check_finds_what_no_stat_shows(root: Path, project: Proje
     lie = project.source.entry("src/apple.py")
     document = project.store.document("src/apple.py")
     assert document is not None
-    with project.store._catalog._database.transaction() as connection:
+    with project.store.catalog.transaction() as connection:
         stat = (lie.stat.size, lie.stat.mtime_ns, lie.stat.inode, lie.stat.ctime_ns)  # type: ignore[union-attr]
         connection.execute(
             "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE id = ?",

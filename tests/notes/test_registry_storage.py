@@ -1,6 +1,5 @@
 """Named indexes on disk: after kills, between processes, and with damaged files."""
 
-import contextlib
 import os
 import signal
 import sqlite3
@@ -212,20 +211,6 @@ def test_an_index_without_its_settings_is_damaged(library: NotesRegistry, change
     connection.close()
     with pytest.raises(StoreDamaged, match="Restore the file from a backup, or delete the index"):
         found(NotesRegistry(), "bare", "x")
-
-
-def test_an_odd_value_in_a_file_that_lacks_documents_is_damage(library: NotesRegistry) -> None:
-    """The value alone could be a mistake of ours; the count of the documents tells."""
-    library.create("worn", "disk")
-    library.use("worn", lambda index: index.add([make_note("a", "apple"), make_note("b", "berry")]))
-    library.close()
-    with contextlib.closing(sqlite3.connect(index_file("worn"))) as connection, connection:
-        connection.execute("UPDATE documents SET metadata = '{' WHERE doc_id = 'a'")
-        connection.execute("DELETE FROM contents WHERE text = 'berry'")
-    with contextlib.closing(NotesRegistry()) as again:
-        for read in (lambda index: list(index.every_document()), lambda index: index.document("a")):
-            with pytest.raises(StoreDamaged, match=r"documents are missing.*Restore the file from a backup"):
-                again.use("worn", read)
 
 
 def test_an_index_of_a_later_version_is_refused_with_both_versions(library: NotesRegistry) -> None:

@@ -28,7 +28,6 @@ FILES: dict[str, str | bytes] = {
     "| a | b |\n|---|---|\n| 1 | 2 |\n\n- [x] done\n\n```python\nx = 1\n```\n",
     "docs/knife.md": f"# Knife\n\n## Edge\n\nSharp. {SCRIPT}\n\n[run](javascript:alert(1)) [go](https://example.org/)\n"
     "![picture](https://example.org/x.png)\n\n<svg onload=\"document.title='broken'\"></svg>\n",
-    "docs/copy.md": "# Knife\n\nThe same.\n",
     "docs/copy2.md": "# Knife\n\nThe same.\n",
     "docs/page.html": "<title>Page</title><h1>Page</h1><script>document.title='broken'</script><p>Medlar</p>",
     ".env": "TOKEN=hunter2\n",

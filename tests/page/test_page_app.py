@@ -149,12 +149,10 @@ def test_no_spelling_leads_to_a_denied_file(page: HttpServer, fruit: Path, addre
                 assert str(fruit) not in text
 
 
-def test_links_in_and_out_copies_and_broken_links_are_listed(page: HttpServer) -> None:
+def test_links_in_and_out_and_broken_links_are_listed(page: HttpServer) -> None:
     wait_until(lambda: b"docs/guide.md" in get(page, "/links?id=documents/fruit/docs/knife.md").body)
     assert "Linked from (1)" in shown(get(page, "/links?id=project/fruit/docs/knife.md"))
-    problems = shown(get(page, "/problems?in=documents/fruit"))
-    assert "gone.md" in problems
-    assert "docs/copy.md</a> · <a" in problems
+    assert "gone.md" in shown(get(page, "/problems?in=documents/fruit"))
     archive = get(page, "/results?q=first+report&source=archive").body.decode()
     first = re.search(r'href="(/read\?id=archive/[^"]+)" title="[^"]*one.md"', archive)
     assert first

@@ -189,7 +189,7 @@ def test_vectors_of_common_content_are_taken_from_a_newer_version(project: Path,
     storage_layout.global_settings_file().parent.mkdir(parents=True, exist_ok=True)
     index = ProjectIndex(project)
     index.update()
-    static = index.whole.encoders()[0]
+    static = index.whole.catalog.encoders()[0]
     count = index.whole.vector_counts(static)
     index.whole.forget_vectors(static)
     publish_words(project, place)

@@ -57,7 +57,8 @@ def test_every_format_of_text_may_begin_with_a_mark(text: str, encoding: str) ->
 
 def test_every_extension_has_the_type_of_what_its_files_become() -> None:
     assert DOCUMENT_EXTENSIONS[".txt"] == "text/plain"
-    assert {kind for extension, kind in DOCUMENT_EXTENSIONS.items() if extension != ".txt"} == {"text/markdown"}
+    plain = {extension for extension, kind in DOCUMENT_EXTENSIONS.items() if kind == "text/plain"}
+    assert plain == {".txt", ".rst", ".adoc", ".asciidoc"}
     assert {".md", ".html", ".mdx", ".rst", ".adoc", ".ipynb", ".docx", ".pdf"} <= DOCUMENT_EXTENSIONS.keys()
 
 

@@ -5,7 +5,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dowse.reading.markdown_events import parse_markdown
-from dowse.reading.markdown_writer import code_block, code_span, heading, link, paragraph, table
+from dowse.reading.markdown_writer import code_block, heading, link, paragraph, table
 
 lines = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
 
@@ -14,12 +14,6 @@ lines = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
 def test_code_in_a_fence_is_one_block_of_code(code: str) -> None:
     blocks = [event for event, _ in parse_markdown(code_block(code)) if "Start" in event]
     assert blocks == [{"Start": {"CodeBlock": {"Fenced": ""}}}]
-
-
-@given(st.text(st.sampled_from("` a*"), min_size=1).filter(lambda code: code.strip("` ")))
-def test_code_in_a_line_is_one_piece_of_code(code: str) -> None:
-    spans = [event["Code"].strip() for event, _ in parse_markdown(f"x{code_span(code)}x") if "Code" in event]
-    assert spans == [code.strip()]
 
 
 @given(st.lists(st.text(st.sampled_from("#>`~<=-a ")), min_size=1))

@@ -228,21 +228,15 @@ def archive(place: Place) -> str:
 ARCHIVE_CALLS: dict[str, list[dict[str, Any]]] = {
     "searchLocalArchives": [
         {"query": "plums"}, {"query": "plumbs"}, {"query": "plumbs", "fuzzy": False}, {"query": "plums", "includeCitations": True},
-        {"query": "pears", "includeCitations": True, "citationDepth": 3, "limit": 1, "includeInferred": True}, {"query": "zzzqqq"},
+        {"query": "pears", "includeCitations": True, "citationDepth": 3, "limit": 1}, {"query": "zzzqqq"},
         {"query": ""}, {"query": "market"}, {"query": "plums", "citationDepth": 4},
     ],
     "find_citations": [
         {"document": "Plums"}, {"document": "https://example.org/market"}, {"document": "Pears", "direction": "cited", "limit": 1},
-        {"document": "2025-01-10/plums.md", "depth": 2, "includeInferred": True}, {"document": "Nothing"}, {"document": ""},
+        {"document": "2025-01-10/plums.md", "depth": 2}, {"document": "Nothing"}, {"document": ""},
     ],
-    "citation_path": [
-        {"from": "Pears", "to": "Prices"}, {"from": "Prices", "to": "Pears"}, {"from": "Prices", "to": "Pears", "direction": "either"},
-        {"from": "Nothing", "to": "Pears"}, {"from": "Pears", "to": "Pears"},
-    ],
-    "archive_most_cited": [{}, {"limit": 1, "includeInferred": True}],
-    "archive_orphans": [{}, {"limit": 1}],
+    "archive_most_cited": [{}, {"limit": 1}],
     "archive_broken_links": [{}, {"limit": 1}],
-    "archive_duplicates": [{}, {"limit": 1}],
 }  # fmt: skip
 
 

@@ -83,9 +83,6 @@ def test_paths_show_what_their_files_are() -> None:
     for path in ("tests/a.py", "pkg/test_a.py", "a_test.go", "src/a.spec.ts", "src/FooTest.java", "spec/a_spec.rb"):
         assert kinds_of(path) == {"test"}, path
     assert kinds_of("examples/a.py") == {"example"}
-    assert kinds_of("api/v1_pb2.py") == {"generated"}
-    assert kinds_of("types/index.d.ts") == {"declaration"}
-    assert kinds_of("pkg/_internal/a.py") == kinds_of("internal/a.go") == {"internal"}
     assert kinds_of("src/latest.py") == frozenset(), "no test hides in it"
     assert kinds_of("src/contest/a.py") == frozenset()
     assert unrequested_kinds("examples/a.py", frozenset({"exampl"})) == frozenset()

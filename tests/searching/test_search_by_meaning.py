@@ -36,7 +36,7 @@ def animals(tmp_path: Path) -> ProjectIndex:
     project = ProjectIndex(write_tree(tmp_path / "p", files))
     project.update()
     store, encoder = project.store, Letters()
-    chunks = store.chunks_by_id(store.chunks_without_vectors(encoder.version, 10))
+    chunks = store.chunks_by_id(store.catalog.chunks_without_vectors(encoder.version, 10))
     documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})
     texts = {number: files[documents[chunk.document_id].path] for number, chunk in chunks.items()}
     store.put_vectors(encoder.version, list(zip(texts, encoder.encode(list(texts.values())), strict=True)))

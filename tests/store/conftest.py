@@ -37,7 +37,7 @@ def folder(tmp_path: Path, world: World) -> Path:
     folder = tmp_path / "index"
     store = LocalStore(folder, world.read_text)
     store.apply(Batch(puts=[world.put(f"{name}.py", f"fruit {name}") for name in ("apple", "banana", "cherry")]))
-    store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.chunks_without_vectors("e", 10)])
+    store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.catalog.chunks_without_vectors("e", 10)])
     assert len(store.nearest("e", EAST, 10)) == 3
     store.close()
     return folder

@@ -38,7 +38,7 @@ def read(folder: Path, database: str = "index.lancedb", table: str = "project_do
 
 
 def encode(store: LanceStore, *, width: int = 384) -> None:
-    ids = store.chunks_without_vectors("model", 100)
+    ids = store.catalog.chunks_without_vectors("model", 100)
     store.put_vectors("model", [(chunk, np.eye(width, dtype=np.float32)[chunk % width]) for chunk in ids])
 
 

@@ -164,7 +164,7 @@ def test_links_keep_their_order(open_store: OpenStore, world: World) -> None:
     store.apply(Batch(puts=[Put(document, put.chunks)]))
     stored = store.document("a.md")
     assert stored is not None
-    assert store.links(stored.id) == list(links)
+    assert store.catalog.links(stored.id) == list(links)
 
 
 def test_everything_survives_closing(open_store: OpenStore, world: World) -> None:

@@ -16,12 +16,12 @@ from tests.store.opened_stores import OpenStore
 def test_vectors_are_found_by_direction(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put("a.py", "east\n\nnorth"), world.put("a.md", "east", kind="docs")]))
-    ids = store.chunks_without_vectors("test-1", 10)
+    ids = store.catalog.chunks_without_vectors("test-1", 10)
     assert len(ids) == 3
     directions = np.array([[1, 0], [0, 1], [0.9, 0.1]], dtype=np.float32)
     store.put_vectors("test-1", list(zip(ids, directions, strict=True)))
-    assert store.chunks_without_vectors("test-1", 10) == []
-    assert store.chunks_without_vectors("test-2", 10) == ids
+    assert store.catalog.chunks_without_vectors("test-1", 10) == []
+    assert store.catalog.chunks_without_vectors("test-2", 10) == ids
     east = np.array([1, 0], dtype=np.float32)
     hits = store.nearest("test-1", east, 2)
     assert [hit.id for hit in hits] == [ids[0], ids[2]]
@@ -37,7 +37,9 @@ def test_files_are_counted_again_when_they_change_and_not_for_each_vector(open_s
         store = open_store()
         store.apply(Batch(puts=[world.put("a.py", "apple")]))
         assert store.totals("code").documents == 1
-        store.put_vectors("e", [(one, np.array([1, 0], np.float32)) for one in store.chunks_without_vectors("e", 10)])
+        store.put_vectors(
+            "e", [(one, np.array([1, 0], np.float32)) for one in store.catalog.chunks_without_vectors("e", 10)]
+        )
         assert store.totals("code").documents == 1
         assert counted.call_count == 1
     store.apply(Batch(puts=[world.put("b.py", "apple")]))
@@ -50,7 +52,7 @@ def test_vectors_follow_their_documents(open_store: OpenStore, world: World) -> 
     store = open_store()
     east = np.array([1, 0], dtype=np.float32)
     store.apply(Batch(puts=[world.put("a.py", "apple\n\nbanana")]))
-    store.put_vectors("e", [(chunk_id, east) for chunk_id in store.chunks_without_vectors("e", 10)])
+    store.put_vectors("e", [(chunk_id, east) for chunk_id in store.catalog.chunks_without_vectors("e", 10)])
     assert len(store.nearest("e", east, 10)) == 2
     store.apply(Batch(puts=[world.put("a.py", "apple\n\ncherry")]))
     (unchanged,) = store.nearest("e", east, 10)
@@ -70,7 +72,7 @@ def test_a_batch_brings_its_vectors_along(open_store: OpenStore, world: World) -
     store = open_store()
     put = with_vectors(world.put("a.py", "east\n\nnorth"), (1, 0), (0, 1))
     store.apply(Batch(puts=[put], encoder="e"))
-    assert store.chunks_without_vectors("e", 10) == []
+    assert store.catalog.chunks_without_vectors("e", 10) == []
     assert store.vector_counts("e") == (2, 2)
     (north, _) = store.nearest("e", np.array([0, 1], dtype=np.float32), 2)
     assert store.chunks_by_id([north.id])[north.id].start_line == 3
@@ -99,7 +101,7 @@ def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
     vectors[:, 4:] *= 0.1
     store = open_store()
     store.apply(Batch(puts=[world.put("a.py", "\n\n".join(f"part {number}" for number in range(300)))]))
-    ids = store.chunks_without_vectors("e", 1000)
+    ids = store.catalog.chunks_without_vectors("e", 1000)
     store.put_vectors("e", list(zip(ids, vectors, strict=True)))
     for asked in (vectors[7], vectors[7][::-1].copy()):  # sorted and unsorted
         exact = sorted(range(300), key=lambda number: -float(vectors[number] @ asked))[:5]
@@ -111,12 +113,12 @@ def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
 def test_what_lacks_vectors_is_listed_from_where_one_wants(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put(f"{name}.py", name) for name in ("apple", "banana", "cherry")]))
-    apple, banana, cherry = store.chunks_without_vectors("e", 10)
+    apple, banana, cherry = store.catalog.chunks_without_vectors("e", 10)
     document = store.document("cherry.py")
     assert document is not None
-    assert store.chunks_without_vectors("e", 2, first=[document.id]) == [cherry, apple]
-    assert store.chunks_without_vectors("e", 10, after=apple) == [banana, cherry]
-    assert store.chunks_without_vectors("e", 10, first=[10_000]) == [apple, banana, cherry]
+    assert store.catalog.chunks_without_vectors("e", 2, first=[document.id]) == [cherry, apple]
+    assert store.catalog.chunks_without_vectors("e", 10, after=apple) == [banana, cherry]
+    assert store.catalog.chunks_without_vectors("e", 10, first=[10_000]) == [apple, banana, cherry]
 
 
 def test_a_moved_file_borrows_its_vectors_until_it_has_its_own(open_store: OpenStore, world: World) -> None:
@@ -128,9 +130,9 @@ def test_a_moved_file_borrows_its_vectors_until_it_has_its_own(open_store: OpenS
     apple, banana = (chunk.id for chunk in store.chunks(moved.id))
     assert [hit.id for hit in store.nearest("e", np.array([1, 0], np.float32), 1)] == [apple]
     assert store.vector_counts("e") == (2, 2)
-    assert store.chunks_without_vectors("e", 10) == [apple, banana]
+    assert store.catalog.chunks_without_vectors("e", 10) == [apple, banana]
     store.put_vectors("e", [(apple, np.array([0, 1], np.float32))])
-    assert store.chunks_without_vectors("e", 10) == [banana]
+    assert store.catalog.chunks_without_vectors("e", 10) == [banana]
     assert store.check() == []
 
 
@@ -138,19 +140,19 @@ def test_an_encoder_can_be_forgotten(open_store: OpenStore, world: World) -> Non
     store = open_store()
     store.apply(Batch(puts=[with_vectors(world.put("a.py", "apple"), (1, 0))], encoder="e"))
     store.put_vectors(
-        "f", [(chunk, np.array([0, 1, 0], np.float32)) for chunk in store.chunks_without_vectors("f", 10)]
+        "f", [(chunk, np.array([0, 1, 0], np.float32)) for chunk in store.catalog.chunks_without_vectors("f", 10)]
     )
     store.forget_vectors("e")
     assert store.nearest("e", np.array([1, 0], np.float32), 5) == []
     assert store.vector_counts("e") == (0, 1)
     assert store.vector_counts("f") == (1, 1)
-    assert len(store.chunks_without_vectors("e", 10)) == 1
+    assert len(store.catalog.chunks_without_vectors("e", 10)) == 1
 
 
 def test_vectors_of_chunks_that_are_gone_are_ignored(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put("a.py", "apple")]))
-    (chunk_id,) = store.chunks_without_vectors("e", 10)
+    (chunk_id,) = store.catalog.chunks_without_vectors("e", 10)
     store.apply(Batch(drops=["a.py"]))
     store.put_vectors("e", [(chunk_id, np.ones(2, dtype=np.float32))])
     assert store.nearest("e", np.ones(2, dtype=np.float32), 10) == []

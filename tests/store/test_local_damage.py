@@ -175,9 +175,10 @@ def test_a_damaged_page_of_the_catalog_is_found_by_a_check(folder: Path, world: 
     assert any(finding.part == "catalog" for finding in findings)
 
 
-def test_an_older_catalog_migrates_and_keeps_its_content(folder: Path) -> None:
+def test_an_older_catalog_migrates_and_keeps_its_content(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     later = (*STEPS, "ALTER TABLE documents ADD COLUMN mood TEXT NOT NULL DEFAULT 'calm';\nCREATE TABLE extra (x);")
-    catalog = Catalog(folder / "catalog.sqlite", later)
+    monkeypatch.setattr("dowse.store.catalog.STEPS", later)
+    catalog = Catalog(folder / "catalog.sqlite")
     assert [document.path for document in catalog.documents()] == ["apple.py", "banana.py", "cherry.py"]
     catalog.close()
     with sqlite3.connect(folder / "catalog.sqlite") as connection:
@@ -186,9 +187,12 @@ def test_an_older_catalog_migrates_and_keeps_its_content(folder: Path) -> None:
     connection.close()
 
 
-def test_a_migration_that_fails_changes_nothing(folder: Path) -> None:
-    with pytest.raises(StoreDamaged):
-        Catalog(folder / "catalog.sqlite", (*STEPS, "CREATE TABLE extra (x);\nCREATE TABLE facts (again);"))
+def test_a_migration_that_fails_changes_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    later = (*STEPS, "CREATE TABLE extra (x);\nCREATE TABLE facts (again);")
+    with monkeypatch.context() as patch:
+        patch.setattr("dowse.store.catalog.STEPS", later)
+        with pytest.raises(StoreDamaged):
+            Catalog(folder / "catalog.sqlite")
     catalog = Catalog(folder / "catalog.sqlite")
     assert len(list(catalog.documents())) == 3
     catalog.close()
@@ -225,7 +229,7 @@ def test_many_vectors_do_not_make_the_lexical_index_start_over(
     monkeypatch.setattr("dowse.store.catalog_writer.MAX_KEPT_CHANGES", 5)
     store = LocalStore(folder, world.read_text)
     before = lexical_folder(folder)
-    ids = store.chunks_without_vectors("other", 10)
+    ids = store.catalog.chunks_without_vectors("other", 10)
     for _ in range(5):
         store.put_vectors("other", [(chunk_id, EAST) for chunk_id in ids])
     assert found_paths(store, "fruit") == ["apple.py", "banana.py", "cherry.py"]
@@ -259,7 +263,7 @@ def test_a_second_opening_leaves_the_locks_of_the_first_alone(tmp_path: Path) ->
     world = World()
     first = LocalStore(tmp_path / "index", world.read_text)
     first.apply(Batch(puts=[world.put("a.txt", "apple")]))
-    with first._catalog._database.snapshot():
+    with first.catalog.snapshot():
         list(first.documents())
         LocalStore(tmp_path / "index", world.read_text).close()
         program = (

@@ -51,7 +51,7 @@ def test_a_damaged_matrix_is_found_and_made_anew(harm: Callable[[Path], None], f
 def test_the_matrix_of_another_catalog_is_not_used(folder: Path, world: World, tmp_path: Path) -> None:
     other = LocalStore(tmp_path / "other", world.read_text)
     other.apply(Batch(puts=[world.put("zebra.py", "zebra")]))
-    other.put_vectors("e", [(chunk_id, EAST) for chunk_id in other.chunks_without_vectors("e", 10)])
+    other.put_vectors("e", [(chunk_id, EAST) for chunk_id in other.catalog.chunks_without_vectors("e", 10)])
     other.nearest("e", EAST, 1)
     shutil.copy(matrix.matrix_file(tmp_path / "other", "e"), matrix.matrix_file(folder, "e"))
     store = LocalStore(folder, world.read_text)
@@ -66,7 +66,7 @@ def test_the_matrix_of_a_newer_catalog_is_not_used_by_an_older_copy(folder: Path
     def add(name: str, vector: "np.ndarray[tuple[int], np.dtype[np.float32]]") -> int:
         with contextlib.closing(LocalStore(folder, world.read_text)) as store:
             store.apply(Batch(puts=[world.put(name, f"fruit {name}")]))
-            (chunk_id,) = store.chunks_without_vectors("e", 10)
+            (chunk_id,) = store.catalog.chunks_without_vectors("e", 10)
             store.put_vectors("e", [(chunk_id, vector)])
             return chunk_id
 
@@ -144,7 +144,7 @@ def test_vectors_of_what_is_gone_can_be_forgotten(folder: Path, world: World) ->
     store.apply(Batch(drops=["apple.py"]))
     store.forget_unused_vectors()
     store.apply(Batch(puts=[world.put("apple.py", world.files["apple.py"])]))
-    assert len(store.chunks_without_vectors("e", 10)) == 1, "its vector was forgotten"
+    assert len(store.catalog.chunks_without_vectors("e", 10)) == 1, "its vector was forgotten"
     assert len(store.nearest("e", EAST, 10)) == 2
 
 

@@ -26,7 +26,7 @@ def project(tmp_path: Path) -> Iterator[ProjectIndex]:
 def test_an_index_that_cannot_be_built_again_stays_as_it_was(
     project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    identity, names = project.store.identity, sorted(path.name for path in project.folder.iterdir())
+    identity, names = project.store.catalog.id, sorted(path.name for path in project.folder.iterdir())
 
     def fail(*_: object, **__: object) -> None:
         raise disk_full_error(project.folder)
@@ -35,14 +35,14 @@ def test_an_index_that_cannot_be_built_again_stays_as_it_was(
         patch.setattr(index_module, "update_index", fail)
         with pytest.raises(DiskFull):
             project.rebuild()
-    assert project.store.identity == identity
+    assert project.store.catalog.id == identity
     assert project.store.paths() == ["a.py"]
     assert not project.check()
     project.close()
     left = {path.name for path in project.folder.iterdir()} ^ set(names)
     assert {name.removesuffix("-wal").removesuffix("-shm") for name in left} <= {"catalog.sqlite", "references.sqlite"}
     project.rebuild()
-    assert project.store.identity != identity
+    assert project.store.catalog.id != identity
 
 
 def test_an_update_removes_what_killed_processes_left(project: ProjectIndex, tmp_path: Path) -> None:

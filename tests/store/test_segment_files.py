@@ -4,12 +4,10 @@ import os
 import random
 import shutil
 from pathlib import Path
-from typing import IO
 
 import pytest
 
 from dowse.errors import LexicalDamaged
-from dowse.store import segment_files
 from dowse.store.lexical import LexicalIndex
 from dowse.store.local import LocalStore
 from dowse.store.segment_files import RECORD_FILE, SegmentFiles
@@ -130,18 +128,17 @@ def _find_fruit(index: LexicalIndex) -> object:
 def note_reads(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Note the files that are read whole from now on."""
     read: list[str] = []
-    checksum = segment_files._checksum
+    checksum = SegmentFiles._read_checksum
 
-    def note(stream: IO[bytes], content_bytes: int) -> int:
-        read.append(stream.name)
-        return checksum(stream, content_bytes)
+    def note(files: SegmentFiles, name: str) -> int:
+        read.append(name)
+        return checksum(files, name)
 
-    monkeypatch.setattr(segment_files, "_checksum", note)
+    monkeypatch.setattr(SegmentFiles, "_read_checksum", note)
     return read
 
 
 def test_a_file_of_another_segment_is_noticed(folder: Path, world: World) -> None:
-    """Its checksum is right, and it is not what was written there."""
     writer = LocalStore(folder, world.read_text)
     writer.apply(Batch(puts=[world.put("fruit9.py", "fruit pear")]))
     writer.close()
@@ -156,23 +153,56 @@ def test_a_file_of_another_segment_is_noticed(folder: Path, world: World) -> Non
 def test_files_that_are_known_to_be_whole_are_not_read_again(
     folder: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (touched,) = files_of(folder, "fieldnorm")
+    os.utime(touched)
+    known = {file.name for part in PARTS for file in files_of(folder, part)} - {touched.name}
     read = note_reads(monkeypatch)
     store = LocalStore(folder, world.read_text)
     assert len(found_paths(store, "fruit")) == 8
+    assert read == [touched.name]
     store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
     assert len(found_paths(store, "fruit")) == 9
     store.close()
-    assert read == []
-
-
-def test_files_without_a_record_are_read_once(folder: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    (lexical,) = folder.glob("lexical-*")
-    (lexical / RECORD_FILE).write_text("[", encoding="ascii")
-    os.utime(files_of(folder, "fieldnorm")[0])
-    read = note_reads(monkeypatch)
-    store = LocalStore(folder, world.read_text)
-    assert len(found_paths(store, "fruit")) == 8
-    assert len(found_paths(store, "fruit")) == 8
+    assert known.isdisjoint(read)
     assert len(read) == len(set(read))
-    assert {Path(name).suffix for name in read} == {f".{part}" for part in PARTS}
+
+
+@pytest.mark.parametrize("content", ["", "[", '{"a": 1}', None])
+def test_an_index_without_checksums_is_built_again(content: str | None, folder: Path, world: World) -> None:
+    (lexical,) = folder.glob("lexical-*")
+    record = lexical / RECORD_FILE
+    record.unlink() if content is None else record.write_text(content, encoding="ascii")
+    store = LocalStore(folder, world.read_text)
+    assert [finding.part for finding in store.quick_check()] == ["lexical index"]
+    assert len(found_paths(store, "fruit")) == 8
+    assert store.check() == []
+    store.close()
+
+
+@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("harm", ["cut short", "removed"])
+def test_a_file_that_is_cut_short_or_gone_is_noticed(part: str, harm: str, folder: Path, world: World) -> None:
+    file = files_of(folder, part)[0]
+    whole = file.read_bytes()
+    file.unlink()
+    if harm == "cut short":
+        file.write_bytes(whole[:-9])
+    store = LocalStore(folder, world.read_text)
+    assert [finding.part for finding in store.check()] == ["lexical index"]
+    assert len(found_paths(store, "fruit")) == 8
+    assert store.check() == []
+    store.close()
+
+
+def test_a_commit_that_is_in_no_record_yet_is_used(folder: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process reads the index between a commit or a merge and its record, and a writer may be killed then."""
+    writer = LocalStore(folder, world.read_text)
+    monkeypatch.setattr(SegmentFiles, "record", lambda _: None)
+    before = next(folder.glob("lexical-*"))
+    writer.apply(Batch(puts=[world.put("date.py", "fruit date")]))
+    writer.close()
+    store = LocalStore(folder, world.read_text)
+    assert len(found_paths(store, "fruit")) == 9
+    assert next(folder.glob("lexical-*")) == before
+    assert store.check() == []
     store.close()

@@ -2,7 +2,7 @@
 
 import re
 
-from training.sources import FIRST_GENERATION_FILE, MEASURED_FILE, find_refusal, read_list, read_manifest
+from training.sources import MEASURED_FILE, find_refusal, read_list, read_manifest
 
 
 def test_everything_that_is_learned_from_may_be() -> None:
@@ -18,15 +18,6 @@ def test_the_manifest_says_who_at_which_commit_and_how_much() -> None:
     assert all(re.fullmatch("[0-9a-f]{40}", row["commit"]) for row in rows)
     assert all(count > 0 for row in rows for count in row["pairs"].values())
     assert sum(sum(row["pairs"].values()) for row in rows) == 555_107
-
-
-def test_the_shipped_encoders_know_eight_repositories_of_issue_localisation() -> None:
-    rows = read_manifest(FIRST_GENERATION_FILE)
-    assert sum(sum(row["pairs"].values()) for row in rows) == 343_944
-    assert sorted(row["name"] for row in rows if find_refusal(row["name"], row["licence"])) == [
-        "clap-rs/clap", "jqlang/jq", "networkx/networkx", "pytest-dev/pytest", "rayon-rs/rayon",
-        "scikit-learn/scikit-learn", "scrapy/scrapy", "vuejs/core",
-    ]  # fmt: skip
 
 
 def test_what_search_is_measured_on_is_refused_with_its_forks() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dowse.archives.archive_schema import APPLICATION_ID, STEPS
-from dowse.archives.archive_types import INFERRED, Citation, StoredArchiveDocument
+from dowse.archives.archive_types import Citation, StoredArchiveDocument
 from dowse.errors import ArchivedDocumentNotFound, NotIndexed, StoreDamaged, UsageError
 from dowse.platform import make_private_folder
 from dowse.sqlite_database import SqliteDatabase, SqlRow
@@ -16,8 +16,6 @@ Derived = TypeVar("Derived")
 _DOCUMENT_COLUMNS = "number, id, title, path, source, type, date, question, url, archive"
 _CITATION_COLUMNS = "citations.source, citations.target, url, context, confidence, kind, line, fault, ordinal"
 _SELECT_CITATIONS = f"SELECT {_CITATION_COLUMNS} FROM citations WHERE is_citation AND"  # noqa: S608 - a constant
-EXPLICIT_ONLY = " AND kind NOT IN ({})".format(", ".join(f"'{kind}'" for kind in INFERRED))
-"""SQL that restricts a query about citations to those that are not inferred."""
 
 
 REMEDY = "If it is the database of your archives, remove it and run: dowse archive index"
@@ -115,25 +113,24 @@ class ArchiveDatabase(SqliteDatabase):
             raise StoreDamaged(f"The archives' database is damaged: it has a document without text. {REMEDY}")
         return {number: (text, body) for number, text, body in rows}
 
-    def citations_from(self, number: int, *, inferred: bool = False) -> list[Citation]:
+    def citations_from(self, number: int) -> list[Citation]:
         """Return the citations in a document, in the order of its text."""
-        return self.citations_from_each([number], inferred=inferred)[number]
+        return self.citations_from_each([number])[number]
 
-    def citations_to(self, number: int, *, inferred: bool = False) -> list[Citation]:
+    def citations_to(self, number: int) -> list[Citation]:
         """Return the citations of a document in other documents, ordered by the citing document."""
-        return self.citations_to_each([number], inferred=inferred)[number]
+        return self.citations_to_each([number])[number]
 
-    def citations_from_each(self, numbers: Sequence[int], *, inferred: bool = False) -> dict[int, list[Citation]]:
+    def citations_from_each(self, numbers: Sequence[int]) -> dict[int, list[Citation]]:
         """Return the citations in each of several documents."""
-        return self._citations("source", numbers, inferred=inferred)
+        return self._citations("source", numbers)
 
-    def citations_to_each(self, numbers: Sequence[int], *, inferred: bool = False) -> dict[int, list[Citation]]:
+    def citations_to_each(self, numbers: Sequence[int]) -> dict[int, list[Citation]]:
         """Return the citations of each of several documents in other documents."""
-        return self._citations("target", numbers, inferred=inferred)
+        return self._citations("target", numbers)
 
-    def _citations(self, end: str, numbers: Sequence[int], *, inferred: bool) -> dict[int, list[Citation]]:
-        explicit = "" if inferred else EXPLICIT_ONLY
-        rows = list(self.rows_in(f"{_SELECT_CITATIONS} 1{explicit} AND citations.{end} IN", numbers))
+    def _citations(self, end: str, numbers: Sequence[int]) -> dict[int, list[Citation]]:
+        rows = list(self.rows_in(f"{_SELECT_CITATIONS} citations.{end} IN", numbers))
         rows.sort(key=lambda row: (row[0], row[6], row[8]))
         ids = self.ids(number for row in rows for number in row[:2] if number is not None)
         found: dict[int, list[Citation]] = {number: [] for number in numbers}

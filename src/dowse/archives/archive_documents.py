@@ -13,11 +13,10 @@ from dowse.archives.file_groups import ORIGINALS, FileGroup
 from dowse.archives.query_results import parse_metadata, result_to_markdown
 from dowse.archives.rfc_headers import RfcHeader, parse_rfc_header
 from dowse.archives.url_identities import DOI, arxiv_identity, doi_identity, is_web_url, url_identity
-from dowse.reading.decoding import decode
 from dowse.reading.file_reading import read_as_plain_text, read_document
 from dowse.reading.front_matter import parse_front_matter
 from dowse.reading.shorten import MAX_TITLE_CHARS, shorten
-from dowse.sources.document_types import suffix_of
+from dowse.sources.document_types import document_language, suffix_of
 from dowse.types import Reading
 
 _DATE_KEYS = (
@@ -44,8 +43,6 @@ class _ParsedFiles:
 
     group: FileGroup
     reading: Reading
-    source: str = ""
-    """The content of the file, for reStructuredText and plain text."""
     front_matter: Mapping[str, Any] = field(default_factory=dict)
     start: int = 0
     """The character at which the text begins after its front front_matter."""
@@ -60,20 +57,15 @@ class _ParsedFiles:
 def read_file_group(group: FileGroup, files: Mapping[str, bytes], archive: Archive) -> ArchivedDocument:
     """Return the document of a group of files. Raise FormatNotReadable where the parser of its format is not installed."""
     parsed = _parse_files(group, files)
-    header = (
-        parse_rfc_header(parsed.source or parsed.reading.text[parsed.start :], group.path)
-        if group.form == "text"
-        else None
-    )
+    header = parse_rfc_header(parsed.reading.text[parsed.start :], group.path) if group.form == "text" else None
     url = next(filter(is_web_url, _text_values(parsed.stated_values, _URL_KEYS)), "")
     citations = extract_citations(
         parsed.reading,
         start=parsed.start,
-        source=parsed.source if suffix_of(group.path) == ".rst" else "",
         base_url=url if group.form == "capture" else "",
         header=header,
         front_matter=parsed.front_matter,
-        is_markdown=suffix_of(group.path) != ".txt",
+        language=document_language(group.path),
     )
     return _make_document(parsed, archive, header, url, citations)
 
@@ -91,6 +83,7 @@ def _make_document(
     citations: tuple[CitationInText, ...] = (),
 ) -> ArchivedDocument:
     group = parsed.group
+    is_markdown = document_language(group.path) == "markdown"
     question = next(_text_values(parsed.stated_values, _QUESTION_KEYS), "")
     folder = group.path.rpartition("/")[0]
     return ArchivedDocument(
@@ -100,7 +93,7 @@ def _make_document(
         text=parsed.reading.text,
         source="url-content" if group.form == "capture" or archive == "url-content" else "research",
         type=_choose_type(group, parsed.front_matter, header),
-        body_start=parsed.start or (parsed.reading.text.find("\n\n") + 1 if header and parsed.source else 0),
+        body_start=parsed.start or (parsed.reading.text.find("\n\n") + 1 if header and not is_markdown else 0),
         date=_find_date(group, parsed.stated_values, header),
         question=question[:MAX_QUESTION_CHARACTERS],
         url=url,
@@ -118,12 +111,12 @@ def _parse_files(group: FileGroup, files: Mapping[str, bytes]) -> _ParsedFiles:
     data, suffix = files[group.path], suffix_of(group.path)
     metadata = parse_metadata(files[group.entries[1].path]) if len(group.entries) > 1 else {}
     if group.form == "query":
-        reading, source = read_document(result_to_markdown(data).encode(), f"{group.path.removesuffix('.json')}.md"), ""
+        reading = read_document(result_to_markdown(data).encode(), f"{group.path.removesuffix('.json')}.md")
     else:
-        reading, source = read_document(data, group.path), decode(data).text if suffix in (".rst", ".txt") else ""
+        reading = read_document(data, group.path)
     has_front_matter = group.form == "query" or suffix in _FRONT_MATTER_SUFFIXES
     front_matter, start = parse_front_matter(reading.text) if has_front_matter else ({}, 0)
-    return _ParsedFiles(group, reading, source, front_matter, start, metadata)
+    return _ParsedFiles(group, reading, front_matter, start, metadata)
 
 
 def _choose_title(parsed: _ParsedFiles, header: RfcHeader | None, question: str) -> str:

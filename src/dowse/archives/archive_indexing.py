@@ -1,6 +1,5 @@
 """One indexing run: updates the database to the files of the archives, in one transaction."""
 
-import sqlite3
 import time
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -8,7 +7,7 @@ from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_locations import Archive, ArchiveLocations
-from dowse.archives.archive_types import ArchiveReport, CitationKind
+from dowse.archives.archive_types import ArchiveReport
 from dowse.archives.archive_writer import ArchiveWriter
 from dowse.archives.citation_resolution import resolve_citations
 from dowse.archives.ingest import RECIPE, ArchiveIngest
@@ -27,13 +26,12 @@ def update_database(
     progress: Progress | None = None,
     *,
     prunes: bool = False,
-    quotes: bool | None = None,
     on_folder: Mapping[Archive, FolderCallback] | None = None,
 ) -> ArchiveReport:
     """Update the database to the files of the archives. All changes become visible together, or none where the run fails.
 
     The documents of an archive whose folder is missing are kept, unless `prunes`: the folder may be on a disk
-    that is not plugged in. `quotes` turns the search for quotations on or off from now on; None leaves it as it is.
+    that is not plugged in.
     """
     started, report = time.perf_counter(), ArchiveReport()
     if not locations.present and not prunes:
@@ -56,7 +54,6 @@ def update_database(
             other_files = [other for ingest in ingests for other in ingest.other_files]
             resolve_citations(connection, roots, other_files, None if writer.has_changed_names else writer.changed)
             writer.finish()
-        _update_quotations(database, connection, writer, quotes, is_changed=report.changed_anything)
         writer.merge_segments()
         (report.citations,) = connection.execute("SELECT COUNT(*) FROM citations WHERE is_citation").fetchone()
     report.warnings += _describe_problems(report.problems)
@@ -114,26 +111,6 @@ def _remove_missing_documents(
         for number in removed:
             writer.remove(number)
         report.removed += len(removed)
-
-
-def _update_quotations(
-    database: ArchiveDatabase,
-    connection: sqlite3.Connection,
-    writer: ArchiveWriter,
-    quotes: bool | None,
-    *,
-    is_changed: bool,
-) -> None:
-    was_on = database.fact("quotes") == "yes"
-    is_on = was_on if quotes is None else quotes
-    if is_on and (is_changed or not was_on):
-        from dowse.archives.quotations import find_quotations  # imported only where quotations are wanted
-
-        find_quotations(connection)
-        writer.set_fact("quotes", "yes")
-    elif was_on and not is_on:
-        connection.execute("DELETE FROM citations WHERE kind = ?", (CitationKind.QUOTE,))
-        writer.set_fact("quotes", "no")
 
 
 def _record_facts(database: ArchiveDatabase, writer: ArchiveWriter, locations: ArchiveLocations) -> None:

@@ -1,9 +1,9 @@
 """The jobs of the archives in a parser process: read the files of a document, or a bibliography."""
 
+from dataclasses import asdict, replace
 from typing import Any
 
 from dowse.archives.archive_documents import read_file_group
-from dowse.archives.archive_types import ArchivedDocument
 from dowse.archives.bibtex import parse_bibtex
 from dowse.archives.file_groups import FileGroup
 from dowse.errors import FormatNotReadable
@@ -22,8 +22,7 @@ def prepare(_fields: Fields) -> None:
 def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     """Read the files of a group, whose contents follow each other; return the fields and the text of the document."""
     if fields["form"] == "bibliography":
-        entries = [(entry.key, entry.url, entry.identity, entry.title) for entry in parse_bibtex(decode(data).text)]
-        return {"entries": entries}, b""
+        return {"entries": [asdict(entry) for entry in parse_bibtex(decode(data).text)]}, b""
     files, at = dict[str, bytes](), 0
     for path, length in fields["files"]:
         files[path] = data[at : at + length]
@@ -33,22 +32,4 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
         document = read_file_group(group, files, fields["archive"])
     except FormatNotReadable as error:
         return {"unreadable": str(error)}, b""
-    return _document_to_json(document), document.text.encode("utf-8", "surrogatepass")
-
-
-def _document_to_json(document: ArchivedDocument) -> Fields:
-    return {
-        "title": document.title,
-        "source": document.source,
-        "type": document.type,
-        "body_start": document.body_start,
-        "date": document.date,
-        "question": document.question,
-        "url": document.url,
-        "keys": document.keys,
-        "names": document.names,
-        "citations": [
-            (cited.url, cited.kind, cited.key, cited.context, cited.line, cited.confidence)
-            for cited in document.citations
-        ],
-    }
+    return asdict(replace(document, text="")), document.text.encode("utf-8", "surrogatepass")

@@ -51,7 +51,7 @@ def _make_parsed(
     if "unreadable" in reply.fields:
         return Verdict(group.path, Reason.UNREADABLE, detail=reply.fields["unreadable"])
     if group.form == "bibliography":
-        entries = (BibEntry(*entry) for entry in reply.fields.get("entries", ()))
+        entries = (BibEntry(**entry) for entry in reply.fields.get("entries", ()))
         return ParsedFileGroup(entries=tuple(entries), problem=reply.problem)
     if reply.problem:
         return ParsedFileGroup(read_as_plain_document(group, files, archive), problem=reply.problem)
@@ -59,21 +59,8 @@ def _make_parsed(
 
 
 def _document_from_json(group: FileGroup, archive: Archive, fields: dict[str, Any], text: bytes) -> ArchivedDocument:
-    return ArchivedDocument(
-        archive=archive,
-        path=group.path,
-        title=fields["title"],
-        text=text.decode("utf-8", "surrogatepass"),
-        source=fields["source"],
-        type=fields["type"],
-        body_start=fields["body_start"],
-        date=fields["date"],
-        question=fields["question"],
-        url=fields["url"],
-        keys=tuple(fields["keys"]),
-        names=tuple(fields["names"]),
-        citations=tuple(
-            CitationInText(url, CitationKind(kind), key, context, line, confidence)
-            for url, kind, key, context, line, confidence in fields["citations"]
-        ),
-    )
+    """Return a document; its place is that of the request, whatever a parser process says."""
+    lists = {name: tuple(fields[name]) for name in ("keys", "names")}
+    citations = tuple(CitationInText(**{**cited, "kind": CitationKind(cited["kind"])}) for cited in fields["citations"])
+    known = {"archive": archive, "path": group.path, "text": text.decode("utf-8", "surrogatepass")}
+    return ArchivedDocument(**{**fields, **lists, **known, "citations": citations})

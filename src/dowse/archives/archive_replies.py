@@ -1,13 +1,12 @@
 """JSON replies about the archives, shared by the tools and the command line; the specification sets names and shapes."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, Highlight, StoredArchiveDocument
-from dowse.archives.citation_graph import graph_from, path_between
-from dowse.archives.graph_queries import Duplicates, MostCited, UnarchivedPage
+from dowse.archives.citation_graph import graph_from
+from dowse.archives.graph_queries import broken_links, most_cited, most_cited_unarchived
 
 MAX_CITATIONS = 50
 """Citations of a hit in each direction in the reply of a search; `find_citations` returns all."""
@@ -24,18 +23,17 @@ def search_reply(
     include_citations: bool,
     citation_depth: int,
     limit: int,
-    inferred: bool = False,
 ) -> Reply:
     """Return the reply of `searchLocalArchives`."""
     numbers = [hit.document.number for hit in hits]
     results = [_result_reply(hit) for hit in hits]
     reply: Reply = {"results": results}
     if include_citations and hits:
-        citing = database.citations_from_each(numbers, inferred=inferred)
-        cited = database.citations_to_each(numbers, inferred=inferred)
+        citing = database.citations_from_each(numbers)
+        cited = database.citations_to_each(numbers)
         for number, result in zip(numbers, results, strict=True):
             result["citations"] = _hit_citations(citing[number], cited[number])
-        reply["citationGraph"] = graph_reply(graph_from(database, numbers, citation_depth, inferred=inferred))
+        reply["citationGraph"] = graph_reply(graph_from(database, numbers, citation_depth))
     reply["metadata"] = {
         "totalResults": len(results),
         "query": query,
@@ -87,13 +85,12 @@ def citations_reply(
     direction: str,
     depth: int,
     limit: int,
-    inferred: bool,
 ) -> Reply:
     """Return the citations in and of one document."""
     reply: Reply = {"document": document_reply(document)}
     for name, found in (
-        ("citing", database.citations_from(document.number, inferred=inferred) if direction != "cited" else None),
-        ("cited", database.citations_to(document.number, inferred=inferred) if direction != "citing" else None),
+        ("citing", database.citations_from(document.number) if direction != "cited" else None),
+        ("cited", database.citations_to(document.number) if direction != "citing" else None),
     ):
         if found is not None:
             shown = found[:limit]
@@ -101,59 +98,27 @@ def citations_reply(
             reply[name] = [_citation_with_titles(citation, titles) for citation in shown]
             reply[f"total{name.capitalize()}"] = len(found)
     if depth > 1:
-        reply["citationGraph"] = graph_reply(graph_from(database, [document.number], depth, inferred=inferred))
+        reply["citationGraph"] = graph_reply(graph_from(database, [document.number], depth))
     return reply
 
 
-def path_reply(
-    database: ArchiveDatabase,
-    source: StoredArchiveDocument,
-    target: StoredArchiveDocument,
-    *,
-    direction: str,
-    inferred: bool,
-) -> Reply:
-    """Return the shortest chain of citations between two documents."""
-    chain = path_between(
-        database,
-        source.number,
-        target.number,
-        direction="either" if direction == "either" else "citing",
-        inferred=inferred,
-    )
-    if chain is None:
-        return {"found": False, "from": document_reply(source), "to": document_reply(target), "path": [], "steps": []}
-    documents = database.documents(chain)
-    steps = [
-        _path_step(database, documents[number], documents[after], inferred=inferred)
-        for number, after in pairwise(chain)
-    ]
-    return {
-        "found": True,
-        "length": len(chain) - 1,
-        "path": [document_reply(documents[number]) for number in chain],
-        "steps": steps,
-    }
-
-
-def most_cited_reply(found: Sequence[MostCited], outside: Sequence[UnarchivedPage]) -> Reply:
+def most_cited_reply(database: ArchiveDatabase, limit: int) -> Reply:
     """Return the most cited documents of the archives, and the most cited pages outside of them."""
     return {
         "documents": [
-            document_reply(cited.document) | {"citedBy": cited.documents, "citations": cited.citations}
-            for cited in found
+            document_reply(document) | {"citedBy": documents, "citations": citations}
+            for document, documents, citations in most_cited(database, limit)
         ],
-        "outside": [{"url": page.url, "citedBy": page.documents, "citations": page.citations} for page in outside],
+        "outside": [
+            {"url": url, "citedBy": documents, "citations": citations}
+            for url, documents, citations in most_cited_unarchived(database, limit)
+        ],
     }
 
 
-def orphans_reply(found: Sequence[StoredArchiveDocument], total: int) -> Reply:
-    """Return the documents without citations."""
-    return {"documents": [document_reply(document) for document in found], "total": total}
-
-
-def broken_reply(database: ArchiveDatabase, found: Sequence[Citation], total: int) -> Reply:
+def broken_reply(database: ArchiveDatabase, limit: int) -> Reply:
     """Return the broken links."""
+    found, total = broken_links(database, limit)
     titles = _titles_and_paths(database, found)
     return {
         "links": [
@@ -165,17 +130,6 @@ def broken_reply(database: ArchiveDatabase, found: Sequence[Citation], total: in
                 "sourcePath": titles[citation.source_id][1],
             }
             for citation in found
-        ],
-        "total": total,
-    }
-
-
-def duplicates_reply(found: Sequence[Duplicates], total: int) -> Reply:
-    """Return the pages that are archived more than once."""
-    return {
-        "groups": [
-            {"why": group.why, "documents": [document_reply(document) for document in group.documents]}
-            for group in found
         ],
         "total": total,
     }
@@ -203,17 +157,6 @@ def _hit_citations(citing: Sequence[Citation], cited: Sequence[Citation]) -> Rep
     if max(len(citing), len(cited)) > MAX_CITATIONS:
         reply |= {"totalCiting": len(citing), "totalCited": len(cited)}
     return reply
-
-
-def _path_step(
-    database: ArchiveDatabase, document: StoredArchiveDocument, other: StoredArchiveDocument, *, inferred: bool
-) -> Reply:
-    """Return the first citation between two documents, in either direction."""
-    for source, target in ((document, other), (other, document)):
-        for citation in database.citations_from(source.number, inferred=inferred):
-            if citation.target_id == target.id:
-                return citation_reply(citation) | {"kind": citation.kind, "line": citation.line}
-    return {}
 
 
 def _citation_with_titles(citation: Citation, titles: dict[str, tuple[str, str]]) -> Reply:

@@ -1,8 +1,4 @@
-"""The tables of the database, as the migration steps from an empty database to the current format.
-
-A step is never edited once released: a change is a new step, and an older database runs the
-steps it lacks when it is opened.
-"""
+"""The tables of the database."""
 
 APPLICATION_ID = 0x646F7761
 """Spells `dowa`, and tells this database from any other."""
@@ -28,10 +24,8 @@ STEPS: tuple[str, ...] = (
         question TEXT NOT NULL,
         url TEXT NOT NULL,
         names TEXT NOT NULL,
-        content_hash BLOB NOT NULL,
         UNIQUE (archive, path)
     );
-    CREATE INDEX documents_by_content ON documents (content_hash);
 
     -- `body` is the character at which the text begins after its front matter.
     CREATE TABLE content (
@@ -86,7 +80,7 @@ STEPS: tuple[str, ...] = (
         kind TEXT NOT NULL,
         context TEXT NOT NULL,
         line INTEGER NOT NULL,
-        confidence REAL NOT NULL,
+        confidence REAL NOT NULL DEFAULT 1.0,
         fault TEXT NOT NULL DEFAULT '',
         is_citation INTEGER NOT NULL DEFAULT 1,
         PRIMARY KEY (source, ordinal)
@@ -94,13 +88,12 @@ STEPS: tuple[str, ...] = (
     CREATE INDEX citations_by_target ON citations (target, source);
     CREATE INDEX citations_by_key ON citations (key);
 
-    -- Every word of the documents, and how many have it; the others are how it is compared: without accents,
-    -- by its stem, and by which letters it has (`words.letters`).
+    -- Every word of the documents, and how many have it; the others are how it is compared: without accents and
+    -- by its stem. Words with similar letters are found in memory.
     CREATE TABLE words (
         word TEXT PRIMARY KEY,
         folded TEXT NOT NULL,
         stem TEXT NOT NULL,
-        letters INTEGER NOT NULL,
         documents INTEGER NOT NULL
     ) WITHOUT ROWID;
     CREATE INDEX words_by_folded ON words (folded, documents);
@@ -111,19 +104,5 @@ STEPS: tuple[str, ...] = (
         title, question, content, content = '', columnsize = 1,
         tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
     );
-    """,
-    """
-    -- Words with similar letters are found in memory.
-    CREATE TABLE new_words (
-        word TEXT PRIMARY KEY,
-        folded TEXT NOT NULL,
-        stem TEXT NOT NULL,
-        documents INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    INSERT INTO new_words SELECT word, folded, stem, documents FROM words;
-    DROP TABLE words;
-    ALTER TABLE new_words RENAME TO words;
-    CREATE INDEX words_by_folded ON words (folded, documents);
-    CREATE INDEX words_by_stem ON words (stem);
     """,
 )

@@ -25,13 +25,6 @@ class CitationKind(StrEnum):
     """`:pep:` and `:rfc:` in reStructuredText."""
     HEADER = "header"
     """A field such as `Requires` at the head of a proposal or RFC, or a list in front matter."""
-    MENTION = "mention"
-    """Inferred: the name of a document in running text, such as “PEP 8”."""
-    QUOTE = "quote"
-    """Inferred: words of a captured page."""
-
-
-INFERRED = (CitationKind.MENTION, CitationKind.QUOTE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +38,6 @@ class CitationInText:
     """The identity of the cited document (see `url_identities`); empty for a link to a file."""
     context: str = ""
     line: int = 0
-    confidence: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)

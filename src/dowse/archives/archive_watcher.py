@@ -35,12 +35,11 @@ def index_once(
     progress: Progress | None = None,
     *,
     prunes: bool = False,
-    quotes: bool | None = None,
     on_folder: dict[Archive, Callable[[str], None]] | None = None,
 ) -> ArchiveReport:
     """Run once, after any run of another process has ended."""
     with run_lock(locations).held(RUN_LOCK_SECONDS):
-        return update_database(database, locations, progress, prunes=prunes, quotes=quotes, on_folder=on_folder)
+        return update_database(database, locations, progress, prunes=prunes, on_folder=on_folder)
 
 
 def run_lock(locations: ArchiveLocations) -> Lock:

@@ -1,4 +1,4 @@
-"""Writing and removing of documents in the database, within the transaction of citation run."""
+"""Writing and removing of documents in the database, within the transaction of a run."""
 
 import hashlib
 import json
@@ -14,7 +14,7 @@ from dowse.archives.bibtex import BibEntry
 from dowse.types import Stat
 
 _ID_DIGITS = 16
-"""Hexadecimal digits of an id: 64 bits. Two of a million documents share an id in citation of 37 million archives."""
+"""Hexadecimal digits of an id: 64 bits. Two of a million documents share an id in one of 37 million archives."""
 
 MAX_SEGMENTS = 6
 """Parts that the full-text index may have after a run."""
@@ -41,7 +41,7 @@ class SeenFile:
 
 
 class ArchiveWriter:
-    """Writes documents within citation transaction. Changes to the vocabulary are collected and written at the end."""
+    """Writes documents within a transaction. Changes to the vocabulary are collected and written at the end."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -51,7 +51,7 @@ class ArchiveWriter:
         self.has_changed_names = False
         """Whether links may resolve differently: a document was added, removed or renamed."""
 
-    def put(self, document: ArchivedDocument, content_hash: bytes) -> tuple[int, bool]:
+    def put(self, document: ArchivedDocument) -> tuple[int, bool]:
         """Add or replace the document at its path. Return its number, and whether it is new."""
         known = self._connection.execute(
             "SELECT number, title, names FROM documents WHERE archive = ? AND path = ?",
@@ -59,19 +59,19 @@ class ArchiveWriter:
         ).fetchone()
         names = json.dumps(document.names)
         if known is None:
-            number = self._add(document, names, content_hash)
+            number = self._add(document, names)
             self.has_changed_names = True
         else:
             number = int(known[0])
             self._remove_words(number)
-            self._replace(number, document, names, content_hash)
+            self._replace(number, document, names)
             self.has_changed_names |= (known[1], known[2]) != (document.title, names)
         self._connection.executemany(
             "INSERT OR IGNORE INTO identities VALUES (?, ?)", [(key, number) for key in document.keys]
         )
         self._connection.executemany(
-            "INSERT INTO citations (source, ordinal, url, written, key, kind, context, line, confidence) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO citations (source, ordinal, url, written, key, kind, context, line) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
             [
                 (
                     number,
@@ -82,7 +82,6 @@ class ArchiveWriter:
                     citation.kind,
                     citation.context,
                     citation.line,
-                    citation.confidence,
                 )
                 for ordinal, citation in enumerate(document.citations)
             ],
@@ -146,26 +145,26 @@ class ArchiveWriter:
         self._connection.execute("DELETE FROM words WHERE documents <= 0")
         self._connection.execute("UPDATE facts SET value = CAST(value AS INTEGER) + 1 WHERE key = 'sequence'")
 
-    def _add(self, document: ArchivedDocument, names: str, content_hash: bytes) -> int:
+    def _add(self, document: ArchivedDocument, names: str) -> int:
         cursor = self._connection.execute(
-            "INSERT INTO documents (id, archive, path, title, date, source, type, question, url, names, content_hash) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO documents (id, archive, path, title, date, source, type, question, url, names) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 document_id(document.archive, document.path), document.archive, document.path, document.title,
-                document.date, document.source, document.type, document.question, document.url, names, content_hash,
+                document.date, document.source, document.type, document.question, document.url, names,
             ),
         )  # fmt: skip
         number = int(cursor.lastrowid or 0)
         self._connection.execute("INSERT INTO content VALUES (?, ?, ?)", (number, document.text, document.body_start))
         return number
 
-    def _replace(self, number: int, document: ArchivedDocument, names: str, content_hash: bytes) -> None:
+    def _replace(self, number: int, document: ArchivedDocument, names: str) -> None:
         self._connection.execute(
-            "UPDATE documents SET title = ?, date = ?, source = ?, type = ?, question = ?, url = ?, names = ?, "
-            "content_hash = ? WHERE number = ?",
+            "UPDATE documents SET title = ?, date = ?, source = ?, type = ?, question = ?, url = ?, names = ? "
+            "WHERE number = ?",
             (
                 document.title, document.date, document.source, document.type, document.question, document.url, names,
-                content_hash, number,
+                number,
             ),
         )  # fmt: skip
         self._connection.execute(

@@ -1,11 +1,11 @@
-"""The graph of citations: the neighbourhood of documents, the whole graph, and shortest chains."""
+"""The graph of citations: the neighbourhood of documents, and the whole graph."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from heapq import nsmallest
 from typing import Any, Literal
 
-from dowse.archives.archive_database import EXPLICIT_ONLY, ArchiveDatabase
+from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import CitationGraph, Edge, Node
 
 MAX_NODES = 150
@@ -13,7 +13,7 @@ MAX_EDGES = 500
 """Limits of the graph in a reply, whose budget would not hold more. Pictures have limits of their own."""
 _EDGES = (
     "SELECT source, target, MAX(confidence) FROM citations "
-    "WHERE is_citation AND target IS NOT NULL{} GROUP BY source, target"
+    "WHERE is_citation AND target IS NOT NULL GROUP BY source, target"
 )
 
 Pair = tuple[int, int]
@@ -24,7 +24,6 @@ def graph_from(
     starts: Sequence[int],
     depth: int,
     *,
-    inferred: bool = False,
     max_nodes: int = MAX_NODES,
     max_edges: int = MAX_EDGES,
 ) -> CitationGraph:
@@ -35,7 +34,7 @@ def graph_from(
     """
     with database.snapshot():
         distances = dict.fromkeys(dict.fromkeys(starts[:max_nodes]), 0)
-        known = load_edges(database, inferred=inferred)
+        known = load_edges(database)
         edges, left_out = dict[Pair, float](), max(0, len(set(starts)) - len(distances))
         frontier = list(distances)
         for distance in range(1, depth + 1):
@@ -48,12 +47,10 @@ def graph_from(
         return _build_graph(database, distances, edges, left_out, max_edges)
 
 
-def whole_graph(
-    database: ArchiveDatabase, *, inferred: bool = False, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES
-) -> CitationGraph:
+def whole_graph(database: ArchiveDatabase, *, max_nodes: int = MAX_NODES, max_edges: int = MAX_EDGES) -> CitationGraph:
     """Return the documents with the most citations, in and out, and all citations between them."""
     with database.snapshot():
-        known = load_edges(database, inferred=inferred)
+        known = load_edges(database)
         degrees = dict[int, int]()
         for source, target in known.confidence:
             degrees[source] = degrees.get(source, 0) + 1
@@ -66,36 +63,6 @@ def whole_graph(
             if pair[0] in distances and pair[1] in distances
         }
         return _build_graph(database, distances, edges, max(0, len(chosen) - max_nodes), max_edges)
-
-
-def path_between(
-    database: ArchiveDatabase,
-    source: int,
-    target: int,
-    *,
-    direction: Literal["citing", "either"] = "citing",
-    inferred: bool = False,
-) -> list[int] | None:
-    """Return the shortest chain of citations from one document to another, as numbers; None where there is none.
-
-    `citing` follows citations from the citing to the cited document, `either` in both directions. Of several
-    chains of the same length, the result is always the same one.
-    """
-    if source == target:
-        return [source]
-    known, came_from, frontier = load_edges(database, inferred=inferred), {source: source}, [source]
-    while frontier:
-        steps = [(number, other) for number in frontier for other in known.out.get(number, ())]
-        if direction == "either":
-            steps += [(number, other) for number in frontier for other in known.into.get(number, ())]
-        frontier = []
-        for number, other in sorted(steps):
-            if other not in came_from:
-                came_from[other] = number
-                frontier.append(other)
-        if target in came_from:
-            return _trace_back(came_from, target)
-    return None
 
 
 class Edges:
@@ -119,10 +86,9 @@ class Edges:
         return found
 
 
-def load_edges(database: ArchiveDatabase, *, inferred: bool = False) -> Edges:
+def load_edges(database: ArchiveDatabase) -> Edges:
     """Return the edges of a database, cached until it changes. Reading 25,000 takes 40 ms, walking along them almost nothing."""
-    query = _EDGES.format("" if inferred else EXPLICIT_ONLY)
-    return database.derived(f"edges:{inferred}", lambda: Edges(database.rows(query)))
+    return database.derived("edges", lambda: Edges(database.rows(_EDGES)))
 
 
 def _choose_neighbours(found: set[Pair], known: dict[int, int], limit: int) -> tuple[list[int], int]:
@@ -169,10 +135,3 @@ def _truncation_note(nodes: int, left_out: int, edges: int) -> str:
     if not parts:
         return ""
     return f"The graph shows {nodes:,} documents; {' and '.join(parts)} are left out."
-
-
-def _trace_back(came_from: dict[int, int], target: int) -> list[int]:
-    chain = [target]
-    while came_from[chain[-1]] != chain[-1]:
-        chain.append(came_from[chain[-1]])
-    return chain[::-1]

@@ -26,22 +26,21 @@ def extract_citations(
     reading: Reading,
     *,
     start: int = 0,
-    source: str = "",
     base_url: str = "",
     header: RfcHeader | None = None,
     front_matter: Mapping[str, Any] | None = None,
-    is_markdown: bool = True,
+    language: str = "markdown",
 ) -> tuple[CitationInText, ...]:
     """Return all citations of a document, each link once, in order.
 
-    `start` is the character at which the text begins after its front matter, `source` the content of a
-    reStructuredText file, `base_url` the URL that relative links of a captured page are resolved against.
+    `start` is the character at which the text begins after its front matter, `base_url` the URL that relative links
+    of a captured page are resolved against.
     """
     contexts = CitationContexts(reading.text)
-    roles = _find_roles(source)
-    links = reading.links if is_markdown else tuple(_bare_links(reading.text, contexts))
+    roles = _find_roles(reading.text) if language == "rst" else frozenset()
+    links = tuple(_bare_links(reading.text, contexts)) if language == "text" else reading.links
     found = [cited for link in links if (cited := _citation_from_link(link, contexts, base_url, roles))]
-    found += find_text_citations(reading.text, start, contexts, is_markdown=is_markdown)
+    found += find_text_citations(reading.text, start, contexts, language)
     found.sort(key=lambda cited: cited.line)
     return (*_header_citations(header), *_front_matter_citations(front_matter or {}), *found)[
         :MAX_CITATIONS_PER_DOCUMENT

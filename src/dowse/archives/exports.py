@@ -1,4 +1,4 @@
-"""Exports: documents as BibTeX and CSL-JSON, and the whole archives as JSON."""
+"""Exports: documents as BibTeX, and the whole archives as JSON."""
 
 import json
 import re
@@ -18,11 +18,6 @@ def as_bibtex(documents: Iterable[StoredArchiveDocument]) -> str:
     return "\n".join(map(_bibtex_entry, documents))
 
 
-def as_csl(documents: Iterable[StoredArchiveDocument]) -> str:
-    """Return CSL-JSON, as Zotero and pandoc read it."""
-    return json.dumps([_csl_item(document) for document in documents], ensure_ascii=False, indent=1) + "\n"
-
-
 def export_all(database: ArchiveDatabase) -> Iterator[str]:
     """Yield all documents with their texts and citations, as parts of one JSON object."""
     yield '{"documents": [\n'
@@ -31,7 +26,7 @@ def export_all(database: ArchiveDatabase) -> Iterator[str]:
             "text": database.text(document.number),
             "citing": [
                 citation_reply(citation) | {"kind": citation.kind, "line": citation.line}
-                for citation in database.citations_from(document.number, inferred=True)
+                for citation in database.citations_from(document.number)
             ],
         }
         yield (",\n" if number else "") + json.dumps(value, ensure_ascii=False)
@@ -49,21 +44,6 @@ def _bibtex_entry(document: StoredArchiveDocument) -> str:
     fields |= {"urldate": document.date or ""} if document.url else {}
     lines = [f"  {name} = {{{value}}}" for name, value in fields.items() if value]
     return f"@{'online' if document.url else 'misc'}{{{document.id},\n" + ",\n".join(lines) + "\n}\n"
-
-
-def _csl_item(document: StoredArchiveDocument) -> dict[str, Any]:
-    item: dict[str, Any] = {
-        "id": document.id,
-        "type": "webpage" if document.url else "report",
-        "title": document.title,
-        "archive_location": document.path,
-    }
-    if document.url:
-        item["URL"] = document.url
-    if document.date:
-        parts = {"date-parts": [[int(part) for part in document.date.split("-")]]}
-        item["accessed" if document.source == "url-content" else "issued"] = parts
-    return item
 
 
 def _escape_tex(text: str) -> str:

@@ -1,4 +1,4 @@
-"""Citations in running text: DOIs, arXiv ids, keys of a bibliography, and mentions of documents such as “PEP 8”.
+"""Citations in running text: DOIs, arXiv ids, and keys of a bibliography.
 
 Code, links, HTML and front matter are not running text.
 """
@@ -9,30 +9,25 @@ from collections.abc import Iterator
 
 from dowse.archives.archive_types import CitationInText, CitationKind
 from dowse.archives.citation_context import CitationContexts
-from dowse.archives.url_identities import ARXIV, DOI, arxiv_identity, doi_identity, find_mentions, trim_doi
+from dowse.archives.url_identities import ARXIV, DOI, arxiv_identity, doi_identity, trim_doi
+from dowse.markup_lines import MARKUP_LANGUAGES
 from dowse.reading.markdown_events import parse_markdown
-
-MENTION_CONFIDENCE = 0.6
-"""Confidence of a mention: “PEP 8” is unambiguous, but half of the mentions in the PEPs are asides."""
+from dowse.reading.markup_text import blank_markup
 
 _KEY = re.compile(r"@(?<![\w@./:]@)(?:\{(?P<braced>[^{}\s]{1,100})\}|(?P<key>[A-Za-z0-9_][\w:.#$%&+?<>~/-]{0,99}))")
 _NON_PROSE_TAGS = ("CodeBlock", "Link", "Image", "HtmlBlock", "MetadataBlock")
 _NON_PROSE_EVENTS = ("Code", "Html", "InlineHtml")
 
 
-def find_text_citations(
-    text: str, start: int, contexts: CitationContexts, *, is_markdown: bool
-) -> Iterator[CitationInText]:
+def find_text_citations(text: str, start: int, contexts: CitationContexts, language: str) -> Iterator[CitationInText]:
     """Yield the citations in the running text from a character on, in order."""
-    found = list(_find_candidates(text, start))
+    found = list(_find_candidates(blank_markup(text, language) if language in MARKUP_LANGUAGES else text, start))
     if not found:
         return
-    non_prose = _NonProse(text, start) if is_markdown else None
+    non_prose = _NonProse(text, start) if language == "markdown" else None
     for at, end, cited in sorted(found, key=lambda candidate: candidate[0]):
         if non_prose is None or not non_prose.contains(at):
-            yield CitationInText(
-                cited.url, cited.kind, cited.key, contexts.around(at, end), contexts.line_of(at), cited.confidence
-            )
+            yield CitationInText(cited.url, cited.kind, cited.key, contexts.around(at, end), contexts.line_of(at))
 
 
 def _find_candidates(text: str, start: int) -> Iterator[tuple[int, int, CitationInText]]:
@@ -52,11 +47,6 @@ def _find_candidates(text: str, start: int) -> Iterator[tuple[int, int, Citation
         for match in _KEY.finditer(text, start):
             key = match["braced"] or match["key"].rstrip(":.#$%&+?<>~/-")
             yield match.start(), match.end(), CitationInText(f"@{key}", CitationKind.KEY)
-    for series, number, match in find_mentions(text):
-        if match.start() >= start:
-            url = series.address.format(number=number)
-            cited = CitationInText(url, CitationKind.MENTION, series.key(number), confidence=MENTION_CONFIDENCE)
-            yield match.start(), match.end(), cited
 
 
 class _NonProse:

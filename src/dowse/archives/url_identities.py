@@ -5,7 +5,6 @@
 
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,7 +39,6 @@ class Series:
     file: re.Pattern[str]
     number: str
     cites: tuple[str, ...]
-    mention: re.Pattern[str]
 
     def key(self, number: int) -> str:
         """Return the identity of the document with this number."""
@@ -59,7 +57,6 @@ def all_series() -> tuple[Series, ...]:
             re.compile(rf"(?:{entry['file']})(?:-[a-z][\w-]*)?", re.IGNORECASE),
             entry["number"],
             tuple(entry["cites"]),
-            re.compile(entry["mention"]),
         )
         for name, entry in _load_table()["series"].items()
     )
@@ -137,11 +134,3 @@ def _tracking_pattern() -> re.Pattern[str]:
 @cache
 def _load_table() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("url_identities.toml").read_text(encoding="utf-8"))
-
-
-def find_mentions(text: str) -> Iterator[tuple[Series, int, re.Match[str]]]:
-    """Yield the places where a text mentions a document of a series by its number."""
-    for series in all_series():
-        if series.name.upper() in text:
-            for match in series.mention.finditer(text):
-                yield series, int(match[1]), match

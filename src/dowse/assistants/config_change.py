@@ -16,7 +16,6 @@ from typing import Any
 
 from dowse.assistants.config_edits import entry_of, put_entry, remove_entry
 from dowse.assistants.guidance import put_guidance, remove_guidance
-from dowse.assistants.hook_entries import hook_entry, put_hook, remove_hook
 from dowse.assistants.known_assistants import Assistant
 from dowse.platform import make_private_folder, storage_root, write_atomically
 from dowse.small_files import read_small_file
@@ -66,24 +65,13 @@ def plan_install(assistant: Assistant, file: Path, command: str, arguments: list
 
 def plan_guidance(assistant: Assistant, file: Path) -> ConfigChange:
     """Return the change that writes the block of instructions into a file, or brings it up to date."""
-    return _plan_text(assistant, file, lambda text: put_guidance(file, text), remove_guidance)
-
-
-def plan_hook(assistant: Assistant, file: Path) -> ConfigChange:
-    """Return the change that makes an assistant run the hook, or brings its entry up to date."""
-    return _plan_text(assistant, file, lambda text: put_hook(text, hook_entry(assistant.hook_matcher)), remove_hook)
-
-
-def _plan_text(
-    assistant: Assistant, file: Path, put: Callable[[str], str], remove: Callable[[str], str | None]
-) -> ConfigChange:
     try:
         before = _read(file)
         text = _decode(before or b"")
-        after = put(text)
+        after = put_guidance(file, text)
         if after == text:
             return ConfigChange(assistant, file, "unchanged", before, before)
-        action = "added" if remove(text) is None else "updated"
+        action = "added" if remove_guidance(text) is None else "updated"
     except (OSError, ValueError, RecursionError) as error:
         return _skipped(assistant, file, error)
     return ConfigChange(assistant, file, action, before, _encode(after))
@@ -101,11 +89,6 @@ def plan_removal(assistant: Assistant, file: Path) -> ConfigChange:
 def plan_guidance_removal(assistant: Assistant, file: Path) -> ConfigChange:
     """Return the change that removes the block of instructions from a file."""
     return _plan_removal(assistant, file, remove_guidance)
-
-
-def plan_hook_removal(assistant: Assistant, file: Path) -> ConfigChange:
-    """Return the change that removes the hook from a file."""
-    return _plan_removal(assistant, file, remove_hook)
 
 
 def _plan_removal(assistant: Assistant, file: Path, remove: Callable[[str], str | None]) -> ConfigChange:

@@ -47,7 +47,8 @@ def put_entry(file: PurePath, text: str, path: tuple[str, ...], entry: dict[str,
     if not isinstance(holder, dict):
         raise ValueError(f"{'.'.join(path[:-1])} is not an object")
     holder[path[-1]] = entry
-    return _checked(file, _format(file).put(text, path, entry), [expected])
+    mark, body = _split_mark(text)
+    return _checked(file, mark + _format(file).put(body, path, entry), [expected])
 
 
 def remove_entry(file: PurePath, text: str, path: tuple[str, ...]) -> str:
@@ -59,7 +60,8 @@ def remove_entry(file: PurePath, text: str, path: tuple[str, ...]) -> str:
         del _holder(without, path[:-1])[path[-2]]
         _holder(empty, path[:-1])[path[-2]] = None
         allowed += [without, without or None, empty]
-    return _checked(file, _format(file).remove(text, path), allowed)
+    mark, body = _split_mark(text)
+    return _checked(file, mark + _format(file).remove(body, path), allowed)
 
 
 def _holder(value: Any, path: tuple[str, ...]) -> Any:
@@ -74,8 +76,13 @@ def _format(file: PurePath) -> _Format:
 
 
 def _parse(file: PurePath, text: str) -> Any:
-    body = text.removeprefix("\ufeff")
+    _, body = _split_mark(text)
     return _format(file).parse(body) if body.strip() else None
+
+
+def _split_mark(text: str) -> tuple[str, str]:
+    """Return the byte order mark of a text, if it has one, and the rest."""
+    return ("\ufeff", text[1:]) if text.startswith("\ufeff") else ("", text)
 
 
 def _checked(file: PurePath, text: str, allowed: list[Any]) -> str:

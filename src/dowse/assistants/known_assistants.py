@@ -57,11 +57,6 @@ class Assistant:
     alternatives: tuple[str, ...] = field(default=())
     guidance: tuple[str, ...] = field(default=())
     project_guidance: tuple[str, ...] = field(default=())
-    hooks: str = ""
-    """The file with its hooks, for one person; empty if it has none that can add to the result of a tool."""
-    project_hooks: str = ""
-    hook_matcher: str = ""
-    """The tools after which the hook runs."""
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -84,12 +79,6 @@ class Assistant:
         if project:
             return [project / name for name in self.project_guidance]
         return [places.resolve(template) for template in self.guidance]
-
-    def hook_file(self, places: Places, project: Path | None) -> Path | None:
-        """Return the file with its hooks: of a project, or of one person."""
-        if project:
-            return project / self.project_hooks if self.project_hooks else None
-        return places.resolve(self.hooks) if self.hooks else None
 
     def server_entry(self, command: str, arguments: list[str]) -> dict[str, Any]:
         """Return the entry that makes this assistant start a command."""

@@ -11,14 +11,9 @@ _UV_CACHE_FOLDER = "archive-v0"
 """uvx runs dowse from a folder of its cache, which it may delete."""
 
 
-def is_run_by_uvx() -> bool:
-    """Return whether uvx runs this dowse."""
-    return _UV_CACHE_FOLDER in Path(sys.executable).parts
-
-
 def own_command(*, is_shared: bool) -> list[str]:
     """Return the command that starts this dowse: its full path, or the bare name in a file that others share."""
-    if is_run_by_uvx() and (uvx := shutil.which("uvx")):
+    if _UV_CACHE_FOLDER in Path(sys.executable).parts and (uvx := shutil.which("uvx")):
         return ["uvx" if is_shared else uvx, "dowse"]
     if is_shared and shutil.which("dowse"):
         return ["dowse"]

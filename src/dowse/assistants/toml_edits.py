@@ -1,4 +1,7 @@
-"""Edits of TOML that add or remove one table and keep every other character."""
+"""Edits of TOML that add or remove one table and keep every other character.
+
+tomlkit would delete the comment above the next table together with the table before it.
+"""
 
 import json
 import re

@@ -1,4 +1,7 @@
-"""Edits of YAML that add or remove one member of a block mapping and keep every other character."""
+"""Edits of YAML that add or remove one member of a block mapping and keep every other character.
+
+ruamel.yaml would delete the comment above the next member too, and rewrite the spaces and indents of other lines.
+"""
 
 import json
 from typing import Any

@@ -3,14 +3,15 @@
 from collections.abc import Iterable
 from itertools import islice
 
-from dowse.chunking.markdown_sections import markdown_spans
+from dowse.chunking.markdown_sections import section_spans
 from dowse.chunking.spans import Span, Text, make_chunks
 from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, split_text
 from dowse.chunking.syntax import source_references, syntax_spans
+from dowse.markup_lines import MARKUP_LANGUAGES
 from dowse.types import Chunk, Kind
 
-_MARKDOWN_LANGUAGES = frozenset({"markdown", "html"})
-"""Languages whose documents arrive here as Markdown; HTML pages are converted when they are read."""
+_SECTIONED = frozenset({"markdown", "html", *MARKUP_LANGUAGES})
+"""Languages whose documents have sections; HTML pages are converted to Markdown when they are read."""
 
 
 def cut_text(text: str, language: str, kind: Kind, max_chunks: int) -> tuple[tuple[Chunk, ...], bool]:
@@ -36,6 +37,6 @@ def _first_chunks(text: Text, spans: Iterable[Span], max_chunks: int) -> tuple[t
 
 def _find_spans(text: Text, language: str, kind: Kind) -> Iterable[Span]:
     if kind == "docs":
-        return markdown_spans(text) if language in _MARKDOWN_LANGUAGES else split_text(text.characters, DOCS_SIZE)
+        return section_spans(text, language) if language in _SECTIONED else split_text(text.characters, DOCS_SIZE)
     spans = syntax_spans(text, language)
     return split_text(text.characters, CODE_SIZE) if spans is None else spans

@@ -1,12 +1,15 @@
-"""Cutting of Markdown by its sections, each with the headings above it."""
+"""Cutting of Markdown, reStructuredText and AsciiDoc by their sections, each with the headings above it."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING
 
 from dowse.chunking.spans import Span, Text
 from dowse.chunking.splitter import DOCS_SIZE, ChunkSize, split_text
+from dowse.line_numbers import split_lines
+from dowse.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 
 if TYPE_CHECKING:
     from pyromark.event import Event
@@ -63,14 +66,27 @@ class MarkdownSection:
         return self.end - self.start
 
 
-def markdown_spans(text: Text) -> Iterator[Span]:
-    """Return the spans of a Markdown text, from its first character to its last."""
-    for section in _join_short_sections(_group_sections(_find_blocks(text), len(text.characters))):
+def section_spans(text: Text, language: str) -> Iterator[Span]:
+    """Return the spans of a text, from its first character to its last."""
+    blocks = _markup_blocks(text, language) if language in MARKUP_LANGUAGES else _markdown_blocks(text)
+    for section in _join_short_sections(_group_sections(blocks, len(text.characters))):
         for start, end in _cut_section(text.characters, section):
             yield Span(start, end, headings=section.parents + section.titles)
 
 
-def _find_blocks(text: Text) -> list[MarkdownBlock]:
+def _markup_blocks(text: Text, language: str) -> list[MarkdownBlock]:
+    """Return the headings of a text, and the paragraphs that are not indented."""
+    lines = split_lines(text.characters)
+    starts = list(accumulate(map(len, lines), initial=0))
+    headings = find_markup_headings(lines, language)
+    blocks = {one.line: MarkdownBlock(starts[one.line], one.level, one.text) for one in headings}
+    for at, line in enumerate(lines):
+        if line.strip() and line[0] not in " \t" and (at == 0 or not lines[at - 1].strip()):
+            blocks.setdefault(at, MarkdownBlock(starts[at]))
+    return [block for _, block in sorted(blocks.items())]
+
+
+def _markdown_blocks(text: Text) -> list[MarkdownBlock]:
     """Return the top-level blocks of a text; headings inside lists and quotations count as text."""
     # Imported here because it takes 11 ms, and only Markdown needs it.
     from pyromark import Options, events_with_range

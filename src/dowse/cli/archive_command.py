@@ -20,17 +20,11 @@ if TYPE_CHECKING:
 database_option: Callable[[Any], Any] = click.option(
     "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
 )
-inferred_option: Callable[[Any], Any] = click.option(
-    "--inferred", is_flag=True, help="Include inferred citations: plain mentions and quotations."
-)
 
 _LAZY_COMMANDS = {
     "citations": "dowse.cli.archive_graph_command:citations",
-    "path": "dowse.cli.archive_graph_command:path",
     "most-cited": "dowse.cli.archive_graph_command:most_cited",
-    "orphans": "dowse.cli.archive_graph_command:orphans",
     "broken": "dowse.cli.archive_graph_command:broken",
-    "duplicates": "dowse.cli.archive_graph_command:duplicates",
     "graph": "dowse.cli.archive_picture_options:graph",
     "export": "dowse.cli.archive_picture_options:export",
 }
@@ -65,11 +59,6 @@ def archive() -> None:
 @click.option("--urls", metavar="DIR", help="The folder of captured pages.")
 @database_option
 @click.option("--watch", is_flag=True, help="Keep running, and index again after every change.")
-@click.option(
-    "--quotes/--no-quotes",
-    default=None,
-    help="Find captured pages that reports quote without a link; later runs keep this setting.",
-)
 @click.option("--prune", is_flag=True, help="Remove the documents of an archive whose folder does not exist.")
 @json_option
 def index(
@@ -78,7 +67,6 @@ def index(
     database: str | None,
     *,
     watch: bool,
-    quotes: bool | None,
     prune: bool,
     as_json: bool,
 ) -> int | CommandReply:
@@ -92,15 +80,15 @@ def index(
 
     locations = _find_locations(folder, urls, database)
     if watch:
-        if as_json or prune or quotes is not None:
-            raise click.UsageError("--watch cannot be combined with --json, --prune or --quotes.")
+        if as_json or prune:
+            raise click.UsageError("--watch cannot be combined with --json or --prune.")
         return _watch(locations)
     opened = create_database(locations.database)
     try:
         if run_lock(locations).is_taken():
             say(f"dowse: waiting for {run_lock(locations).owner()} to finish indexing")
         with progress_bar("Indexing archives") as progress:
-            report = index_once(opened, locations, progress, prunes=prune, quotes=quotes)
+            report = index_once(opened, locations, progress, prunes=prune)
         ((documents,),) = opened.rows("SELECT COUNT(*) FROM documents")
     except KeyboardInterrupt:
         say("dowse: Interrupted; the database is unchanged.")
@@ -130,7 +118,6 @@ def index(
     show_default=True,
     help="Depth of the citation graph in the JSON output.",
 )
-@inferred_option
 @database_option
 @json_option
 def search(
@@ -141,7 +128,6 @@ def search(
     exact: bool,
     citations: bool,
     depth: int,
-    inferred: bool,
     as_json: bool,
 ) -> int | CommandReply:
     """Search the archives. Exit code 1 if nothing is found."""
@@ -155,7 +141,7 @@ def search(
         hits = search_archives(archives, query, limit, fuzzy=not exact, masks=masks)
         found = search_reply(
             archives, hits, query=query, fuzzy=not exact, include_citations=citations, citation_depth=depth,
-            limit=limit, inferred=inferred,
+            limit=limit,
         )  # fmt: skip
         reply = screen_reply(found, masks=masks)
         titles = {document.id: document.title for document in archives.documents().values()} if citations else {}

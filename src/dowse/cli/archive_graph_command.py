@@ -1,10 +1,10 @@
-"""`dowse archive citations|path|most-cited|orphans|broken|duplicates`: queries about citations."""
+"""`dowse archive citations|most-cited|broken`: queries about citations."""
 
 from typing import Any
 
 import click
 
-from dowse.cli.archive_command import database_option, inferred_option, open_archives
+from dowse.cli.archive_command import database_option, open_archives
 from dowse.cli.archive_output import show_document
 from dowse.cli.common_arguments import json_option
 from dowse.cli.output import CommandReply, escape, pluralize, say, show
@@ -18,11 +18,10 @@ limit_option = click.option(
 @click.argument("document")
 @click.option("--only", type=click.Choice(["citing", "cited"]), help="Show only what it cites, or only what cites it.")
 @limit_option
-@inferred_option
 @database_option
 @json_option
 def citations(
-    document: str, only: str | None, database: str | None, *, limit: int, inferred: bool, as_json: bool
+    document: str, only: str | None, database: str | None, *, limit: int, as_json: bool
 ) -> int | CommandReply:
     """Show what DOCUMENT cites, and what cites it.
 
@@ -31,9 +30,7 @@ def citations(
     from dowse.archives.archive_replies import citations_reply
 
     with open_archives(database) as archives:
-        reply = citations_reply(
-            archives, archives.document(document), direction=only or "both", depth=1, limit=limit, inferred=inferred
-        )
+        reply = citations_reply(archives, archives.document(document), direction=only or "both", depth=1, limit=limit)
     reply = _screen(reply)
     exit_code = 0 if reply.get("citing") or reply.get("cited") else 1
     if as_json:
@@ -48,52 +45,16 @@ def citations(
     return exit_code
 
 
-@click.command()
-@click.argument("source", metavar="FROM")
-@click.argument("target", metavar="TO")
-@click.option("--either", is_flag=True, help="Follow citations in both directions.")
-@inferred_option
-@database_option
-@json_option
-def path(
-    source: str, target: str, database: str | None, *, either: bool, inferred: bool, as_json: bool
-) -> int | CommandReply:
-    """Show the shortest chain of citations from FROM to TO. Exit code 1 if there is none."""
-    from dowse.archives.archive_replies import path_reply
-
-    with open_archives(database) as archives:
-        reply = path_reply(
-            archives, archives.document(source), archives.document(target),
-            direction="either" if either else "citing", inferred=inferred,
-        )  # fmt: skip
-    reply = _screen(reply)
-    exit_code = 0 if reply["found"] else 1
-    if as_json:
-        return CommandReply(reply, exit_code)
-    if not reply["found"]:
-        say("No chain of citations found." + ("" if either else " --either follows citations in both directions."))
-    for number, document in enumerate(reply["path"]):
-        if number:
-            show("    ", escape(reply["steps"][number - 1].get("context", ""), dim=True))
-        show_document(document)
-    return exit_code
-
-
 @click.command("most-cited")
 @limit_option
-@inferred_option
 @database_option
 @json_option
-def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | CommandReply:
+def most_cited(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
     """List the most cited documents and pages, archived or not."""
-    from dowse.archives import graph_queries
     from dowse.archives.archive_replies import most_cited_reply
 
     with open_archives(database) as archives:
-        reply = most_cited_reply(
-            graph_queries.most_cited(archives, limit, inferred=inferred),
-            graph_queries.most_cited_unarchived(archives, limit),
-        )
+        reply = most_cited_reply(archives, limit)
     if as_json:
         return CommandReply(reply)
     for document in reply["documents"]:
@@ -108,35 +69,14 @@ def most_cited(database: str | None, *, limit: int, inferred: bool, as_json: boo
 
 @click.command()
 @limit_option
-@inferred_option
-@database_option
-@json_option
-def orphans(database: str | None, *, limit: int, inferred: bool, as_json: bool) -> int | CommandReply:
-    """List documents without citations to or from others."""
-    from dowse.archives import graph_queries
-    from dowse.archives.archive_replies import orphans_reply
-
-    with open_archives(database) as archives:
-        reply = orphans_reply(*graph_queries.orphans(archives, limit, inferred=inferred))
-    if as_json:
-        return CommandReply(reply)
-    for document in reply["documents"]:
-        show_document(document)
-    _say_more(len(reply["documents"]), reply["total"], "orphan")
-    return 0
-
-
-@click.command()
-@limit_option
 @database_option
 @json_option
 def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
     """List broken links between documents. Exit code 1 if there are any."""
-    from dowse.archives import graph_queries
     from dowse.archives.archive_replies import broken_reply
 
     with open_archives(database) as archives:
-        reply = broken_reply(archives, *graph_queries.broken_links(archives, limit))
+        reply = broken_reply(archives, limit)
     reply = _screen(reply)
     exit_code = 1 if reply["total"] else 0
     if as_json:
@@ -147,27 +87,6 @@ def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandR
         show(escape(link["sourcePath"], bold=True), line, link["targetUrl"], "  ", problem)
     _say_more(len(reply["links"]), reply["total"], "broken link")
     return exit_code
-
-
-@click.command()
-@limit_option
-@database_option
-@json_option
-def duplicates(database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
-    """List pages archived several times or under several URLs."""
-    from dowse.archives import graph_queries
-    from dowse.archives.archive_replies import duplicates_reply
-
-    with open_archives(database) as archives:
-        reply = duplicates_reply(*graph_queries.duplicates(archives, limit))
-    if as_json:
-        return CommandReply(reply)
-    for group in reply["groups"]:
-        show(f"{group['why']}:")
-        for document in group["documents"]:
-            show("  ", escape(document["id"], fg="cyan"), "  ", document["path"], "  ", document.get("url", ""))
-    _say_more(len(reply["groups"]), reply["total"], "page")
-    return 0
 
 
 def _show_citation(citation: dict[str, Any], name: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.archive_command import database_option, inferred_option, open_archives
+from dowse.cli.archive_command import database_option, open_archives
 from dowse.cli.common_arguments import json_option, parse_path
 from dowse.cli.output import CommandReply, say
 from dowse.errors import Failed
@@ -26,7 +26,7 @@ MAX_EDGES_PER_NODE = 10
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["html", "svg", "json", "graphml", "dot", "mermaid"]),
+    type=click.Choice(["html", "json", "graphml"]),
     default="html",
     show_default=True,
     help="Output format.",
@@ -53,7 +53,6 @@ MAX_EDGES_PER_NODE = 10
     show_default=True,
     help="Maximum number of documents to draw.",
 )
-@inferred_option
 @database_option
 @json_option
 def graph(
@@ -61,10 +60,9 @@ def graph(
 ) -> int | CommandReply:
     """Draw the graph of citations: around a document, around the results of a QUERY, or the whole graph.
 
-    html opens in any browser and needs no network; svg is one page for printing. Without -o, they are
-    written to archive-graph.html or archive-graph.svg, and the other formats to stdout. Exit code 1 if
-    there is nothing to draw.
-    """  # fmt: skip
+    html opens in any browser and needs no network. Without -o, it is written to archive-graph.html, and the
+    other formats to stdout. Exit code 1 if there is nothing to draw.
+    """
     with open_archives(database) as archives:
         found = _find_graph(archives, about, options)
         if not found.nodes:
@@ -73,8 +71,7 @@ def graph(
         text = _render(archives, found, format_, about or "Graph of citations")
     if found.truncation:
         say(f"dowse: {found.truncation} Use --most to draw more.")
-    is_picture = format_ in ("html", "svg")
-    destination = output or (f"archive-graph.{format_}" if is_picture or options["as_json"] else "-")
+    destination = output or (f"archive-graph.{format_}" if format_ == "html" or options["as_json"] else "-")
     return _write_output(
         text, destination, {"nodes": len(found.nodes), "edges": len(found.edges)}, as_json=options["as_json"]
     )
@@ -82,7 +79,7 @@ def graph(
 
 @click.command()
 @click.argument("about", metavar="[QUERY|ID]", required=False)
-@click.option("--format", "format_", type=click.Choice(["bibtex", "csl", "json"]), default="bibtex", show_default=True, help="bibtex and csl export the documents found, json exports everything.")  # fmt: skip
+@click.option("--format", "format_", type=click.Choice(["bibtex", "json"]), default="bibtex", show_default=True, help="bibtex exports the documents found, json exports everything.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", default="-", help="Output file. Default: stdout.")
 @click.option(
     "--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Maximum number of documents found."
@@ -101,10 +98,7 @@ def export(
         )
     with open_archives(database) as archives:
         documents = _find_documents(archives, about, limit)
-        if format_ == "json":
-            text = "".join(exports.export_all(archives))
-        else:
-            text = exports.as_bibtex(documents) if format_ == "bibtex" else exports.as_csl(documents)
+        text = exports.as_bibtex(documents) if format_ == "bibtex" else "".join(exports.export_all(archives))
     if not documents:
         say("There are no documents." if about is None else f"Nothing found for: {about}")
         return CommandReply({"documents": 0}, 1) if as_json else 1
@@ -116,7 +110,7 @@ def _find_graph(archives: "ArchiveDatabase", about: str | None, options: dict[st
     from dowse.archives.citation_graph import graph_from, whole_graph
 
     bounds: dict[str, Any] = {
-        "inferred": options["inferred"], "max_nodes": options["most"], "max_edges": options["most"] * MAX_EDGES_PER_NODE,
+        "max_nodes": options["most"], "max_edges": options["most"] * MAX_EDGES_PER_NODE,
     }  # fmt: skip
     if about is None:
         return whole_graph(archives, **bounds)
@@ -142,16 +136,9 @@ def _render(archives: "ArchiveDatabase", found: "CitationGraph", format_: str, t
         return graph_formats.as_json(found)
     if format_ == "graphml":
         return graph_formats.as_graphml(found)
-    if format_ == "dot":
-        return graph_formats.as_dot(found)
-    if format_ == "mermaid":
-        return graph_formats.as_mermaid(found)
-    from dowse.archives.graph_pictures.graph_page import as_html
-    from dowse.archives.graph_pictures.picture import draw_picture
-    from dowse.archives.graph_pictures.svg import as_svg
+    from dowse.archives.graph_pictures.graph_page import as_html, page_data
 
-    picture = draw_picture(archives, found, title, with_text=format_ == "html")
-    return as_html(picture) if format_ == "html" else as_svg(picture)
+    return as_html(page_data(archives, found, title, with_text=True))
 
 
 def _write_output(text: str, destination: str, counts: dict[str, Any], *, as_json: bool) -> int | CommandReply:

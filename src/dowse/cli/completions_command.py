@@ -1,10 +1,9 @@
 """`dowse completions`: the script that completes commands, options and paths in a shell."""
 
-import os
 from typing import Any
 
 import click
-from click.shell_completion import CompletionItem, ShellComplete, add_completion_class, get_completion_class
+from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
 from dowse.cli.common_arguments import json_option
 from dowse.cli.output import CommandReply, SafeText, show_text
@@ -12,31 +11,6 @@ from dowse.cli.output import CommandReply, SafeText, show_text
 SHELLS = ("bash", "zsh", "fish", "powershell")
 VARIABLE = "_DOWSE_COMPLETE"
 """The variable that the script of a shell sets when it asks dowse for completions."""
-
-_POWERSHELL_SCRIPT = """\
-Register-ArgumentCompleter -Native -CommandName %(prog_name)s -ScriptBlock {
-    param($wordToComplete, $commandAst, $cursorPosition)
-    $words = $commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition }
-    $env:COMP_WORDS = ($words | ForEach-Object { $_.Extent.Text.Trim("'", '"') }) -join "`n"
-    $env:COMP_WORD = $wordToComplete.Trim("'", '"')
-    $env:%(complete_var)s = "powershell_complete"
-    try {
-        %(prog_name)s | ForEach-Object {
-            $kind, $value, $help = $_ -split "`t", 3
-            if ($kind -eq "plain") {
-                $text = if ($help) { $help } else { $value }
-                [System.Management.Automation.CompletionResult]::new($value, $value, "ParameterValue", $text)
-            } else {
-                [System.Management.Automation.CompletionCompleters]::CompleteFilename($wordToComplete)
-            }
-        }
-    } finally {
-        Remove-Item Env:COMP_WORDS
-        Remove-Item Env:COMP_WORD
-        Remove-Item Env:%(complete_var)s
-    }
-}
-"""
 
 
 @click.command()
@@ -70,32 +44,15 @@ def answer_shell(group: click.Group, request: str) -> None:
     shell = request.removesuffix("_complete")
     if shell in SHELLS:
         completion = _completion(shell, group)
-        words, incomplete = completion.get_completion_args()
-        _complete_paths(group, words)
-        for item in completion.get_completions(words, incomplete):
-            show_text(SafeText(completion.format_completion(item)))
+        _complete_paths(group, completion.get_completion_args()[0])
+        if found := completion.complete():
+            show_text(SafeText(found))
 
 
 def _completion(shell: str, group: click.Group) -> ShellComplete:
-    add_completion_class(_PowerShellComplete)
     kind = get_completion_class(shell)
     assert kind is not None  # noqa: S101 - every shell of SHELLS has one
     return kind(group, {}, "dowse", VARIABLE)
-
-
-class _PowerShellComplete(ShellComplete):
-    """The completion of PowerShell, which click does not have."""
-
-    name = "powershell"
-    source_template = _POWERSHELL_SCRIPT
-
-    def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the cursor, without the name of the program, and the word that is incomplete."""
-        return os.environ.get("COMP_WORDS", "").split("\n")[1:], os.environ.get("COMP_WORD", "")
-
-    def format_completion(self, item: CompletionItem) -> str:
-        """Return an item as one line: its kind, its value and its help."""
-        return f"{item.type}\t{item.value}\t{' '.join((item.help or '').split())}"
 
 
 class _PathName(click.types.StringParamType):

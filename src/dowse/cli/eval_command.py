@@ -1,14 +1,14 @@
 """`dowse eval`: how good search is on a project, by questions from its own history and documentation."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder, parse_path
+from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, show_warnings
 from dowse.errors import UsageError
-from dowse.platform import write_atomically
 
 if TYPE_CHECKING:
     from dowse.evaluation.measures import Outcome
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 METHODS = ("words", "table", "model")
 SHOWN_FAILURES = 5
 _SHOWN_CHARACTERS = 90
+_BLOCKS = " ▏▎▍▌▋▊▉█"
+BAR_CHARACTERS = 30
 
 
 @click.command("eval")
@@ -27,11 +29,8 @@ _SHOWN_CHARACTERS = 90
               help="Questions of each kind, at most.")  # fmt: skip
 @click.option("--methods", default="words,table", show_default=True,
               help="Methods to compare, separated by commas: words, table, model. The model encodes everything first.")  # fmt: skip
-@click.option("--svg", "svg_file", metavar="FILE", help="Also write the scores as a picture.")
 @json_option
-def evaluate_command(
-    folder: str | None, *, origin: str, count: int, methods: str, svg_file: str | None, as_json: bool
-) -> int | CommandReply:
+def evaluate_command(folder: str | None, *, origin: str, count: int, methods: str, as_json: bool) -> int | CommandReply:
     """Measure how well dowse searches DIR.
 
     Ask commit messages in the files as they were before each commit, where the right answer is
@@ -50,17 +49,12 @@ def evaluate_command(
     project = open_or_find(parse_folder(folder))
     root = project.root
     project.close()
-    picture = parse_path(svg_file) if svg_file else None
-    if picture and not picture.parent.is_dir():
-        raise UsageError(f"{picture.parent} is not a folder.")
     with progress_bar("Asking") as tell:
         result = evaluate(
             root, chosen, commits=count if origin != "docs" else 0, comments=count if origin != "history" else 0,
             progress=tell,
         )  # fmt: skip
     scores = _scores(result)
-    if picture and scores:
-        _write_picture(picture, scores, root)
     exit_code = 0 if scores else 1
     if as_json:
         return CommandReply(_as_json(root, result, scores), exit_code)
@@ -94,13 +88,11 @@ def _scores(result: "Evaluation") -> dict[str, dict[str, dict[str, float]]]:
 
 
 def _show(result: "Evaluation", scores: dict[str, dict[str, dict[str, float]]]) -> None:
-    from dowse.evaluation.score_chart import as_text
-
     best = list(result.outcomes.values())[-1]
     for kind, by_method in scores.items():
         asked = [outcome for outcome in best if outcome.question.kind == kind]
         show(f"{pluralize(len(asked), kind)} asked")
-        for line in as_text(by_method):
+        for line in _bars(by_method):
             show(f"  {line}")
         missed = [outcome for outcome in asked if outcome.rank is None]
         if missed:
@@ -110,16 +102,19 @@ def _show(result: "Evaluation", scores: dict[str, dict[str, dict[str, float]]]) 
             show(f"      right: {', '.join(outcome.question.answers)}; first: {(outcome.paths or ('nothing',))[0]}")
 
 
+def _bars(scores: dict[str, dict[str, float]]) -> Iterator[str]:
+    """Yield the scores as lines with bars, the methods of one measure below each other."""
+    width = max(map(len, scores))
+    for measure in next(iter(scores.values())):
+        for place, (method, values) in enumerate(scores.items()):
+            eighths = round(values[measure] * BAR_CHARACTERS * 8)
+            bar = "█" * (eighths // 8) + _BLOCKS[eighths % 8]
+            yield f"{'' if place else measure:<10}  {method:<{width}}  {values[measure]:6.1%}  {bar}".rstrip()
+
+
 def _shorten(text: str) -> str:
     line = text.partition("\n")[0]
     return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
-
-
-def _write_picture(file: Path, scores: dict[str, dict[str, dict[str, float]]], root: Path) -> None:
-    from dowse.evaluation.score_chart import as_svg
-
-    merged = {f"{method}, {kind}": values for kind, by_method in scores.items() for method, values in by_method.items()}
-    write_atomically(file, as_svg(merged, f"Search in {root.name}").encode())
 
 
 def _as_json(root: Path, result: "Evaluation", scores: dict[str, dict[str, dict[str, float]]]) -> dict[str, Any]:

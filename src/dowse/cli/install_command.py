@@ -11,7 +11,6 @@ import click
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
 from dowse.errors import DowseError, UsageError
-from dowse.platform import IS_WINDOWS
 
 if TYPE_CHECKING:
     from dowse.assistants.config_change import ConfigChange
@@ -33,7 +32,6 @@ _dry_run_option: Callable[[Any], Any] = click.option("--dry-run", is_flag=True, 
 @_agent_option
 @_scope_option
 @click.option("--guidance", is_flag=True, help="Also write instructions when to search with dowse.")
-@click.option("--hook", is_flag=True, help="Also add what dowse finds to the assistant's own grep.")
 @_yes_option
 @_dry_run_option
 @json_option
@@ -43,7 +41,6 @@ def install(
     names: tuple[str, ...],
     is_for_user: bool,
     guidance: bool,
-    hook: bool,
     yes: bool,
     dry_run: bool,
     as_json: bool,
@@ -58,35 +55,24 @@ def install(
     With --guidance, the files in which assistants look for instructions (CLAUDE.md, AGENTS.md,
     GEMINI.md, rules, skills, sub-agents) get a block that says when to use which tool.
 
-    With --hook, Claude Code and Codex run a small program after each grep of their own, which adds
-    the best hits of a running server, and nothing where none runs. Not on Windows.
-
     Exit code 1: no assistant was found, or a file was left alone. Exit code 3: a file could not
     be written, or the server did not start.
     """
-    from dowse.assistants.config_change import plan_guidance, plan_hook, plan_install
+    from dowse.assistants.config_change import plan_guidance, plan_install
     from dowse.assistants.own_command import own_command
 
-    if hook:
-        _require_hooks()
     named = parse_folder(folder)
     project = _project_folder(named, is_for_user=is_for_user)
     command = own_command(is_shared=not is_for_user)
     changes = []
     for assistant, file in _targets(names, project):
-        listens = ["--hook-socket"] if hook and assistant.hook_matcher else []
-        arguments = [*command[1:], "serve", *listens, *_served(assistant, named, is_for_user=is_for_user)]
+        arguments = [*command[1:], "serve", *_served(assistant, named, is_for_user=is_for_user)]
         if assistant.needs_folder and is_for_user and named is None:
             changes.append(_without_folder(assistant, file, is_named=bool(names)))
         else:
             changes.append(plan_install(assistant, file, command[0], arguments))
     if guidance:
         changes += [plan_guidance(assistant, file) for assistant, file in _guidance_files(changes, project)]
-    if hook:
-        hooks = _hook_files(changes, project)
-        if not hooks:
-            raise UsageError("--hook is for Claude Code and, without --project, Codex. Neither is meant here.")
-        changes += [plan_hook(assistant, file) for assistant, file in hooks]
     return _carry_out(changes, named or Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json)
 
 
@@ -107,14 +93,11 @@ def uninstall(
 
     Exit code 1: dowse is in none of the files, or a file was left alone.
     """
-    from dowse.assistants.config_change import plan_guidance_removal, plan_hook_removal, plan_removal
+    from dowse.assistants.config_change import plan_guidance_removal, plan_removal
 
     project = _project_folder(parse_folder(folder), is_for_user=is_for_user)
     changes = [plan_removal(assistant, file) for assistant, file in _targets(names, project, is_removal=True)]
-    changes += [
-        *(plan_guidance_removal(assistant, file) for assistant, file in _guidance_files(changes, project)),
-        *(plan_hook_removal(assistant, file) for assistant, file in _hook_files(changes, project)),
-    ]
+    changes += [plan_guidance_removal(assistant, file) for assistant, file in _guidance_files(changes, project)]
     return _carry_out(changes, Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json, is_removal=True)
 
 
@@ -153,26 +136,6 @@ def _guidance_files(changes: "list[ConfigChange]", project: Path | None) -> "lis
         for file in change.assistant.guidance_files(places, project)
     }
     return [(assistant, file) for file, assistant in reversed(found.items())]
-
-
-def _hook_files(changes: "list[ConfigChange]", project: Path | None) -> "list[tuple[Assistant, Path]]":
-    """Return the files with hooks of assistants that have any."""
-    from dowse.assistants.known_assistants import Places
-
-    places = Places.of_this_user()
-    assistants = {change.assistant.name: change.assistant for change in changes}
-    found = [(assistant, assistant.hook_file(places, project)) for assistant in assistants.values()]
-    return [(assistant, file) for assistant, file in found if file]
-
-
-def _require_hooks() -> None:
-    """Raise if no hook can be installed here."""
-    from dowse.assistants.own_command import is_run_by_uvx
-
-    if IS_WINDOWS:
-        raise UsageError("--hook needs Unix sockets, which Python does not have on Windows. Leave it out.")
-    if is_run_by_uvx():
-        raise UsageError("--hook needs a dowse that stays where it is: uv tool install dowse, instead of uvx.")
 
 
 def _served(assistant: "Assistant", named: Path | None, *, is_for_user: bool) -> list[str]:
@@ -292,8 +255,7 @@ def _show_outcome(
         elif is_removal:
             show(f"{change.assistant.title}: dowse was removed from {change.file}")
         elif change.entry is None:
-            what = "hook" if change.file.suffix == ".json" else "instructions"
-            show(f"{change.assistant.title}: {what} {change.action}: {change.file}")
+            show(f"{change.assistant.title}: instructions {change.action}: {change.file}")
         elif checks.get(name):
             say(f"dowse: {change.assistant.title}: the server does not start this way: {checks[name]}")
         else:

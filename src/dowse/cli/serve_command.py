@@ -36,9 +36,8 @@ tools_option = click.option(
 @config_options
 @tools_option
 @budget_option
-@click.option("--hook-socket", is_flag=True, help="Answer the hook of an assistant (dowse install --hook).")
 @http_options
-def serve(folders: tuple[str, ...], *, config: str | None, no_config: bool, hook_socket: bool, **how: Any) -> int:
+def serve(folders: tuple[str, ...], *, config: str | None, no_config: bool, **how: Any) -> int:
     """Serve DIR to an assistant over the Model Context Protocol (MCP).
 
     The server uses stdin and stdout, or HTTP with --http. An assistant usually starts it; see
@@ -62,13 +61,10 @@ def serve(folders: tuple[str, ...], *, config: str | None, no_config: bool, hook
         "only": _parse_only(only),
         "level": level if _is_on_command_line("level") else None,
         "budget": budget if _is_on_command_line("budget") else None,
-        "hook_socket": hook_socket,
         "store": store,
     }
     if manifest and manifest.http and not how["address"]:
         how |= manifest.http
-    if hook_socket and how["address"]:
-        raise UsageError("--hook-socket is for a server on stdin and stdout. Leave out --http.")
     return run_server(merge_options(arguments, manifest), how)
 
 

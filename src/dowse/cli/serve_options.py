@@ -34,7 +34,6 @@ class ServeOptions:
     archives: "Archives | None" = None
     has_projects: bool = True
     """Whether to serve projects, detected ones if no root is named."""
-    answers_hooks: bool = False
     store: str | None = None
     """The place of a shared index to serve as a project."""
 
@@ -72,7 +71,6 @@ def merge_options(arguments: "dict[str, Any]", manifest: "Manifest | None") -> S
         manifest.documents if manifest else (),
         manifest.archives if manifest else None,
         has_projects=bool(roots) or manifest is None or manifest.roots is None,
-        answers_hooks=arguments.get("hook_socket", False),
         store=arguments.get("store"),
     )
 
@@ -98,10 +96,7 @@ def compose_server(options: ServeOptions, *, is_public: bool = False, is_over_ht
         from dowse.archives.archive_locations import find_locations
 
         show_warnings([*(locations or find_locations()).missing().values()])
-    return ComposedServer(
-        service, Path.cwd(), offer, sites, documents_service=library, locations=locations,
-        answers_hooks=options.answers_hooks,
-    )  # fmt: skip
+    return ComposedServer(service, Path.cwd(), offer, sites, documents_service=library, locations=locations)
 
 
 def open_services(options: ServeOptions, *, is_over_http: bool = False) -> "tuple[Service | None, Service | None]":

@@ -1,6 +1,5 @@
 """`dowse site`: serve, check and build the index of a static site."""
 
-import os
 from typing import Any
 
 import click
@@ -84,45 +83,40 @@ def _summary(pages: int, errors: int, warnings: int) -> SafeText:
 
 @site.command()
 @click.argument("source", metavar="SRC")
-@click.option("-o", "--output", metavar="FILE", help="Write the index to this file.")
-@click.option("--name", help="The site's name.")
-@click.option("--domain", help="Its domain, without https://.")
-@click.option("--description", help="A sentence about it.")
-@click.option("--prefix", help="The search tool is called search_PREFIX.")
-@click.option("--generator", metavar="NAME", help="markdown, hugo, astro, jekyll, docusaurus, mkdocs or html.")
-@click.option("--base", metavar="PATH", help="The path that all URLs begin with.")
+@click.option("-o", "--output", metavar="FILE", required=True, help="Write the index to this file.")
+@click.option("--name", default="", help="The site's name.")
+@click.option("--domain", default="", help="Its domain, without https://.")
+@click.option("--description", default="", help="A sentence about it.")
+@click.option("--prefix", default="", help="The search tool is called search_PREFIX.")
+@click.option("--base", metavar="PATH", default="", help="The path that all URLs begin with.")
 @click.option("--exclude", metavar="GLOB", multiple=True, help="Leave out files that match.")
-@click.option("--drafts", is_flag=True, default=None, help="Include drafts.")
-@click.option("--future", is_flag=True, default=None, help="Include pages with a future date.")
+@click.option("--drafts", is_flag=True, help="Include drafts.")
+@click.option("--future", is_flag=True, help="Include pages with a future date.")
 @json_option
-def build(source: str, *, as_json: bool, **options: Any) -> int | CommandReply:
-    """Build the index of the site in SRC, from a generator's Markdown or from built HTML.
+def build(source: str, *, output: str, as_json: bool, **options: Any) -> int | CommandReply:
+    """Build the index of the site in SRC, a folder of built HTML or of Markdown with front matter.
 
-    The generator is detected by its settings file, which also states name and domain. Settings
-    not given as options come from DOWSE_SITE_NAME and similar variables, then from
-    dowse-site.toml in SRC or in the working directory. Exit code 1 if there are no pages.
+    Only files of the kind that there is more of are pages. The site needs a name and a domain;
+    the pages of built HTML may state the domain. Exit code 1 if there are no pages.
     """
     folder = parse_folder(source)
     assert folder is not None  # noqa: S101 - SRC is required
     from dowse.platform import write_atomically
+    from dowse.sites.building.build_settings import BuildSettings
     from dowse.sites.building.builder import build as build_index
-    from dowse.sites.building.generator_settings import gather_settings
 
-    settings = gather_settings(folder, {**options, "exclude": options["exclude"] or None}, os.environ)
-    if not settings.output:
-        raise UsageError("Name the file to write the index to: -o FILE.")
-    target = parse_path(settings.output)
+    target = parse_path(output)
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent} is not a folder. Create it first.")
     with progress_bar(f"Building {folder.name}", is_expected=False) as progress:
-        built = build_index(folder, settings, progress)
+        built = build_index(folder, BuildSettings(**options), progress)
     write_atomically(target, built.data)
     show_warnings(built.warnings[:MAX_WARNINGS])
     if len(built.warnings) > MAX_WARNINGS:
         show_warnings([f"and {len(built.warnings) - MAX_WARNINGS} more; --json lists all"])
     if as_json:
         value = {
-            "file": str(target), "generator": built.generator, "pageCount": built.pages, "bytes": len(built.data),
+            "file": str(target), "format": built.format, "pageCount": built.pages, "bytes": len(built.data),
             "skipped": built.skipped, "warnings": list(built.warnings),
         }  # fmt: skip
         return CommandReply(value)
@@ -130,5 +124,5 @@ def build(source: str, *, as_json: bool, **options: Any) -> int | CommandReply:
         some = ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
         say(f"dowse: left out {pluralize(len(paths), 'file')}: {reason} ({some})")
     size = f"{len(built.data) / 1e6:.1f} MB" if len(built.data) >= 1e5 else f"{len(built.data):,} bytes"
-    show(f"{settings.output}: {pluralize(built.pages, 'page')} of {built.identity.name} ({built.generator}), {size}")
+    show(f"{output}: {pluralize(built.pages, 'page')} of {built.identity.name} ({built.format}), {size}")
     return 0

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from dowse.encoding.packing import pack_vectors, unpack_vector
-from dowse.encoding.shipped import MINILM_VERSION
 from dowse.errors import DowseError, StoreDamaged
 from dowse.platform import make_private_folder
 from dowse.sqlite_database import SqliteDatabase, make_private_file
@@ -41,12 +40,9 @@ _STEPS = (
     CREATE INDEX vectors_by_use ON vectors (used);
     CREATE TABLE size (bytes INTEGER NOT NULL);
     INSERT INTO size VALUES (0);
+    CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     """,
-    "CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;",
 )
-_GENERATION_FACT = "generation"
-_FIRST_GENERATION = "dowse-minilm-1"
-"""The shipped model when the cache did not yet record it."""
 _SIZE = f"sum(length(vector) + {ROW_OVERHEAD_BYTES})"
 
 _Result = TypeVar("_Result")
@@ -133,7 +129,7 @@ class VectorCache:
         for _ in range(2):
             try:
                 return work(self._open())
-            except (StoreDamaged, LookupError, TypeError, ValueError):
+            except StoreDamaged:
                 self._set_aside()
             except (DowseError, OSError):  # locked, full or read-only; the next call may succeed
                 return otherwise
@@ -145,20 +141,8 @@ class VectorCache:
             make_private_file(self._file)
             self._inode = self._file.stat().st_ino
             self._database = _CacheDatabase(self._file, _STEPS)
-            self._forget_old_generation(self._database)
             self._shrink(self._database)
         return self._database
-
-    def _forget_old_generation(self, database: _CacheDatabase) -> None:
-        """Empty the file if it is of another release's model, whose vectors no index asks for any more."""
-        rows = database.rows("SELECT value FROM facts WHERE key = ?", (_GENERATION_FACT,))
-        if (rows[0][0] if rows else _FIRST_GENERATION) != MINILM_VERSION:
-            with database.transaction() as connection:
-                connection.execute("DELETE FROM vectors")
-                connection.execute("UPDATE size SET bytes = 0")
-                connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (_GENERATION_FACT, MINILM_VERSION))
-            with contextlib.suppress(DowseError):
-                database.rows("VACUUM")
 
     def _shrink(self, database: _CacheDatabase) -> None:
         """Shrink the file if the limit was lowered."""

@@ -7,9 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dowse.encoding.bert import COUNTS_INPUT, MERGE_INPUT, build_graph
 from dowse.encoding.model_locations import MODEL_FILES, TOKENIZER_FILE, find_model_file
-from dowse.encoding.onnx_writer import replace_attribute
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
 
@@ -41,10 +39,12 @@ BATCH_TEXTS = 4
 """The number of texts in a batch. Larger batches are no faster on a processor and take more memory."""
 ROTATION_FILE = "turn.float32"
 """A file beside our model: a rotation that sorts the dimensions, the most informative first."""
-ACCURACY_ATTRIBUTE = "accuracy_level"
-"""The attribute of ONNX Runtime's `MatMulNBits` that chooses the arithmetic for weights in eight bits."""
-EIGHT_BIT_LEVEL, FLOAT_LEVEL = 4, 0
-"""Its values: multiply in eight bits, or convert the weights to floats first. Time for a text: on ARM 55 ms in eight
+COUNTS_INPUT, MERGE_INPUT = "counts", "merge"
+"""The inputs of a model that merges tokens: how often the word of each token occurs, and the share of each token in each
+merged one."""
+EIGHT_BIT_LEVEL, FLOAT_LEVEL = b"accuracy_level\x18\x04", b"accuracy_level\x18\x00"
+"""The attribute of ONNX Runtime's `MatMulNBits` that chooses the arithmetic for weights in eight bits, as the file of our
+model has it: multiply in eight bits, or convert the weights to floats first. Time for a text: on ARM 55 ms in eight
 bits and 112 ms in floats; for a chunk on x86 with VNNI 12 ms and 15 to 19 ms, with ONNX Runtime 1.30. The lowest cosine
 of eight bits against floats is 0.9962 on ARM and 0.9965 on x86, on 134 texts, and 0.9964 on an emulated x86 without
 VNNI, on 4 texts: nothing saturates. An x86 without VNNI computes in floats, which are exact: eight bits were not timed
@@ -94,7 +94,7 @@ class MiniLM:
 
     @classmethod
     def from_folder(cls, folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool = True) -> "MiniLM":
-        """Load the model of a folder that has a `tokenizer.json` and a graph or safetensors.
+        """Load the model of a folder that has a `tokenizer.json` and a graph.
 
         It encodes as many batches at a time as there are threads.
         A graph with eight-bit weights multiplies in eight bits only if `in_eight_bits` is true, and else in floats.
@@ -102,9 +102,7 @@ class MiniLM:
         """
         file = find_model_file(folder)
         if file is None:
-            raise Failed(
-                f"{folder} does not contain a model: {MODEL_FILES[0]} or {MODEL_FILES[2]}, and {TOKENIZER_FILE}."
-            )
+            raise Failed(f"{folder} does not contain a model: {MODEL_FILES[0]} and {TOKENIZER_FILE}.")
         try:
             tokenizer = WordPiece.from_file(folder / TOKENIZER_FILE)
             session = _open_session(file, in_eight_bits=in_eight_bits)
@@ -237,10 +235,7 @@ def _open_session(file: Path, *, in_eight_bits: bool) -> "InferenceSession":
     options.log_severity_level = 4
     graph: str | bytes = str(file)
     if not in_eight_bits:
-        graph = replace_attribute(file.read_bytes(), ACCURACY_ATTRIBUTE, EIGHT_BIT_LEVEL, FLOAT_LEVEL)
-    if file.suffix == ".safetensors":
-        graph, weights = build_graph(file, file.with_name("config.json"))
-        options.add_session_config_entry("session.model_external_initializers_file_folder_path", str(weights))
+        graph = file.read_bytes().replace(EIGHT_BIT_LEVEL, FLOAT_LEVEL)
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 

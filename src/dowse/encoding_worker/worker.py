@@ -156,7 +156,7 @@ class Worker:
         if project.is_being_updated() or project.whole.fact("state") != "complete":
             return "indexing", 0
         store, settings = project.whole, project.settings
-        sequence = store.sequence()
+        sequence = store.catalog.sequence()
         self._settings[root] = settings, (serving_version(store, settings), second_phase_version(store, settings))
         if record_complete_versions(store, settings) is None:
             record_encoding_complete(store, settings)

@@ -3,7 +3,7 @@
 The relevance scores of the sources are not on one scale: a document's text scores at most 0.79, a note has no score.
 So every hit is also scored in one way, by the share of the query that its passage and its names contain, and both
 scores count half. Of the archives' hits only the names count: their passages are cut for the results that are shown.
-Of the eight rules that `python -m bench.federation` compares (docs/benchmarks.md) this one is the
+Of the eight rules that `python -m bench.federation` compares (bench/FIGURES.md) this one is the
 best: nDCG@10 is 0.75 over five kinds of sources. The right source alone gives 0.77, the unchanged relevance 0.48 and
 reciprocal ranks 0.34.
 

@@ -299,7 +299,7 @@ class _PendingBatch:
         """Return a document with the same content, and its chunks."""
         if removed := self._removed.get(_content_key(content)):
             return removed
-        twin = self._store.find_twin(content, RECIPE)
+        twin = self._store.catalog.find_twin(content, RECIPE)
         return (twin, self._store.chunks(twin.id)) if twin else None
 
     def put(self, puts: Sequence[Put], *, is_known: bool) -> None:

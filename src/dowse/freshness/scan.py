@@ -78,7 +78,7 @@ def scan(
     Documents of another recipe count as changed, and so do those that were last read before `distrust_before_ns`.
     """
     known = _Documents(store, below)
-    refused = {} if distrust_before_ns else store.refusals()
+    refused = {} if distrust_before_ns else store.catalog.refusals()
     drift, trusted = Drift(source.views), _TrustRule(recipe, distrust_before_ns)
     for found in source.entries(below, on_folder):
         if isinstance(found, Verdict):
@@ -129,7 +129,7 @@ def scan_paths(
     on_folder: FolderCallback | None = None,
 ) -> Drift:
     """Compare some paths: files, folders with everything below them, or paths that no longer exist."""
-    drift, refused = Drift(source.views), store.refusals()
+    drift, refused = Drift(source.views), store.catalog.refusals()
     options: Any = {"distrust_before_ns": distrust_before_ns, "on_folder": on_folder}
     for path in _outermost(paths):
         if not path:

@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from dowse.errors import DowseError, StoreDamaged
+from dowse.errors import StoreDamaged
 from dowse.indexes.index import ProjectIndex
 from dowse.store.storage_layout import read_project
 from dowse.types import Finding, Progress
@@ -35,28 +35,9 @@ def answer_or_rebuild(index: ProjectIndex, answer: Callable[[], Answer]) -> Answ
 
 @contextlib.contextmanager
 def setting_damage_aside(index: ProjectIndex) -> Iterator[None]:
-    """Set the catalog aside if it turns out to be damaged in a block, which then ends with StoreDamaged.
-
-    A damaged row may have values that no code expects. So an unexpected error is a reason to check the catalog; if
-    that is whole, the error stands.
-    """
+    """Set the catalog aside if it turns out to be damaged in a block, which then ends with StoreDamaged."""
     try:
         yield
     except StoreDamaged as error:
         index.set_damaged_aside(error)
         raise
-    except (ValueError, TypeError, LookupError) as error:
-        if (damage := _find_damage(index)) is None:
-            raise
-        index.set_damaged_aside(damage)
-        raise damage from error
-
-
-def _find_damage(index: ProjectIndex) -> StoreDamaged | None:
-    try:
-        problems = index.whole.catalog_problems()
-    except StoreDamaged as error:
-        return error
-    except DowseError:
-        return None
-    return StoreDamaged(f"The catalog of {index.root} is damaged: {problems[0]}.") if problems else None

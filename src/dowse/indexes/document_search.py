@@ -149,7 +149,7 @@ def text_of(document: Document, anchor: str = "") -> str | None:
     text = document.reading.text
     if not anchor:
         return text
-    section = outline(text, [anchor]).section(anchor)
+    section = outline(text, [anchor], document.language).section(anchor)
     return "".join(split_lines(text)[section.start_line - 1 : section.end_line]) if section else None
 
 

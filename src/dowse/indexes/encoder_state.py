@@ -59,7 +59,7 @@ def first_incomplete_version(store: LocalStore, settings: Settings) -> str | Non
 def record_complete_versions(store: LocalStore, settings: Settings) -> str | None:
     """Return the same as `first_incomplete_version`, and record complete encoders so that chunks are examined once."""
     for version in wanted_versions(store, settings):
-        newest = store.newest_chunk_id()
+        newest = store.catalog.newest_chunk_id()
         if lacks_vectors(store, version):
             return version
         record_encoded_up_to(store, version, newest)
@@ -68,7 +68,7 @@ def record_complete_versions(store: LocalStore, settings: Settings) -> str | Non
 
 def lacks_vectors(store: LocalStore, version: str) -> bool:
     """Return whether some chunk has no vector of an encoder."""
-    return bool(store.chunks_without_vectors(version, 1, after=encoded_up_to(store, version)))
+    return bool(store.catalog.chunks_without_vectors(version, 1, after=encoded_up_to(store, version)))
 
 
 def encoded_up_to(store: LocalStore, version: str) -> int:
@@ -84,7 +84,7 @@ def record_encoded_up_to(store: LocalStore, version: str, chunk: int) -> None:
 
 def forget_encoded_chunks(store: LocalStore) -> None:
     """Have all chunks examined again for missing vectors."""
-    for version in store.encoders():
+    for version in store.catalog.encoders():
         store.set_fact(f"{_ENCODED_FACT}{version}", None)
 
 
@@ -106,7 +106,7 @@ def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
     second, wanted = second_phase_version(store, settings), wanted_versions(store, settings)
     if second and store.fact(_SERVING_FACT) != second:
         store.set_fact(_SERVING_FACT, second)
-    for version in store.encoders():
+    for version in store.catalog.encoders():
         if second and version not in wanted:
             store.forget_vectors(version)
             store.set_fact(f"{_ENCODED_FACT}{version}", None)

@@ -274,7 +274,6 @@ class ProjectIndex(OpenedIndex):
         if not report.is_complete:
             raise KeyboardInterrupt
         if report.changed_anything:
-            self.whole.rebuild_words()  # removed entries would still count in the statistics
             forget_encoded_chunks(self.whole)  # an older catalog gives their ids to others
         write_sidecar_files(self.folder, self.root, self.whole, is_full=False)
         return [*self.whole.check(), *check_sidecar_files(self.folder, self.root, self.whole)]

@@ -225,7 +225,7 @@ class WatchSession:
     def _report_change(self) -> None:
         """Call `changed` if the index has changed since the last call."""
         project, changed = self._watched.project, self._callbacks.changed
-        if changed and (sequence := project.whole.sequence()) != self._reported_sequence:
+        if changed and (sequence := project.whole.catalog.sequence()) != self._reported_sequence:
             self._reported_sequence = sequence
             changed(project)
 

@@ -130,16 +130,6 @@ class DiskDatabase(SqliteDatabase):
     def label(self) -> str:
         return f"index {self.file.name}"
 
-    @contextlib.contextmanager
-    def snapshot(self) -> Iterator[sqlite3.Connection]:
-        with super().snapshot() as connection:
-            try:
-                yield connection
-            except (ValueError, TypeError, LookupError) as error:  # a damaged row may have unexpected values
-                if problem := _find_damage(connection):
-                    raise sqlite3.DatabaseError(problem) from error
-                raise
-
     def size_bytes(self) -> int:
         files = (self.file, self.file.with_name(f"{self.file.name}-wal"))
         return sum(file.stat().st_size for file in files if file.exists())
@@ -149,18 +139,6 @@ class DiskDatabase(SqliteDatabase):
             with contextlib.suppress(NotWritable):  # where the lock cannot be taken, files are not deleted either
                 locked.enter_context(self._lock_files())
             return super()._open()
-
-
-def _find_damage(connection: sqlite3.Connection) -> str | None:
-    """Return what is wrong with the content of a file."""
-    (problem,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
-    if problem != "ok":
-        return str(problem)
-    counted = connection.execute(
-        "SELECT (SELECT documents FROM state), (SELECT count(*) FROM documents), "
-        "(SELECT count(*) FROM documents JOIN contents USING (id))"
-    ).fetchone()
-    return None if len(set(counted)) == 1 else "documents are missing"
 
 
 def make_tables(connection: sqlite3.Connection, facts: dict[str, str]) -> None:

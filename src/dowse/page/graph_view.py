@@ -7,10 +7,8 @@ from starlette.responses import Response
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.citation_graph import whole_graph
-from dowse.archives.graph_pictures.graph_page import page_data, script_data
+from dowse.archives.graph_pictures.graph_page import node_radius, page_data, script_data
 from dowse.archives.graph_pictures.layout import lay_out
-from dowse.archives.graph_pictures.picture import draw_picture
-from dowse.archives.graph_pictures.svg import node_radius
 from dowse.errors import ItemNotFound
 from dowse.federation.result_ids import id_of, source_name
 from dowse.federation.source_list import SourceList
@@ -34,7 +32,7 @@ _CONTROLS = """<div class="controls">
 <label id="undated-label"><input id="undated" type="checkbox" checked> undated</label>
 <span class="buttons"><button id="out" title="Zoom out">−</button><button id="in" title="Zoom in">+</button><button id="all">Show all</button></span>
 <span id="count" role="status"></span>
-<a href="/problems?in={name}">Broken links and copies</a>
+<a href="/problems?in={name}">Broken links</a>
 </div>
 """
 _CANVAS = """<canvas id="picture" tabindex="0" role="img" aria-label="Graph of links; the list beside it has the same documents"></canvas>
@@ -83,7 +81,7 @@ def graph_names(sources: SourceList) -> list[str]:
 
 def _archive_data(database: ArchiveDatabase) -> dict[str, Any]:
     graph = whole_graph(database, max_nodes=MAX_NODES, max_edges=MAX_EDGES)
-    data = page_data(draw_picture(database, graph, "Citations", with_text=False))
+    data = page_data(database, graph, "Citations", with_text=False)
     for node in data["nodes"]:
         node["file"] = read_address(id_of("archive", node["id"]))
     return data

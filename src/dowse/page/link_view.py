@@ -1,4 +1,4 @@
-"""The links of an item, in and out, and the links and copies of a source that need attention."""
+"""The links of an item, in and out, and the broken links of a source."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -8,12 +8,10 @@ from typing import Any
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import StoredArchiveDocument
 from dowse.archives.graph_queries import broken_links as broken_citations
-from dowse.archives.graph_queries import duplicates as archive_duplicates
 from dowse.errors import ItemNotFound, NotIndexed
 from dowse.federation.federated_search import find_source
 from dowse.federation.result_ids import id_of, source_name
 from dowse.federation.source_list import NoClient, SourceList
-from dowse.indexes.index import ProjectIndex
 from dowse.page.markup import Html, html
 from dowse.page.page_search import read_address
 from dowse.surfaces.documents.doc_uris import parse_uri
@@ -125,9 +123,9 @@ def _list(heading: str, items: Iterable[Html]) -> Html:
 
 
 async def problems_view(sources: SourceList, name: str) -> Html:
-    """Return the broken links and the copies of a source."""
+    """Return the broken links of a source."""
     if name == _ARCHIVE:
-        broken, copies = await asyncio.to_thread(_archive_problems, archive_database(sources))
+        broken = await asyncio.to_thread(_broken_citations, archive_database(sources))
     else:
         folder = document_folder(sources, name.partition("/")[2])
         if folder is None:
@@ -139,37 +137,19 @@ async def problems_view(sources: SourceList, name: str) -> Html:
                  target=one_line(one["target"], TITLE_CHARACTERS), problem=one.get("problem", ""))
             for one in links
         ]  # fmt: skip
-        groups = await folder.served.ask(_copies, View.DOCUMENTS)
-        copies = [_joined(_link(sources, folder, folder.uri(path), path) for path in paths) for paths in groups]
     return html(
-        '<h1>Broken links and copies in {name}</h1><p><a href="/graph?in={name}">Graph</a></p>{broken}{copies}{none}',
-        name=name, broken=_list("Broken links", broken), copies=_list("The same content", copies),
-        none=None if broken or copies else html('<p class="about">None: every link leads somewhere, and nothing is there twice.</p>'),
+        '<h1>Broken links in {name}</h1><p><a href="/graph?in={name}">Graph</a></p>{broken}{none}',
+        name=name, broken=_list("Broken links", broken),
+        none=None if broken else html('<p class="about">None: every link leads somewhere.</p>'),
     )  # fmt: skip
 
 
-def _copies(index: ProjectIndex) -> list[list[str]]:
-    groups: dict[bytes, list[str]] = {}
-    for document in index.store.documents():
-        if document.stat.size:
-            groups.setdefault(document.content_hash, []).append(document.path)
-    return [sorted(set(paths)) for paths in groups.values() if len(set(paths)) > 1]
-
-
-def _archive_problems(database: ArchiveDatabase) -> tuple[list[Html], list[Html]]:
+def _broken_citations(database: ArchiveDatabase) -> list[Html]:
     broken, _ = broken_citations(database, MAX_LISTED)
-    copies, _ = archive_duplicates(database, MAX_LISTED)
     titles = {one.id: one for one in database.documents().values()}
-    return (
-        [
-            html('{source}: {target} <span class="about">{fault}</span>', source=_archived(titles[one.source_id]),
-                 target=one_line(one.target_url, TITLE_CHARACTERS), fault=one.fault)
-            for one in broken
-            if one.source_id in titles
-        ],
-        [_joined(map(_archived, group.documents)) for group in copies],
-    )  # fmt: skip
-
-
-def _joined(items: Iterable[Html]) -> Html:
-    return Html(" · ".join(items))
+    return [
+        html('{source}: {target} <span class="about">{fault}</span>', source=_archived(titles[one.source_id]),
+             target=one_line(one.target_url, TITLE_CHARACTERS), fault=one.fault)
+        for one in broken
+        if one.source_id in titles
+    ]  # fmt: skip

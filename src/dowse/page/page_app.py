@@ -167,7 +167,7 @@ class BrowserPage:
         return reply(await item_links(self.sources, request.query_params.get("id", "")))
 
     async def problems(self, request: Request) -> Response:
-        """Reply with the broken links and the copies of a source."""
+        """Reply with the broken links of a source."""
         from dowse.page.link_view import problems_view
 
         name = request.query_params.get("in", "")

@@ -13,6 +13,7 @@ from dowse.federation.federation_types import FetchedItem, ListedItem, SearchSou
 from dowse.federation.result_ids import id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.line_numbers import split_lines
+from dowse.markup_lines import MARKUP_LANGUAGES
 from dowse.page.colouring import JOBS, CodeText, Colours, paint
 from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, heading_list, render_markdown
 from dowse.page.markup import Html, html
@@ -20,6 +21,7 @@ from dowse.page.page_search import read_address
 from dowse.page.search_view import FLAG_NOTES
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserRequest
+from dowse.reading.languages import detect_language
 from dowse.screening.instructions import find_flags
 from dowse.visible_text import one_line
 
@@ -55,8 +57,8 @@ class OpenItem:
     @property
     def is_markdown(self) -> bool:
         """Whether the text is Markdown: as it was written, or converted from a document."""
-        kind = self.source.kind
-        return self.language == "markdown" or kind == "archive" or (kind == "documents" and self.language != "text")
+        is_archived = self.source.kind == "archive" and detect_language(self.path, b"") not in MARKUP_LANGUAGES
+        return self.language == "markdown" or is_archived
 
     @property
     def is_code(self) -> bool:

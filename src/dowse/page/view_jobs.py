@@ -7,7 +7,8 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from dowse.line_numbers import line_number_at, line_starts
+from dowse.line_numbers import line_number_at, line_starts, split_lines
+from dowse.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 
 if TYPE_CHECKING:
     from pygments.lexer import Lexer
@@ -175,6 +176,8 @@ def _lexer(language: str, path: str) -> "Lexer | None":
 def _symbols(language: str, text: str) -> list[tuple[str, str, int]]:
     from dowse import chunking
 
+    if language in MARKUP_LANGUAGES:
+        return [(one.text, "heading", one.line + 1) for one in find_markup_headings(split_lines(text), language)]
     chunks, _ = chunking.chunk(text, language, "code")
     return list(dict.fromkeys((one.name, one.kind, one.line) for chunk in chunks for one in chunk.symbols))
 

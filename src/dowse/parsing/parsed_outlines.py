@@ -20,9 +20,9 @@ class ParsedOutline:
         return self.sections.get(anchor)
 
 
-def outline(text: str, anchors: Iterable[str] = ()) -> ParsedOutline:
+def outline(text: str, anchors: Iterable[str] = (), language: str = "markdown") -> ParsedOutline:
     """Return the outline of a text. A text that the parser cannot cope with has no headings."""
-    fields = {"job": "outline", "anchors": list(anchors)}
+    fields = {"job": "outline", "anchors": list(anchors), "language": language}
     reply = shared_pool().run(ParserRequest(fields, text.encode("utf-8", "surrogatepass")))
     if reply.problem:
         return ParsedOutline()

@@ -1,6 +1,6 @@
 """The jobs of a parser process: read, cut and encode a file, or outline a text."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
         case "prepare":
             return {}, b""
         case "outline":
-            return _outline(fields["anchors"], data.decode("utf-8", "surrogatepass")), b""
+            return _outline(fields, data.decode("utf-8", "surrogatepass")), b""
     raise ValueError(f"no job is called {fields['job']}")
 
 
@@ -96,12 +96,12 @@ def _chunk_to_json(chunk: Chunk) -> list[Any]:
     return [chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.end_line, symbols, chunk.headings]
 
 
-def _outline(anchors: Iterable[str], text: str) -> Fields:
+def _outline(fields: Fields, text: str) -> Fields:
     from dowse.reading.outlines import Outline
 
-    outline = Outline(text)
+    outline = Outline(text, fields["language"])
     headings = [(heading.level, heading.text, heading.line, heading.anchor) for heading in outline.headings]
-    wanted = {*anchors, *(heading.anchor for heading in outline.headings)}
+    wanted = {*fields["anchors"], *(heading.anchor for heading in outline.headings)}
     return {
         "headings": headings,
         "sections": {anchor: found for anchor in wanted if (found := outline.section(anchor)) is not None},

@@ -136,7 +136,7 @@ def _upload(
     return SharedVersion(
         tree.name, commit, number, datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"), *keys,
         asdict(tables), sum(total.documents for total in totals),
-        sum(total.chunks for total in totals), RECIPE, store.encoders(),
+        sum(total.chunks for total in totals), RECIPE, store.catalog.encoders(),
     )  # fmt: skip
 
 

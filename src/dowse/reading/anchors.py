@@ -4,8 +4,11 @@ import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any
 
+from dowse.line_numbers import split_lines
+from dowse.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 from dowse.reading.markdown_events import parse_markdown
 
 _TAG = re.compile(
@@ -20,6 +23,8 @@ _MAX_HEADING_CHARS = 2000
 """An HTML heading that is still open after this many characters is a mistake and is ignored."""
 _ATTRIBUTE_LIST = re.compile(r"\{(?::|/\*)?[ \t]*(?P<attributes>[#.][^{}\r\n]*?)(?:\*/)?\}")
 """`{#id}`, `{: #id .class}` or, in MDX, `{/* #id */}` at the end of a heading."""
+_MARKUP_TARGET = re.compile(r"\.\. _(?P<rst>[^:\n]+):\s*$|\[(?:\[|\#)(?P<asciidoc>[^\[\],.%\n]+)")
+"""`.. _target:` in reStructuredText, `[[target]]` or `[#target]` in AsciiDoc."""
 _NESTING_TAGS = frozenset({"BlockQuote", "List", "Item", "FootnoteDefinition", "Table"})
 
 
@@ -37,12 +42,27 @@ class Anchor:
     """Whether it stands inside a quotation, a list or a table."""
 
 
-def find_anchors(markdown: str) -> list[Anchor]:
+def find_anchors(markdown: str, language: str = "markdown") -> list[Anchor]:
     """Return the headings and anchors of a text, in order; code, comments and scripts are ignored."""
+    if language in MARKUP_LANGUAGES:
+        return _markup_anchors(markdown, language)
     finder = _AnchorFinder(markdown.encode("utf-8"))
     for event, span in parse_markdown(markdown):
         finder.handle(event, span["start"], span["end"])
     return sorted(finder.anchors, key=lambda anchor: anchor.start)
+
+
+def _markup_anchors(text: str, language: str) -> list[Anchor]:
+    """Return the headings of reStructuredText or AsciiDoc, each with the target that stands above it."""
+    lines = split_lines(text)
+    starts = list(accumulate((len(line.encode("utf-8", "surrogatepass")) for line in lines), initial=0))
+    found = []
+    for line, length, level, title in find_markup_headings(lines, language):
+        above = next((other for other in reversed(lines[max(0, line - 3) : line]) if other.strip()), "")
+        target = _MARKUP_TARGET.match(above)
+        name = (target["rst"] or target["asciidoc"]).strip("`") if target else ""
+        found.append(Anchor(starts[line], starts[line + length], name, level, title))
+    return found
 
 
 class _AnchorFinder:

@@ -25,7 +25,7 @@ def read(data: bytes, path: str, language: str) -> Reading:
 
 
 def read_document(data: bytes, path: str) -> Reading:
-    """Read a file of a documents folder by its extension; every format but plain text becomes Markdown.
+    """Read a file of a documents folder by its extension; HTML, Word, PDF and notebooks become Markdown.
 
     Raises FormatNotReadable if the parser of the format is not installed. No bytes make it raise anything else.
     """

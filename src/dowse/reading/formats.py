@@ -27,22 +27,16 @@ def _read_html(data: bytes, path: str) -> Reading:
     return read_html(data, path)
 
 
-def _read_mdx(data: bytes, path: str) -> Reading:
-    from dowse.reading.mdx import read_mdx
-
-    return read_mdx(data, path)
-
-
 def _read_rst(data: bytes, path: str) -> Reading:
-    from dowse.reading.rst import read_rst
+    from dowse.reading.markup_text import read_markup
 
-    return read_rst(data, path)
+    return read_markup(data, path, "rst")
 
 
 def _read_asciidoc(data: bytes, path: str) -> Reading:
-    from dowse.reading.asciidoc import read_asciidoc
+    from dowse.reading.markup_text import read_markup
 
-    return read_asciidoc(data, path)
+    return read_markup(data, path, "asciidoc")
 
 
 def _read_ipynb(data: bytes, path: str) -> Reading:
@@ -66,7 +60,7 @@ def _read_pdf(data: bytes, path: str) -> Reading:
 READERS: dict[str, Reader] = {
     ".md": _read_markdown,
     ".markdown": _read_markdown,
-    ".mdx": _read_mdx,
+    ".mdx": _read_markdown,
     ".html": _read_html,
     ".htm": _read_html,
     ".txt": _read_text,
@@ -78,8 +72,10 @@ READERS: dict[str, Reader] = {
     ".pdf": _read_pdf,
 }
 
+_PLAIN_READERS = (_read_text, _read_rst, _read_asciidoc)
+
 DOCUMENT_EXTENSIONS = MappingProxyType(
-    {extension: "text/plain" if reader is _read_text else "text/markdown" for extension, reader in READERS.items()}
+    {extension: "text/plain" if reader in _PLAIN_READERS else "text/markdown" for extension, reader in READERS.items()}
 )
 """MIME type of the text that files become, by extension (lower-case, with its dot)."""
 

@@ -25,14 +25,6 @@ def code_block(code: str, language: str = "") -> str:
     return f"{fence}{language}\n{code}\n{fence}"
 
 
-def code_span(code: str) -> str:
-    """Return code for use in a line of text; the code may contain backticks."""
-    if "`" not in code:
-        return f"`{code}`" if code.strip() else code
-    ticks = "`" * (_longest_run(code) + 1)
-    return f"{ticks} {code} {ticks}"
-
-
 def link(text: str, target: str) -> str:
     """Return a link; a target with spaces or parentheses is put in angle brackets."""
     target = " ".join(target.split())

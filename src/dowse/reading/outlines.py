@@ -1,4 +1,4 @@
-"""Outline of a Markdown text: its headings, their sections, and the anchors that lead to them."""
+"""Outline of a document: its headings, their sections, and the anchors that lead to them."""
 
 import re
 import unicodedata
@@ -48,12 +48,12 @@ class Outline:
     running text. Headings in code are ignored.
     """
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, language: str = "markdown") -> None:
         body = read_front_matter(text).end
         self._offset = len(text[:body].encode("utf-8"))
         self._source = text.encode("utf-8")
         self._starts = line_starts(self._source)
-        anchors = find_anchors(text[body:])
+        anchors = find_anchors(text[body:], language)
         slugs = _Slugs()
         headings = [(anchor, self._make_heading(anchor, slugs)) for anchor in anchors if anchor.level]
         self._top_anchors = [anchor for anchor, _ in headings if not anchor.is_nested]

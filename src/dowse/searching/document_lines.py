@@ -12,7 +12,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.document_units import units_of
 from dowse.searching.passages import Passage
 from dowse.searching.term_positions import terms_by_line
-from dowse.searching.units import Unit
+from dowse.searching.units import Unit, has_sections
 from dowse.searching.wanted_lines import WantedLines
 from dowse.types import StoredChunk, StoredDocument, Symbol
 
@@ -61,7 +61,8 @@ class DocumentLines:
         """Read the lines; `read_symbols` returns the names that they define, which is seldom needed."""
         self._path, self._wanted = document.path, wanted
         self._chances: dict[int, dict[int, float]] = {}
-        is_slice = within is not None and document.language != "markdown"  # a section has the headings above it
+        # A section has the headings above it.
+        is_slice = within is not None and not has_sections(document.language, document.kind)
         self._data = _whole_lines(data, within) if within and is_slice else data
         if b"\r" in self._data:
             self._data = self._data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")

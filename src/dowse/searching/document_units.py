@@ -102,10 +102,10 @@ def units_of(
 ) -> DocumentUnits:
     """Return the units of some lines of a document, of which the first has this number."""
     is_kept = document.id > 0 and bool(document.content_hash)  # the names in other files are guessed for each query
-    key = (document.content_hash, document.language, first, len(lines))
+    key = (document.content_hash, document.language, document.kind, first, len(lines))
     units = _KEPT.get(key) if is_kept else None
     if units is None:
-        found = find_units(lines, read_symbols(), document.language, first)
+        found = find_units(lines, read_symbols(), document.language, first, document.kind)
         units = DocumentUnits(found or [Unit(0, len(lines) - 1)])
         if is_kept:
             _KEPT.add(key, units)

@@ -1,4 +1,4 @@
-"""Information in the path of a file: its words, and whether it is a test, an example, prose, generated or legacy code."""
+"""Information in the path of a file: its words, and whether it is a test, an example or prose."""
 
 import re
 from collections.abc import Iterable
@@ -14,21 +14,11 @@ _KINDS: dict[str, re.Pattern[str]] = {
         r"|(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*[_.-](?:tests?|spec)\.[a-z]+|[^/]*(?:Tests?|Spec|Suite|IT)\.[a-z]+)$"
     ),
     "example": re.compile(r"(?:^|/)(?:_?examples?|samples?|demos?|docs?_src|benchmarks?|bench|tutorials?)/"),
-    "legacy": re.compile(r"(?:^|/)_?(?:compat|legacy|deprecated|obsolete|old)(?:/|\.[a-z]+$)"),
-    "generated": re.compile(
-        r"(?:^|/)(?:generated|gen|__generated__)/|[._-](?:generated|gen|pb|g)\.[a-z]+$|_pb2(?:_grpc)?\.pyi?$|\.min\.(?:js|css)$"
-    ),
-    "declaration": re.compile(r"\.d\.[mc]?ts$|\.pyi$"),
-    "internal": re.compile(r"(?:^|/)_?internals?/"),
     "prose": re.compile(r"\.(?:rst|md|mdx|txt|adoc)$", re.IGNORECASE),
 }
 _REQUEST_STEMS = {
     "test": {"test", "spec", "fixtur", "mock", "suit"},
     "example": {"exampl", "sampl", "demo", "benchmark", "bench", "tutori"},
-    "legacy": {"legaci", "compat", "deprec", "old", "obsolet"},
-    "generated": {"generat", "gen", "protobuf", "minifi"},
-    "declaration": {"declar", "type", "stub", "typ"},
-    "internal": {"intern", "privat", "implement"},
     "prose": {"doc", "document", "readm", "guid", "tutori", "manual", "changelog"},
 }
 """Stems of the words with which a query requests files of a kind."""

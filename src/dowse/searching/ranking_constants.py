@@ -1,7 +1,7 @@
 """All numbers that decide the order of hits, each with its worth.
 
-The worth of a rule is what nDCG@10 on `eval/code-search` loses without it (docs/benchmarks.md has the
-table). The numbers were chosen by coordinate ascent; leaving one repository out gives the figure in that table.
+The worth of a rule is what nDCG@10 on `eval/code-search` loses without it (bench/FIGURES.md has the
+table). The numbers were chosen by coordinate ascent; bench/NOTES.md says what leaving one repository out gives.
 """
 
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ first have to come from the same pool."""
 
 CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.9, "words": 0.45, "symbols": 0.5, "headings": 0.15}
 SYMBOL_CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.3, "words": 0.6, "symbols": 0.2, "headings": 0.3}
-"""Split identifiers are worth 0.025, whole ones 0.009, names 0.004, headings 0.002; separate weights for symbols 0.002 of
+"""Split identifiers are worth 0.020, whole ones 0.008, names 0.004, headings nothing; separate weights for symbols 0.002 of
 theirs, and 0.006 with the table and with the model. Headings at 0.3 instead of 0.15 cost SciFact 0.007."""
 DOCS_CHUNK_WEIGHTS: Mapping[Field, float] = {"parts": 0.9, "words": 0.15, "headings": 0.3}
 IDENTIFIER_REPEATS = 5
@@ -29,17 +29,17 @@ and pages of MDN 0.684 instead of 0.704 by an identifier and two words of a para
 PATH_WEIGHTS: Mapping[Field, float] = {"path": 0.5, "stem": 0.5}
 
 TOP_THREE = 0.3
-"""Weight of the mean of a file's best three chunks, in addition to its best one. Worth 0.019."""
+"""Weight of the mean of a file's best three chunks, in addition to its best one. Worth 0.013."""
 PATH = 0.5
-"""Weight of the words of the path, by how rare they are among paths. Worth 0.005, with the table 0.010."""
+"""Weight of the words of the path, by how rare they are among paths. Worth 0.001, with the table 0.010."""
 DEFINITION = 1.0
-"""Weight of a file that defines a name in the query. Worth 0.008, for symbols 0.030."""
+"""Weight of a file that defines a name in the query. Worth 0.010, for symbols 0.037."""
 NAMED_CANDIDATES = 20
 """Chunks whose names are compared with a short query. A name with all its words counts like a name in the query: of 226
 names of two words in 21 repositories, asked for as "how is the cookie parse", the file comes first for 86 % instead of
 64 %. No query of `eval/code-search` is such and nine of CosQA are, where nothing changes."""
 PATH_SHARE = 0.9
-"""Weight of the share of the query that occurs in the names of the file and its folder. Worth 0.010."""
+"""Weight of the share of the query that occurs in the names of the file and its folder. Worth 0.005."""
 WHOLE_NAME = 0.4
 """Weight of a file whose whole name the query has, so that `router` comes before `router_cache`. Worth 0.011 by words and
 with the table, 0.005 with the model; with 0.2 and 0.7, 0.002 and 0.003 less. In pasted text, which has many names
@@ -48,21 +48,12 @@ by chance, it would cost 1 % of the issues."""
 EXACT_PATH = 3.0
 """Weight of a file whose path, or the end of it, is the query: more than all other signals together."""
 
-PENALTIES: Mapping[str, float] = {
-    "test": 0.8,
-    "example": 0.3,
-    "legacy": 0.3,
-    "generated": 0.5,
-    "declaration": 0.7,
-    "internal": 0.8,
-    "prose": 0.8,
-}
-"""Factors for kinds of files that are rarely meant, unless the query requests them. Internal is worth 0.001, prose 0.001
-by words and 0.003 with the model, tests and examples 0.002, and no repository loses by any of them. Legacy, generated and
-declaration are worth nothing, since the judged corpora contain hardly any: their values follow the others."""
+PENALTIES: Mapping[str, float] = {"test": 0.8, "example": 0.3, "prose": 0.8}
+"""Factors for kinds of files that are rarely meant, unless the query requests them. Prose is worth 0.001 by words and
+0.003 with the model, tests and examples 0.002, and no repository loses by any of them."""
 
 FOLDER = 0.9
-"""Factor for each folder that a file is in: the files near the root are meant more often than their parts. Worth 0.014 by
+"""Factor for each folder that a file is in: the files near the root are meant more often than their parts. Worth 0.012 by
 words, 0.008 with the table and 0.007 with the model; 0.88 and 0.92 are 0.001 worse, 0.96 0.003. Pasted text would find
 3 % fewer of the issues with it."""
 
@@ -80,7 +71,7 @@ TABLE_BALANCE: Mapping[Kind, Balance] = {"code": Balance(1.0, 0.5), "docs": Bala
 """For a query in prose, by the encoder that made the vectors. Worth 0.027 with the model and 0.012 with the table; on
 CosQA 0.204 and 0.051. With the weights of documents, code scores 0.877 and CosQA 0.54 instead of 0.595. With the weights
 of code, documents score 0.68 on SciFact instead of 0.725 (0.5 to 0.9 instead of 0.7 give 0.718 to 0.725), and the table
-at 0.5 costs SciFact 0.027. Other weights of words, model and a table beside it change code by at most 0.005 (docs/benchmarks.md)."""
+at 0.5 costs SciFact 0.027. Other weights of words, model and a table beside it change code by at most 0.005 (bench/NOTES.md)."""
 NAME_BALANCE = Balance(1.0, 0.3)
 """For a query that is a name or a path. 0.6 instead of 0.3 costs symbols 0.013; 0 costs 0.004."""
 NAMELESS_MEANING = 2.0

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from dowse.types import Symbol
+from dowse.markup_lines import MARKUP_LANGUAGES, find_markup_headings
+from dowse.types import Kind, Symbol
 
 UnitKind = Literal["function", "class", "section", "block"]
 
@@ -62,13 +63,21 @@ class Unit:
         return self.end - self.start + 1
 
 
-def find_units(lines: Sequence[str], symbols: Iterable[Symbol], language: str, first_line: int = 1) -> list[Unit]:
+def has_sections(language: str, kind: Kind) -> bool:
+    """Return whether a document is read by its sections. The markup that a project shows as code is not."""
+    return language == "markdown" or (kind == "docs" and language in MARKUP_LANGUAGES)
+
+
+def find_units(
+    lines: Sequence[str], symbols: Iterable[Symbol], language: str, first_line: int = 1, kind: Kind = "code"
+) -> list[Unit]:
     """Return the units of a text, in order; together they have all lines that are not blank.
 
     `first_line` is the number of the first of the lines in the document whose symbols are given.
     """
-    if language == "markdown":
-        return list(_sections(lines))
+    if has_sections(language, kind):
+        is_markdown = language == "markdown"
+        return list(_sections(lines, _headings(lines) if is_markdown else find_markup_headings(lines, language)))
     return list(_code_units(lines, symbols, first_line))
 
 
@@ -190,14 +199,14 @@ def _trimmed(lines: Sequence[str], start: int, end: int, names: tuple[str, ...])
     return Unit(start, end, "block", names, start, start)
 
 
-# Markdown
+# Markdown and other markup
 
 
-def _sections(lines: Sequence[str]) -> Iterator[Unit]:
+def _sections(lines: Sequence[str], headings: Iterable[tuple[int, int, int, str]]) -> Iterator[Unit]:
     """Yield a unit for each heading with the text below it, up to the next heading."""
     around: list[tuple[int, str]] = []
     start, body = 0, 0
-    for line, length, level, title in (*_headings(lines), (len(lines), 0, 0, "")):
+    for line, length, level, title in (*headings, (len(lines), 0, 0, "")):
         filled = [at for at in range(start, line) if lines[at].strip()]
         if filled:
             names = tuple(name for _, name in around)

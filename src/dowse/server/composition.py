@@ -96,10 +96,8 @@ class ComposedServer:
         *,
         documents_service: "Service | None" = None,
         locations: "ArchiveLocations | None" = None,
-        answers_hooks: bool = False,
     ) -> None:
         """`documents_service` serves the documents if they lie in other folders than the projects."""
-        self._answers_hooks = answers_hooks and service is not None
         self._service, self._start, self._offer, self._sites = service, start, offer, sites
         self._documents_service, self._locations = documents_service or service, locations
         self._announcer = Announcer()
@@ -132,8 +130,7 @@ class ComposedServer:
             self._is_listed = asyncio.Event()
             preparing = asyncio.create_task(self._prepare())
             try:
-                async with self._hooks():
-                    yield
+                yield
             finally:
                 preparing.cancel()
                 self.close()
@@ -147,22 +144,6 @@ class ComposedServer:
             budget_tokens=self._offer.budget_tokens,
             resources=(self._documents, self._announcer) if self._documents and has_resources else None,
         )
-
-    @asynccontextmanager
-    async def _hooks(self) -> AsyncIterator[None]:
-        """Answer the hooks of assistants, if that was asked for."""
-        if not self._answers_hooks or self._service is None:
-            yield
-            return
-        from dowse.server.hook_socket import listening
-        from dowse.surfaces.project.tool_calls import ToolCallAnswers
-
-        answers = ToolCallAnswers(self._service, self._start)
-        try:
-            async with listening(answers.answer):
-                yield
-        finally:
-            answers.close()
 
     async def tools(self, client: Call) -> Mapping[str, Tool]:
         """Return the tools that are offered now, by name; the list is rebuilt only after a change."""

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import BinaryIO
 
 from dowse.errors import Failed, UsageError
 from dowse.platform import open_beneath
@@ -34,8 +33,7 @@ class FileIndexSource:
                     before = _revision_of(os.fstat(file.fileno()))
                     if before == revision:
                         return None
-                    data = bytearray(min(os.fstat(file.fileno()).st_size, MAX_INDEX_BYTES) + 1)
-                    del data[_read_into(file, data) :]
+                    data = bytearray(file.read(MAX_INDEX_BYTES + 1))
                     after = _revision_of(os.fstat(file.fileno()))
                 if before == after:
                     break
@@ -49,15 +47,6 @@ class FileIndexSource:
             return _revision_of(self._path.stat()) != revision
         except OSError:
             return True
-
-
-def _read_into(file: BinaryIO, data: bytearray) -> int:
-    """Fill the buffer from the file and return the number of bytes read."""
-    with memoryview(data) as buffer:
-        filled = 0
-        while filled < len(buffer) and (count := file.readinto(buffer[filled:])):  # type: ignore[attr-defined]  # not in the protocol
-            filled += count
-    return filled
 
 
 def index_path(text: str) -> Path:

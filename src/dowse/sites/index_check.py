@@ -56,20 +56,27 @@ class Problem:
         return f"{self.path or 'the file'}: {self.what}. {self.remedy}."
 
 
-class IndexChecker:
-    """Checks an index page by page, then its header, and collects the problems."""
+def check_index(root: dict[str, Any], on_page: Callable[[Page], object]) -> tuple[SiteHeader, list[Problem]]:
+    """Check an index, call `on_page` for each page that can be served; return the header and all problems."""
+    checker = _PageChecker()
+    pages = root.get("pages")
+    for number, value in enumerate(pages if isinstance(pages, list) else ()):
+        if page := checker.check_page(number, value):
+            on_page(page)
+    header, problems = _check_header(root)
+    return header, [*problems, *checker.problems]
+
+
+class _PageChecker:
+    """Checks page after page and collects the problems."""
 
     def __init__(self) -> None:
-        self._page_problems: list[Problem] = []
+        self.problems: list[Problem] = []
         self._numbers_by_url: dict[str, int] = {}
-
-    def restart(self) -> None:
-        """Forget all pages checked so far."""
-        self.__init__()  # type: ignore[misc]  # __init__ sets the whole state
 
     def check_page(self, number: int, value: Any) -> Page | None:
         """Check a page; return it, or None if it cannot be served."""
-        problems = self._page_problems
+        problems = self.problems
         path = f"pages.{number}"
         if not isinstance(value, dict):
             problems.append(_wrong_type(path, value, dict))
@@ -106,24 +113,23 @@ class IndexChecker:
                 "Add its body; without it, only title, abstract and topics are searched",
             )
 
-    def check_header(self, root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
-        """Check the header; return it with all problems, those of the pages included."""
-        problems: list[Problem] = []
-        version = _read_version(problems, root)
-        generated = _read_text(problems, "", root, "generated", is_required=True, is_vital=False)
-        if generated and not _is_timestamp(generated):
-            what = f"{_format_value(generated)} is not a point in time"
-            problems.append(_warning("generated", what, "Write it as ISO 8601: 2025-01-15T12:00:00Z"))
-        site = _read_site(problems, root, version)
-        pages = root.get("pages")
-        _check_page_count(problems, root, pages)
-        if not isinstance(pages, int) or isinstance(pages, bool):
-            problems.append(
-                _wrong_type("pages", pages, list)
-                if "pages" in root
-                else _missing("pages", "the list of pages", is_fatal=True)
-            )
-        return SiteHeader(version, generated, site), [*problems, *self._page_problems]
+
+def _check_header(root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
+    """Check the values beside the pages."""
+    problems: list[Problem] = []
+    version = _read_version(problems, root)
+    generated = _read_text(problems, "", root, "generated", is_required=True, is_vital=False)
+    if generated and not _is_timestamp(generated):
+        what = f"{_format_value(generated)} is not a point in time"
+        problems.append(_warning("generated", what, "Write it as ISO 8601: 2025-01-15T12:00:00Z"))
+    site = _read_site(problems, root, version)
+    pages = root.get("pages")
+    _check_page_count(problems, root, pages)
+    if "pages" not in root:
+        problems.append(_missing("pages", "the list of pages", is_fatal=True))
+    elif not isinstance(pages, list):
+        problems.append(_wrong_type("pages", pages, list))
+    return SiteHeader(version, generated, site), problems
 
 
 def _read_version(problems: list[Problem], root: dict[str, Any]) -> str:
@@ -144,9 +150,9 @@ def _check_page_count(problems: list[Problem], root: dict[str, Any], pages: Any)
         problems.append(
             Problem("pageCount", f"it is {_format_value(count)}, not a whole number", "Write the number of pages")
         )
-    elif isinstance(pages, int) and count != pages:
-        what = f"it is {_format_value(count)}, but there are {pages:,} pages"
-        problems.append(Problem("pageCount", what, f"Write {pages}, and check whether pages are missing"))
+    elif isinstance(pages, list) and count != len(pages):
+        what = f"it is {_format_value(count)}, but there are {len(pages):,} pages"
+        problems.append(Problem("pageCount", what, f"Write {len(pages)}, and check whether pages are missing"))
 
 
 def _read_site(problems: list[Problem], root: dict[str, Any], version: str) -> Site:

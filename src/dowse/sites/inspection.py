@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from dowse.errors import Failed, NotASiteIndex
-from dowse.sites.index_check import IndexChecker, Problem
+from dowse.sites.index_check import Problem, check_index
 from dowse.sites.index_model import MAX_INDEX_BYTES
 from dowse.sites.index_parsing import parse_index
 from dowse.sites.index_sources import open_index_source
@@ -31,12 +31,11 @@ def inspect_bytes(data: bytes | bytearray) -> Inspection:
     if len(data) > MAX_INDEX_BYTES:
         problem = Problem("", f"it is larger than {MAX_INDEX_BYTES >> 20} MB", "Split the site, or shorten the bodies")
         return Inspection("", 0, (problem,))
-    checker = IndexChecker()
     try:
-        root = parse_index(data, checker.check_page, checker.restart)
+        root = parse_index(data)
     except NotASiteIndex as error:
         what, _, remedy = str(error).partition(". ")
         return Inspection("", 0, (Problem("", what[0].lower() + what[1:], remedy.rstrip(".") or "Write an object"),))
-    header, problems = checker.check_header(root)
+    header, problems = check_index(root, lambda _page: None)
     pages = root.get("pages")
-    return Inspection(header.version, pages if isinstance(pages, int) else 0, tuple(problems))
+    return Inspection(header.version, len(pages) if isinstance(pages, list) else 0, tuple(problems))

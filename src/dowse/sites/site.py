@@ -14,7 +14,7 @@ from dowse.platform import release_memory
 from dowse.screening.masking import Screened
 from dowse.searching.query_terms import SearchQuery
 from dowse.sites import page_urls
-from dowse.sites.index_check import IndexChecker, Problem
+from dowse.sites.index_check import Problem, check_index
 from dowse.sites.index_model import MAX_INDEX_BYTES, Page, SiteHeader
 from dowse.sites.index_parsing import parse_index
 from dowse.sites.page_index import ABSTRACT, BODY, TITLE, PageIndex, PageIndexBuilder, day_number, match_filters
@@ -44,40 +44,29 @@ def load_site(data: bytes | bytearray) -> "LoadedSite":
             f"The index has {len(data) >> 20} MB; the maximum is {MAX_INDEX_BYTES >> 20} MB. Split the site, or shorten the bodies."
         )
     try:
-        return _SiteLoader().load(data)
+        return _load(data)
     finally:
         release_memory()
 
 
-class _SiteLoader:
-    """Checks the pages of an index and adds them to the index in memory."""
+def _load(data: bytes | bytearray) -> "LoadedSite":
+    root = parse_index(data)
+    if isinstance(data, bytearray):
+        data.clear()
+    builder, listed = PageIndexBuilder(), list[ListedPage]()
 
-    def __init__(self) -> None:
-        self._checker = IndexChecker()
-        self._start()
+    def add(page: Page) -> None:
+        builder.add(page)
+        listed.append(ListedPage(page.url, page.date, page.topics))
 
-    def load(self, data: bytes | bytearray) -> "LoadedSite":
-        root = parse_index(data, self._add, self._start)
-        if isinstance(data, bytearray):
-            data.clear()
-        release_memory()
-        header, problems = self._checker.check_header(root)
-        fatal = [problem for problem in problems if problem.is_fatal]
-        if fatal:
-            more = f" And {len(fatal) - 1} more." if len(fatal) > 1 else ""
-            raise BrokenSiteIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
-        return LoadedSite(header, tuple(self._listed), self._pages.build(), tuple(problems))
-
-    def _start(self) -> None:
-        self._checker.restart()
-        self._pages = PageIndexBuilder()
-        self._listed: list[ListedPage] = []
-
-    def _add(self, number: int, value: object) -> None:
-        page = self._checker.check_page(number, value)
-        if page is not None:
-            self._pages.add(page)
-            self._listed.append(ListedPage(page.url, page.date, page.topics))
+    header, problems = check_index(root, add)
+    fatal = [problem for problem in problems if problem.is_fatal]
+    if fatal:
+        more = f" And {len(fatal) - 1} more." if len(fatal) > 1 else ""
+        raise BrokenSiteIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
+    root.clear()
+    release_memory()
+    return LoadedSite(header, tuple(listed), builder.build(), tuple(problems))
 
 
 class LoadedSite:

@@ -4,7 +4,9 @@ from dowse.reading.formats import BINARY_EXTENSIONS, DOCUMENT_EXTENSIONS
 from dowse.reading.languages import detect_language
 
 _VERBATIM_EXTENSIONS = (".md", ".markdown", ".txt")
-"""Extensions of documents whose readers keep the text as it is."""
+"""Extensions of documents that a project shows as documents, too, and whose readers keep the text as it is."""
+_KEPT_LANGUAGES = {".txt": "text", ".rst": "rst", ".adoc": "asciidoc", ".asciidoc": "asciidoc"}
+"""Languages of documents that do not become Markdown."""
 
 
 def is_document(path: str) -> bool:
@@ -19,7 +21,7 @@ def is_binary_document(path: str) -> bool:
 
 def document_language(path: str) -> str:
     """Return the language of the text that a document becomes."""
-    return "text" if suffix_of(path) == ".txt" else "markdown"
+    return _KEPT_LANGUAGES.get(suffix_of(path), "markdown")
 
 
 def shared_language(path: str) -> str | None:

@@ -6,14 +6,14 @@ follows the table of changes from there.
 
 import time
 import zlib
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from dowse.encoding.packing import dimensions_of
 from dowse.errors import StoreDamaged
+from dowse.sqlite_database import SqliteDatabase
 from dowse.store import catalog_writer
-from dowse.store.catalog_database import CatalogDatabase
 from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
@@ -22,7 +22,7 @@ from dowse.store.catalog_rows import (
     damaged_row,
     document_from_row,
 )
-from dowse.store.catalog_schema import STEPS
+from dowse.store.catalog_schema import APPLICATION_ID, STEPS
 from dowse.store.catalog_writer import AppliedBatch
 from dowse.store.kept_rows import KeptRows
 from dowse.store.matrix import VectorRow
@@ -66,25 +66,27 @@ class Changes(NamedTuple):
     removed: list[int]
 
 
-class Catalog:
+class Catalog(SqliteDatabase):
     """Documents, chunks, links, vectors and facts of one index. Reads are about one view, or about both."""
 
-    def __init__(self, file: Path, steps: Sequence[str] = STEPS) -> None:
-        self._database = CatalogDatabase(file, steps)
+    application_id = APPLICATION_ID
+    remedy = "Run: dowse doctor --fix"
+
+    def __init__(self, file: Path) -> None:
+        super().__init__(file, STEPS)
         self._totals: dict[tuple[Kind, View], tuple[int, Totals]] = {}
         self._facts: tuple[object, dict[str, str]] = (None, {})
         """All facts, and the state of the database that they were read in."""
-        rows_in = self._database.rows_in
         self.documents_by_id = KeptRows(
             self.state,
-            lambda ids: {row[0]: document_from_row(row) for row in rows_in(f"{_DOCUMENTS} WHERE id IN", ids)},
+            lambda ids: {row[0]: document_from_row(row) for row in self.rows_in(f"{_DOCUMENTS} WHERE id IN", ids)},
         ).by_id
         """Returns those of the documents that exist, by id."""
-        self.paths_by_id = KeptRows[str](self.state, lambda ids: dict(rows_in(_PATHS, ids))).by_id
+        self.paths_by_id = KeptRows[str](self.state, lambda ids: dict(self.rows_in(_PATHS, ids))).by_id
         """Returns the paths of those of the documents that exist, by id."""
         self.chunks_by_id = KeptRows(
             self.state,
-            lambda ids: {one.id: one for one in chunks_from_rows(list(rows_in(f"{_CHUNKS} WHERE id IN", ids)))},
+            lambda ids: {one.id: one for one in chunks_from_rows(list(self.rows_in(f"{_CHUNKS} WHERE id IN", ids)))},
         ).by_id
         """Returns those of the chunks that exist, by id."""
         self.id = self._required("catalog")
@@ -99,13 +101,9 @@ class Catalog:
         """Return a fact about the index as a whole. A search asks for twenty, which rarely change."""
         state, (known_state, facts) = self.state(), self._facts
         if state is None or state != known_state:
-            facts = dict(self._database.rows("SELECT key, value FROM facts"))
+            facts = dict(self.rows("SELECT key, value FROM facts"))
             self._facts = state, facts
         return facts.get(key)
-
-    def state(self) -> object:
-        """Return a value that is another one after every change of the catalog; None if it is unknown."""
-        return self._database.state()
 
     def views(self) -> View:
         """Return the views that the index has."""
@@ -113,7 +111,7 @@ class Catalog:
 
     def documents_at(self, path: str, view: View = View.BOTH) -> list[StoredDocument]:
         """Return the representations of the file at a path, the project's first."""
-        rows = self._database.rows(f"{_DOCUMENTS} WHERE path = ? AND views & ? ORDER BY views & 1 DESC", (path, view))
+        rows = self.rows(f"{_DOCUMENTS} WHERE path = ? AND views & ? ORDER BY views & 1 DESC", (path, view))
         return list(map(document_from_row, rows))
 
     def documents(self, below: str = "", after: str = "", view: View = View.BOTH) -> Iterator[StoredDocument]:
@@ -124,19 +122,17 @@ class Catalog:
         query = f"{_DOCUMENTS} WHERE (path, views) > (?, ?) AND path < ? AND views & ? ORDER BY path, views LIMIT {_PAGE_ROWS}"
         end = below[:-1] + chr(ord(below[-1]) + 1) if below else _AFTER_ALL
         last = (max(below, after), View.BOTH)
-        while rows := self._database.rows(query, (*last, end, view)):
+        while rows := self.rows(query, (*last, end, view)):
             yield from map(document_from_row, rows)
             last = (rows[-1][1], rows[-1][20])
 
     def paths(self, view: View) -> list[str]:
         """Return the paths of all documents, sorted: 0.2 ms for 420 where the documents themselves take 8."""
-        return [
-            row[0] for row in self._database.rows("SELECT path FROM documents WHERE views & ? ORDER BY path", (view,))
-        ]
+        return [row[0] for row in self.rows("SELECT path FROM documents WHERE views & ? ORDER BY path", (view,))]
 
     def ids_by_path(self, view: View) -> list[tuple[int, str]]:
         """Return the ids and paths of all documents."""
-        return self._database.rows("SELECT id, path FROM documents WHERE views & ?", (view,))
+        return self.rows("SELECT id, path FROM documents WHERE views & ?", (view,))
 
     def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
         """Return a document that was chunked by its parser from the same content by the same recipe."""
@@ -146,12 +142,12 @@ class Catalog:
         )
         is_source = int(content.views & View.PROJECT)
         values = (content.content_hash, content.kind, content.language, recipe, is_source)
-        rows = self._database.rows(query, values)
+        rows = self.rows(query, values)
         return document_from_row(rows[0]) if rows else None
 
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
         """Return the files that were refused for their content, by path."""
-        rows = self._database.rows("SELECT path, reason, detail, size, mtime_ns, inode, ctime_ns FROM refusals")
+        rows = self.rows("SELECT path, reason, detail, size, mtime_ns, inode, ctime_ns FROM refusals")
         try:
             return {row[0]: (Stat(*row[3:]), Verdict(row[0], Reason(row[1]), detail=row[2])) for row in rows}
         except INVALID_VALUES as error:
@@ -159,54 +155,54 @@ class Catalog:
 
     def document_ids(self, view: View) -> list[int]:
         """Return the ids of all documents, ascending."""
-        return [row[0] for row in self._database.rows("SELECT id FROM documents WHERE views & ? ORDER BY id", (view,))]
+        return [row[0] for row in self.rows("SELECT id FROM documents WHERE views & ? ORDER BY id", (view,))]
 
     def chunk_count(self, view: View) -> int:
         """Return the number of chunks."""
         query = "SELECT coalesce(sum(chunk_count), 0) FROM documents WHERE views & ?"
-        return int(self._database.rows(query, (view,))[0][0])
+        return int(self.rows(query, (view,))[0][0])
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """Return the chunks of a document, in order."""
-        rows = self._database.rows(f"{_CHUNKS} WHERE document_id = ? ORDER BY ordinal", (document_id,))
+        rows = self.rows(f"{_CHUNKS} WHERE document_id = ? ORDER BY ordinal", (document_id,))
         return chunks_from_rows(rows)
 
     def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
         """Return the first and last line of those of the chunks that exist, by id."""
         query = "SELECT id, start_line, end_line FROM chunks WHERE id IN"
-        return {row[0]: row[1:] for row in self._database.rows_in(query, ids)}
+        return {row[0]: row[1:] for row in self.rows_in(query, ids)}
 
     def work_start(self) -> WorkStart:
         """Return the present moment, as the start of work that compares files with the catalog."""
-        newest = self._database.rows("SELECT coalesce(max(id), 0) FROM documents")[0][0]
+        newest = self.rows("SELECT coalesce(max(id), 0) FROM documents")[0][0]
         return WorkStart(time.time_ns(), newest, self.views())
 
     def chunk_ids(self, view: View) -> list[int]:
         """Return the ids of all chunks."""
         query = "SELECT chunks.id FROM documents CROSS JOIN chunks ON document_id = documents.id WHERE views & ?"
-        return [row[0] for row in self._database.rows(query, (view,))]
+        return [row[0] for row in self.rows(query, (view,))]
 
     def newest_chunk_id(self) -> int:
         """Return the highest id of a chunk; 0 when there is none."""
-        return int(self._database.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
+        return int(self.rows("SELECT coalesce(max(id), 0) FROM chunks")[0][0])
 
     def links(self, document_id: int) -> list[Link]:
         """Return the links of a document, in order."""
         query = "SELECT target, text, line FROM links WHERE document_id = ? ORDER BY ordinal"
-        return [Link(*row) for row in self._database.rows(query, (document_id,))]
+        return [Link(*row) for row in self.rows(query, (document_id,))]
 
     def link_targets(self) -> Iterator[tuple[int, int, str]]:
         """Yield the document id, the position in the document and the target of every link, in order."""
         query = "SELECT document_id, ordinal, target FROM links WHERE (document_id, ordinal) > (?, ?)"
         query += f" ORDER BY document_id, ordinal LIMIT {_PAGE_ROWS}"
         last = (0, 0)
-        while rows := self._database.rows(query, last):
+        while rows := self.rows(query, last):
             yield from rows
             last = rows[-1][:2]
 
     def converted_text(self, document_id: int) -> str | None:
         """Return the stored text of a document that was converted from its file; None for a verbatim one."""
-        rows = self._database.rows("SELECT text FROM texts WHERE document_id = ?", (document_id,))
+        rows = self.rows("SELECT text FROM texts WHERE document_id = ?", (document_id,))
         try:
             return zlib.decompress(rows[0][0]).decode() if rows else None
         except INVALID_VALUES as error:
@@ -233,32 +229,32 @@ class Catalog:
         """Return whether documents came or went between two transactions; most only add vectors while a model encodes."""
         is_kept = int(self._required("horizon")) <= counted_at <= sequence
         query = "SELECT 1 FROM changes WHERE what IN ('added', 'removed') AND sequence > ? LIMIT 1"
-        return not is_kept or bool(self._database.rows(query, (counted_at,)))
+        return not is_kept or bool(self.rows(query, (counted_at,)))
 
     def _count(self, kind: Kind, view: View) -> Totals:
         counted = "FROM documents WHERE kind = ? AND views & ?"
         query = f"SELECT language, count(*), sum(chunk_count) {counted} GROUP BY language ORDER BY 2 DESC, 1"
-        languages = self._database.rows(query, (kind, view))
-        cut = self._database.rows(f"SELECT path {counted} AND is_truncated ORDER BY path", (kind, view))
+        languages = self.rows(query, (kind, view))
+        cut = self.rows(f"SELECT path {counted} AND is_truncated ORDER BY path", (kind, view))
         unparsed = f"SELECT path, problem {counted} AND problem != '' ORDER BY path"
         return Totals(
             documents=sum(row[1] for row in languages),
             chunks=sum(row[2] for row in languages),
             languages={row[0]: row[1] for row in languages},
             truncated=tuple(row[0] for row in cut),
-            unparsed=dict(self._database.rows(unparsed, (kind, view))),
+            unparsed=dict(self.rows(unparsed, (kind, view))),
         )
 
     def changes_since(self, sequence: int, view: View = View.BOTH) -> Changes | None:
         """Return the documents added and removed after a transaction; None when the changes are no longer kept."""
-        with self._database.snapshot():
+        with self.snapshot():
             reached = self.sequence()
             if not int(self._required("horizon")) <= sequence <= reached:
                 return None
             query = (
                 "SELECT what, subject FROM changes WHERE what IN ('added', 'removed') AND sequence > ? AND views & ?"
             )
-            rows = self._database.rows(query, (sequence, view))
+            rows = self.rows(query, (sequence, view))
         subjects: dict[str, dict[int, None]] = {"added": {}, "removed": {}}
         for change, subject in rows:
             subjects[change][subject] = None
@@ -271,11 +267,11 @@ class Catalog:
 
     def encoded_since(self, sequence: int) -> list[int] | None:
         """Return the chunks that got a vector after a transaction; None when the changes are no longer kept."""
-        with self._database.snapshot():
+        with self.snapshot():
             if int(self._required("encoded_horizon")) > sequence:
                 return None
             query = "SELECT DISTINCT subject FROM changes WHERE what = 'encoded' AND sequence > ?"
-            return [row[0] for row in self._database.rows(query, (sequence,))]
+            return [row[0] for row in self.rows(query, (sequence,))]
 
     def chunks_without_vectors(
         self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0
@@ -286,9 +282,9 @@ class Catalog:
             "WHERE encoder = ? AND vectors.input_hash = chunks.input_hash AND NOT is_borrowed)"
         )
         query = f"SELECT id {lacking} AND document_id IN"
-        urgent = [row[0] for row in self._database.rows_in(query, first, (encoder,))][:limit]
+        urgent = [row[0] for row in self.rows_in(query, first, (encoder,))][:limit]
         query = f"SELECT id {lacking} AND id > ? ORDER BY id LIMIT ?"
-        rest = [row[0] for row in self._database.rows(query, (encoder, after, limit))]
+        rest = [row[0] for row in self.rows(query, (encoder, after, limit))]
         return list(dict.fromkeys((*urgent, *rest)))[:limit]
 
     def encoders(self) -> list[str]:
@@ -299,37 +295,37 @@ class Catalog:
             "SELECT (SELECT min(encoder) FROM vectors WHERE encoder > name) FROM names WHERE name IS NOT NULL) "
             "SELECT name FROM names WHERE name IS NOT NULL"
         )
-        return [row[0] for row in self._database.rows(query)]
+        return [row[0] for row in self.rows(query)]
 
     def dimensions(self, encoder: str) -> int | None:
         """Return the number of dimensions of an encoder's vectors; None when it has none."""
-        rows = self._database.rows("SELECT vector FROM vectors WHERE encoder = ? LIMIT 1", (encoder,))
+        rows = self.rows("SELECT vector FROM vectors WHERE encoder = ? LIMIT 1", (encoder,))
         return dimensions_of(rows[0][0]) if rows else None
 
     def vectors(self, encoder: str) -> Iterator[VectorRow]:
         """Yield the vector of every chunk that has one, a page at a time: 128,000 chunks at once take 60 MB."""
         query, last = f"{_VECTORS} WHERE chunks.id > ? ORDER BY chunks.id LIMIT {_PAGE_ROWS}", 0
-        while rows := self._database.rows(query, (encoder, last)):
+        while rows := self.rows(query, (encoder, last)):
             yield from (VectorRow(*row) for row in rows)
             last = rows[-1][0]
 
     def vectors_of_documents(self, encoder: str, ids: Iterable[int]) -> Iterator[VectorRow]:
         """Yield the vectors of the chunks of some documents."""
         query = f"{_DOCUMENTS_VECTORS} WHERE documents.id IN"
-        return (VectorRow(*row) for row in self._database.rows_in(query, ids, (encoder,)))
+        return (VectorRow(*row) for row in self.rows_in(query, ids, (encoder,)))
 
     def vectors_of_chunks(self, encoder: str, ids: Iterable[int]) -> Iterator[VectorRow]:
         """Yield the vectors of some chunks."""
-        return (VectorRow(*row) for row in self._database.rows_in(f"{_VECTORS} WHERE chunks.id IN", ids, (encoder,)))
+        return (VectorRow(*row) for row in self.rows_in(f"{_VECTORS} WHERE chunks.id IN", ids, (encoder,)))
 
     def problems(self) -> list[str]:
         """Return the problems that SQLite finds in the file, and chunk counts that are wrong."""
-        found = [row[0] for row in self._database.rows("PRAGMA integrity_check(20)") if row[0] != "ok"]
-        orphans = self._database.rows("PRAGMA foreign_key_check")
-        miscounted = self._database.rows(
+        found = [row[0] for row in self.rows("PRAGMA integrity_check(20)") if row[0] != "ok"]
+        orphans = self.rows("PRAGMA foreign_key_check")
+        miscounted = self.rows(
             "SELECT path FROM documents WHERE chunk_count != (SELECT count(*) FROM chunks WHERE document_id = documents.id)"
         )
-        later = self._database.rows("SELECT 1 FROM changes WHERE sequence > ? LIMIT 1", (self.sequence(),))
+        later = self.rows("SELECT 1 FROM changes WHERE sequence > ? LIMIT 1", (self.sequence(),))
         return [
             *found,
             *("there are changes after the last transaction" for _ in later),
@@ -344,7 +340,7 @@ class Catalog:
         paths = [*(put.document.path for put in batch.puts), *batch.drops, *(path for path, _ in batch.touches)]
         if start.views and start.views != self.views():
             return CurrentBatch(Batch(), paths)
-        rows = self._database.rows_in(f"{_STATES} WHERE path IN", paths)
+        rows = self.rows_in(f"{_STATES} WHERE path IN", paths)
         stored = dict[str, StoredState]()
         for path, number, checked_ns, *content in rows:
             others = stored.get(path, StoredState(0, 0, frozenset()))
@@ -355,22 +351,22 @@ class Catalog:
     def apply(self, batch: Batch) -> AppliedBatch:
         """Make a batch durable in one transaction."""
         now_ns = time.time_ns()
-        with self._database.transaction() as connection:
+        with self.transaction() as connection:
             return catalog_writer.apply_batch(connection, batch, now_ns)
 
     def put_vectors(self, encoder: str, rows: Iterable[tuple[int, bytes]]) -> None:
         """Store packed vectors of the chunks that still exist."""
-        with self._database.transaction() as connection:
+        with self.transaction() as connection:
             catalog_writer.put_vectors(connection, encoder, rows)
 
     def forget_vectors(self, encoder: str) -> None:
         """Remove all vectors of an encoder."""
-        with self._database.transaction() as connection:
+        with self.transaction() as connection:
             connection.execute("DELETE FROM vectors WHERE encoder = ?", (encoder,))
 
     def forget_unused_vectors(self) -> None:
         """Remove vectors of content that no chunk has any more."""
-        with self._database.transaction() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 "DELETE FROM vectors WHERE NOT EXISTS "
                 "(SELECT 1 FROM chunks WHERE chunks.input_hash = vectors.input_hash)"
@@ -378,23 +374,14 @@ class Catalog:
 
     def set_fact(self, key: str, value: str | None) -> None:
         """Store a fact; None removes it."""
-        with self._database.transaction() as connection:
+        with self.transaction() as connection:
             if value is None:
                 connection.execute("DELETE FROM facts WHERE key = ?", (key,))
             else:
                 connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (key, value))
 
-    def release_memory(self) -> None:
-        """Release the memory that SQLite caches for the next query."""
-        self._database.release_memory()
-
-    def close(self) -> None:
-        """Close the file."""
-        self._database.close()
-
     def _required(self, key: str) -> str:
         value = self.fact(key)
         if value is None:
-            file, remedy = self._database.file, self._database.remedy
-            raise StoreDamaged(f"The catalog {file} is damaged: the fact '{key}' is missing. {remedy}")
+            raise StoreDamaged(f"The {self.label} is damaged: the fact '{key}' is missing. {self.remedy}")
         return value

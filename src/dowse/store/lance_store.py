@@ -12,11 +12,11 @@ from dowse.types import Finding, ReadText
 
 
 class LanceStore(LocalStore):
-    """A `Store` in one folder with LanceDB tables."""
+    """A store in one folder with LanceDB tables."""
 
     def __init__(self, folder: Path, read_text: ReadText, read_references: ReadReferences = read_none) -> None:
         super().__init__(folder, read_text, read_references)
-        self._tables = LanceTables(folder, self._catalog, read_text)
+        self._tables = LanceTables(folder, self.catalog, read_text)
 
     def write_tables(self) -> None:
         """Bring the tables up to date."""
@@ -38,7 +38,7 @@ class LanceStore(LocalStore):
 
 def write_tables_to(store: LocalStore, read_text: ReadText, place: str, options: Mapping[str, str]) -> TablesRecord:
     """Bring the tables of another place up to date with a store; return what they hold then."""
-    tables = LanceTables(store.folder, store._catalog, read_text, place=place, options=options)
+    tables = LanceTables(store.folder, store.catalog, read_text, place=place, options=options)
     tables.follow()
     written = tables.record()
     if written is None:

@@ -22,7 +22,7 @@ from dowse.store.lexical_links import can_lock, linked_folder
 from dowse.store.lexical_search import LexicalSearch, register_analyzers, term_query
 from dowse.store.segment_files import SegmentFiles
 
-FORMAT = 4
+FORMAT = 1
 """Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is
 rebuilt."""
 

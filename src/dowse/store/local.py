@@ -11,7 +11,7 @@ import contextlib
 import copy
 import os
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from dowse.encoding.packing import pack_vectors
 from dowse.errors import NotWritable
 from dowse.platform import Lock, make_private_folder
 from dowse.store.catalog import Catalog, Changes
-from dowse.store.catalog_database import is_current_format
+from dowse.store.catalog_schema import is_current_format
 from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
@@ -33,20 +33,16 @@ from dowse.types import (
     Batch,
     DocumentMatch,
     Field,
-    FileContent,
     Finding,
     Kind,
-    Link,
     MatchedDocuments,
     Progress,
     ReadText,
     Scored,
-    Stat,
     StoredChunk,
     StoredDocument,
     TextQuery,
     Totals,
-    Verdict,
     View,
 )
 
@@ -59,7 +55,7 @@ background."""
 
 
 class LocalStore:
-    """A `Store` in one folder."""
+    """Everything that is kept of one index, in one folder. A batch is atomic: readers see whole batches only."""
 
     has_vectors = True
     """Whether anything can be found by meaning."""
@@ -70,18 +66,18 @@ class LocalStore:
         self._lock = Lock(folder / "write.lock")
         file = folder / CATALOG_FILE
         with contextlib.nullcontext() if is_current_format(file) else self._lock.held(WRITE_WAIT_SECONDS):
-            self._catalog = Catalog(file)
+            self.catalog = Catalog(file)
         self._catalog_file, self._catalog_inode = file, file.stat().st_ino
         self._view = View.BOTH
         self._lexical = {
-            view: LexicalFollower(folder, self._catalog, self._lock, read_text, view)
+            view: LexicalFollower(folder, self.catalog, self._lock, read_text, view)
             for view in (View.PROJECT, View.DOCUMENTS)
         }
-        self.references = ReferenceIndex(folder, self._catalog, self._lock, read_references)
+        self.references = ReferenceIndex(folder, self.catalog, self._lock, read_references)
         self._merging: threading.Thread | None = None
         self._work_start = WorkStart()
         self._lost: list[str] = []
-        self._matrices = Matrices(folder, self._catalog, self._lock)
+        self._matrices = Matrices(folder, self.catalog, self._lock)
         self._matrices.remove_unknown()
 
     def seen_as(self, view: View) -> "LocalStore":
@@ -92,12 +88,12 @@ class LocalStore:
 
     def views(self) -> View:
         """Return the views that the index has."""
-        return self._catalog.views()
+        return self.catalog.views()
 
     def add_views(self, views: View) -> None:
         """Add views to the index, whose files are compared with it next; the index is not complete until then."""
         with self._lock.held(WRITE_WAIT_SECONDS):
-            self._catalog.set_fact("views", str(int(self._catalog.views() | views)))
+            self.catalog.set_fact("views", str(int(self.catalog.views() | views)))
 
     # Reading from the catalog
 
@@ -106,30 +102,24 @@ class LocalStore:
 
     def documents_at(self, path: str) -> list[StoredDocument]:
         """Return the representations of the file at a path, the project's first."""
-        return self._catalog.documents_at(path, self._view)
+        return self.catalog.documents_at(path, self._view)
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
-        return self._catalog.documents(below, after, self._view)
+        return self.catalog.documents(below, after, self._view)
 
     def paths(self) -> list[str]:
         """Return the paths of all documents, sorted."""
-        return self._catalog.paths(self._view)
+        return self.catalog.paths(self._view)
 
     def ids_by_path(self) -> list[tuple[int, str]]:
         """Return the ids and the paths of all documents."""
-        return self._catalog.ids_by_path(self._view)
-
-    def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
-        return self._catalog.find_twin(content, recipe)
-
-    def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
-        return self._catalog.refusals()
+        return self.catalog.ids_by_path(self._view)
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
-        return self._catalog.documents_by_id(ids)
+        return self.catalog.documents_by_id(ids)
 
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
-        return self._catalog.paths_by_id(ids)
+        return self.catalog.paths_by_id(ids)
 
     def main_language(self) -> str:
         """Return the language of more than half of the code files; empty if there is none."""
@@ -137,53 +127,27 @@ class LocalStore:
         return next((language for language, files in totals.languages.items() if 2 * files > totals.documents), "")
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
-        return self._catalog.chunks(document_id)
+        return self.catalog.chunks(document_id)
 
     def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
         """Return the first and last line of those of the chunks that exist, by id."""
-        return self._catalog.chunk_lines(ids)
+        return self.catalog.chunk_lines(ids)
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        return self._catalog.chunks_by_id(ids)
-
-    def links(self, document_id: int) -> list[Link]:
-        return self._catalog.links(document_id)
-
-    def link_targets(self) -> Iterator[tuple[int, int, str]]:
-        return self._catalog.link_targets()
+        return self.catalog.chunks_by_id(ids)
 
     def converted_text(self, document_id: int) -> str | None:
-        return self._catalog.converted_text(document_id)
+        return self.catalog.converted_text(document_id)
 
     def totals(self, kind: Kind) -> Totals:
-        return self._catalog.totals(kind, self._view)
-
-    def sequence(self) -> int:
-        """Return the number of the last transaction."""
-        return self._catalog.sequence()
-
-    @property
-    def identity(self) -> str:
-        """The id of this index. An index that is built anew has another id, and its sequence starts at 0."""
-        return self._catalog.id
+        return self.catalog.totals(kind, self._view)
 
     def changes_since(self, sequence: int) -> Changes | None:
         """Return the documents added and removed after a transaction; None when the changes are no longer kept."""
-        return self._catalog.changes_since(sequence, self._view)
+        return self.catalog.changes_since(sequence, self._view)
 
     def fact(self, key: str) -> str | None:
-        return self._catalog.fact(f"note:{key}")
-
-    def chunks_without_vectors(
-        self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0
-    ) -> list[int]:
-        return self._catalog.chunks_without_vectors(encoder, limit, first=first, after=after)
-
-    def newest_chunk_id(self) -> int:
-        return self._catalog.newest_chunk_id()
-
-    def encoders(self) -> list[str]:
-        return self._catalog.encoders()
+        return self.catalog.fact(f"note:{key}")
 
     def size_bytes(self) -> int:
         """Return the size on disk of everything in the folder."""
@@ -193,7 +157,7 @@ class LocalStore:
 
     def begin_work(self) -> None:
         """Note that files are compared with the store from now on, and that the next batches say what differs."""
-        self._work_start, self._lost = self._catalog.work_start(), []
+        self._work_start, self._lost = self.catalog.work_start(), []
 
     def take_lost_paths(self) -> list[str]:
         """Return the paths that have to be compared again: another process has changed the store since the work began."""
@@ -207,9 +171,9 @@ class LocalStore:
         try:
             for follower in self._followers():
                 follower.catch_up()
-            batch, lost = self._catalog.leave_out_overtaken(batch, self._work_start)
+            batch, lost = self.catalog.leave_out_overtaken(batch, self._work_start)
             self._lost += lost
-            applied = self._catalog.apply(batch)
+            applied = self.catalog.apply(batch)
             unfinished += [follower.append(applied) for follower in self._followers()]
         finally:
             left = [finish for finish in unfinished if finish is not nothing_to_finish]
@@ -219,7 +183,7 @@ class LocalStore:
 
     def _followers(self) -> list[LexicalFollower]:
         """Return the lexical indexes of the views that this store shows and the index has."""
-        shown = (self._catalog.views() or View.PROJECT) & self._view
+        shown = (self.catalog.views() or View.PROJECT) & self._view
         return [follower for view, follower in self._lexical.items() if view & shown]
 
     def put_vectors(self, encoder: str, rows: "Sequence[tuple[int, Vectors]]") -> int:
@@ -229,24 +193,24 @@ class LocalStore:
                 import numpy as np
 
                 chunks, vectors = zip(*rows, strict=True)
-                self._catalog.put_vectors(encoder, zip(chunks, pack_vectors(np.stack(vectors)), strict=True))
-            return self._catalog.sequence()
+                self.catalog.put_vectors(encoder, zip(chunks, pack_vectors(np.stack(vectors)), strict=True))
+            return self.catalog.sequence()
 
     def forget_vectors(self, encoder: str) -> None:
         """Remove all vectors of an encoder."""
         with self._lock.held(WRITE_WAIT_SECONDS):
-            self._catalog.forget_vectors(encoder)
+            self.catalog.forget_vectors(encoder)
             self._matrices.forget(encoder)
 
     def forget_unused_vectors(self) -> None:
         """Remove vectors of content that no chunk has any more."""
         with self._lock.held(WRITE_WAIT_SECONDS):
-            self._catalog.forget_unused_vectors()
+            self.catalog.forget_unused_vectors()
 
     def set_fact(self, key: str, value: str | None) -> None:
         """Store a fact about the index as a whole; None removes it."""
         with self._lock.held(WRITE_WAIT_SECONDS):
-            self._catalog.set_fact(f"note:{key}", value)
+            self.catalog.set_fact(f"note:{key}", value)
 
     # Searching; by words in one view, which is the project's unless this store shows the documents
 
@@ -333,29 +297,25 @@ class LocalStore:
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Return the number of chunks with a vector, and the number of all chunks."""
-        chunks = self._catalog.chunk_counts((View.BOTH, self._view))
+        chunks = self.catalog.chunk_counts((View.BOTH, self._view))
         return self._matrices.count(encoder, self._view, chunks), chunks[self._view]
 
     # Checking and repairing
 
     def quick_check(self) -> list[Finding]:
         """Return a finding if the lexical index is missing, damaged or behind; cheap."""
-        if all(follower.is_current() for follower in self._followers()) or not self._catalog.document_ids(self._view):
+        if all(follower.is_current() for follower in self._followers()) or not self.catalog.document_ids(self._view):
             return []
         return [Finding("lexical index", "is missing, damaged or behind the catalog")]
 
     def check(self) -> list[Finding]:
         """Check the catalog, compare every derived part with it, and return the problems."""
-        if findings := [Finding("catalog", problem) for problem in self.catalog_problems()]:
+        if findings := [Finding("catalog", problem) for problem in self.catalog.problems()]:
             return findings  # everything else is derived from it
         for follower in self._followers():
             findings += [Finding("lexical index", problem) for problem in follower.problems()]
         findings += [Finding("references", problem) for problem in self.references.problems()]
         return findings + [Finding("vectors", problem) for problem in self._matrices.problems()]
-
-    def catalog_problems(self) -> list[str]:
-        """Return what is wrong with the catalog itself."""
-        return self._catalog.problems()
 
     def repair(self) -> None:
         """Rebuild the derived parts that are wrong."""
@@ -365,12 +325,6 @@ class LocalStore:
             for follower in self._followers():
                 if follower.problems():
                     follower.rebuild()
-
-    def rebuild_words(self) -> None:
-        """Build the lexical index anew, with the statistics of a fresh one."""
-        with self._lock.held(WRITE_WAIT_SECONDS):
-            for follower in self._followers():
-                follower.rebuild()
 
     def remove_leftovers(self) -> None:
         """Remove what killed writers left: half-written matrices, and lexical indexes that are not in use."""
@@ -388,11 +342,11 @@ class LocalStore:
     def release_memory(self) -> None:
         """Release the memory that is cached for searches; the next search takes 20 ms longer."""
         self._matrices.release_memory()
-        self._catalog.release_memory()
+        self.catalog.release_memory()
 
     def close(self) -> None:
         """Wait for a merge in the background, and close the files."""
         if self._merging is not None:
             self._merging.join(WRITE_WAIT_SECONDS)
         self.references.close()
-        self._catalog.close()
+        self.catalog.close()

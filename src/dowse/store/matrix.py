@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Raw = np.memmap[tuple[int, int], np.dtype[np.uint8]]
 
-FORMAT = 4
+FORMAT = 1
 _HEADER_BYTES = 512
 _HEADER_FRAME = struct.Struct("<8sII")
 _MAGIC = b"dowse-mx"

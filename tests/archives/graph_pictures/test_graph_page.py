@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from dowse.archives.citation_graph import whole_graph
-from dowse.archives.graph_pictures.graph_page import as_html
-from dowse.archives.graph_pictures.picture import draw_picture
+from dowse.archives.graph_pictures.graph_page import as_html, page_data
 from tests.archives.sample_archives import HOSTILE, captured_page, document_titled, make_database
 from tests.browser import Browser
 
@@ -24,9 +23,9 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
     """Return the file of a page, and the ids of its documents by title."""
     folder = tmp_path_factory.mktemp("page")
     database = make_database(folder, RESEARCH, PAGES)
-    picture = draw_picture(database, whole_graph(database), "What cites what", with_text=True)
+    data = page_data(database, whole_graph(database), "What cites what", with_text=True)
     file = folder / "graph.html"
-    file.write_text(as_html(picture), encoding="utf-8")
+    file.write_text(as_html(data), encoding="utf-8")
     titles = ("Introduction", "Other <b>report</b> & more", "The page")
     return file, {title: document_titled(database, title).id for title in titles}
 

@@ -84,7 +84,7 @@ class Vectors(Writer):
                 return {}
             project.store.refresh()  # as a search does: what a killed writer has not written yet is replayed
             assert project.store.check() == []
-            return {version: project.store.vector_counts(version) for version in project.store.encoders()}
+            return {version: project.store.vector_counts(version) for version in project.store.catalog.encoders()}
         finally:
             project.close()
 

@@ -117,7 +117,7 @@ def make_storage(base: Path, monkeypatch: pytest.MonkeyPatch) -> Storage:
     storage.copy_to(base / "asked")  # a question closes the databases, and with that removes their journals
     monkeypatch.setenv("DOWSE_HOME", str(base / "asked"))
     with contextlib.closing(ProjectIndex(storage.root)) as index:
-        storage = replace(storage, documents_lexical=index.whole._catalog.fact("lexical_documents") or "")
+        storage = replace(storage, documents_lexical=index.whole.catalog.fact("lexical_documents") or "")
     storage.expected.update({kind: results(run(*question)) for kind, question in storage.questions().items()})
     return storage
 

@@ -24,13 +24,13 @@ from pathlib import Path
 
 from dowse import __version__
 from dowse.errors import DowseError
-from dowse.reading.asciidoc import read_asciidoc
+from dowse.reading.ipynb import read_ipynb
 from dowse.types import Reading
 
 
 def read(file: Path) -> Reading | None:
     try:
-        return read_asciidoc(file.read_bytes(), file.name)
+        return read_ipynb(file.read_bytes(), file.name)
     except DowseError:
         return None
 
@@ -99,7 +99,7 @@ def test_its_types_are_seen_by_a_strict_checker(installed: Environment, tmp_path
 
 def test_what_is_lent_is_only_what_the_wheel_declares(installed: Environment, tmp_path: Path) -> None:
     """The program imports modules of its dependencies, and none of the development tools."""
-    developers = {"hypothesis", "mypy", "networkx", "pydot", "pytest", "ruff", "boto3"}
+    developers = {"hypothesis", "mypy", "networkx", "pytest", "ruff", "boto3"}
     program = "import sys; from dowse.cli import main; main(['--help']); main(['projects']); import dowse.server.composition; print(*sys.modules)"
     done = subprocess.run(
         [str(installed.python), "-c", program],

@@ -74,16 +74,13 @@ def test_a_command_for_archives_or_sites_parses_no_file(audited: AuditedProcesse
         },
         {"p": captured_page("https://e.com", "E", "# E")},
     )
-    write_tree(
-        tmp_path / "site",
-        {"mkdocs.yml": "site_name: S\nsite_url: https://e.com\n", "docs/a.md": FILES["docs/guide.md"]},
-    )
+    write_tree(tmp_path / "site", {"docs/a.md": FILES["docs/guide.md"]})
     write_tree(tmp_path / "built", {"a.html": FILES["docs/page.html"]})
     output = audited.run_in_one_process(
         ("archive", "index", places.research, "--urls", places.url_content, "--db", places.database),
         ("archive", "search", "apples", "--citations", "--db", places.database),
         ("archive", "broken", "--db", places.database),
-        ("site", "build", tmp_path / "site", "-o", tmp_path / "site.json"),
+        ("site", "build", tmp_path / "site", "--name", "S", "--domain", "e.com", "-o", tmp_path / "site.json"),
         ("site", "build", tmp_path / "built", "--name", "B", "--domain", "b.com", "-o", tmp_path / "built.json"),
         ("site", "check", tmp_path / "site.json"),
     )

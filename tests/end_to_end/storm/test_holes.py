@@ -57,7 +57,7 @@ class KeptProject:
 
     def sequence(self) -> int:
         """Return the number of the last change to the index."""
-        return self.project.store._catalog.sequence()
+        return self.project.store.catalog.sequence()
 
     def close(self) -> None:
         self.keeper.stop()

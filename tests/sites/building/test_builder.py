@@ -1,4 +1,4 @@
-"""The builder: clean text, dates, unique URLs, the order of settings, reproducible bytes."""
+"""The builder: clean text, dates, unique URLs, built HTML, reproducible bytes."""
 
 import json
 import os
@@ -7,19 +7,19 @@ from typing import Any
 
 import pytest
 
-from dowse.errors import DowseError, SettingsError, UsageError
+from dowse.errors import DowseError, UsageError
+from dowse.sites.building.build_settings import BuildSettings
 from dowse.sites.building.builder import build
-from dowse.sites.building.generator_settings import GeneratorSettings, gather_settings
 from dowse.sites.building.page_front_matter import parse_day
 from dowse.sites.building.plain_text import markdown_text
 from dowse.sites.inspection import inspect_bytes
 from tests.end_to_end.security.fake_secrets import private_key
 from tests.sample_data import write_tree
 
-SETTINGS = GeneratorSettings(name="Site", domain="site.example")
+SETTINGS = BuildSettings(name="Site", domain="site.example")
 
 
-def pages_of(root: Path, settings: GeneratorSettings = SETTINGS) -> dict[str, dict[str, Any]]:
+def pages_of(root: Path, settings: BuildSettings = SETTINGS) -> dict[str, dict[str, Any]]:
     done = build(root, settings)
     assert inspect_bytes(done.data).problems == ()
     return {page["url"]: page for page in json.loads(done.data)["pages"]}
@@ -130,11 +130,24 @@ def test_what_a_project_leaves_out_as_built_is_a_page_here(tmp_path: Path) -> No
     assert list(pages_of(root)) == ["/a", "/build/b", "/target/c"]
 
 
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"a.md": "x", "b.md": "x", "index.html": "x"}, ("markdown", 2)),
+        ({"a.html": "x", "b.htm": "x", "README.md": "x"}, ("html", 2)),
+        ({"a.html": "x", "a.md": "x"}, ("html", 1)),
+    ],
+)
+def test_pages_are_the_files_of_the_kind_that_there_is_more_of(
+    tmp_path: Path, files: dict[str, str], expected: tuple[str, int]
+) -> None:
+    done = build(write_tree(tmp_path, files), SETTINGS)
+    assert (done.format, done.pages) == expected
+
+
 def test_files_are_excluded(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words.", "old/b.md": "Words.", "c.md": "Words."})
-    assert list(pages_of(tmp_path, GeneratorSettings(name="S", domain="s.example", exclude=("old/**", "c.md")))) == [
-        "/a"
-    ]
+    assert list(pages_of(tmp_path, BuildSettings(name="S", domain="s.example", exclude=("old/**", "c.md")))) == ["/a"]
 
 
 def test_hostile_files_become_pages_or_nothing(tmp_path: Path) -> None:
@@ -144,7 +157,7 @@ def test_hostile_files_become_pages_or_nothing(tmp_path: Path) -> None:
         "c.md": "[" * 20_000 + "\n\n" + "*a " * 5000,
         "d.md": "---\ntitle: [a, b]\ntags: {x: y}\ndate: {}\n---\nWords",
         "e e/f\u202eg.md": "Words",
-        "g.mdx": "<A " * 3000 + "\n\nWords {" + "{" * 3000,
+        "g.md": "<A " * 3000 + "\n\nWords {" + "{" * 3000,
     }
     write_tree(tmp_path, files)
     (tmp_path / "bytes.md").write_bytes(bytes(range(256)) * 20)
@@ -154,52 +167,10 @@ def test_hostile_files_become_pages_or_nothing(tmp_path: Path) -> None:
 # Settings
 
 
-def test_a_setting_is_taken_from_the_first_that_states_it(tmp_path: Path) -> None:
-    file = 'name = "filed"\ndomain = "filed.example"\nprefix = "filed"\ndrafts = true\nexclude = ["a/**"]\n'
-    write_tree(tmp_path, {"dowse-site.toml": file})
-    environment = {"DOWSE_SITE_NAME": "variable", "DOWSE_SITE_DOMAIN": "variable.example", "DOWSE_SITE_FUTURE": "yes"}
-    settings = gather_settings(tmp_path, {"name": "given"}, environment)
-    assert (settings.name, settings.domain, settings.prefix) == ("given", "variable.example", "filed")
-    assert (settings.drafts, settings.future, settings.exclude) == (True, True, ("a/**",))
-
-
-@pytest.mark.parametrize(
-    ("file", "message"),
-    [
-        ("nmae = 'x'", "not a setting"),
-        ("name = 1", "has to be a string"),
-        ("drafts = 'x'", "true or false"),
-        ("[", "cannot be read"),
-    ],
-)
-def test_a_settings_file_that_is_wrong_is_refused(tmp_path: Path, file: str, message: str) -> None:
-    write_tree(tmp_path, {"dowse-site.toml": file})
-    with pytest.raises(SettingsError, match=message):
-        gather_settings(tmp_path, {}, {})
-
-
-def test_a_settings_file_is_bounded_and_no_link(tmp_path: Path) -> None:
-    write_tree(tmp_path, {".env": 'INNER_TOKEN = "abc"\n'})
-    file = tmp_path / "dowse-site.toml"
-    file.symlink_to(".env")
-    with pytest.raises(SettingsError, match="symbolic link") as caught:
-        gather_settings(tmp_path, {}, {})
-    assert "INNER" not in str(caught.value)
-    file.unlink()
-    with file.open("wb") as stream:
-        stream.truncate(6 << 30)
-    with pytest.raises(SettingsError, match="it is larger than 1 MB"):
-        gather_settings(tmp_path, {}, {})
-
-
 def test_what_is_not_stated_is_asked_for(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words."})
     with pytest.raises(UsageError, match="--name and --domain"):
-        build(tmp_path, GeneratorSettings())
-    with pytest.raises(UsageError, match="no generator 'gatsby'"):
-        gather_settings(tmp_path, {"generator": "gatsby"}, {})
-    with pytest.raises(UsageError, match="true or false"):
-        gather_settings(tmp_path, {}, {"DOWSE_SITE_DRAFTS": "maybe"})
+        build(tmp_path, BuildSettings())
     with pytest.raises(UsageError, match="SOURCE_DATE_EPOCH"):
         build(tmp_path, SETTINGS, environment=os.environ | {"SOURCE_DATE_EPOCH": "now"})
 
@@ -208,7 +179,7 @@ def test_a_domain_is_taken_without_what_does_not_belong_there(tmp_path: Path) ->
     write_tree(tmp_path, {"a.md": "Words."})
     done = build(
         tmp_path,
-        GeneratorSettings(name="S", domain="https://s.example/x", prefix="sss", description="A\n site", base="/b/"),
+        BuildSettings(name="S", domain="https://s.example/x", prefix="sss", description="A\n site", base="/b/"),
     )
     value = json.loads(done.data)
     assert value["site"] == {"name": "S", "domain": "s.example", "description": "A site", "toolPrefix": "sss"}
@@ -218,7 +189,7 @@ def test_a_domain_is_taken_without_what_does_not_belong_there(tmp_path: Path) ->
 def test_a_prefix_that_cannot_be_one_is_refused(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words."})
     with pytest.raises(DowseError, match="toolPrefix"):
-        build(tmp_path, GeneratorSettings(name="S", domain="s.example", prefix="Not One"))
+        build(tmp_path, BuildSettings(name="S", domain="s.example", prefix="Not One"))
 
 
 # Built HTML
@@ -320,7 +291,7 @@ def test_what_stands_around_the_content_is_left_out(tmp_path: Path, body: str, w
 
 def test_the_domain_of_built_pages_is_read_from_them(tmp_path: Path) -> None:
     write_tree(tmp_path, {"index.html": PAGE})
-    done = build(tmp_path, GeneratorSettings(name="S"))
+    done = build(tmp_path, BuildSettings(name="S"))
     assert done.identity.domain == "site.example"
 
 

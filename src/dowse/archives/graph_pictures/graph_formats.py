@@ -1,4 +1,4 @@
-"""The graph in the formats of other programs: JSON, GraphML, DOT and Mermaid."""
+"""The graph in the formats of other programs: JSON and GraphML."""
 
 import json
 import re
@@ -40,7 +40,7 @@ def as_graphml(graph: CitationGraph) -> str:
         lines.append(f"    <node id={quoteattr(node.document.id)}>")
         values = _node_values(node.document) | {"role": node.type}
         lines += [
-            f'      <data key="{key}">{escape(xml_text(values[key]))}</data>' for key in _NODE_KEYS if values[key]
+            f'      <data key="{key}">{escape(_xml_text(values[key]))}</data>' for key in _NODE_KEYS if values[key]
         ]
         lines.append("    </node>")
     for number, edge in enumerate(graph.edges):
@@ -49,31 +49,7 @@ def as_graphml(graph: CitationGraph) -> str:
     return "\n".join([*lines, "  </graph>", "</graphml>", ""])
 
 
-def as_dot(graph: CitationGraph) -> str:
-    """Return the graph as DOT, as Graphviz reads it."""
-    lines = ["digraph citations {", '  node [shape=box, style=rounded, fontname="Helvetica"];']
-    for node in graph.nodes:
-        tooltip = _quote_dot(f"{node.document.path} {node.document.date or ''}".strip())
-        lines.append(f"  {_quote_dot(node.document.id)} [label={_quote_dot(node.document.title)}, tooltip={tooltip}];")
-    for edge in graph.edges:
-        style = "" if edge.confidence >= 1 else f" [style=dashed, weight={edge.confidence}]"
-        lines.append(f"  {_quote_dot(edge.source)} -> {_quote_dot(edge.target)}{style};")
-    return "\n".join([*lines, "}", ""])
-
-
-def as_mermaid(graph: CitationGraph) -> str:
-    """Return the graph as Mermaid, as GitHub and many editors show it in Markdown."""
-    names = {node.document.id: f"n{number}" for number, node in enumerate(graph.nodes)}
-    lines = ["graph LR"]
-    lines += [f'  {names[node.document.id]}["{_escape_mermaid(node.document.title)}"]' for node in graph.nodes]
-    lines += [
-        f"  {names[edge.source]} {'-->' if edge.confidence >= 1 else '-.->'} {names[edge.target]}"
-        for edge in graph.edges
-    ]
-    return "\n".join([*lines, ""])
-
-
-def xml_text(text: str) -> str:
+def _xml_text(text: str) -> str:
     """Replace the characters that XML does not allow."""
     return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
@@ -87,14 +63,3 @@ def _node_values(document: StoredArchiveDocument) -> dict[str, str]:
         "date": document.date or "",
         "url": document.url,
     }
-
-
-def _quote_dot(text: str) -> str:
-    line = " ".join(xml_text(text).split())
-    return '"{}"'.format(line.replace("\\", "\\\\").replace('"', '\\"'))
-
-
-def _escape_mermaid(text: str) -> str:
-    """Return a label in which characters with a meaning in Mermaid or HTML are written as their code points."""
-    line = " ".join(xml_text(text).split()) or " "
-    return re.sub(r"[^\w .,:()/–-]", lambda match: f"#{ord(match[0])};", line)

@@ -4,14 +4,23 @@ import base64
 import hashlib
 import html
 import json
+import math
+from collections import Counter
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
-from dowse.archives.graph_pictures.picture import DrawnDocument, Picture
-from dowse.archives.graph_pictures.svg import SOURCE_COLOURS, SOURCE_NAMES, node_radius
+from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.archive_types import CitationGraph, StoredArchiveDocument
+from dowse.archives.graph_pictures.layout import lay_out
+
+MAX_TEXT_CHARACTERS = 3000
+"""Characters of the text of a document in a page, which links to the file for the rest: 2,000 documents make 6 MB."""
+SOURCE_COLOURS = {"research": "#1f5fa8", "url-content": "#b3541e"}
+SOURCE_NAMES = {"research": "research", "url-content": "captured page"}
 
 
-def as_html(picture: Picture) -> str:
+def as_html(data: dict[str, Any]) -> str:
     """Return the page. Its content security policy allows only its own script and style, and no loading."""
     style, script = _read_asset("graph_page.css"), _read_asset("graph_page.js")
     policy = (
@@ -20,10 +29,10 @@ def as_html(picture: Picture) -> str:
     )
     parts = {
         "policy": html.escape(policy),
-        "title": html.escape(picture.title),
+        "title": html.escape(data["title"]),
         "style": style,
         "script": script,
-        "data": script_data(page_data(picture)),
+        "data": script_data(data),
     }
     page = _read_asset("graph_page.html")
     pieces = page.split("@@")
@@ -37,38 +46,57 @@ def script_data(data: dict[str, Any]) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def page_data(picture: Picture) -> dict[str, Any]:
-    """Return what the script of the page draws."""
-    numbers = {drawn.document.id: number for number, drawn in enumerate(picture.documents)}
+def page_data(database: ArchiveDatabase, graph: CitationGraph, title: str, *, with_text: bool) -> dict[str, Any]:
+    """Return what the script of the page draws. `with_text` adds the texts, for a page in which users read documents."""
+    numbers = {node.document.id: number for number, node in enumerate(graph.nodes)}
+    places = lay_out(list(numbers), [(edge.source, edge.target) for edge in graph.edges])
+    cited_by = Counter(edge.target for edge in graph.edges)
+    texts = database.texts(node.document.number for node in graph.nodes) if with_text else {}
+    has_starts = any(node.distance for node in graph.nodes)
+    nodes = []
+    for node in graph.nodes:
+        document = node.document
+        text, body_start = texts.get(document.number, ("", 0))
+        body = text[body_start:].strip()
+        nodes.append({
+            "id": document.id,
+            "title": document.title,
+            "path": document.path,
+            "source": document.source,
+            "type": document.type,
+            "date": document.date or "",
+            "question": document.question,
+            "url": document.url if document.url.startswith(("http://", "https://")) else "",
+            "file": _file_url(database, document),
+            "text": body[:MAX_TEXT_CHARACTERS],
+            "whole": len(body) <= MAX_TEXT_CHARACTERS,
+            "start": has_starts and node.distance == 0,
+            "x": places[document.id][0],
+            "y": places[document.id][1],
+            "r": node_radius(cited_by[document.id], len(graph.nodes)),
+        })  # fmt: skip
     return {
-        "title": picture.title,
-        "note": picture.truncation,
+        "title": title,
+        "note": graph.truncation,
         "colours": SOURCE_COLOURS,
         "names": SOURCE_NAMES,
-        "nodes": [_node_data(drawn, len(picture.documents)) for drawn in picture.documents],
-        "edges": [[numbers[edge.source], numbers[edge.target], edge.confidence] for edge in picture.edges],
+        "nodes": nodes,
+        "edges": [[numbers[edge.source], numbers[edge.target], edge.confidence] for edge in graph.edges],
     }
 
 
-def _node_data(drawn: DrawnDocument, nodes: int) -> dict[str, Any]:
-    document = drawn.document
-    return {
-        "id": document.id,
-        "title": document.title,
-        "path": document.path,
-        "source": document.source,
-        "type": document.type,
-        "date": document.date or "",
-        "question": document.question,
-        "url": document.url if document.url.startswith(("http://", "https://")) else "",
-        "file": drawn.file_url,
-        "text": drawn.text,
-        "whole": drawn.has_whole_text,
-        "start": drawn.is_start,
-        "x": drawn.position[0],
-        "y": drawn.position[1],
-        "r": node_radius(drawn.cited_by, nodes),
-    }
+def node_radius(cited_by: int, nodes: int) -> float:
+    """Return the radius of a document, which grows with its citations and is smaller in large graphs."""
+    scale = 1.0 if nodes <= 200 else 0.7 if nodes <= 800 else 0.5
+    return round(scale * (4 + 2.2 * math.sqrt(cited_by)), 2)
+
+
+def _file_url(database: ArchiveDatabase, document: StoredArchiveDocument) -> str:
+    folder = database.fact(f"folder:{document.archive}")
+    try:
+        return Path(folder or "", document.archive_path).as_uri() if folder else ""
+    except ValueError:  # the folder was recorded on another system
+        return ""
 
 
 def _read_asset(name: str) -> str:

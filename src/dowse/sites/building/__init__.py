@@ -1,1 +1,1 @@
-"""Building an index from the sources of a site: the Markdown of six generators, or HTML."""
+"""Building an index from a folder of built HTML, or of Markdown with front matter."""

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -11,6 +10,7 @@ from dowse.errors import NotAPage
 from dowse.reading.decoding import decode
 from dowse.sites.building.page_front_matter import parse_day
 from dowse.sites.building.plain_text import clean_text
+from dowse.sites.building.source_page import SourcePage, make_abstract, title_from_path
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _CHARSET = re.compile(rb"""<meta\b[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
@@ -34,67 +34,29 @@ _BOILERPLATE = (
 )
 _BODY_BOILERPLATE = "header, aside"
 """Removed from pages that do not mark their main content."""
-_BLOCK_TAGS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "header",
-        "hr",
-        "li",
-        "main",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "summary",
-        "table",
-        "tbody",
-        "thead",
-        "tfoot",
-        "tr",
-        "ul",
-        "body",
-    ]
-)
+_BLOCK_TAGS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption",
+    "figure", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "summary",
+    "table", "tbody", "tfoot", "thead", "tr", "ul",
+})  # fmt: skip
 _PARAGRAPH_TAGS = frozenset(
     ["p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "table", "ul", "ol", "dl", "section", "article"]
 )
 
 
-@dataclass(frozen=True, slots=True)
-class HtmlPage:
-    """A page as its HTML file has it."""
-
-    path: str
-    canonical: str
-    url: str
-    title: str
-    abstract: str
-    day: str
-    topics: tuple[str, ...]
-    text: str
-
-
-def read_html_page(path: str, data: bytes) -> HtmlPage:
+def read_html_page(path: str, data: bytes) -> SourcePage:
     """Read the HTML file of a page. Raise NotAPage if it is none."""
     page = _HtmlFile(path, data)
-    return HtmlPage(path, page.canonical, page.url, page.title, page.abstract, page.day, page.topics, page.text)
+    text, title = page.text, page.title
+    return SourcePage(
+        page.url,
+        clean_text(title) or title_from_path(path),
+        make_abstract(page.abstract, text, title),
+        page.day,
+        tuple(map(clean_text, page.topics)),
+        text,
+        host=urlsplit(page.canonical).netloc,
+    )
 
 
 class _HtmlFile:

@@ -1,67 +1,55 @@
-"""Pages from Markdown: front matter, plain text and opening."""
+"""Pages from Markdown with front matter.
 
-import json
+The URL of a page is its path without the extension; `index.md` and `README.md` are the page of their folder. `permalink`
+and `url` in the front matter replace the path, and `slug` replaces its last part.
+"""
+
 import re
-from dataclasses import dataclass
-from typing import Any
 
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import parse_front_matter
-from dowse.reading.mdx import read_mdx
-from dowse.sites.building.plain_text import markdown_text
+from dowse.sites.building.page_front_matter import PageFrontMatter
+from dowse.sites.building.plain_text import clean_text, markdown_text
+from dowse.sites.building.source_page import SourcePage, make_abstract, title_from_path
 
+MARKDOWN_ENDINGS = (".md", ".markdown")
 MAX_FRONT_MATTER_CHARACTERS = 64 * 1024
-MAX_FRONT_MATTER_DEPTH = 32
-"""Values that are nested deeper are left out; real front matter has two or three levels."""
 
 _BROKEN_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*\r?\n(?:[^\n]*\n){0,500}?\1[ \t]*\r?(?:\n|\Z)")
-_MORE_MARKER = re.compile(r"<!--\s*(?:more|truncate)\s*-->|\{/\*\s*truncate\s*\*/\}")
 
 
-@dataclass(frozen=True, slots=True)
-class MarkdownPage:
-    """A page as its Markdown file has it."""
-
-    values: dict[str, Any]
-    """The front matter, in values of JSON."""
-    text: str
-    """The plain text, in paragraphs."""
-    heading: str
-    """The first heading of level 1, or else the first heading."""
-    opening: str | None
-    """The text before the marker that ends the summary; None if there is no marker."""
-    has_front_matter: bool
-    has_broken_front_matter: bool
-    """Whether the file begins with front matter that cannot be parsed."""
-
-
-def read_markdown_page(path: str, data: bytes, *, is_mdx: bool) -> MarkdownPage:
+def read_markdown_page(path: str, data: bytes) -> SourcePage:
     """Read the Markdown file of a page."""
-    text = read_mdx(data, path).text if is_mdx else decode(data).text
+    text = decode(data).text
     values, end = parse_front_matter(text)
-    if not end and text.startswith("{"):
-        values, end = _json_front_matter(text)
     broken = None if end else _BROKEN_FRONT_MATTER.match(text, 0, MAX_FRONT_MATTER_CHARACTERS)
-    markdown = text[broken.end() if broken else end :]
-    content = markdown_text(markdown)
-    marker = _MORE_MARKER.search(markdown)
-    opening = markdown_text(markdown[: marker.start()]).text if marker else None
-    return MarkdownPage(json_value(values), content.text, content.heading, opening, bool(end), broken is not None)
+    content = markdown_text(text[broken.end() if broken else end :])
+    front_matter = PageFrontMatter(values)
+    warnings = []
+    if unreadable := front_matter.unreadable_day:
+        warnings.append(f"{unreadable[:60]!r} is not a date that can be read; it is ignored.")
+    if broken:
+        warnings.append("the front matter is neither valid YAML nor valid TOML.")
+    abstract = make_abstract(
+        front_matter.text("description", "summary", "excerpt", "abstract", "subtitle"), content.text, content.heading
+    )
+    return SourcePage(
+        _page_url(path, front_matter),
+        clean_text(front_matter.text("title")) or content.heading or title_from_path(path),
+        abstract,
+        front_matter.day,
+        tuple(map(clean_text, front_matter.texts("tags", "categories", "topics", "keywords"))),
+        content.text or abstract,
+        is_draft=front_matter.is_draft,
+        warnings=tuple(warnings),
+    )
 
 
-def json_value(value: Any, depth: int = MAX_FRONT_MATTER_DEPTH) -> Any:
-    """Return a value of front matter or of settings as JSON can hold it: dates become text."""
-    if isinstance(value, dict):
-        return {str(name): json_value(item, depth - 1) for name, item in value.items()} if depth else None
-    if isinstance(value, list):
-        return [json_value(item, depth - 1) for item in value] if depth else None
-    return value if value is None or isinstance(value, str | int | float) else str(value)
-
-
-def _json_front_matter(text: str) -> tuple[dict[str, Any], int]:
-    """Parse front matter in JSON, which some generators accept; return it and its end."""
-    try:
-        values, end = json.JSONDecoder().raw_decode(text[:MAX_FRONT_MATTER_CHARACTERS])
-    except (ValueError, RecursionError):
-        return {}, 0
-    return (values, end) if isinstance(values, dict) and text[end : end + 1] in ("\n", "\r", "") else ({}, 0)
+def _page_url(path: str, front_matter: PageFrontMatter) -> str:
+    if permalink := front_matter.text("permalink", "url"):
+        return permalink
+    folder, _, name = f"/{path}".rpartition("/")
+    if slug := front_matter.text("slug"):
+        return slug if "/" in slug else f"{folder}/{slug}"
+    stem = name.rpartition(".")[0]
+    return folder if stem.lower() in ("index", "readme", "_index") else f"{folder}/{stem}"

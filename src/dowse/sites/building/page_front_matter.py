@@ -1,4 +1,4 @@
-"""The front matter of a page, read as site generators read it."""
+"""The front matter of a page: texts, topics, the date, and whether it is a draft."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _DATE_KEYS = ("date", "pubDate", "publishDate", "publishdate", "published", "cre
 
 @dataclass(frozen=True, slots=True)
 class PageFrontMatter:
-    """The values of front matter, or of settings; missing values are empty."""
+    """The values of front matter; missing values are empty."""
 
     values: Mapping[str, Any]
 
@@ -28,14 +28,6 @@ class PageFrontMatter:
                 return " ".join(str(value).split())
         return ""
 
-    def is_true(self, name: str) -> bool:
-        """Return whether a value is true, `yes`, `on` or 1."""
-        return str(self.values.get(name)).strip().lower() in _TRUE
-
-    def is_false(self, name: str) -> bool:
-        """Return whether a value is false, `no`, `off` or 0. `published` may also be a day, which is neither."""
-        return str(self.values.get(name)).strip().lower() in _FALSE
-
     def texts(self, *names: str) -> tuple[str, ...]:
         """Return all texts of these values, without duplicates."""
         found: dict[str, None] = {}
@@ -44,10 +36,13 @@ class PageFrontMatter:
                 found[value] = None
         return tuple(found)
 
-    def table(self, name: str) -> "PageFrontMatter":
-        """Return the table with this name; empty if there is none."""
-        value = self.values.get(name)
-        return PageFrontMatter(value if isinstance(value, dict) else {})
+    @property
+    def is_draft(self) -> bool:
+        """Whether the page is a draft. `published` may also be a day."""
+        return self._flag("draft") in _TRUE or self._flag("published") in _FALSE
+
+    def _flag(self, name: str) -> str:
+        return str(self.values.get(name)).strip().lower()
 
     @property
     def day(self) -> str:

@@ -1,12 +1,11 @@
-"""The jobs of a site build in a parser process: read a page, or the settings of a generator."""
+"""The jobs of the parser processes for building an index: read a page of Markdown or HTML."""
 
 from dataclasses import asdict
 from typing import Any
 
-from dowse.errors import NotAPage, UsageError
-from dowse.sites.building.html_pages import HtmlPage, read_html_page
-from dowse.sites.building.markdown_pages import MarkdownPage, json_value, read_markdown_page
-from dowse.sites.building.settings_files import parse_settings
+from dowse.errors import NotAPage
+from dowse.sites.building.html_pages import HTML_ENDINGS, read_html_page
+from dowse.sites.building.markdown_pages import read_markdown_page
 
 Fields = dict[str, Any]
 
@@ -16,21 +15,12 @@ def prepare(_fields: Fields) -> None:
 
 
 def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
-    """Do one job; return the settings, or the fields of the page and its text."""
+    """Read a page; return its fields and its text, or why the file is no page."""
+    path: str = fields["path"]
+    read = read_html_page if path.lower().endswith(HTML_ENDINGS) else read_markdown_page
     try:
-        match fields["job"]:
-            case "markdown":
-                return _page_to_json(read_markdown_page(fields["path"], data, is_mdx=fields["is_mdx"]))
-            case "html":
-                return _page_to_json(read_html_page(fields["path"], data))
-            case "settings":
-                return {"settings": json_value(parse_settings(fields["path"], data.decode()))}, b""
-    except (NotAPage, UsageError) as error:
+        page = asdict(read(path, data))
+    except NotAPage as error:
         return {"error": str(error)}, b""
-    raise ValueError(f"no job is called {fields['job']}")
-
-
-def _page_to_json(page: MarkdownPage | HtmlPage) -> tuple[Fields, bytes]:
-    fields = asdict(page)
-    text: str = fields.pop("text")
-    return {"page": fields}, text.encode("utf-8", "surrogatepass")
+    text: str = page.pop("text")
+    return {"page": page}, text.encode("utf-8", "surrogatepass")

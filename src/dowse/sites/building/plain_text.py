@@ -8,11 +8,6 @@ from dowse.reading.markdown_events import is_inline, parse_markdown
 
 _SHORTCODE = re.compile(r"\{\{[<%](?:[^}]|\}(?!\}))*\}\}|\{%(?:[^%]|%(?!\}))*%\}|\{\{(?:[^{}]|\{[^{}]*\})*\}\}")
 """Template tags of Hugo, Jekyll and others: `{{< figure src="x" >}}`, `{% include x %}`, `{{ page.title }}`."""
-_FENCE = re.compile(r"^[ \t]*:::+[ \t]*(?:[\w-]+)?[ \t]*(?:\[([^\]\n]*)\]|([^\n{]*))[^\n]*$", re.MULTILINE)
-"""`:::tip[Title]`, `:::note Title`, `:::`."""
-_ADMONITION = re.compile(
-    r'^(?P<indent>[ \t]*)(?:!!!|\?\?\?\+?)[ \t]*[\w -]*(?:"(?P<title>[^"\n]*)")?[ \t]*$', re.MULTILINE
-)
 _ATTRIBUTES = re.compile(r"\{[:#.][^{}\n]*\}")
 _COMMENT = re.compile(r"<!--(?s:.*?)(?:-->|\Z)")
 _SPACES = re.compile(r"[ \t\f\v\u00a0]+")
@@ -31,8 +26,6 @@ def markdown_text(markdown: str) -> PageText:
     """Return the plain text of Markdown, with a blank line between blocks."""
     source = _COMMENT.sub("", markdown)
     source = _SHORTCODE.sub("", source)
-    source = _FENCE.sub(lambda found: f"\n{(found[1] or found[2] or '').strip()}\n", source)
-    source = _flatten_admonitions(source)
     collector = _BlockCollector()
     for event, _ in parse_markdown(source):
         collector.handle(event)
@@ -56,24 +49,6 @@ def first_paragraph(text: str, max_characters: int) -> str:
     if len(line) <= max_characters:
         return line
     return line[:max_characters].rpartition(" ")[0].rstrip(" ,;:.-") + "…"
-
-
-def _flatten_admonitions(source: str) -> str:
-    """Replace admonitions by their title and dedented text, which would be parsed as code otherwise."""
-    if "!!!" not in source and "???" not in source:
-        return source
-    lines: list[str] = []
-    indent = -1
-    for line in source.split("\n"):
-        if found := _ADMONITION.match(line):
-            indent = len(found["indent"]) + 4
-            lines += ["", found["title"] or "", ""]
-        elif indent >= 0 and line.strip() and len(line) - len(line.lstrip()) < indent:
-            indent = -1
-            lines.append(line)
-        else:
-            lines.append(line[indent:] if indent >= 0 else line)
-    return "\n".join(lines)
 
 
 class _BlockCollector:

@@ -11,7 +11,6 @@ from dowse.sources.private_keys import find_private_key
 
 MAX_FILE_BYTES = 16 << 20
 """Maximum size of a page; a larger file is data, whatever its ending."""
-MAX_SETTINGS_BYTES = 1 << 20
 _SKIPPED_FOLDERS = frozenset({"node_modules", "bower_components", "vendor", "__pycache__"})
 """Folders of third-party files."""
 
@@ -22,10 +21,10 @@ class SourceTree:
 
     root: Path
 
-    def files(self, folder: str, endings: tuple[str, ...]) -> Iterator[str]:
-        """Yield the paths of the files in a folder that have these endings, in order; skip hidden and denied files."""
+    def files(self, endings: tuple[str, ...]) -> Iterator[str]:
+        """Yield the paths of the files that have these endings, in order; skip hidden and denied files."""
         denied = DenyList(())
-        for path in self._walk(folder.strip("/")):
+        for path in self._walk(""):
             if path.lower().endswith(endings) and not denied.rule_against(path):
                 yield path
 
@@ -37,19 +36,6 @@ class SourceTree:
         except OSError:
             return None
         return data if len(data) <= MAX_FILE_BYTES and not find_private_key(data) else None
-
-    def text(self, path: str) -> str:
-        """Return a settings file as text; empty if there is none, or if it is too large for one."""
-        data = self.read(path) or b""
-        return data.decode("utf-8", "replace").removeprefix("\ufeff") if len(data) <= MAX_SETTINGS_BYTES else ""
-
-    def has_folder(self, path: str) -> bool:
-        """Return whether there is a folder at this path."""
-        return (self.root / path).is_dir() and not (self.root / path).is_symlink()
-
-    def has_file(self, path: str) -> bool:
-        """Return whether there is a file at this path."""
-        return (self.root / path).is_file()
 
     def _walk(self, folder: str) -> Iterator[str]:
         try:

@@ -15,16 +15,12 @@ from dowse.archives.archive_locations import ArchiveLocations
 from dowse.archives.archive_replies import (
     broken_reply,
     citations_reply,
-    duplicates_reply,
     most_cited_reply,
-    orphans_reply,
-    path_reply,
     search_reply,
 )
 from dowse.archives.archive_search import search_archives
 from dowse.archives.archive_watcher import run_lock
 from dowse.archives.direct_archive import DirectArchive
-from dowse.archives.graph_queries import broken_links, duplicates, most_cited, most_cited_unarchived, orphans
 from dowse.archives.reply_screening import screen_reply
 from dowse.errors import CatalogError, DowseError, NotIndexed, UsageError
 from dowse.indexes.masking_setting import masks_secrets
@@ -182,7 +178,6 @@ class ArchiveSurface:
             include_citations=arguments["includeCitations"],
             citation_depth=int(arguments["citationDepth"]),
             limit=limit,
-            inferred=arguments["includeInferred"],
         )
         if self.is_indexing():
             found["metadata"]["indexing"] = True
@@ -243,11 +238,6 @@ _PUBLIC_MESSAGES = {
 }
 
 
-def _find_path(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    source, target = database.document(arguments["from"]), database.document(arguments["to"])
-    return path_reply(database, source, target, direction=arguments["direction"], inferred=arguments["includeInferred"])
-
-
 def _find_citations(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
     return citations_reply(
         database,
@@ -255,35 +245,18 @@ def _find_citations(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]
         direction=arguments["direction"],
         depth=int(arguments["depth"]),
         limit=int(arguments["limit"]),
-        inferred=arguments["includeInferred"],
     )
 
 
 def _find_most_cited(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    limit = int(arguments["limit"])
-    return most_cited_reply(
-        most_cited(database, limit, inferred=arguments["includeInferred"]), most_cited_unarchived(database, limit)
-    )
-
-
-def _find_orphans(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    return orphans_reply(*orphans(database, int(arguments["limit"]), inferred=arguments["includeInferred"]))
+    return most_cited_reply(database, int(arguments["limit"]))
 
 
 def _find_broken_links(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    return broken_reply(database, *broken_links(database, int(arguments["limit"])))
-
-
-def _find_duplicates(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    return duplicates_reply(*duplicates(database, int(arguments["limit"])))
+    return broken_reply(database, int(arguments["limit"]))
 
 
 _INTEGER: Schema = {"type": "integer"}
-_INFERRED = {
-    "includeInferred": describe(
-        FLAG, "Whether to include inferred citations: plain mentions and quotations", default=False
-    )
-}
 _LIMIT = {"limit": describe(_INTEGER, "Maximum number to return", default=20, minimum=1, maximum=500)}
 _SEARCH_ARGUMENTS: dict[str, Schema] = {
     "query": describe(TEXT, "The search query"),
@@ -291,7 +264,6 @@ _SEARCH_ARGUMENTS: dict[str, Schema] = {
     "includeCitations": describe(FLAG, "Whether to include citation information", default=False),
     "citationDepth": describe(_INTEGER, "How many levels of citations to include", default=1, minimum=1, maximum=3),
     "limit": describe(_INTEGER, "Maximum number of results to return", default=10, minimum=1, maximum=50),
-    **_INFERRED,
 }
 _DOCUMENT_NAME = "A document by its id (doc-…), path, URL or exact title"
 _LIST: Schema = {"type": "array"}
@@ -329,12 +301,6 @@ def _tools(surface: ArchiveSurface) -> tuple[Tool, ...]:
         return Tool(*names, run, output, arguments, required, is_extra=True, failure=failure_reply)
 
     direction = describe(TEXT, "Which citations to return", enum=["both", "citing", "cited"], default="both")
-    way = describe(
-        TEXT,
-        "Follow citations from the citing to the cited document only, or in either direction",
-        enum=["citing", "either"],
-        default="citing",
-    )
     depth = describe(
         _INTEGER,
         "How many levels of citations to follow; with 2 or 3, the reply has the graph around the document",
@@ -350,29 +316,15 @@ def _tools(surface: ArchiveSurface) -> tuple[Tool, ...]:
         extra(
             ("find_citations", "Find citations", "Returns what one archived document cites, and what cites it"), _find_citations,
             reply(("document",), document={"type": "object"}, citing=_LIST, cited=_LIST),
-            {"document": describe(TEXT, _DOCUMENT_NAME), "direction": direction, "depth": depth, **_LIMIT, **_INFERRED},
+            {"document": describe(TEXT, _DOCUMENT_NAME), "direction": direction, "depth": depth, **_LIMIT},
             ("document",),
         ),
         extra(
-            ("citation_path", "Citation path", "Returns the shortest chain of citations from one archived document to another"),
-            _find_path, reply(("found", "path"), found=FLAG, length=NUMBER, path=_LIST, steps=_LIST),
-            {"from": describe(TEXT, _DOCUMENT_NAME), "to": describe(TEXT, _DOCUMENT_NAME), "direction": way, **_INFERRED},
-            ("from", "to"),
-        ),
-        extra(
             ("archive_most_cited", "Most cited", "Lists the most cited archived documents, and the most cited pages that are not archived"),
-            _find_most_cited, reply(("documents", "outside"), documents=_LIST, outside=_LIST), {**_LIMIT, **_INFERRED},
-        ),
-        extra(
-            ("archive_orphans", "Orphans", "Lists the archived documents without citations to or from other documents"), _find_orphans,
-            reply(("documents", "total"), documents=_LIST, total=NUMBER), {**_LIMIT, **_INFERRED},
+            _find_most_cited, reply(("documents", "outside"), documents=_LIST, outside=_LIST), dict(_LIMIT),
         ),
         extra(
             ("archive_broken_links", "Broken links", "Lists the broken links between archived documents"), _find_broken_links,
             reply(("links", "total"), links=_LIST, total=NUMBER), dict(_LIMIT),
-        ),
-        extra(
-            ("archive_duplicates", "Duplicates", "Lists the pages that are archived more than once, or under several URLs"),
-            _find_duplicates, reply(("groups", "total"), groups=_LIST, total=NUMBER), dict(_LIMIT),
         ),
     )  # fmt: skip

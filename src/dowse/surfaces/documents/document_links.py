@@ -21,7 +21,8 @@ def outgoing_links(folder: DocumentFolder, index: ProjectIndex, path: str) -> li
     pages = folder.current_links(index).pages
     stored = index.store.document(path)
     found = [
-        (link, resolve_link(link.target, path, pages)) for link in (index.store.links(stored.id) if stored else [])
+        (link, resolve_link(link.target, path, pages))
+        for link in (index.store.catalog.links(stored.id) if stored else [])
     ]
     outlines = _outline_targets(
         index, [target for _, target in found if isinstance(target, Internal) and target.anchor]
@@ -52,7 +53,7 @@ def _link_replies(
 ) -> list[Reply]:
     """Return links by the ids of their documents and their positions there, ordered by path and line."""
     documents = index.store.documents_by_id({document_id for document_id, _ in sources})
-    links = {document_id: index.store.links(document_id) for document_id in documents}
+    links = {document_id: index.store.catalog.links(document_id) for document_id in documents}
     found = [
         (documents[document_id].path, links[document_id][position])
         for document_id, position in sources
@@ -87,6 +88,6 @@ def _outline_targets(index: ProjectIndex, targets: list[Internal]) -> dict[str, 
         anchors.setdefault(target.path, []).append(target.anchor)
     documents = {path: read_now(index, path) for path in anchors}
     return {
-        path: outline(document.reading.text, anchors[path]) if document else ParsedOutline()
+        path: outline(document.reading.text, anchors[path], document.language) if document else ParsedOutline()
         for path, document in documents.items()
     }

@@ -19,7 +19,7 @@ DESCRIPTION_CHARACTERS = 160
 TITLE_CHARACTERS = 200
 """A longer title is cut; a text's first line is its title, however long."""
 
-_FRONT_MATTER = re.compile(r"(---|\+\+\+)[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:(?:\r\n|\r|\n)\1[ \t]*(?=[\r\n]|\Z)|\Z)")
+_FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:(?:\r\n|\r|\n)\1[ \t]*(?=[\r\n]|\Z)|\Z)")
 
 
 def excerpt(text: str, terms: Mapping[str, float]) -> str:

@@ -31,7 +31,7 @@ class DocumentTools:
         """Return the headings of a document."""
         document, folder, _ = await self._folders.read(call, call.arguments["uri"])
         lines = split_lines(document.reading.text)
-        found = await asyncio.to_thread(outline, document.reading.text)
+        found = await asyncio.to_thread(outline, document.reading.text, (), document.language)
         headings = []
         for heading in found.headings:
             section = found.section(heading.anchor)
@@ -61,7 +61,9 @@ class DocumentTools:
         document, folder, anchor = await self._folders.read(call, arguments["uri"])
         lines = split_lines(document.reading.text)
         section = arguments["section"] or anchor
-        found = await asyncio.to_thread(outline, document.reading.text, [section]) if section else ParsedOutline()
+        found = ParsedOutline()
+        if section:
+            found = await asyncio.to_thread(outline, document.reading.text, [section], document.language)
         start, end = _line_range(found, section, arguments["startLine"], arguments["endLine"])
         end = min(end or len(lines), len(lines))
         if start > len(lines) and lines:

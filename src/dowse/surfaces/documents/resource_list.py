@@ -38,7 +38,7 @@ class ResourceList:
     def has_changed(self, store: "LocalStore") -> bool:
         """Return whether the list of a complete index changed since the last call, or since clients saw it."""
         with self._lock:
-            state = (store.identity, store.sequence())
+            state = (store.catalog.id, store.catalog.sequence())
             if self._state == state:
                 return False
             if not self.is_compared:
@@ -60,7 +60,7 @@ class ResourceList:
         return known != self._shown
 
     def _follow(self, store: "LocalStore") -> None:
-        state = (store.identity, store.sequence())
+        state = (store.catalog.id, store.catalog.sequence())
         changes = store.changes_since(self._state[1]) if self._state[0] == state[0] else None
         if changes is None:
             self._state = state

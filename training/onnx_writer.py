@@ -2,7 +2,6 @@
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -15,19 +14,7 @@ MICROSOFT_DOMAIN = "com.microsoft"
 """The domain of ONNX Runtime's own operators."""
 IR_VERSION, OPSET_VERSION, MICROSOFT_OPSET_VERSION = 9, 17, 1
 """Versions that all current releases of ONNX Runtime read."""
-_EXTERNAL_LOCATION = 1
 _FLOAT, _INT, _INTS = 1, 2, 7
-
-
-@dataclass(frozen=True, slots=True)
-class StoredWeights:
-    """The location of weights in another file."""
-
-    file: str
-    offset: int
-    size: int
-    shape: tuple[int, ...]
-    kind: str = "float32"
 
 
 class Input(NamedTuple):
@@ -73,16 +60,6 @@ class OnnxGraph:
         self._weights.append(fields + _bytes_field(9, array.astype(array.dtype.newbyteorder("<")).tobytes()))
         return name
 
-    def add_stored_weights(self, value: StoredWeights) -> str:
-        """Add weights that stay in another file and return their name."""
-        name = self._name("w")
-        location = {"location": value.file, "offset": str(value.offset), "length": str(value.size)}
-        entries = [_bytes_field(1, key.encode()) + _bytes_field(2, item.encode()) for key, item in location.items()]
-        external = b"".join(_bytes_field(13, entry) for entry in entries)
-        fields = _shape(value.shape) + _integer_field(2, TENSOR_TYPES[value.kind]) + _bytes_field(8, name.encode())
-        self._weights.append(fields + external + _integer_field(14, _EXTERNAL_LOCATION))
-        return name
-
     def serialize(self, inputs: dict[str, Input], outputs: dict[str, Sequence[str | int]]) -> bytes:
         """Return the file, with its inputs by name and its float outputs by name and shape."""
         fields = [_bytes_field(1, node) for node in self._nodes] + [_bytes_field(2, b"encoder")]
@@ -99,11 +76,6 @@ class OnnxGraph:
     def _name(self, kind: str) -> str:
         self._count += 1
         return f"{kind}_{self._count}"
-
-
-def replace_attribute(model: bytes, name: str, old: int, new: int) -> bytes:
-    """Return a model in which all attributes of this name and value have a new value."""
-    return model.replace(_bytes_field(5, _attribute(name, old)), _bytes_field(5, _attribute(name, new)))
 
 
 def _value_info(name: str, kind: str, shape: Sequence[str | int]) -> bytes:

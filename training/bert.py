@@ -9,15 +9,8 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.encoding.onnx_writer import MICROSOFT_DOMAIN, Input, OnnxGraph, StoredWeights
-from dowse.errors import Failed
-from dowse.small_files import read_small_file
-
-MAX_HEADER_BYTES = 10_000_000
-"""More than any model of this kind needs for the list of its weights."""
-COUNTS_INPUT, MERGE_INPUT = "counts", "merge"
-"""The inputs of a network that merges tokens: how often the word of each token occurs, and the share of each token in
-each merged one."""
+from dowse.encoding.minilm import COUNTS_INPUT, MERGE_INPUT
+from training.onnx_writer import MICROSOFT_DOMAIN, Input, OnnxGraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +26,9 @@ class ModelShape:
 
     @classmethod
     def read(cls, file: Path) -> "ModelShape":
-        """Read the shape of a model, or raise Failed if it is not a BERT of MiniLM's kind."""
-        config = json.loads(read_small_file(file, MAX_HEADER_BYTES, follows_links=True))
-        if (config["model_type"], config["hidden_act"]) != ("bert", "gelu"):
-            raise Failed(f"{file} does not describe a BERT model with GELU.")
+        """Read the shape of a model, which has to be a BERT of MiniLM's kind."""
+        config = json.loads(file.read_text(encoding="utf-8"))
+        assert (config["model_type"], config["hidden_act"]) == ("bert", "gelu")
         return cls(
             config["num_hidden_layers"],
             config["num_attention_heads"],
@@ -114,46 +106,3 @@ class BertNetwork(ABC):
         rest = (self.add_weight(f"{name}.{part}") for part in ("LayerNorm.weight", "LayerNorm.bias", "dense.bias"))
         epsilon = self._shape.epsilon
         return self.graph.add("SkipLayerNormalization", value, to, *rest, domain=MICROSOFT_DOMAIN, epsilon=epsilon)
-
-
-class InPlaceNetwork(BertNetwork):
-    """A network in full precision whose weights stay in a safetensors file."""
-
-    def __init__(self, shape: ModelShape, tensors: dict[str, StoredWeights]) -> None:
-        super().__init__(shape)
-        self._tensors = tensors
-
-    def add_weight(self, name: str) -> str:
-        return self.graph.add_stored_weights(self._tensors[name])
-
-    def add_row_lookup(self, name: str, ids: str) -> str:
-        return self.graph.add("Gather", self.add_weight(name), ids, axis=0)
-
-    def add_product(self, value: str, name: str) -> str:
-        return self.graph.add("FusedMatMul", value, self.add_weight(name), domain=MICROSOFT_DOMAIN, transB=1)
-
-
-def locate_tensors(file: Path) -> dict[str, StoredWeights]:
-    """Return the location of each weight in a safetensors file, by name."""
-    with file.open("rb") as stream:
-        size = int.from_bytes(stream.read(8), "little")
-        if size > MAX_HEADER_BYTES:
-            raise Failed(f"{file} is not a safetensors file.")
-        head = json.loads(stream.read(size))
-    found, length = {}, file.stat().st_size
-    for name, about in head.items():
-        if name != "__metadata__":
-            start, end = about["data_offsets"]
-            if 8 + size + end > length:
-                raise Failed(f"{file} is incomplete.")
-            if about["dtype"] == "F32":
-                found[name.removeprefix("bert.")] = StoredWeights(
-                    file.name, 8 + size + start, end - start, tuple(about["shape"])
-                )
-    return found
-
-
-def build_graph(weights: Path, config: Path) -> tuple[bytes, Path]:
-    """Return the graph for a safetensors file, and the real folder of that file (caches contain symlinks)."""
-    weights = weights.resolve()
-    return InPlaceNetwork(ModelShape.read(config), locate_tensors(weights)).build(), weights.parent
