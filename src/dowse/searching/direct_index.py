@@ -49,7 +49,8 @@ from dowse.types import (
 ANALYZED_FILES = ranking_constants.RANKED_FILES
 """Files that are cut into chunks: as many as are ranked with all signals."""
 ANALYZED_CHUNKS = 240
-"""Chunks whose words are analyzed, about 0.6 ms each."""
+"""Chunks whose words are analyzed, about 0.6 ms each. On `eval/code-search` without an index 240 give 0.868; 160 give 0.810 instead
+of 0.827 on its project with the longest files."""
 
 _PATH_FIELDS: tuple[Literal["path"], Literal["stem"]] = ("path", "stem")
 _SATURATION = 1.2
