@@ -287,6 +287,15 @@ document: its path, and its file name without the extension (`stem`)."""
 
 
 @dataclass(frozen=True, slots=True)
+class OtherChunks:
+    """Chunks that are searched beside an index. How rare a term is counts in both, so that their scores mean the same."""
+
+    count: int
+    frequency: Callable[[Field, str], int]
+    """Returns in how many of them a field has a term."""
+
+
+@dataclass(frozen=True, slots=True)
 class TextQuery:
     """Words to search for; a hit has at least one of them in one of the fields."""
 
@@ -297,6 +306,8 @@ class TextQuery:
     """Search these documents only."""
     repeated: tuple[str, ...] = ()
     """Words that count again in one piece, as often as they occur here."""
+    others: OtherChunks | None = None
+    """What is searched with the same words beside this index."""
 
 
 @dataclass(frozen=True, slots=True)

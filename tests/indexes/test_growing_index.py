@@ -14,11 +14,13 @@ from dowse.indexes.document_search import DocumentQuery, find_documents
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search, search_now
 from dowse.platform import Lock
+from dowse.searching.combined_store import CombinedStore
+from dowse.searching.direct_index import DirectIndex
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchOptions
 from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex
-from dowse.types import View
+from dowse.types import TextQuery, View
 from tests.sample_data import make_words_older, write_tree
 
 FILES = {
@@ -123,14 +125,54 @@ def test_files_are_searched_beside_those_that_are_indexed(project: ProjectIndex)
     assert [hit.passages[0].text for hit in found.hits if hit.path == "src/pear.py"] == ["def apple_pear(): ..."]
 
 
-def test_an_index_that_lacks_most_files_is_not_used(project: ProjectIndex) -> None:
+def test_an_index_that_lacks_most_files_takes_part_and_is_ranked_with_them(project: ProjectIndex) -> None:
+    """Hits of the index and of files were ranked by statistics of their own: one kind came before all of the other."""
     project.update()
-    write_tree(project.root, {f"new/m{number}.py": f"apple = {number}\n" for number in range(20)})
+    others = {f"new/m{number}.py": f"def apple_{number}():\n    return pear\n" for number in range(20)}
+    write_tree(project.root, others)
     with being_indexed(project):
-        found = ask(project, "apple", limit=50)
+        found = ask(project, "apple red", limit=50)
         covered = coverage(project, 0, found.searched)
-    assert all(hit.is_direct for hit in found.hits)
-    assert (covered.files, covered.direct) == (0, 25)
+    assert (found.hits[0].path, found.hits[0].is_direct) == ("src/apple.py", False)
+    assert (covered.files, covered.direct) == (5, 20)
+    assert found.methods == {"words": 1.0}
+
+
+def test_a_file_has_the_same_score_in_the_index_and_beside_it(project: ProjectIndex) -> None:
+    write_tree(project.root, {f"src/m{number}.py": "def other():\n    return 'green'\n" for number in range(30)})
+    project.update()
+    query = TextQuery(("apple", "red"), {"parts": 0.9, "words": 0.45})
+    alone = project.store.find_chunks(query, 10)
+    write_tree(project.root, {"src/apple2.py": FILES["src/apple.py"]})
+    files = DirectIndex([project.source.entry("src/apple2.py")], project.source.read, parse_search_query("apple red"))  # type: ignore[list-item]
+    assert files.read_files(60)
+    both = CombinedStore(project.store, files).find_chunks(query, 10)
+    assert both[0].score == pytest.approx(both[1].score, rel=1e-4)
+    assert {both[0].id > 0, both[1].id > 0} == {True, False}
+    assert both[0].score < alone[0].score  # the words are less rare than they were
+
+
+def test_files_whose_words_are_not_in_the_index_after_a_kill_are_searched_directly(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that was killed left files in the catalog alone: they counted as indexed, and their words were not found."""
+    project.update()
+    monkeypatch.setattr(lexical_follower, "QUICK_DOCUMENTS", 0)
+
+    def die(*_: object) -> None:
+        raise SystemExit
+
+    write_tree(project.root, {f"new/{number}.py": f"def banana_{number}(): ...\n" for number in range(4)})
+    with monkeypatch.context() as killed:
+        killed.setattr(LexicalIndex, "write", die)
+        with pytest.raises(SystemExit):
+            project.update()
+    again = ProjectIndex(project.root)
+    found = ask(again, "banana")
+    covered = coverage(again, 0, found.searched)
+    assert (sorted(paths(found)), found.unknown) == ([f"new/{number}.py" for number in range(4)], ())
+    assert (covered.files, covered.direct, covered.expected) == (5, 4, 9)
+    assert not covered.is_complete
 
 
 def test_an_index_that_is_complete_in_time_answers_alone(
@@ -234,8 +276,10 @@ def test_documents_are_searched_before_they_are_indexed(tmp_path: Path, monkeypa
         only = find_documents(index, DocumentQuery(parse_search_query("apples"), extensions=frozenset({".html"})))
         titles = find_documents(index, DocumentQuery(parse_search_query("apples"), place="title"))
     matches = {one.document.path: (one.document.title, one.place) for one in found.matches.found}
+    index.update()
+    indexed = find_documents(index, DocumentQuery(parse_search_query("apples"))).matches.found
+    assert matches == {one.document.path: (one.document.title, one.place) for one in indexed}
     assert next(iter(matches)) in ("guide.md", "plain.txt")
-    assert matches["guide.md"] == ("Growing apples", "both")
     assert matches["pears.md"] == ("Pears", "content")
     assert matches["page.html"] == ("Orchards", "content")
     assert found.matches.total == 4

@@ -238,7 +238,7 @@ def test_many_changes_are_left_to_the_background_and_said(
     write_tree(project.root, {f"many/{number}.py": "x = 1\n" for number in range(5)})
     found, coverage = search(project, "apple", SearchOptions())
     assert found.hits[0].path == "src/apple.py"
-    assert (coverage.direct, coverage.is_indexing, coverage.is_complete) == (8, True, False)
+    assert (coverage.files, coverage.direct, coverage.is_indexing, coverage.is_complete) == (3, 5, True, False)
     assert started[0][-1] == str(project.root)
     found, coverage = search(project, "apple", SearchOptions(), waits=True)
     assert coverage.is_complete

@@ -7,7 +7,7 @@ from itertools import islice
 
 from dowse.errors import NotWritable, WordsMissing
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import REPAIRED_FILES, coverage
+from dowse.indexes.project_search import REPAIRED_FILES, coverage, is_ready
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.line_numbers import split_lines
 from dowse.parsing.document_parsing import parse
@@ -63,7 +63,7 @@ def find_documents(
     is_behind: bool = False,
 ) -> DocumentResults:
     """Find documents in a root's index as it is now; files that it lacks are searched directly, as `search_now` does."""
-    if is_behind or not index.exists or index.is_being_updated():
+    if is_behind or not is_ready(index):
         return _find_in_growing_index(index, request, pending, encoder)
     try:
         matches, outdated = _rank(index, request, encoder)
@@ -98,7 +98,6 @@ def _rank(
     store = files
     if store is None or store.has_vectors:
         vectors = encode_query(index, request.query, "hybrid", encoder, index.store)
-        index.store.refresh()
         store = store or index.store
 
     def search(limit: int, among: frozenset[int] | None, mode: Mode, spelling: Spelling) -> Answer:

@@ -2,11 +2,12 @@
 
 import time
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 from dowse.errors import UsageError, WordsMissing
 from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import is_ready
 from dowse.indexes.remaining_time import indexing_seconds
 from dowse.parsing.document_parsing import parse
 from dowse.protocols import Searchable
@@ -49,16 +50,21 @@ def search_growing_index(
     began, checked = time.monotonic(), _last_check(index)
     if options.mode == "vector":  # files have no vectors before they are indexed
         return _wait_for_hits(index, lambda: ask(None), is_found, began), ALL_INDEXED
-    if _has_words(index) and sum(index.store.totals(kind).documents for kind in KINDS) > MAX_WALKED_FILES:
+    has_words = _has_words(index)
+    if has_words and sum(index.store.totals(kind).documents for kind in KINDS) > MAX_WALKED_FILES:
         return ask(None), ALL_INDEXED
-    source, missing = index.source, _missing_files(index)
-    if not missing and _has_words(index):
+    source = index.source
+    unsearchable, missing = _missing_files(index) if has_words else (frozenset[str](), _all_files(index))
+    if not missing and has_words:
         return ask(None), ALL_INDEXED
     chosen = _chosen(missing, options)
     readable = [entry for entry in chosen if not is_binary_document(entry.path)]
-    files = DirectIndex(readable, lambda entry: _read(source, index.view, entry, options), query, _reader(index))
+    files = DirectIndex(
+        readable, lambda entry: _read(source, index.view, entry, options), query, _reader(index),
+        has_titles=index.view is View.DOCUMENTS,
+    )  # fmt: skip
     files.read_files(DIRECT_SECONDS)
-    answer, searched = _search_directly(index, files, ask)
+    answer, searched = _search_directly(index if has_words else None, files, unsearchable, ask)
     searched = searched._replace(unread=searched.unread + len(chosen) - len(readable))
     needed = indexing_seconds([entry.stat.size for entry in missing], SLOWER_BESIDE)
     seconds = FIRST_ANSWER_SECONDS if needed < FIRST_ANSWER_SECONDS else 0.0
@@ -67,7 +73,7 @@ def search_growing_index(
         if time.monotonic() > deadline:
             return answer, searched
         time.sleep(POLL_SECONDS)
-    return (ask(None), ALL_INDEXED) if _has_words(index) else (answer, searched)
+    return (ask(None), ALL_INDEXED) if is_ready(index) else (answer, searched)
 
 
 def _has_words(index: ProjectIndex) -> bool:
@@ -82,14 +88,20 @@ def _has_words(index: ProjectIndex) -> bool:
     return True
 
 
-def _missing_files(index: ProjectIndex) -> list[Entry]:
-    """Return the files that an index lacks; all files if it lacks most, since its statistics are not those of all."""
-    drift = index.drift() if _has_words(index) else None
-    if drift and len(drift.new) + len(drift.changed) < drift.unchanged:
-        found = [*drift.new, *drift.changed]
-    else:
-        found = [entry for entry in index.source.entries() if isinstance(entry, Entry)]
-    return [entry for entry in found if entry.views & index.view]
+def _missing_files(index: ProjectIndex) -> tuple[frozenset[str], list[Entry]]:
+    """Return the paths whose words the index lacks although it knows them, and the files that it lacks altogether."""
+    unsearchable, drift = frozenset(index.store.unsearchable_paths()), index.drift()
+    known = {entry.path for entry in (*drift.new, *drift.changed)}
+    entries = [index.source.entry_at(path) for path in unsearchable - known]
+    return unsearchable, [entry for entry in (*drift.new, *drift.changed, *entries) if _is_shown(entry, index)]
+
+
+def _all_files(index: ProjectIndex) -> list[Entry]:
+    return [entry for entry in index.source.entries() if _is_shown(entry, index)]
+
+
+def _is_shown(entry: Entry | Verdict, index: ProjectIndex) -> TypeGuard[Entry]:
+    return isinstance(entry, Entry) and bool(entry.views & index.view)
 
 
 def _chosen(files: Sequence[Entry], options: SearchOptions) -> list[Entry]:
@@ -129,11 +141,14 @@ def _reader(index: ProjectIndex) -> Callable[[FileContent], Reading | None]:
 
 
 def _search_directly(
-    index: ProjectIndex, files: DirectIndex, ask: Callable[[Searchable | None], Result]
+    index: ProjectIndex | None,
+    files: DirectIndex,
+    unsearchable: frozenset[str],
+    ask: Callable[[Searchable | None], Result],
 ) -> tuple[Result, SearchedFiles]:
-    """Search files, and those that the index has beside them."""
-    if _has_words(index):
-        combined = CombinedStore(index.store, files)
+    """Search files, and those that an index has beside them."""
+    if index:
+        combined = CombinedStore(index.store, files, unsearchable)
         if combined.indexed_paths:
             unread = files.unread_paths - combined.indexed_paths
             return ask(combined), SearchedFiles(files.file_count, len(combined.indexed_paths), len(unread))

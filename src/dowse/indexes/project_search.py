@@ -68,13 +68,23 @@ def search_now(
     def search(files: Searchable | None = None) -> Answer:
         return _search(index, query, options, encoder, files)
 
-    if not is_behind and index.exists and not index.is_being_updated():
+    if not is_behind and is_ready(index):
         with contextlib.suppress(WordsMissing):
             return search()
     from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
 
     found, searched = search_growing_index(index, query, options, search, lambda answer: answer.hits)
     return replace(found, searched=searched)
+
+
+def is_ready(index: ProjectIndex) -> bool:
+    """Return whether an index is complete, and the next search finds the words of all files that it has."""
+    return (
+        index.exists
+        and not index.is_being_updated()
+        and index.store.fact("state") == "complete"
+        and index.store.refresh()
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +256,6 @@ def _search(
         return search_store(files, index.source.read_bytes, query, options)
     store = index.store
     vectors = encode_query(index, query, options.mode, encoder, store)
-    store.refresh()
 
     def answer() -> Answer:
         return search_store(files or store, index.source.read_bytes, query, options, vectors)

@@ -1,6 +1,6 @@
 """A store and files beside it that it does not have yet, searched as one."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -10,6 +10,7 @@ from dowse.types import (
     DocumentMatch,
     Kind,
     MatchedDocuments,
+    OtherChunks,
     Scored,
     StoredChunk,
     StoredDocument,
@@ -19,6 +20,9 @@ from dowse.types import (
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
+MAX_DIRECT_SHARE = 0.05
+"""While more files than this share are searched directly, meaning does not count: it would push back all of them."""
+
 Found = TypeVar("Found")
 Asked = TypeVar("Asked", TextQuery, DocumentMatch)
 Result = TypeVar("Result")
@@ -27,18 +31,19 @@ Result = TypeVar("Result")
 class CombinedStore:
     """A store and a direct index, searched together; ids of the direct index are negative.
 
-    A file that was read directly is hidden in the store, which may have an older version of it.
+    A file that was read directly is hidden in the store, which may have an older version of it. The words of both
+    count in how rare a word is, so that one order of scores is fair to both.
     """
 
-    has_vectors = True
-    """Whether anything can be found by meaning."""
-
-    def __init__(self, store: LocalStore, files: DirectIndex) -> None:
+    def __init__(self, store: LocalStore, files: DirectIndex, unsearchable: Collection[str] = ()) -> None:
         self._store, self._files = store, files
         read, stored = files.paths, store.ids_by_path()
-        self._hidden = frozenset(document for document, path in stored if path in read)
-        self.indexed_paths = frozenset(path for _, path in stored if path not in read)
+        lacking = read.union(unsearchable)
+        self._hidden = frozenset(document for document, path in stored if path in lacking)
+        self.indexed_paths = frozenset(path for _, path in stored if path not in lacking)
         """The paths of the files that are searched in the store."""
+        self.has_vectors = files.file_count <= MAX_DIRECT_SHARE * len(self.indexed_paths)
+        """Whether anything can be found by meaning."""
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """Yield all documents."""
@@ -80,13 +85,19 @@ class CombinedStore:
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
         """Search the fields of chunks; best first."""
-        stored = self._in_store(query, lambda part: self._store.find_chunks(part, limit))
-        return self._merge((stored or [], self._files.find_chunks(query, limit)), limit)
+        stored = self._in_store(self._beside_files(query), lambda part: self._store.find_chunks(part, limit))
+        return self._merge((stored or [], self._files.find_chunks(self._beside_store(query), limit)), limit)
 
     def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
         """Search the fields of documents; best first."""
-        stored = self._in_store(query, lambda part: self._store.find_documents(part, limit))
-        return self._merge((stored or [], self._files.find_documents(query, limit)), limit)
+        stored = self._in_store(self._beside_files(query), lambda part: self._store.find_documents(part, limit))
+        return self._merge((stored or [], self._files.find_documents(self._beside_store(query), limit)), limit)
+
+    def _beside_files(self, query: TextQuery) -> TextQuery:
+        return replace(query, others=OtherChunks(self._files.chunk_count(), self._files.frequency))
+
+    def _beside_store(self, query: TextQuery) -> TextQuery:
+        return replace(query, others=OtherChunks(self._store.chunk_count(), self._store.frequency))
 
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
         """Select documents by words; those with words in their title come first."""

@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Literal
 
 from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE
 from dowse.searching.written_symbols import defines_any
@@ -23,10 +24,14 @@ class CountedFile:
     entry: Entry
     size: int
     counts: Mapping[bytes, int]
-    path_terms: Sequence[str]
-    stem_terms: Sequence[str]
+    path_terms: frozenset[str]
+    stem_terms: frozenset[str]
     is_definer: bool
     """Whether the file seems to define a name of the query."""
+
+    def terms_of(self, field: Literal["path", "stem"]) -> frozenset[str]:
+        """Return the terms of the path, or of the file name without its extension."""
+        return self.path_terms if field == "path" else self.stem_terms
 
     @property
     def chunks(self) -> int:
@@ -44,7 +49,10 @@ class FileCounts:
         self.files: list[CountedFile] = []
         self._read, self._letters = read, letters
         self._names = [name.encode() for name in names if name.isascii()]
-        found = [(entry, terms_of(entry.path), terms_of(PurePosixPath(entry.path).stem)) for entry in entries]
+        found = [
+            (entry, frozenset(terms_of(entry.path)), frozenset(terms_of(PurePosixPath(entry.path).stem)))
+            for entry in entries
+        ]
         wanted = frozenset(terms)
         self._waiting = sorted(found, key=lambda file: (len(wanted.intersection(file[1])), -file[0].stat.size))
 
@@ -60,7 +68,7 @@ class FileCounts:
         """The paths of the files that were not read."""
         return frozenset(entry.path for entry, _, _ in self._waiting)
 
-    def _count(self, entry: Entry, path_terms: Sequence[str], stem_terms: Sequence[str]) -> None:
+    def _count(self, entry: Entry, path_terms: frozenset[str], stem_terms: frozenset[str]) -> None:
         read = self._read(entry)
         if isinstance(read, Verdict) or not read:
             return

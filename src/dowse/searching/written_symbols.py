@@ -18,7 +18,7 @@ _DEFINING = (
 )
 _KEYWORD = (
     rf"[ \t]*(?:(?:{_MODIFIERS.replace(' ', '|')}|pub(?:\([^)\n]*\))?)[ \t]+)*+(?:{_DEFINING.replace(' ', '|')})"
-    r"[ \t*]+(?:\([^)\n]*\)[ \t]*)?"
+    r"[ \t*]+(?:\([^)\n]*\)[ \t]*)?(?:[A-Z][A-Z\d_]{2,}[ \t]+(?=\w))*+"
 )
 _DEFINITION = re.compile(rf"{_KEYWORD}([\w.:$?!]+)")
 _BEFORE_DEFINED = re.compile(rf"{_KEYWORD}(?:[\w.:]+[.:])?".encode())
@@ -36,7 +36,7 @@ _NAME = re.compile(r"\w+")
 
 def defined_names(line: str) -> list[str]:
     """Return the names that a line of code seems to define."""
-    found = _DEFINITION.match(line) or _TYPED_DEFINITION.match(line)
+    found = _DEFINITION.match(line) or ("(" in line and ";" not in line and _TYPED_DEFINITION.match(line))
     return _NAME.findall(found[1]) if found else []
 
 

@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -139,6 +139,13 @@ class LexicalFollower:
         is_current = changes is not None and not (changes.added or changes.removed)
         self._current_at = states if is_current else None
         return is_current
+
+    def missing_documents(self) -> Collection[int]:
+        """Return the documents of the catalog that the index lacks."""
+        if self.is_current():
+            return ()
+        changes = self._missing_changes()
+        return self._catalog.document_ids(self._view) if changes is None else changes.added
 
     def problems(self) -> list[str]:
         """Return how the index differs from the catalog, and damage to its files."""
@@ -300,14 +307,14 @@ class LexicalFollower:
         ]
         if self._view is not View.DOCUMENTS:
             return LexicalDocument(document_id, document.kind, document.path, entries)
-        return LexicalDocument(document_id, document.kind, document.path, entries, title, _without_title(text))
+        return LexicalDocument(document_id, document.kind, document.path, entries, title, without_title(text))
 
 
 def nothing_to_finish() -> None:
     """Do nothing: no work is left after a write."""
 
 
-def _without_title(text: str) -> str:
+def without_title(text: str) -> str:
     """Return a text without the title in its front matter, which is not a part of its content."""
     matter = _FRONT_MATTER.match(text)
     return _TITLE_ENTRY.sub("", matter[0], count=1) + text[matter.end() :] if matter else text

@@ -32,6 +32,7 @@ from dowse.store.store_files import CATALOG_FILE
 from dowse.types import (
     Batch,
     DocumentMatch,
+    Field,
     Finding,
     Kind,
     MatchedDocuments,
@@ -237,6 +238,14 @@ class LocalStore:
         """Return how many chunks contain each term, with identifiers split into parts."""
         distinct = tuple(terms)  # a damaged index is asked again
         return self._words.query(lambda index: index.chunk_frequencies(distinct))
+
+    def frequency(self, field: Field, term: str) -> int:
+        """Return in how many entries of the lexical index a field has a term."""
+        return self._words.query(lambda index: index.frequency(field, term))
+
+    def unsearchable_paths(self) -> list[str]:
+        """Return the paths of the documents that the lexical index lacks, although the catalog has them."""
+        return sorted(self.paths_by_id(self._words.missing_documents()).values())
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""

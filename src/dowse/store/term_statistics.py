@@ -8,7 +8,7 @@ import tantivy
 from dowse.store.foreign_words import ForeignWords
 from dowse.store.lexical_entries import CHUNK_ENTRY, SCHEMA
 from dowse.text.vocabulary import rarity
-from dowse.types import Field
+from dowse.types import Field, OtherChunks
 
 
 class TermStatistics:
@@ -48,15 +48,19 @@ class TermStatistics:
         """The stems of documents that are not in English."""
         return ForeignWords(partial(self.terms_with_prefix, "parts"))
 
-    def scored_term(self, field: Field, term: str, weight: float = 1.0) -> Any:
+    def scored_term(self, field: Field, term: str, weight: float = 1.0, others: OtherChunks | None = None) -> Any:
         """Return the query for a term that scores by how rare the term is; None where no entry has the term.
 
-        Tantivy multiplies a score by the rarity that the term would have if nothing was deleted; the boost corrects that.
+        Tantivy multiplies a score by the rarity that the term would have if nothing was deleted and nothing was
+        searched beside this index; the boost corrects that.
         """
         frequency = self.frequency(field, term)
         if not frequency:
             return None
         with_deleted = int(self._searcher.doc_freq(field, term)) if self._has_deleted else frequency
         assumed = rarity(with_deleted, self._all_entries)
+        chunks = self.chunks()
+        if others:
+            frequency, chunks = frequency + others.frequency(field, term), chunks + others.count
         query = tantivy.Query.term_query(SCHEMA, field, term)
-        return tantivy.Query.boost_query(query, weight * rarity(frequency, max(frequency, self.chunks())) / assumed)
+        return tantivy.Query.boost_query(query, weight * rarity(frequency, max(frequency, chunks)) / assumed)

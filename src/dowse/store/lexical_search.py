@@ -1,0 +1,249 @@
+"""Queries of a lexical index: chunks and documents by words, and how often words occur.
+
+The same queries search the index on the disk and one in memory. How rare a word is may be counted over both, so that
+their scores mean the same: fields have the same mean length in every index (`field_lengths`).
+"""
+
+import contextlib
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import Any
+
+import tantivy
+
+from dowse.store.lexical_entries import ANALYZERS, DOCUMENT_ENTRY, SCHEMA, LexicalDocument, entries_of
+from dowse.store.term_statistics import TermStatistics
+from dowse.text.analysis import remove_separators, split_unspaced, terms_of, whole_terms_of
+from dowse.types import DocumentMatch, Field, MatchedDocuments, Scored, TextQuery
+
+MAX_TERMS = 64
+"""Number of terms of a query that count; more are noise, and each costs a walk through its postings."""
+
+MEMORY_WRITER_BYTES = 15_000_000
+"""The least that Tantivy accepts."""
+
+_WHOLE_TITLE_SCORE = 1000.0
+"""More than any sum of word scores."""
+
+
+class LexicalSearch(ABC):
+    """The queries of an open lexical index."""
+
+    _terms: TermStatistics | None = None
+    """The frequencies of terms since the index was last opened or reloaded."""
+
+    @abstractmethod
+    def _searching(self) -> AbstractContextManager[Any]:
+        """Give a searcher to a block."""
+
+    @contextlib.contextmanager
+    def _counting(self) -> Iterator[TermStatistics]:
+        with self._searching() as searcher:
+            yield self._term_statistics(searcher)
+
+    def _term_statistics(self, searcher: Any) -> TermStatistics:
+        self._terms = self._terms or TermStatistics(searcher)
+        return self._terms
+
+    def chunk_ids(self) -> set[int]:
+        """Return the ids of all chunks in the index."""
+        with self._searching() as searcher:
+            query = tantivy.Query.range_query(SCHEMA, "chunk", tantivy.FieldType.Unsigned, 0, None)
+            hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
+            return set(searcher.fast_field_values("chunk", [address for _, address in hits]))
+
+    def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Search chunks by words; best first."""
+        return self._search(query, limit, "chunk")
+
+    def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
+        """Search documents by the words of their path; best first."""
+        return self._search(query, limit, "document")
+
+    def documents_with_word(self, word: str) -> frozenset[int]:
+        """Return the documents that contain a word whole, or all its parts in one chunk."""
+        with self._searching() as searcher:
+            candidates = [self._require_all("words", whole_terms_of(word)), self._require_all("parts", terms_of(word))]
+            query = _any_of([*candidates, *self._has_foreign("parts", word)])
+            if query is None:
+                return frozenset()
+            # Scores are not needed here; without them it takes two thirds of the time.
+            unscored = tantivy.Query.const_score_query(query, 1.0)
+            hits = searcher.search(unscored, max(1, searcher.num_docs), count=False).hits
+            return frozenset(searcher.fast_field_values("document", [address for _, address in hits]))
+
+    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
+        """Select documents by words; return how many there are and the ids of the first, best title first."""
+        with self._searching() as searcher:
+            required = [self._document_has(word, match) for word in match.required]
+            if not required:
+                required = [_any_of([self._document_has(word, match) for word in split_unspaced(match.words)])]
+            excluded = [self._document_has(word, match) for word in match.excluded]
+            if any(condition is None for condition in required):
+                return MatchedDocuments(0)
+            conditions = [*required, term_query("entry", DOCUMENT_ENTRY)]
+            if match.among is not None:
+                conditions.append(self._among(match.among))
+            terms, statistics = self._title_terms(match), self._term_statistics(searcher)
+            found_in_titles = (_any_of(statistics.scored_term("title", one) for one in group) for group in terms)
+            titles = [query for query in found_in_titles if query is not None]
+            whole = tantivy.Query.boolean_query([(tantivy.Occur.Must, title) for title in titles])
+            if len(titles) == len(terms) > 1:  # a title with all words comes before any other
+                titles.append(tantivy.Query.const_score_query(whole, _WHOLE_TITLE_SCORE))
+            query = tantivy.Query.boolean_query(
+                [
+                    *(
+                        (tantivy.Occur.Must, tantivy.Query.const_score_query(condition, 0.0))
+                        for condition in conditions
+                    ),
+                    *((tantivy.Occur.MustNot, condition) for condition in excluded if condition is not None),
+                    *((tantivy.Occur.Should, title) for title in titles),
+                ]
+            )
+            found = searcher.search(query, max(1, limit), count=True)
+            addresses = [address for _, address in found.hits]
+            titled = sum(score > 0 for score, _ in found.hits)
+            return MatchedDocuments(found.count, tuple(searcher.fast_field_values("document", addresses)), titled)
+
+    def _title_terms(self, match: DocumentMatch) -> list[tuple[str, ...]]:
+        """Return the terms of a query that titles are scored by, each with the stems of other languages for it."""
+        groups = dict[str, tuple[str, ...]]()
+        for word in (*match.words, *match.required) if match.in_titles else ():
+            first, *rest = terms_of(word) or [""]
+            groups |= {first: (first, *self._foreign_matches(word))} | {term: (term,) for term in rest}
+        groups.pop("", None)
+        return list(groups.values())[:MAX_TERMS]
+
+    def _document_has(self, word: str, match: DocumentMatch) -> Any:
+        """Return the query for documents whose title or text has a word; None when the word has no terms."""
+        terms = terms_of(word)
+        in_title = [self._require_all("title", terms), *self._has_foreign("title", word)] if match.in_titles else []
+        if not match.in_texts or not terms:
+            return _any_of(in_title)
+        # All parts of a word have to be in one chunk, or the word whole. Parts are pairs of some characters.
+        in_text = (
+            [term_query("text", terms[0]), *self._has_foreign("text", word)]
+            if len(terms) == 1 and (len(word) > 1 or word.isascii())
+            else [self._among(self.documents_with_word(word))]
+        )
+        return _any_of([*in_title, *in_text])
+
+    def _has_foreign(self, field: str, word: str) -> list[Any]:
+        """Return queries for the entries of other languages that have a word, or a compound with it."""
+        return [term_query(field, term) for term in self._foreign_matches(word)]
+
+    def _foreign_matches(self, word: str) -> list[str]:
+        with self._counting() as terms:
+            return [
+                term for found in terms.foreign_words.find([word]).values() for one in found for term in one.matches
+            ]
+
+    def _among(self, documents: Iterable[int]) -> Any:
+        return tantivy.Query.term_set_query(SCHEMA, "document", list(documents))
+
+    def chunk_count(self) -> int:
+        """Return the number of chunks."""
+        with self._counting() as terms:
+            return terms.chunks()
+
+    def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many chunks contain each term, with identifiers split into parts."""
+        with self._counting() as statistics:
+            return {term: statistics.frequency("parts", term) for term in terms}
+
+    def frequency(self, field: Field, term: str) -> int:
+        """Return in how many entries a field has a term."""
+        with self._counting() as terms:
+            return terms.frequency(field, term)
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
+        with self._counting() as terms:
+            return terms.terms_with_prefix("words", prefix, limit)
+
+    def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
+        """Return the stems that words stand for in the documents that are not in English, and their frequencies."""
+        with self._counting() as terms:
+            found = terms.foreign_words.find(words)
+            return {word: {one.term: one.frequency for one in foreign} for word, foreign in found.items()}
+
+    def _search(self, query: TextQuery, limit: int, id_field: str) -> list[Scored]:
+        with self._searching() as searcher:
+            tantivy_query = self._build_query(query, self._term_statistics(searcher))
+            if tantivy_query is None or limit <= 0:
+                return []
+            hits = searcher.search(tantivy_query, limit, count=False).hits
+            addresses = [address for _, address in hits]
+            documents = searcher.fast_field_values("document", addresses)
+            ids = searcher.fast_field_values(id_field, addresses) if id_field != "document" else documents
+        scores = (float(f"{score:.5g}") for score, _ in hits)  # further digits differ with the order of the terms
+        return sorted(map(Scored, ids, documents, scores), key=lambda hit: (-hit.score, hit.id))
+
+    def _build_query(self, query: TextQuery, statistics: TermStatistics) -> Any:
+        text = " ".join(query.words)
+        terms = {
+            "words": whole_terms_of(" ".join((text, *query.repeated))),
+            "names": whole_terms_of(remove_separators(text)),
+        }
+        part_terms, foreign_terms = terms_of(text), statistics.foreign_words.find(query.words)
+        foreign = [match for found in foreign_terms.values() for one in found for match in one.matches.items()]
+        scored = (
+            statistics.scored_term(field, term, weight * share, query.others)
+            for field, weight in query.weights.items()
+            for term, share in (
+                *Counter(terms.get(field, part_terms)[:MAX_TERMS]).items(),
+                *(foreign if field not in terms else ()),
+            )
+        )
+        term_queries = [(tantivy.Occur.Should, one) for one in scored if one is not None]
+        if not term_queries:
+            return None
+        filters = []
+        if query.kind is not None:
+            filters.append(term_query("kind", query.kind))
+        if query.among is not None:
+            filters.append(self._among(query.among))
+        # A boost of 0 keeps a filter out of the score.
+        required = [(tantivy.Occur.Must, tantivy.Query.boost_query(condition, 0.0)) for condition in filters]
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(term_queries)), *required])
+
+    def _require_all(self, field: str, terms: list[str]) -> Any:
+        required = [(tantivy.Occur.Must, term_query(field, term)) for term in terms[:MAX_TERMS]]
+        return tantivy.Query.boolean_query(required) if required else None
+
+
+class MemoryIndex(LexicalSearch):
+    """A lexical index in memory, of documents that no other index has."""
+
+    def __init__(self, documents: Iterable[LexicalDocument]) -> None:
+        self._index = tantivy.Index(SCHEMA)
+        register_analyzers(self._index)
+        writer = self._index.writer(MEMORY_WRITER_BYTES, 1)
+        for document in documents:
+            for entry in entries_of(document):
+                writer.add_document(entry)
+        writer.commit()
+        self._index.reload()
+
+    @contextlib.contextmanager
+    def _searching(self) -> Iterator[Any]:
+        yield self._index.searcher()
+
+
+def register_analyzers(index: Any) -> None:
+    """Let an index split texts as queries are split."""
+    for name, analyzer in ANALYZERS.items():
+        index.register_tokenizer(name, analyzer)
+
+
+def term_query(field: str, value: object) -> Any:
+    """Return the query for the entries whose field has a value."""
+    return tantivy.Query.term_query(SCHEMA, field, value)
+
+
+def _any_of(queries: Iterable[Any]) -> Any:
+    """Return the query for what one of the queries finds; None without queries."""
+    some = [(tantivy.Occur.Should, query) for query in queries if query is not None]
+    return tantivy.Query.boolean_query(some) if some else None
