@@ -12,7 +12,7 @@ from dowse.errors import LexicalDamaged, WordsMissing
 from dowse.indexes import growing_index, project_search
 from dowse.indexes.document_search import DocumentQuery, find_documents
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import coverage, search, search_now
+from dowse.indexes.project_search import ExactQuery, coverage, find_all_now, search, search_now
 from dowse.platform import Lock
 from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex
@@ -256,6 +256,29 @@ def test_damage_that_a_query_meets_is_left_to_the_next_run(
     assert project.whole.has_backlog()
     project.update()
     assert ask(project, "apple").searched.direct == 0
+
+
+@pytest.mark.parametrize("is_begun", [False, True])
+def test_an_exact_text_is_counted_in_every_file_while_the_index_grows(project: ProjectIndex, is_begun: bool) -> None:
+    """Files that were not indexed yet were left out: 0 matches were reported where grep has 30."""
+    if is_begun:
+        project.update()
+        write_tree(project.root, {"src/pear.py": "apple = 'apple'\n", "new/more.py": "\napple\n"})
+    with being_indexed(project):
+        found, covered = find_all_now(project, ExactQuery("apple", SearchOptions(100), 10.0))
+    expected = [("docs/fruit.md", 3), ("src/apple.py", 1)]
+    if is_begun:
+        expected = [
+            ("docs/fruit.md", 3),
+            ("new/more.py", 2),
+            ("src/apple.py", 1),
+            ("src/pear.py", 1),
+            ("src/pear.py", 1),
+        ]
+    assert [(one.path, one.line) for one in found.found] == expected
+    assert (found.total, found.is_complete, covered.is_complete) == (len(expected), True, True)
+    only = find_all_now(project, ExactQuery("apple", SearchOptions(100, path_glob="src/**"), 10.0))[0]
+    assert {one.path.partition("/")[0] for one in only.found} == {"src"}
 
 
 DOCUMENTS = {

@@ -175,7 +175,9 @@ class ProjectSearchSource(_FileSource):
         if not index.exists and not self._served.is_making_project(index):
             raise SourceNotReady(self._not_indexed())
         try:
-            answer = search_now(index, query.query, self._options(index, query), self._served.encoder)
+            answer = search_now(
+                index, query.query, self._options(index, query), self._served.encoder, is_behind="." in pending
+            )
         except (UsageError, NotIndexed) as error:
             if index.exists:
                 raise
@@ -183,8 +185,9 @@ class ProjectSearchSource(_FileSource):
         covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
         if self._served.encoder:
             self._served.encoder.prioritize(index.root, [hit.path for hit in answer.hits])
+        left = () if answer.searched.direct else pending  # files that are searched directly were compared just now
         return SourceResult(
-            self._hits(answer), covered, self._pending((*pending, *answer.outdated)),
+            self._hits(answer), covered, self._pending((*left, *answer.outdated)),
             answer.corrected, (*index.warnings, *coverage_warnings(covered)), answer.methods,
         )  # fmt: skip
 
@@ -233,7 +236,7 @@ class DocumentsSearchSource(_FileSource):
 
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""
-        answer = search_now(index, query.query, self._options(index, query))
+        answer = search_now(index, query.query, self._options(index, query), is_behind="." in pending)
         covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
         warnings = tuple(coverage_warnings(covered))
         return SourceResult(self._hits(answer), covered, self._pending(pending), answer.corrected, warnings)

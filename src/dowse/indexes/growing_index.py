@@ -17,7 +17,7 @@ from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import ALL_INDEXED, SearchedFiles, SearchOptions
 from dowse.sources.document_types import is_binary_document, shared_language
 from dowse.sources.project_files import ProjectFiles
-from dowse.types import KINDS, Entry, FileContent, Reading, Verdict, View
+from dowse.types import KINDS, Coverage, Entry, FileContent, Reading, Verdict, View
 
 MAX_WALKED_FILES = 20_000
 """A larger index answers as it is while it is updated: comparing so many files with it would take every search about 2 s."""
@@ -94,6 +94,22 @@ def _missing_files(index: ProjectIndex) -> tuple[frozenset[str], list[Entry]]:
     known = {entry.path for entry in (*drift.new, *drift.changed)}
     entries = [index.source.entry_at(path) for path in unsearchable - known]
     return unsearchable, [entry for entry in (*drift.new, *drift.changed, *entries) if _is_shown(entry, index)]
+
+
+def missing_texts(index: ProjectIndex) -> tuple[list[Entry], Coverage]:
+    """Return the files whose text the index lacks now, and how complete a search of all texts is with them.
+
+    Documents that have to be converted are left out until they are indexed.
+    """
+    if index.exists:
+        drift = index.drift()
+        found = [entry for entry in (*drift.new, *drift.changed) if _is_shown(entry, index)]
+        known = len(set(index.store.paths()).difference(drift.gone, (entry.path for entry in found)))
+    else:
+        found, known = _all_files(index), 0
+    plain = [entry for entry in found if index.view is View.PROJECT or shared_language(entry.path)]
+    is_indexing, is_whole = index.is_being_updated(), len(plain) == len(found)
+    return plain, Coverage(known, known + len(found), is_indexing=is_indexing, is_whole=is_whole, direct=len(plain))
 
 
 def _all_files(index: ProjectIndex) -> list[Entry]:

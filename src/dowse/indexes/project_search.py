@@ -17,7 +17,7 @@ from dowse.platform import refusal_to_write, start_in_background
 from dowse.protocols import Searchable
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import Answer, SearchedFiles, SearchOptions, search_store
-from dowse.types import KINDS, Coverage, Progress, Stat, Verdict, View
+from dowse.types import KINDS, Coverage, Entry, Progress, Stat, Verdict, View
 
 if TYPE_CHECKING:
     from dowse.searching.exact_search import FindMatches, Occurrences
@@ -122,8 +122,17 @@ def find_all(
 
 
 def find_all_now(index: ProjectIndex, query: ExactQuery, pending: int = 0) -> "tuple[Occurrences, Coverage]":
-    """Find every occurrence in the index as it is; some changed files may be pending."""
+    """Find every occurrence in the index as it is; some changed files may be pending.
+
+    The files that an index lacks are read too, if it is not complete or may be behind, so that every file is looked at.
+    """
     from dowse.searching.exact_search import find_occurrences
+
+    others, covered = list[Entry](), None
+    if pending or not is_ready(index):
+        from dowse.indexes.growing_index import missing_texts  # as in `search_now`
+
+        others, covered = missing_texts(index)
 
     def read(path: str) -> tuple[bytes, Stat]:
         if query.stopped.is_set():
@@ -131,10 +140,10 @@ def find_all_now(index: ProjectIndex, query: ExactQuery, pending: int = 0) -> "t
         return index.source.read_bytes(path)
 
     found = find_occurrences(
-        index.store, read, query.matcher(), replace(query.options, masks_secrets=index.settings.mask_secrets),
-        offset=query.offset, seconds=query.seconds, texts=query.texts,
+        index.store if index.exists else None, read, query.matcher(), replace(query.options, masks_secrets=index.settings.mask_secrets),
+        offset=query.offset, seconds=query.seconds, texts=query.texts, others=others,
     )  # fmt: skip
-    return found, coverage(index, pending)
+    return found, covered or coverage(index, pending)
 
 
 def explain_rank(

@@ -25,8 +25,8 @@ from dowse.types import KINDS
 INDEX_CHECK_SECONDS = 1.0
 """Time between two checks whether there is an index to keep fresh."""
 
-QUICK_SCAN_FILES = 5000
-"""A search waits for the first scan of a root with up to this many indexed files: it takes 0.3 s at most."""
+QUICK_SCAN_FILES = 10_000
+"""A search waits for a scan of a root with up to this many indexed files: it takes 0.3 s at most."""
 
 IndexCallback = Callable[[ProjectIndex], None]
 
@@ -66,9 +66,9 @@ class Keeper:
     def catch_up(self, project: ProjectIndex) -> list[str]:
         """Apply some pending changes before an answer; return the paths that are left."""
         session = self._started_session(project)
-        if session is None:
-            return ["."] if project.has_catalog else []
-        return session.catch_up(project)
+        unknown = ["."] if project.has_catalog else []
+        pending = session.catch_up(project) if session else unknown
+        return [] if "." in pending and _is_current(project) else pending
 
     def _started_session(self, project: ProjectIndex) -> WatchSession | None:
         """Return the session; wait a moment for one that is about to start, unless its first scan takes longer."""
@@ -148,6 +148,15 @@ def _has_quick_scan(project: ProjectIndex) -> bool:
         return sum(project.whole.totals(kind).documents for kind in KINDS) <= QUICK_SCAN_FILES
     except DowseError:
         return True
+
+
+def _is_current(project: ProjectIndex) -> bool:
+    """Return whether a scan finds now that a complete index is equal to its files, where a scan is quick."""
+    try:
+        is_complete = project.whole.fact("state") == "complete" and not project.is_being_updated()
+        return is_complete and _has_quick_scan(project) and project.whole.refresh() and not project.drift().pending
+    except (DowseError, OSError):  # the search meets the same problem, and reports it
+        return False
 
 
 def _take_lead(lease: Lock) -> bool:

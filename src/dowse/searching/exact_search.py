@@ -2,16 +2,18 @@
 
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
+from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching.passage_screening import screen_line
-from dowse.searching.search import SearchOptions, scope_of
+from dowse.searching.search import SearchOptions, path_filter, scope_of
 from dowse.searching.verification import ReadBytes
-from dowse.types import StoredDocument
+from dowse.types import Entry, StoredDocument
 
 if TYPE_CHECKING:
     from dowse.store.local import LocalStore
@@ -88,33 +90,59 @@ def pattern_matcher(expression: str) -> FindMatches:
 
 
 def find_occurrences(
-    store: "LocalStore",
+    store: "LocalStore | None",
     read: ReadBytes,
     find: FindMatches,
     options: SearchOptions,
     *,
+    others: Iterable[Entry] = (),
     offset: int = 0,
     seconds: float = DEFAULT_SECONDS,
     texts: dict[str, str] | None = None,
 ) -> Occurrences:
     """Find all matches in the indexed files, sorted by path and line, and list `limit` of them from `offset` on.
 
-    The texts of the files that are listed are added to `texts`, if it is given.
+    The files `others` are read beside them; the index lacks them or has another text of them. The texts of the files
+    that are listed are added to `texts`, if it is given.
     """
     started = time.monotonic()
     deadline, result = started + seconds, Occurrences(offset, options.limit, options.masks_secrets)
     try:
-        for document in _documents_in_scope(store, options):
+        for path, read_text in _texts_in_scope(store, read, options, others):
             if time.monotonic() > deadline:
                 raise TimeoutError
-            text, listed = _current_text(store, read, document), len(result.found)
-            _search_document(document.path, text, find, deadline, result)
+            text, listed = read_text(), len(result.found)
+            _search_document(path, text, find, deadline, result)
             if texts is not None and len(result.found) > listed:
-                texts[document.path] = text
+                texts[path] = text
     except TimeoutError:
         result.is_complete = False
     result.seconds = time.monotonic() - started
     return result
+
+
+def _texts_in_scope(
+    store: "LocalStore | None", read: ReadBytes, options: SearchOptions, others: Iterable[Entry]
+) -> Iterable[tuple[str, Callable[[], str]]]:
+    """Return the paths of all files to look at, in order, and functions that read their texts."""
+    is_wanted = path_filter(options)
+    found = {
+        entry.path: partial(_read_text, read, entry.path)
+        for entry in others
+        if options.kind in (None, entry.kind) and is_wanted(entry.path)
+    }
+    if store is None:
+        return sorted(found.items())
+    stored = ((one.path, partial(_current_text, store, read, one)) for one in _documents_in_scope(store, options))
+    return sorted((dict(stored) | found).items()) if found else stored
+
+
+def _read_text(read: ReadBytes, path: str) -> str:
+    try:
+        data, _ = read(path)
+    except (OSError, PathRefused):
+        return ""
+    return read_as_plain_text(data, path).text
 
 
 def _documents_in_scope(store: "LocalStore", options: SearchOptions) -> Iterator[StoredDocument]:

@@ -1,7 +1,7 @@
 """The search of one store: collect evidence, rank files, verify hits against their files, select passages."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NamedTuple
@@ -204,15 +204,7 @@ def scope_of(store: Searchable, options: SearchOptions) -> Scope:
     """Return the scope that the options describe."""
     if not (options.path_glob or options.language or options.excluded_globs) and options.tests == "ranked":
         return Scope(options.kind, options.among, options.documents_only)
-    expression = compile_glob(options.path_glob) if options.path_glob else None
-    excluded = [compile_glob(glob) for glob in options.excluded_globs]
-    language = options.language.lower() if options.language else None
-
-    def is_wanted(path: str) -> bool:
-        if (expression and not expression.fullmatch(path)) or any(glob.fullmatch(path) for glob in excluded):
-            return False
-        return options.tests == "ranked" or (options.tests == "only") == bool(kinds_of(path) & _TEST_KINDS)
-
+    language, is_wanted = options.language.lower() if options.language else None, path_filter(options)
     if language is None:  # reading the documents themselves takes forty times as long
         among = {number for number, path in store.ids_by_path() if is_wanted(path)}
     else:
@@ -221,6 +213,19 @@ def scope_of(store: Searchable, options: SearchOptions) -> Scope:
         }
     selected = frozenset(among if options.among is None else among & options.among)
     return Scope(options.kind, selected, options.documents_only)
+
+
+def path_filter(options: SearchOptions) -> Callable[[str], bool]:
+    """Return a function that says whether the options allow a path."""
+    expression = compile_glob(options.path_glob) if options.path_glob else None
+    excluded = [compile_glob(glob) for glob in options.excluded_globs]
+
+    def is_wanted(path: str) -> bool:
+        if (expression and not expression.fullmatch(path)) or any(glob.fullmatch(path) for glob in excluded):
+            return False
+        return options.tests == "ranked" or (options.tests == "only") == bool(kinds_of(path) & _TEST_KINDS)
+
+    return is_wanted
 
 
 class _AnswerBuilder:

@@ -43,7 +43,7 @@ class DocumentFolder:
 
     def search_in(self, index: ProjectIndex, pending: list[str], query: DocumentQuery) -> DocumentResults:
         """Find documents, on the index's thread."""
-        found = find_documents(index, query, len(pending), self.served.encoder)
+        found = find_documents(index, query, len(pending), self.served.encoder, is_behind="." in pending)
         if self.served.encoder:
             self.served.encoder.prioritize(index.root, [one.document.path for one in found.matches.found])
         return found

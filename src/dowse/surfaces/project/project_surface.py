@@ -113,7 +113,7 @@ class ProjectSurface:
                 _require_docs(served, index)
             _require_index(served, index)
             try:
-                answer = search_now(index, query, options, served.encoder)
+                answer = search_now(index, query, options, served.encoder, is_behind="." in pending)
             except UsageError as error:
                 if index.exists:
                     raise
@@ -123,7 +123,8 @@ class ProjectSurface:
                 raise _no_docs(index, "The project has no documents.")
             warnings = [*index.warnings, *coverage_warnings(covered), *language_warning(index, options.language)]
             shown_path = partial(self.service.shown_path, served)
-            return ProjectAnswer(answer, covered, shown_path, warnings, pending, options.detail)
+            left = [] if answer.searched.direct else pending  # files that are searched directly were compared just now
+            return ProjectAnswer(answer, covered, shown_path, warnings, left, options.detail)
 
         found = await served.ask_fresh(search)
         if served.encoder:
