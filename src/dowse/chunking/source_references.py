@@ -7,12 +7,14 @@ from array import array
 from collections.abc import Sequence
 from typing import NamedTuple
 
-VERSION = 1
+VERSION = 2
 """Raise it whenever the same text would have other references; stored references are then made again."""
 
-KINDS = ("", "definition", "call", "import", "inheritance", "annotation", "mention")
-_, DEFINITION, CALL, IMPORT, INHERITANCE, ANNOTATION, MENTION = range(len(KINDS))
-USE_KINDS = KINDS[CALL:]
+KINDS = ("", "definition", "call", "import", "inheritance", "annotation", "mention", "declaration", "typed")
+_, DEFINITION, CALL, IMPORT, INHERITANCE, ANNOTATION, MENTION, DECLARATION, TYPED = range(len(KINDS))
+USE_KINDS = KINDS[CALL:DECLARATION]
+NO_USES = frozenset({DEFINITION, DECLARATION, TYPED})
+"""Kinds of names that a file does not use there: what it defines, what it only declares, and variables with a type."""
 _WIDTH = 5
 _MAX_UNPACKED_BYTES = 16_000_000
 
@@ -27,7 +29,7 @@ class Use(NamedTuple):
     """The names of the definitions around it, joined by dots; for a definition, without its own."""
     receiver: str
     """The expression before the name, as far as it is names (`self.client`), `?` for any other; the kind of symbol for
-    a definition."""
+    a definition or declaration, the type for a variable."""
 
 
 class Import(NamedTuple):

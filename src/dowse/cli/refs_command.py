@@ -1,5 +1,6 @@
 """`dowse refs`: where a name is defined and used."""
 
+from dataclasses import asdict
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +67,17 @@ def _show(found: "References") -> None:
             escape(place.path, bold=True), f":{place.line}: ", escape(place.text), "  ",
             escape(f"{place.kind}{f' in {place.within}' if place.within else ''}", dim=True), *format_flags(place.flags),
         )  # fmt: skip
+    for place in found.overrides:
+        show(
+            escape(place.path, bold=True),
+            f":{place.line}: ",
+            escape(place.text),
+            "  ",
+            escape("overrides it", dim=True),
+        )
+    for owner in found.owners:
+        where = escape(f"{pluralize(owner.uses, 'use')}  {owner.path}:{owner.line}", dim=True)
+        show(escape(owner.name, bold=True), "  ", where)
     for path, places in groupby(found.uses, lambda place: place.path):
         show()
         show(escape(path, bold=True))
@@ -92,13 +104,25 @@ def _notes(found: "References", next_offset: int | None) -> list[str]:
         f"{pluralize(found.total, 'use')} in {pluralize(found.files, 'file')}"
         + (f": {sure}" if len(found.confidences) > 1 else "")
     ]
+    if found.owners:
+        notes.append(
+            f"Several things are called '{found.name}'. Ask for one of them: dowse refs {found.owners[0].name}"
+        )
+    if "by its text" in found.confidences:
+        notes.append("no use is known by syntax; these lines have the word")
+    if found.by_name_only:
+        notes.append(f"{', '.join(found.by_name_only)}: by name only")
     if found.others:
         notes.append(f"{pluralize(found.others, 'use')} of other things with this name left out")
     if found.more_definitions:
         notes.append(f"{pluralize(found.more_definitions, 'more definition')} not listed")
     if found.outdated:
         notes.append(f"left out because they changed during the search: {', '.join(found.outdated[:5])}")
-    return [*notes, *([f"more with --offset {next_offset}"] if next_offset else [])]
+    left = found.total - next_offset if next_offset else 0
+    return [
+        *notes,
+        *([f"{pluralize(left, 'use')} not listed; more with --offset {next_offset}"] if next_offset else []),
+    ]
 
 
 def _as_json(found: "References", coverage: "Coverage", next_offset: int | None) -> dict[str, Any]:
@@ -113,6 +137,9 @@ def _as_json(found: "References", coverage: "Coverage", next_offset: int | None)
         "confidences": found.confidences,
         "sameNameElsewhere": found.others,
         "similarNames": found.suggestions,
+        "overrides": [_place_as_json(place) for place in found.overrides],
+        "owners": [asdict(owner) for owner in found.owners],
+        "byNameOnly": found.by_name_only,
         "outdated": found.outdated,
         "nextOffset": next_offset,
         "coverage": coverage_as_json(coverage),

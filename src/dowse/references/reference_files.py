@@ -4,7 +4,15 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from dowse.chunking.source_references import DEFINITION, INHERITANCE, Import, SourceReferences, Use
+from dowse.chunking.source_references import (
+    DECLARATION,
+    DEFINITION,
+    INHERITANCE,
+    TYPED,
+    Import,
+    SourceReferences,
+    Use,
+)
 from dowse.store.reference_database import ReferenceDatabase, ReferenceRow
 
 FAMILIES = {
@@ -14,9 +22,13 @@ FAMILIES = {
     "java": "jvm", "kotlin": "jvm", "scala": "jvm", "groovy": "jvm",
 }  # fmt: skip
 """Languages that use each other's names; any other language is a family of its own."""
+TYPES = frozenset(
+    {"class", "struct", "interface", "trait", "enum", "object", "type", "module", "extension", "namespace"}
+)
+_ALWAYS_KEPT = frozenset({DEFINITION, DECLARATION, INHERITANCE, TYPED})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SourceFile:
     """A file with its references."""
 
@@ -38,8 +50,28 @@ class SourceFile:
 
     @cached_property
     def definitions(self) -> list[Use]:
-        """Its definitions."""
-        return [use for use in self.references.uses if use.kind == DEFINITION]
+        """Its definitions, and what it only declares."""
+        return [use for use in self.references.uses if use.kind in (DEFINITION, DECLARATION)]
+
+    @cached_property
+    def _types(self) -> dict[str, list[Use]]:
+        """The variables whose types are written, by name."""
+        found = dict[str, list[Use]]()
+        for use in self.references.uses:
+            if use.kind == TYPED:
+                found.setdefault(use.name, []).append(use)
+        return found
+
+    def type_of(self, variable: str, use: Use) -> str:
+        """Return the type that a variable has where a name is used; empty if it is not written."""
+        around = [
+            one
+            for one in self._types.get(variable, ())
+            if not one.within or use.within == one.within or use.within.startswith(f"{one.within}.")
+        ]
+        before = [one for one in around if one.line <= use.line] or around
+        nearest = max(before, key=lambda one: (len(one.within), one.line), default=None)
+        return nearest.receiver if nearest else ""
 
     def bindings(self, alias: str) -> list[Import]:
         """Return the imports that bind a name in this file."""
@@ -95,7 +127,7 @@ class SourceFiles:
 def _without_others(file: SourceFile, name: str) -> SourceFile:
     """Return a file with its definitions and base classes, and of other uses those of a name or its aliases."""
     names = {name, *(one.alias for one in file.references.imports if one.name == name)}
-    uses = [use for use in file.references.uses if use.kind in (DEFINITION, INHERITANCE) or use.name in names]
+    uses = [use for use in file.references.uses if use.kind in _ALWAYS_KEPT or use.name in names]
     return replace(file, references=file.references._replace(uses=uses))
 
 

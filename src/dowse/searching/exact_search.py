@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
-from dowse.protocols import DocumentReader
+from dowse.protocols import ChunkReader
 from dowse.searching.passage_screening import screen_line
 from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
@@ -85,7 +85,7 @@ def pattern_matcher(expression: str) -> FindMatches:
 
 
 def find_occurrences(
-    store: DocumentReader,
+    store: ChunkReader,
     read: ReadBytes,
     find: FindMatches,
     options: SearchOptions,
@@ -107,14 +107,14 @@ def find_occurrences(
     return result
 
 
-def _documents_in_scope(store: DocumentReader, options: SearchOptions) -> Iterator[StoredDocument]:
+def _documents_in_scope(store: ChunkReader, options: SearchOptions) -> Iterator[StoredDocument]:
     scope = scope_of(store, options)
     for document in store.documents():
         if scope.kind in (None, document.kind) and (scope.among is None or document.id in scope.among):
             yield document
 
 
-def _current_text(store: DocumentReader, read: ReadBytes, document: StoredDocument) -> str:
+def _current_text(store: ChunkReader, read: ReadBytes, document: StoredDocument) -> str:
     try:
         data, _ = read(document.path)
     except (OSError, PathRefused):

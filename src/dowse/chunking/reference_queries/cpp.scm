@@ -3,3 +3,9 @@
 (template_argument_list) @annotation
 (for_range_loop declarator: [(identifier) @local (_ (identifier) @local)])
 (type_parameter_declaration (type_identifier) @local)
+(field_declaration declarator: [
+  (function_declarator)
+  (pointer_declarator declarator: (function_declarator))
+  (reference_declarator (function_declarator))
+]) @declaration
+(declaration declarator: (reference_declarator (function_declarator))) @declaration

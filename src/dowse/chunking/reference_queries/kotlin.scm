@@ -8,3 +8,6 @@
 (variable_declaration . (identifier) @local)
 (type_parameter (identifier) @local)
 (value_argument . (identifier) @skip . "=")
+(function_declaration) @declaration
+(function_declaration (function_body)) @definition
+(class_parameter (identifier) @typed)

@@ -1,0 +1,147 @@
+"""Read places of definitions as JSON, and print the references of each that a language server finds.
+
+    python lsp_references.py ROOT SERVER [ARGUMENT...] < [[path, line, column], ...]
+
+For clangd, a `compile_commands.json` is made in the root if there is none, and its background index is awaited.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+_SOURCES = {".c": ["cc", "-std=c11"], ".cc": ["c++", "-std=c++17"], ".cpp": ["c++", "-std=c++17"]}
+_LANGUAGES = {".php": "php", ".c": "c", ".h": "cpp", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp"}
+
+
+class Server:
+    """A language server on the other end of two pipes."""
+
+    def __init__(self, command: list[str], root: Path) -> None:
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=root
+        )
+        self._stdin: Any = self._process.stdin
+        self._stdout: Any = self._process.stdout
+        self._number = 0
+
+    def send(self, method: str, params: Any, *, is_request: bool = True) -> Any:
+        """Send a request and return its result, or send a notification."""
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        if is_request:
+            self._number += 1
+            message["id"] = self._number
+        self._write(message)
+        return self._result(self._number) if is_request else None
+
+    def _write(self, message: dict[str, Any]) -> None:
+        data = json.dumps(message).encode()
+        self._stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(data), data))
+        self._stdin.flush()
+
+    def read(self) -> dict[str, Any]:
+        """Read one message, and answer the server's own requests with nothing."""
+        stream, length = self._stdout, 0
+        while line := stream.readline().strip():
+            if line.lower().startswith(b"content-length"):
+                length = int(line.split(b":")[1])
+        message: dict[str, Any] = json.loads(stream.read(length))
+        if "method" in message and "id" in message:
+            items = message.get("params", {}).get("items", []) if isinstance(message.get("params"), dict) else []
+            self._write({"jsonrpc": "2.0", "id": message["id"], "result": [None] * len(items) if items else None})
+        return message
+
+    def _result(self, number: int) -> Any:
+        while True:
+            message = self.read()
+            if message.get("id") == number and "method" not in message:
+                return message.get("result")
+
+    def await_end(self, is_end: re.Pattern[str], seconds: float) -> None:
+        """Read messages until one matches."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if is_end.search(json.dumps(self.read())):
+                return
+
+
+def make_commands(root: Path) -> None:
+    """Write a command to compile each source file."""
+    file = root / "compile_commands.json"
+    if file.exists():
+        return
+    folders = {str(path.parent) for path in root.rglob("*.h")} | {str(root), str(root / "include")}
+    includes = [f"-I{folder}" for folder in sorted(folders)]
+    file.write_text(json.dumps([
+        {"directory": str(root), "file": str(path), "arguments": [*_SOURCES[path.suffix], *includes, "-c", str(path)]}
+        for path in sorted(root.rglob("*")) if path.suffix in _SOURCES
+    ]))  # fmt: skip
+
+
+def is_comment(root: Path, place: dict[str, Any]) -> bool:
+    """Return whether a place is in a comment: intelephense finds the names of types there too."""
+    lines = (root / place["uri"][len(root.as_uri()) + 1 :]).read_text(encoding="utf-8", errors="replace").split("\n")
+    line = str(lines[place["range"]["start"]["line"]])
+    return line.lstrip().startswith(("*", "/*", "//", "#"))
+
+
+def main() -> None:
+    """Ask the server for each place."""
+    root, command = Path(sys.argv[1]).resolve(), sys.argv[2:]
+    wanted = json.load(sys.stdin)
+    is_clangd = "clangd" in command[0]
+    if is_clangd:
+        make_commands(root)
+        command += ["--background-index", "-j=2", "--limit-references=0", "--log=error"]
+    server = Server(command, root)
+    storage = {"storagePath": tempfile.mkdtemp(), "clearCache": True}
+    capabilities = {"window": {"workDoneProgress": True}, "textDocument": {"references": {}}}
+    folders = [{"uri": root.as_uri(), "name": "root"}]
+    server.send(
+        "initialize",
+        {
+            "processId": os.getpid(),
+            "rootUri": root.as_uri(),
+            "workspaceFolders": folders,
+            "capabilities": capabilities,
+            "initializationOptions": storage,
+        },
+    )
+    server.send("initialized", {}, is_request=False)
+    opened = set()
+
+    def open_file(path: str) -> None:
+        if path not in opened:
+            opened.add(path)
+            text = (root / path).read_text(encoding="utf-8", errors="replace")
+            document = {
+                "uri": (root / path).as_uri(),
+                "languageId": _LANGUAGES[Path(path).suffix],
+                "version": 1,
+                "text": text,
+            }
+            server.send("textDocument/didOpen", {"textDocument": document}, is_request=False)
+
+    open_file(wanted[0][0])
+    server.await_end(re.compile(r'"kind": "end"|indexingEnded'), 560)
+    found = []
+    for path, line, column in wanted:
+        open_file(path)
+        place = {"textDocument": {"uri": (root / path).as_uri()}, "position": {"line": line - 1, "character": column}}
+        places = server.send("textDocument/references", {**place, "context": {"includeDeclaration": False}})
+        own = [one for one in places or () if one["uri"].startswith(root.as_uri()) and not is_comment(root, one)]
+        found.append(
+            [[one["uri"][len(root.as_uri()) + 1 :], one["range"]["start"]["line"] + 1] for one in own]
+            if places is not None
+            else None
+        )
+    print(json.dumps(found))
+    os._exit(0)
+
+
+main()
