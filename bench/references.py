@@ -1,8 +1,8 @@
 """`python -m bench.references LANGUAGE ROOT... [--jedi PYTHON] [--node NODE --typescript DIR] [--intelephense FILE] [--truth FILE]`.
 
 It compares the references that dowse finds with those of jedi, the TypeScript compiler, Go's type checker, clangd (C, C++), javac,
-intelephense (PHP), rustdoc or scalac, for definitions drawn at random. A use is a line of a file. Overloads count as one name.
-`--truth FILE` compares with a hand-checked sample instead: a JSON list of names with their places.
+or intelephense (PHP), for definitions drawn at random. A use is a line of a file. Overloads count as one name.
+`--truth FILE` compares with a hand-checked sample instead, as for Rust, C#, Kotlin, Ruby, Swift and Scala: a JSON list of names with their places.
 """
 
 import argparse
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dowse.chunking.source_references import DEFINITION
+from dowse.chunking.source_references import DECLARATION, DEFINITION
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.name_resolution import Confidence
@@ -30,7 +30,7 @@ _LANGUAGES = {
 
 _PROGRAMS = {
     "python": "jedi_references.py", "go": "go_references.go", "typescript": "tsserver_references.mjs", "java": "JavaReferences.java",
-    "rust": "rustdoc_references.py", "scala": "scalac_references.py", "c": "lsp_references.py",
+    "c": "lsp_references.py",
 }  # fmt: skip
 
 Place = tuple[str, int]
@@ -91,6 +91,16 @@ def draw_definitions(project: ProjectIndex, language: str, count: int) -> list[W
     return [(*key, tuple(found[key])) for key in drawn[:count]]
 
 
+def defined_lines(project: ProjectIndex) -> dict[str, set[Place]]:
+    """Return the lines that define or declare each name: some servers count a constructor as a use of its class."""
+    found = dict[str, set[Place]]()
+    for row in project.whole.references.database.all_documents():
+        for use in row.unpack().uses:
+            if use.kind in (DEFINITION, DECLARATION):
+                found.setdefault(use.name, set()).add((row.path, use.line))
+    return found
+
+
 def our_places(project: ProjectIndex, wanted: Wanted) -> dict[Place, Confidence]:
     """Return the uses that dowse finds for one definition, each with its confidence."""
     name, path, _ = wanted
@@ -112,8 +122,6 @@ def true_places(arguments: argparse.Namespace, root: Path, wanted: Sequence[Want
         "go": [arguments.go, "run", inside["go"], str(root)],
         "typescript": [arguments.node, inside["typescript"], arguments.typescript, str(root)],
         "java": ["java", inside["java"], str(root)],
-        "rust": [sys.executable, inside["rust"], str(root)],
-        "scala": [sys.executable, inside["scala"], str(root)],
         "c": [sys.executable, inside["c"], str(root), "clangd"],
         "php": [sys.executable, inside["c"], str(root), arguments.node, arguments.intelephense, "--stdio"],
     }
@@ -164,15 +172,16 @@ def main() -> int:
                 for (name, path, variants), truth in zip(wanted, truths, strict=True) if truth is not None
             ]  # fmt: skip
             arguments.save.write_text(json.dumps(rows, indent=0), encoding="utf-8")
-        score = Score()
+        score, defined = Score(), defined_lines(project)
         for one, truth in zip(wanted, truths, strict=True):
             if truth is not None:
                 found = our_places(project, one)
-                score.add(found, truth)
-                whole.add(found, truth)
+                uses = truth - defined.get(one[0].rpartition(".")[2], set())
+                score.add(found, uses)
+                whole.add(found, uses)
                 likely = {place for place, confidence in found.items() if confidence >= Confidence.LIKELY}
-                if arguments.show and likely != truth:
-                    print(*one[:2], "missed", sorted(truth - likely), "extra", sorted(likely - truth), file=sys.stderr)
+                if arguments.show and likely != uses:
+                    print(*one[:2], "missed", sorted(uses - likely), "extra", sorted(likely - uses), file=sys.stderr)
         print(score.row(root.name))
         project.close()
     print(whole.row("all"))

@@ -2,7 +2,7 @@
 
     python lsp_references.py ROOT SERVER [ARGUMENT...] < [[path, line, column], ...]
 
-For clangd, a `compile_commands.json` is made in the root if there is none, and its background index is awaited.
+For clangd, a `compile_commands.json` is made in the root if there is none, with the flags in $CLANG_FLAGS, and its background index is awaited.
 """
 
 import json
@@ -76,7 +76,7 @@ def make_commands(root: Path) -> None:
     if file.exists():
         return
     folders = {str(path.parent) for path in root.rglob("*.h")} | {str(root), str(root / "include")}
-    includes = [f"-I{folder}" for folder in sorted(folders)]
+    includes = [*os.environ.get("CLANG_FLAGS", "").split(), *(f"-I{folder}" for folder in sorted(folders))]
     file.write_text(json.dumps([
         {"directory": str(root), "file": str(path), "arguments": [*_SOURCES[path.suffix], *includes, "-c", str(path)]}
         for path in sorted(root.rglob("*")) if path.suffix in _SOURCES

@@ -63,6 +63,8 @@ _TYPES = {
         rb"(?:\s?\(|\s?\{|::\w+\(|\.(?:new|init)\b)"
     ),
 }  # fmt: skip
+_TEXTS = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+"""Comments and strings of most languages."""
 _NO_TYPES = frozenset(
     [b"return", b"new", b"const", b"final", b"var", b"val", b"let", b"auto", b"static", b"private", b"public"]
 )
@@ -83,15 +85,17 @@ class _ParsedFile(NamedTuple):
 
 
 def extract_references(
-    language: str, root: "Node", data: bytes, definitions: list[Definition], line_starts: list[int]
+    language: str, root: "Node | None", data: bytes, definitions: list[Definition], line_starts: list[int]
 ) -> bytes:
-    """Return the packed references of a parsed file; nothing for a language without a query."""
+    """Return the packed references of a file; nothing for a language without a query. Without a root, it was not parsed."""
     syntax = load_reference_syntax(language)
     if syntax is None:
         return b""
     from tree_sitter import QueryCursor
 
-    captures = QueryCursor(syntax.query, match_limit=10_000).captures(root)
+    captures = QueryCursor(syntax.query, match_limit=10_000).captures(root) if root else {}
+    if root is None:
+        data = _TEXTS.sub(lambda match: re.sub(rb"[^\n]", b" ", match[0]), data)
     imports = [
         found
         for node in sorted(captures.get("import", ()), key=lambda node: node.start_byte)
@@ -129,13 +133,16 @@ def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> s
     declared = {(node.start_byte, node.end_byte) for node in file.captures.get("declaration", ())}
     declared -= {(node.start_byte, node.end_byte) for node in file.captures.get("definition", ())}
     names = {at: name for at, name in locals_.items() if at not in defined and (known is None or name in known)}
-    for at in sorted({*names, *defined, *typed}):
+    forward = {node.start_byte: data[node.start_byte : node.end_byte] for node in file.captures.get("forward", ())}
+    for at in sorted({*names, *defined, *typed, *forward}):
         if at >= scopes.next_at:
             scopes.move_to(at)
         if at in typed and at not in defined and (type_ := _type_of(file, at, at + len(typed[at]))):
             is_field = data[at : at + 1] == b"@" or data[at - 2 : at] == b"->"  # of the class around the method
             within = scopes.path.rpartition(b".")[0] if is_field else scopes.path
             table.add(typed[at].decode(errors="replace").lstrip("@$"), TYPED, file.line_at(at), within, type_)
+        if at in forward:
+            table.add(forward[at].decode(errors="replace"), DECLARATION, file.line_at(at), scopes.path, b"class")
         if at in names:
             if not scopes.declare(names[at]):
                 del names[at]  # at the top of a file, it is no local variable
@@ -147,7 +154,8 @@ def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> s
             if definition.kind in _VARIABLES and (type_ := _type_of(file, at, end)):
                 table.add(definition.name, TYPED, line, within, type_)
     scopes.rewind()
-    return {*names, *defined, *(at + 1 for at in defined if data[at : at + 1] in (b":", b"#", b"@"))}
+    defined = {at: one for at, one in defined.items() if one.kind != SCOPE}  # `impl Apple` uses the name
+    return {*names, *defined, *forward, *(at + 1 for at in defined if data[at : at + 1] in (b":", b"#", b"@"))}
 
 
 def _type_of(file: _ParsedFile, start: int, end: int) -> bytes:

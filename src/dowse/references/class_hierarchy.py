@@ -1,6 +1,7 @@
 """The classes of a project, by name: which members one has, and from which classes it inherits them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from dowse.chunking.source_references import INHERITANCE
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 _MAX_LEVELS = 8
 _MAX_CLASSES = 50
-"""How many classes are looked at for one name, so that no name of many classes takes long."""
+"""How many classes are looked at on one level, so that no name of many classes takes long."""
 
 
 class ClassHierarchy:
@@ -27,46 +28,33 @@ class ClassHierarchy:
 
     def members(self, owner: str, definitions: "Sequence[DefinedName]") -> "list[DefinedName]":
         """Return those of the definitions that a class has itself, or from the nearest class that it extends."""
-        if not definitions:
-            return []
-        family, owners = definitions[0].file.family, [owner]
-        owned = {one.owner for one in definitions}
-        seen = set(owners)
-        for _ in range(_MAX_LEVELS):
-            if owned & set(owners):
-                return [one for one in definitions if one.owner in owners]
-            bases = [base for one in owners for base in self._bases_of(one, family) or ()]
-            owners = [base for base in dict.fromkeys(bases) if base not in seen][:_MAX_CLASSES]
-            seen |= set(owners)
+        for owners in self._levels(owner, definitions[0].file.family) if definitions else ():
+            if found := [one for one in definitions if one.owner in owners]:
+                return found
         return []
 
     def is_below(self, name: str, base: str, family: str) -> bool:
         """Return whether a class extends another one, directly or not."""
+        return any(base in owners for owners in islice(self._levels(name, family), 1, None))
+
+    def _levels(self, name: str, family: str) -> Iterator[list[str]]:
+        """Yield a class, then those that it extends, then those that these extend, each once."""
         owners, seen = [name], {name}
-        while owners and len(seen) < _MAX_CLASSES:
-            bases = dict.fromkeys(one for owner in owners for one in self._bases_of(owner, family) or ())
-            if base in bases:
-                return True
-            owners = [one for one in bases if one not in seen]
+        for _ in range(_MAX_LEVELS):
+            yield owners
+            bases = dict.fromkeys(base for one in owners for base in self._bases_of(one, family) or ())
+            owners = [base for base in bases if base not in seen][:_MAX_CLASSES]
             seen |= set(owners)
-        return False
 
     def _bases_of(self, name: str, family: str) -> list[str] | None:
         """Return the names of the classes that a class extends; None if there is no such class."""
-        key = name, family
-        if key not in self._bases:
+        if (name, family) not in self._bases:
             found: list[str] | None = None
             for file in self._files.with_name(name):
-                if file.family != family:
-                    continue
-                bases = [
-                    one.name for one in file.references.uses if one.kind == INHERITANCE and _ends(one.within, name)
-                ]
-                if bases or any(one.name == name and one.receiver in TYPES for one in file.definitions):
-                    found = [*(found or ()), *(base for base in bases if base != name)]
-            self._bases[key] = found
-        return self._bases[key]
-
-
-def _ends(within: str, name: str) -> bool:
-    return within == name or within.endswith(f".{name}")
+                inherited = (one for one in file.references.uses if one.kind == INHERITANCE)
+                bases = [one.name for one in inherited if one.within.rpartition(".")[2] == name != one.name]
+                is_defined = any(one.name == name and one.receiver in TYPES for one in file.definitions)
+                if file.family == family and (bases or is_defined):
+                    found = [*(found or ()), *bases]
+            self._bases[name, family] = found
+        return self._bases[name, family]

@@ -89,6 +89,9 @@ class NameResolution:
         self.definitions = [
             DefinedName(file, use) for file in self._files for use in file.definitions if use.name == name
         ]
+        constructed = [one for one in self.definitions if one.use.name == one.owner]
+        self._meanable = [one for one in self.definitions if one not in constructed] or constructed
+        """The definitions that a use may mean: a class, and not its constructors of the same name."""
         self._reached: dict[tuple[str, ...], list[DefinedName]] = {}
 
     def uses(self) -> list[ResolvedUse]:
@@ -107,8 +110,9 @@ class NameResolution:
         """Return the definitions that are meant, for a prototype those that have its body."""
         found = dict[DefinedName, None]()
         for one in meant:
-            bodies = [other for other in self.definitions if is_body_of(other, one)] if one.is_declaration else []
-            found |= dict.fromkeys(bodies or [one])
+            bodies = [other for other in self._meanable if is_body_of(other, one)] if one.is_declaration else []
+            near = [other for other in bodies if module_of(other.file.path) == module_of(one.file.path)]
+            found |= dict.fromkeys(near or bodies or [one])
         return list(found)
 
     def _meaning(self, file: SourceFile, use: Use) -> Meaning:
@@ -126,7 +130,7 @@ class NameResolution:
 
     def _plain(self, file: SourceFile, use: Use) -> Meaning:
         """Return what a name without a receiver means."""
-        visible = [one for one in self.definitions if one.file is file and _is_visible(one, file, use)]
+        visible = [one for one in self._meanable if one.file is file and _is_visible(one, file, use)]
         if visible:
             return Confidence.CERTAIN, visible
         if bindings := file.bindings(use.name):
@@ -137,7 +141,7 @@ class NameResolution:
         for imported in everything:
             if found := self._defined_in(self._resolver.files_of(file, imported)):
                 return Confidence.CERTAIN, found
-        tops = [one for one in self.definitions if not one.use.within or one.use.receiver in TYPES]
+        tops = [one for one in self._meanable if not one.use.within or one.use.receiver in TYPES]
         if neighbours := [one for one in tops if one.file is not file and one.file.is_in_package_of(file)]:
             return Confidence.CERTAIN, neighbours
         if file.family in _EXPLICIT:
@@ -166,10 +170,10 @@ class NameResolution:
         return self._reached[key]
 
     def _reach(self, paths: Sequence[str]) -> list[DefinedName]:
-        found = [one for one in self.definitions if one.file.path in paths]
+        found = [one for one in self._meanable if one.file.path in paths]
         seen, coming = set(paths), list(paths)
         for _ in range(MAX_REEXPORTS + 1):
-            here = [one for one in self.definitions if one.file.path in coming]
+            here = [one for one in self._meanable if one.file.path in coming]
             if tops := [one for one in here if not one.use.within]:
                 return tops
             files = [file for path in coming if (file := self._sources.at(path))]
@@ -196,7 +200,7 @@ class NameResolution:
         outer = file.bindings(first) if rest else []
         if outer and not any(self._resolver.files_of(file, one) for one in outer):
             return _NOTHING  # of another library
-        owned = [one for one in self.definitions if one.owner == last and one.file.family == file.family]
+        owned = [one for one in self._meanable if one.owner == last and one.file.family == file.family]
         if owned:
             is_sure = any(one.file is file or one.file.is_in_package_of(file) for one in owned)
             return (Confidence.CERTAIN if is_sure and len(_targets(owned)) == 1 else Confidence.LIKELY), owned
@@ -217,7 +221,7 @@ class NameResolution:
         around = use.within.split(".")
         for end in range(len(around), 0, -1):
             owner = ".".join(around[:end])
-            if found := [one for one in self.definitions if one.file is file and one.use.within == owner]:
+            if found := [one for one in self._meanable if one.file is file and one.use.within == owner]:
                 return Confidence.CERTAIN, found
         if inherited := self._inherited(file, use):
             return inherited
@@ -241,7 +245,7 @@ class NameResolution:
                 if found := self._defined_in(paths):
                     return Confidence.CERTAIN, found
                 continue
-            if found := [one for one in self.definitions if one.owner == imported.name and one.file.path in paths]:
+            if found := [one for one in self._meanable if one.owner == imported.name and one.file.path in paths]:
                 return Confidence.CERTAIN, found
             if found := self.classes.members(imported.name, self._of_family(file)):
                 return Confidence.LIKELY, found
@@ -272,7 +276,7 @@ class NameResolution:
         return self._unless_ambiguous(alike or members)
 
     def _of_family(self, file: SourceFile) -> list[DefinedName]:
-        return [one for one in self.definitions if one.file.family == file.family]
+        return [one for one in self._meanable if one.file.family == file.family]
 
     def _unless_ambiguous(self, candidates: Sequence[DefinedName]) -> Meaning:
         if not candidates:

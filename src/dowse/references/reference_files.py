@@ -1,13 +1,12 @@
 """The files of a project as their references describe them, each read once for an answer."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
 from dowse.chunking.source_references import (
     DECLARATION,
     DEFINITION,
-    INHERITANCE,
     TYPED,
     Import,
     SourceReferences,
@@ -25,7 +24,6 @@ FAMILIES = {
 TYPES = frozenset(
     {"class", "struct", "interface", "trait", "enum", "object", "type", "module", "extension", "namespace"}
 )
-_ALWAYS_KEPT = frozenset({DEFINITION, DECLARATION, INHERITANCE, TYPED})
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,13 +100,10 @@ class SourceFiles:
         return self._files[path]
 
     def with_name(self, name: str) -> list[SourceFile]:
-        """Return the files that may define, use or import a name, by path.
-
-        Of their uses, those of other names are dropped: a common name is in thousands of files.
-        """
+        """Return the files that may define, use or import a name, by path, without their uses of other names."""
         found = []
         for row in self._database.documents_with(name):
-            file = self._files.get(row.path) or _without_others(_file_of(row), name)
+            file = self._files.get(row.path) or _file_of(row, name)
             self._files[row.path] = file
             found.append(file)
         return found
@@ -124,12 +119,5 @@ class SourceFiles:
         return path in self._files or self._database.has_path(path)
 
 
-def _without_others(file: SourceFile, name: str) -> SourceFile:
-    """Return a file with its definitions and base classes, and of other uses those of a name or its aliases."""
-    names = {name, *(one.alias for one in file.references.imports if one.name == name)}
-    uses = [use for use in file.references.uses if use.kind in _ALWAYS_KEPT or use.name in names]
-    return replace(file, references=file.references._replace(uses=uses))
-
-
-def _file_of(row: ReferenceRow) -> SourceFile:
-    return SourceFile(row.id, row.path, row.language, row.unpack())
+def _file_of(row: ReferenceRow, name: str | None = None) -> SourceFile:
+    return SourceFile(row.id, row.path, row.language, row.unpack(name))

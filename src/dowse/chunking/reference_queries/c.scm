@@ -11,3 +11,5 @@
   (pointer_declarator declarator: (pointer_declarator declarator: (function_declarator)))
 ]) @declaration
 (declaration (storage_class_specifier) @_s (#eq? @_s "extern")) @declaration
+(type_definition type: (struct_specifier !body) declarator: (type_identifier)) @declaration
+(translation_unit (struct_specifier name: (type_identifier) @forward !body))

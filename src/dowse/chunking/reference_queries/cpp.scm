@@ -9,3 +9,5 @@
   (reference_declarator (function_declarator))
 ]) @declaration
 (declaration declarator: (reference_declarator (function_declarator))) @declaration
+(translation_unit (class_specifier name: (type_identifier) @forward !body))
+(declaration_list [(class_specifier name: (type_identifier) @forward !body) (struct_specifier name: (type_identifier) @forward !body)])
