@@ -8,6 +8,7 @@ For clangd, a `compile_commands.json` is made in the root if there is none, with
 import json
 import os
 import re
+import select
 import subprocess
 import sys
 import tempfile
@@ -24,7 +25,7 @@ class Server:
 
     def __init__(self, command: list[str], root: Path) -> None:
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, cwd=root
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0, cwd=root
         )
         self._stdin: Any = self._process.stdin
         self._stdout: Any = self._process.stdout
@@ -50,7 +51,10 @@ class Server:
         while line := stream.readline().strip():
             if line.lower().startswith(b"content-length"):
                 length = int(line.split(b":")[1])
-        message: dict[str, Any] = json.loads(stream.read(length))
+        data = b""
+        while len(data) < length:
+            data += stream.read(length - len(data))
+        message: dict[str, Any] = json.loads(data)
         if "method" in message and "id" in message:
             items = message.get("params", {}).get("items", []) if isinstance(message.get("params"), dict) else []
             self._write({"jsonrpc": "2.0", "id": message["id"], "result": [None] * len(items) if items else None})
@@ -63,9 +67,9 @@ class Server:
                 return message.get("result")
 
     def await_end(self, is_end: re.Pattern[str], seconds: float) -> None:
-        """Read messages until one matches."""
+        """Read messages until one matches, or until none came for a while."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
+        while time.monotonic() < end and select.select([self._stdout], [], [], 60)[0]:
             if is_end.search(json.dumps(self.read())):
                 return
 
@@ -128,7 +132,7 @@ def main() -> None:
             server.send("textDocument/didOpen", {"textDocument": document}, is_request=False)
 
     open_file(wanted[0][0])
-    server.await_end(re.compile(r'"kind": "end"|indexingEnded'), 560)
+    server.await_end(re.compile(r'"kind": "end"|indexingEnded'), float(os.environ.get("INDEX_SECONDS", "560")))
     found = []
     for path, line, column in wanted:
         open_file(path)

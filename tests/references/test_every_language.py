@@ -1,6 +1,7 @@
 """No question about references ends in an unexpected error, in any language that has reference queries."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -39,7 +40,18 @@ SNIPPETS = {
     "objc": ("m", "@interface {a} : {b}\n- (void){c};\n@end\n@implementation {a}\n- (void){c} {{ [self {b}]; }}\n@end\n"),
 }  # fmt: skip
 WORDS = ("Apple", "peel", "init", "get", "Knife", "new")
-QUESTIONS = (*WORDS, "Apple.peel", "Knife::new", "Apple.__init__", "Apple.Apple", "operator==", "<=>", "peel#get", "->", "x()")
+QUESTIONS = (
+    *WORDS,
+    "Apple.peel",
+    "Knife::new",
+    "Apple.__init__",
+    "Apple.Apple",
+    "operator==",
+    "<=>",
+    "peel#get",
+    "->",
+    "x()",
+)
 
 
 class EmptyStore:
@@ -71,7 +83,9 @@ def database_of(folder: Path, files: list[tuple[str, str]]) -> ReferenceDatabase
     """Return the references of files, each in a language and with a text."""
     database = ReferenceDatabase(folder)
     rows = [
-        ReferenceRow(number, f"src/{number % 3}/file{number}.{SNIPPETS[language][0]}", language, extract(text, language))
+        ReferenceRow(
+            number, f"src/{number % 3}/file{number}.{SNIPPETS[language][0]}", language, extract(text, language)
+        )
         for number, (language, text) in enumerate(files, 1)
     ]
     database.write([], rows, {})
@@ -107,10 +121,8 @@ def test_no_project_ends_in_an_unexpected_error(data: st.DataObject) -> None:
         database = database_of(Path(folder), files)
         try:
             for name in QUESTIONS:
-                try:
+                with suppress(UsageError):
                     ask(database, name)
-                except UsageError:
-                    pass
             for row in list(database.all_documents()):
                 find_related(database, no_file, row.path)
         finally:

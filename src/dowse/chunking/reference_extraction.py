@@ -23,7 +23,7 @@ from dowse.chunking.source_references import (
     TYPED,
     Import,
     UseTable,
-)
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -46,7 +46,7 @@ _DIGITS = frozenset(b"0123456789")
 _MEMBER_ENDS = frozenset(b".:>\\")
 _EXPRESSION_ENDS = frozenset({b")", b"]", b"}", b">"})
 # The text before a name, read backwards: `tneilc.fles` of `self.client.get`.
-_RECEIVER = re.compile(rb"(\.[?!&]*|>-|::|\\)\s*([\w$]+(\s*(?:\.[?!&]*|>-|::|\\)\s*[\w$]+)*)?")
+_RECEIVER = re.compile(rb"(\.[?!&]*|>-|::|\\)\s*([\w$]+((?:\s*(?:\.[?!&]*|::|\\)\s*|>-)[\w$]+)*)?")
 _SEPARATORS = re.compile(rb"\s*(?:[?!&]*\.|->|::|\\)\s*")
 _RECEIVER_BYTES = 60
 _TYPE_BYTES = 120

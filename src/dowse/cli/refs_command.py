@@ -62,19 +62,13 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
 
 
 def _show(found: "References") -> None:
-    for place in found.definitions:
+    for place in (*found.definitions, *found.overrides):
+        what = f"{place.kind}{f' in {place.within}' if place.within else ''}"
+        what += ", overrides it" if place in found.overrides else ""
         show(
             escape(place.path, bold=True), f":{place.line}: ", escape(place.text), "  ",
-            escape(f"{place.kind}{f' in {place.within}' if place.within else ''}", dim=True), *format_flags(place.flags),
+            escape(what, dim=True), *format_flags(place.flags),
         )  # fmt: skip
-    for place in found.overrides:
-        show(
-            escape(place.path, bold=True),
-            f":{place.line}: ",
-            escape(place.text),
-            "  ",
-            escape("overrides it", dim=True),
-        )
     for owner in found.owners:
         where = escape(f"{pluralize(owner.uses, 'use')}  {owner.path}:{owner.line}", dim=True)
         show(escape(owner.name, bold=True), "  ", where)
@@ -105,9 +99,7 @@ def _notes(found: "References", next_offset: int | None) -> list[str]:
         + (f": {sure}" if len(found.confidences) > 1 else "")
     ]
     if found.owners:
-        notes.append(
-            f"Several things are called '{found.name}'. Ask for one of them: dowse refs {found.owners[0].name}"
-        )
+        notes.append(f"several things are called '{found.name}': ask for one, as in dowse refs {found.owners[0].name}")
     if "by its text" in found.confidences:
         notes.append("no use is known by syntax; these lines have the word")
     if found.by_name_only:
@@ -118,11 +110,9 @@ def _notes(found: "References", next_offset: int | None) -> list[str]:
         notes.append(f"{pluralize(found.more_definitions, 'more definition')} not listed")
     if found.outdated:
         notes.append(f"left out because they changed during the search: {', '.join(found.outdated[:5])}")
-    left = found.total - next_offset if next_offset else 0
-    return [
-        *notes,
-        *([f"{pluralize(left, 'use')} not listed; more with --offset {next_offset}"] if next_offset else []),
-    ]
+    if next_offset:
+        notes.append(f"{pluralize(found.total - next_offset, 'use')} not listed; more with --offset {next_offset}")
+    return notes
 
 
 def _as_json(found: "References", coverage: "Coverage", next_offset: int | None) -> dict[str, Any]:

@@ -49,12 +49,9 @@ class ClassHierarchy:
     def _bases_of(self, name: str, family: str) -> list[str] | None:
         """Return the names of the classes that a class extends; None if there is no such class."""
         if (name, family) not in self._bases:
-            found: list[str] | None = None
-            for file in self._files.with_name(name):
-                inherited = (one for one in file.references.uses if one.kind == INHERITANCE)
-                bases = [one.name for one in inherited if one.within.rpartition(".")[2] == name != one.name]
-                is_defined = any(one.name == name and one.receiver in TYPES for one in file.definitions)
-                if file.family == family and (bases or is_defined):
-                    found = [*(found or ()), *bases]
-            self._bases[name, family] = found
+            files = [file for file in self._files.with_name(name) if file.family == family]
+            is_defined = any(one.name == name and one.receiver in TYPES for file in files for one in file.definitions)
+            inherited = (one for file in files for one in file.references.uses if one.kind == INHERITANCE)
+            bases = [one.name for one in inherited if one.within.rpartition(".")[2] == name != one.name]
+            self._bases[name, family] = bases if is_defined else None
         return self._bases[name, family]

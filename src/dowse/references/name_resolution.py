@@ -25,8 +25,7 @@ COMMON_NAMES = frozenset([*dir(str), *dir(dict), *dir(list), *dir(set)]) | froze
     "Close Error Len Read String Write add apply bind body call catch clone close collect concat config contains data delete "  # noqa: SIM905 - shorter
     "emit entries equals error every exec filter finally find flush forEach from has hashCode id includes into isEmpty is_empty "
     "iter json key keys len length map message name new next off on open options path push read reduce remove result run seek "
-    "send set size slice some start status stop test text then toString type unwrap url value values write get put init create "
-    "update reset".split()
+    "send set size slice some start status stop test text then toString type unwrap url value values write".split()
 )
 """Methods that most objects of other libraries have, so that the name alone says little."""
 
@@ -138,10 +137,11 @@ class NameResolution:
         if file.family in _IMPLICIT_SELF and (own := self._inherited(file, use)):
             return own
         everything = [one for one in file.references.imports if one.alias == "*"]
-        for imported in everything:
-            if found := self._defined_in(self._resolver.files_of(file, imported)):
-                return Confidence.CERTAIN, found
         tops = [one for one in self._meanable if not one.use.within or one.use.receiver in TYPES]
+        for imported in everything:
+            found = self._defined_in(self._resolver.files_of(file, imported))
+            if found := found or [one for one in tops if one.file.references.package == imported.module]:
+                return Confidence.CERTAIN, found
         if neighbours := [one for one in tops if one.file is not file and one.file.is_in_package_of(file)]:
             return Confidence.CERTAIN, neighbours
         if file.family in _EXPLICIT:
@@ -257,7 +257,8 @@ class NameResolution:
         if found := self.classes.members(type_, self._of_family(file)):
             return (Confidence.CERTAIN if len(_targets(found)) == 1 else Confidence.LIKELY), found
         confidence, candidates = self._member_of_variable(file, type_)
-        is_open = self.classes.has(type_, file.family)  # it may inherit the member from another library
+        # It may inherit the member from another library, or the member is an extension function.
+        is_open = self.classes.has(type_, file.family) or not any(one.use.within for one in candidates)
         return min(confidence, Confidence.LIKELY if is_open else Confidence.POSSIBLE), candidates
 
     def _member_of_variable(self, file: SourceFile, variable: str) -> Meaning:

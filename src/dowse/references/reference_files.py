@@ -4,14 +4,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from dowse.chunking.source_references import (
-    DECLARATION,
-    DEFINITION,
-    TYPED,
-    Import,
-    SourceReferences,
-    Use,
-)
+from dowse.chunking.source_references import DECLARATION, DEFINITION, TYPED, Import, SourceReferences, Use
 from dowse.store.reference_database import ReferenceDatabase, ReferenceRow
 
 FAMILIES = {
@@ -52,21 +45,14 @@ class SourceFile:
         return [use for use in self.references.uses if use.kind in (DEFINITION, DECLARATION)]
 
     @cached_property
-    def _types(self) -> dict[str, list[Use]]:
-        """The variables whose types are written, by name."""
-        found = dict[str, list[Use]]()
-        for use in self.references.uses:
-            if use.kind == TYPED:
-                found.setdefault(use.name, []).append(use)
-        return found
+    def _typed(self) -> list[Use]:
+        """The variables whose types are written."""
+        return [use for use in self.references.uses if use.kind == TYPED]
 
     def type_of(self, variable: str, use: Use) -> str:
         """Return the type that a variable has where a name is used; empty if it is not written."""
-        around = [
-            one
-            for one in self._types.get(variable, ())
-            if not one.within or use.within == one.within or use.within.startswith(f"{one.within}.")
-        ]
+        named = [one for one in self._typed if one.name == variable]
+        around = [one for one in named if not one.within or f"{use.within}.".startswith(f"{one.within}.")]
         before = [one for one in around if one.line <= use.line] or around
         nearest = max(before, key=lambda one: (len(one.within), one.line), default=None)
         return nearest.receiver if nearest else ""

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 from dowse.chunking.source_references import Use
-from dowse.line_numbers import line_starts
 from dowse.protocols import ChunkReader
 from dowse.references.name_resolution import Confidence
 from dowse.references.reference_files import SourceFile
+from dowse.searching.exact_search import line_start_characters
 from dowse.searching.passage_screening import screen_line
 from dowse.searching.verification import Current, ReadBytes, verify
 
@@ -43,12 +43,7 @@ class ReferenceLines:
         self._texts: dict[str, tuple[str, list[int]] | None] = {}
 
     def place(
-        self,
-        file: SourceFile,
-        use: Use,
-        kind: str,
-        confidence: Confidence = Confidence.CERTAIN,
-        definition: str = "",
+        self, file: SourceFile, use: Use, kind: str, confidence: Confidence = Confidence.CERTAIN, definition: str = ""
     ) -> Place | None:
         """Return the line of a use; None if the file has changed."""
         if file.path not in self._texts:
@@ -77,17 +72,8 @@ class ReferenceLines:
         if not isinstance(checked, Current):
             self._outdated.append(file.path)
             return None
-        data = checked.data
-        text = data.decode("utf-8", "replace")
-        starts = line_starts(data)
-        if len(text) != len(data):
-            positions, previous, characters = [], 0, 0
-            for at in starts:
-                characters += len(data[previous:at].decode("utf-8", "replace"))
-                positions.append(characters)
-                previous = at
-            starts = positions
-        return text, starts
+        text = checked.data.decode("utf-8", "replace")
+        return text, line_start_characters(text)
 
 
 def _line_span(text: tuple[str, list[int]], line: int) -> tuple[int, int]:

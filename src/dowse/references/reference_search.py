@@ -32,9 +32,8 @@ _QUALIFIED = re.compile(r"(?:(.+?)(?:\.|::|#|->))?([^.:#>\s]+|operator\S+|[^\w\s
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "constructor", "initialize", "init", "new"})
 """Names of constructors, which code calls by the name of their class; Rust's `new` is called by its own."""
 _MEASURED = frozenset(
-    {"python", "javascript", "typescript", "tsx", "go", "c", "cpp", "java", "csharp", "kotlin", "rust", "ruby", "php", "swift",
-     "scala"}
-)  # fmt: skip
+    "python javascript typescript tsx go c cpp java csharp kotlin rust ruby php swift".split()  # noqa: SIM905 - shorter
+)
 """Languages in which the answers were compared with a compiler and are good; in the others, names are matched by name only."""
 
 
@@ -94,25 +93,25 @@ def find_references(
     store: Searchable, database: ReferenceDatabase, read: ReadBytes, name: str, options: ReferenceOptions
 ) -> References:
     """Find the definitions and uses of a name, which may have its class or module before it (`Client.get`)."""
-    match = _QUALIFIED.fullmatch(name.strip())
-    if match is None:
-        raise UsageError(f"'{name}' is no name. Give one name, such as parse_config or Client.get.")
+    owner, bare = _owner_and_name(name)
     if options.kind is not None and options.kind not in USE_KINDS:
         raise UsageError(f"The kind has to be one of {', '.join(USE_KINDS)}.")
-    owner, bare = match[1], match[2]
     sources = SourceFiles(database)
     resolver = ImportResolver(sources, read)
     resolution = NameResolution(sources, resolver, bare)
     definitions = sorted((one for one in resolution.definitions if not owner or _is_owned(one, owner)), key=_by_weight)
     found = References(name.strip())
-    if owner and not definitions:
+    if owner == bare or (owner and not definitions):  # its constructor, or it inherits the name
+        definitions = resolution.classes.members(_SEPARATOR.split(owner)[-1], resolution.definitions) or definitions
+    if owner and resolution.definitions and not definitions:
         found.suggestions = sorted({_qualified_name(one) for one in resolution.definitions})[:_SUGGESTIONS]
-        found.suggestions = found.suggestions or _similar_names(store, bare)
         return found
     uses = resolution.uses()
     if owner and definitions and _is_constructor(definitions[0]):
-        uses += _constructions(NameResolution(sources, resolver, definitions[0].owner), definitions)
-    wanted = _wanted(uses, definitions, found, is_known=bool(resolution.definitions), is_owned=bool(owner))
+        uses += _constructions(NameResolution(SourceFiles(database), resolver, definitions[0].owner), definitions)
+    wanted = _wanted(
+        uses, definitions, found, is_known=bool(resolution.definitions), is_owned=bool(owner and definitions)
+    )
     if options.path_glob:
         expression = compile_glob(options.path_glob)
         wanted = [use for use in wanted if expression.fullmatch(use.file.path)]
@@ -131,16 +130,12 @@ def find_references(
         for confidence, count in sorted(Counter(use.confidence for use in wanted).items(), reverse=True)
     }
     targets = {(one.file.path, one.use.within) for one in definitions if not one.is_declaration}
-    found.definitions = [
-        place for one in definitions[:MAX_DEFINITIONS] if (place := lines.place(one.file, one.use, _kind(one)))
-    ]
+    found.definitions = _places(lines, definitions)
     found.more_definitions = max(0, len(definitions) - MAX_DEFINITIONS)
     overrides = [
         one for one in resolution.definitions if one not in definitions and _overrides(resolution, one, definitions)
     ]
-    found.overrides = [
-        place for one in overrides[:MAX_DEFINITIONS] if (place := lines.place(one.file, one.use, _kind(one)))
-    ]
+    found.overrides = _places(lines, overrides)
     found.by_name_only = sorted({one.file.language for one in definitions} - _MEASURED)
     if not owner and _is_too_common(bare, definitions):
         found.owners = _owners(definitions, wanted)
@@ -154,12 +149,23 @@ def find_references(
     return found
 
 
+def _owner_and_name(name: str) -> tuple[str, str]:
+    match = _QUALIFIED.fullmatch(name.strip())
+    if match is None:
+        raise UsageError(f"'{name}' is no name. Give one name, such as parse_config or Client.get.")
+    return match[1] or "", match[2]
+
+
 def _by_weight(defined: DefinedName) -> tuple[bool, bool, str, int]:
     return defined.is_declaration, "test" in kinds_of(defined.file.path), defined.file.path, defined.use.line
 
 
-def _kind(defined: DefinedName) -> str:
-    return f"{defined.use.receiver} declaration" if defined.is_declaration else defined.use.receiver
+def _places(lines: ReferenceLines, definitions: Sequence[DefinedName]) -> list[Place]:
+    places = (
+        lines.place(one.file, one.use, f"{one.use.receiver} declaration" if one.is_declaration else one.use.receiver)
+        for one in definitions[:MAX_DEFINITIONS]
+    )
+    return [place for place in places if place]
 
 
 def _wanted(
@@ -201,21 +207,19 @@ def _constructions(resolution: NameResolution, definitions: Sequence[DefinedName
 
 
 def _is_too_common(name: str, definitions: Sequence[DefinedName]) -> bool:
-    owners = {(one.file.path, one.use.within) for one in definitions}
-    if name in _CONSTRUCTORS:
-        return len(owners) > 1
-    return len(owners) > (_FEW_OWNERS if name in COMMON_NAMES else _MANY_OWNERS)
+    is_common = name in COMMON_NAMES or name in _CONSTRUCTORS
+    owners = {(one.file.path, one.use.within) for one in definitions if one.use.within or is_common}
+    return len(owners) > (1 if name in _CONSTRUCTORS else _FEW_OWNERS if is_common else _MANY_OWNERS)
 
 
 def _owners(definitions: Sequence[DefinedName], uses: Sequence[ResolvedUse]) -> list[Owner]:
     """Return what defines a name, with the number of uses that mean it alone, most used first."""
     counts = Counter(one for use in uses for one in use.definitions if use.confidence >= Confidence.LIKELY)
     found = dict[tuple[str, str], Owner]()
-    for one in definitions:
+    for one in reversed(definitions):
         key = one.file.path, _qualified_name(one)
-        before = found[key].uses if key in found else 0
-        line = found[key].line if key in found else one.use.line
-        found[key] = Owner(key[1], key[0], line, max(before, counts[one]))
+        uses_before = found[key].uses if key in found else 0
+        found[key] = Owner(key[1], key[0], one.use.line, max(uses_before, counts[one]))
     return sorted(found.values(), key=lambda owner: (-owner.uses, owner.name, owner.path))[:MAX_OWNERS]
 
 

@@ -130,7 +130,7 @@ def _search_document(path: str, text: str, find: FindMatches, deadline: float, r
     try:
         for start, _ in find(text, deadline):
             if result.offset <= result.total < result.offset + result.limit:
-                starts = starts or _line_start_characters(text)
+                starts = starts or line_start_characters(text)
                 result.found.append(_make_occurrence(path, text, starts, start, masks=result.masks_secrets))
             result.total += 1
             if result.total % 10_000 == 0 and time.monotonic() > deadline:
@@ -139,7 +139,7 @@ def _search_document(path: str, text: str, find: FindMatches, deadline: float, r
         result.files += result.total > before
 
 
-def _line_start_characters(text: str) -> list[int]:
+def line_start_characters(text: str) -> list[int]:
     """Return the positions where lines begin, in characters."""
     if text.isascii():
         return line_starts(text.encode())

@@ -1,6 +1,10 @@
 (import) @import
 (package_header) @package
-(delegation_specifiers) @inheritance
+(delegation_specifier [
+  (user_type) @inheritance
+  (constructor_invocation (user_type) @inheritance)
+  (explicit_delegation (user_type) @inheritance)
+])
 (annotation) @annotation
 (user_type) @annotation
 (parameter . (identifier) @local)
