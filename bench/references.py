@@ -8,6 +8,7 @@ or intelephense (PHP), for definitions drawn at random. A use is a line of a fil
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -17,9 +18,7 @@ from pathlib import Path
 from dowse.chunking.source_references import DECLARATION, DEFINITION
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
-from dowse.references.class_hierarchy import ClassHierarchy
 from dowse.references.name_resolution import Confidence
-from dowse.references.reference_files import SourceFiles
 from dowse.references.reference_search import ReferenceOptions, find_references
 from dowse.searching.path_kinds import kinds_of
 
@@ -83,24 +82,17 @@ def draw_definitions(project: ProjectIndex, language: str, count: int) -> list[W
                 and len(use.name) > 2
                 and not use.name.startswith("__")
             ):
-                column = lines[use.line - 1].find(use.name)
+                word = re.search(rf"(?<!\w){re.escape(use.name)}(?!\w)", lines[use.line - 1])
+                column = word.start() if word else -1
                 around = [one for one in use.within.split(".") if one != use.name]  # a constructor counts as its class
                 owner = around[-1] if around else ""
-                if column >= 0 and not (language == "cpp" and overrides(project, use.name, owner)):
+                is_override = language == "cpp" and "override" in " ".join(lines[use.line - 1 : use.line + 2])
+                if column >= 0 and not is_override:  # clangd lists the uses of the overridden method too
                     name = f"{owner}.{use.name}" if owner else use.name
                     found.setdefault((name, row.path), []).append((use.line, column))
     drawn = sorted(found)
     random.Random(27).shuffle(drawn)  # noqa: S311 - a sample
     return [(*key, tuple(found[key])) for key in drawn[:count]]
-
-
-def overrides(project: ProjectIndex, name: str, owner: str) -> bool:
-    """Return whether a method overrides another one: clangd lists the uses of both for each."""
-    files = SourceFiles(project.whole.references.database)
-    owners = {
-        one.within.rpartition(".")[2] for file in files.with_name(name) for one in file.definitions if one.name == name
-    }
-    return any(ClassHierarchy(files).is_below(owner, base, "c") for base in owners - {owner, ""})
 
 
 def defined_lines(project: ProjectIndex) -> dict[str, set[Place]]:

@@ -2,13 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from dowse.chunking.source_references import INHERITANCE
-from dowse.references.reference_files import TYPES, SourceFiles
-
-if TYPE_CHECKING:
-    from dowse.references.name_resolution import DefinedName
+from dowse.references.reference_files import TYPES, DefinedName, SourceFiles
 
 _MAX_LEVELS = 8
 _MAX_CLASSES = 50
@@ -26,7 +22,7 @@ class ClassHierarchy:
         """Return whether the project defines a class of this name."""
         return self._bases_of(name, family) is not None
 
-    def members(self, owner: str, definitions: "Sequence[DefinedName]") -> "list[DefinedName]":
+    def members(self, owner: str, definitions: Sequence[DefinedName]) -> list[DefinedName]:
         """Return those of the definitions that a class has itself, or from the nearest class that it extends."""
         for owners in self._levels(owner, definitions[0].file.family) if definitions else ():
             if found := [one for one in definitions if one.owner in owners]:

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from dowse.chunking.source_references import DECLARATION, IMPORT, NO_USES, Import, Use
+from dowse.chunking.source_references import IMPORT, NO_USES, Import, Use
 from dowse.references.class_hierarchy import ClassHierarchy
 from dowse.references.import_resolution import ImportResolver
-from dowse.references.reference_files import TYPES, SourceFile, SourceFiles
+from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles
 from dowse.store.reference_database import module_of
 
 MAX_REEXPORTS = 6
@@ -44,24 +44,6 @@ class Confidence(IntEnum):
     def word(self) -> str:
         """The word in replies."""
         return "by its text" if self is Confidence.TEXT else self.name.lower()
-
-
-@dataclass(frozen=True, eq=False)
-class DefinedName:
-    """One definition of a name, or a declaration that says only that there is one."""
-
-    file: SourceFile
-    use: Use
-
-    @property
-    def owner(self) -> str:
-        """The name of the class or namespace around it; empty at the top of a file."""
-        return self.use.within.rpartition(".")[2]
-
-    @property
-    def is_declaration(self) -> bool:
-        """Whether it has no body: a prototype, or a method of an interface."""
-        return self.use.kind == DECLARATION
 
 
 @dataclass(frozen=True, eq=False)

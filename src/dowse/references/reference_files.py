@@ -70,6 +70,24 @@ class SourceFile:
         return bool(self.references.package) and self.references.package == other.references.package
 
 
+@dataclass(frozen=True, eq=False)
+class DefinedName:
+    """One definition of a name, or a declaration that says only that there is one."""
+
+    file: SourceFile
+    use: Use
+
+    @property
+    def owner(self) -> str:
+        """The name of the class or namespace around it; empty at the top of a file."""
+        return self.use.within.rpartition(".")[2]
+
+    @property
+    def is_declaration(self) -> bool:
+        """Whether it has no body: a prototype, or a method of an interface."""
+        return self.use.kind == DECLARATION
+
+
 class SourceFiles:
     """The files of a project, read from the database of references when they are first needed."""
 

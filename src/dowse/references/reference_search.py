@@ -10,8 +10,8 @@ from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
-from dowse.references.name_resolution import COMMON_NAMES, Confidence, DefinedName, NameResolution, ResolvedUse
-from dowse.references.reference_files import SourceFiles
+from dowse.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse
+from dowse.references.reference_files import DefinedName, SourceFiles
 from dowse.references.reference_lines import Place, ReferenceLines
 from dowse.references.text_uses import text_uses
 from dowse.searching.path_kinds import kinds_of
@@ -19,7 +19,7 @@ from dowse.searching.verification import ReadBytes
 from dowse.store.reference_database import ReferenceDatabase, module_of
 from dowse.types import TextQuery
 
-__all__ = ["USE_KINDS", "Owner", "Place", "ReferenceOptions", "References", "find_references"]
+__all__ = ["USE_KINDS", "NameOwner", "Place", "ReferenceOptions", "References", "find_references"]
 
 MAX_DEFINITIONS = 20
 """The number of definitions that are listed; the rest is counted."""
@@ -49,7 +49,7 @@ class ReferenceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class NameOwner:
     """One of the classes or modules that define a name, under the name to ask for, and the number of its uses."""
 
     name: str
@@ -67,7 +67,7 @@ class References:
     more_definitions: int = 0
     overrides: list[Place] = field(default_factory=list)
     """Definitions of the name in classes that extend those of the definitions."""
-    owners: list[Owner] = field(default_factory=list)
+    owners: list[NameOwner] = field(default_factory=list)
     """What defines a name that is too common to list its uses; they are then only counted."""
     uses: list[Place] = field(default_factory=list)
     total: int = 0
@@ -212,14 +212,14 @@ def _is_too_common(name: str, definitions: Sequence[DefinedName]) -> bool:
     return len(owners) > (1 if name in _CONSTRUCTORS else _FEW_OWNERS if is_common else _MANY_OWNERS)
 
 
-def _owners(definitions: Sequence[DefinedName], uses: Sequence[ResolvedUse]) -> list[Owner]:
+def _owners(definitions: Sequence[DefinedName], uses: Sequence[ResolvedUse]) -> list[NameOwner]:
     """Return what defines a name, with the number of uses that mean it alone, most used first."""
     counts = Counter(one for use in uses for one in use.definitions if use.confidence >= Confidence.LIKELY)
-    found = dict[tuple[str, str], Owner]()
+    found = dict[tuple[str, str], NameOwner]()
     for one in reversed(definitions):
         key = one.file.path, _qualified_name(one)
         uses_before = found[key].uses if key in found else 0
-        found[key] = Owner(key[1], key[0], one.use.line, max(uses_before, counts[one]))
+        found[key] = NameOwner(key[1], key[0], one.use.line, max(uses_before, counts[one]))
     return sorted(found.values(), key=lambda owner: (-owner.uses, owner.name, owner.path))[:MAX_OWNERS]
 
 

@@ -7,7 +7,7 @@ from dowse.indexes.file_surroundings import FileSurroundings
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
 from dowse.mcp.reply_status import coverage_reply
 from dowse.references.name_resolution import Confidence
-from dowse.references.reference_search import Owner, Place, References
+from dowse.references.reference_search import NameOwner, Place, References
 from dowse.types import Coverage
 
 ShowPath = Callable[[str], str]
@@ -97,7 +97,7 @@ def _message(answers: Sequence[References], owners: Sequence[Reply]) -> str:
     return "No use is known by syntax; these lines have the word." if words == {Confidence.TEXT.word} else ""
 
 
-def _owner(shown_path: ShowPath, owner: Owner) -> Reply:
+def _owner(shown_path: ShowPath, owner: NameOwner) -> Reply:
     return {"name": owner.name, "path": shown_path(owner.path), "line": owner.line, "uses": owner.uses}
 
 
