@@ -108,6 +108,12 @@ def test_a_zero_is_compared_with_the_text(find: Find) -> None:
     assert not find("hoisting").is_found
 
 
+def test_without_time_to_search_the_text_nothing_is_called_unknown(find: Find, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dowse.references.text_uses.SECONDS", -1.0)
+    found = find("heave")
+    assert (found.total, found.is_text_searched, found.is_found) == (0, False, True)
+
+
 def test_a_language_that_was_not_measured_says_so(find: Find) -> None:
     assert (find("hoist").by_name_only, find("list_push").by_name_only) == (["zig"], [])
 

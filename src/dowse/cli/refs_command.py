@@ -102,6 +102,8 @@ def _notes(found: "References", next_offset: int | None) -> list[str]:
         notes.append(f"several things are called '{found.name}': ask for one, as in dowse refs {found.owners[0].name}")
     if "by its text" in found.confidences:
         notes.append("no use is known by syntax; these lines have the word")
+    if not found.is_text_searched:
+        notes.append("there was no time to search all files for the word")
     if found.by_name_only:
         notes.append(f"{', '.join(found.by_name_only)}: by name only")
     if found.others:

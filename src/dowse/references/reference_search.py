@@ -78,6 +78,8 @@ class References:
     """Uses of something else that has the same name."""
     by_name_only: list[str] = field(default_factory=list)
     """Languages of the definitions in which names are matched by name only."""
+    is_text_searched: bool = True
+    """False if the text could not be searched for a name without uses in time."""
     outdated: list[str] = field(default_factory=list)
     """Files that are left out because they changed since they were indexed."""
     suggestions: list[str] = field(default_factory=list)
@@ -85,8 +87,8 @@ class References:
 
     @property
     def is_found(self) -> bool:
-        """Whether the name is defined or used."""
-        return bool(self.definitions or self.total or self.others)
+        """Whether the name is defined or used, or may be."""
+        return bool(self.definitions or self.total or self.others or not self.is_text_searched)
 
 
 def find_references(
@@ -119,7 +121,7 @@ def find_references(
     if not wanted:
         known = {(one.file.path, one.use.line) for one in resolution.definitions}
         known |= {(use.file.path, use.use.line) for use in uses if use.confidence is Confidence.CERTAIN}
-        texts = text_uses(store, sources, read, bare, options.path_glob)
+        texts, found.is_text_searched = text_uses(store, sources, read, bare, options.path_glob)
         wanted = [use for use in texts if (use.file.path, use.use.line) not in known]
     found.kinds = dict(Counter(KINDS[use.use.kind] for use in wanted).most_common())
     if options.kind is not None:

@@ -18,12 +18,13 @@ SECONDS = 2.0
 
 def text_uses(
     store: ChunkReader, files: SourceFiles, read: ReadBytes, name: str, path_glob: str | None
-) -> list[ResolvedUse]:
-    """Return the lines that have a name as a word: code first, then tests, then prose."""
+) -> tuple[list[ResolvedUse], bool]:
+    """Return the lines that have a name as a word, code before tests and prose, and whether the time was enough."""
     is_word = re.fullmatch(r"[\w$]+", name)
     matcher = pattern_matcher(rf"(?<![\w$]){re.escape(name)}(?![\w$])") if is_word else exact_matcher(name)
     options = SearchOptions(MAX_LINES, path_glob=path_glob, masks_secrets=False)
-    found = find_occurrences(store, read, matcher, options, seconds=SECONDS).found
+    answer = find_occurrences(store, read, matcher, options, seconds=SECONDS)
+    found = answer.found
     ids = {path: document_id for document_id, path in store.ids_by_path()} if found else {}
     uses = [
         ResolvedUse(
@@ -32,4 +33,5 @@ def text_uses(
         )
         for path, line in dict.fromkeys((one.path, one.line) for one in found)
     ]  # fmt: skip
-    return sorted(uses, key=lambda use: (not use.file.definitions, "test" in kinds_of(use.file.path)))
+    uses.sort(key=lambda use: (not use.file.definitions, "test" in kinds_of(use.file.path)))
+    return uses, answer.is_complete

@@ -93,6 +93,8 @@ def _message(answers: Sequence[References], owners: Sequence[Reply]) -> str:
     """Return the reason why a reply has no uses, or only lines that have the word."""
     if owners:
         return f"Several things are called '{answers[0].name}'. Ask for one of them, such as {owners[0]['name']}."
+    if not all(answer.is_text_searched for answer in answers):
+        return "No use is known by syntax, and there was no time to search all files for the word: use find_text."
     words = {word for answer in answers for word in answer.confidences}
     return "No use is known by syntax; these lines have the word." if words == {Confidence.TEXT.word} else ""
 
