@@ -87,11 +87,11 @@ def make_commands(root: Path) -> None:
     ]))  # fmt: skip
 
 
-def is_comment(root: Path, place: dict[str, Any]) -> bool:
-    """Return whether a place is in a comment: intelephense finds the names of types there too."""
+def has_name(root: Path, place: dict[str, Any], name: str) -> bool:
+    """Return whether the line of a place has the name in code: not in a comment, and not only behind a macro."""
     lines = (root / place["uri"][len(root.as_uri()) + 1 :]).read_text(encoding="utf-8", errors="replace").split("\n")
     line = str(lines[place["range"]["start"]["line"]])
-    return line.lstrip().startswith(("*", "/*", "//", "#"))
+    return name in line and not line.lstrip().startswith(("*", "/*", "//"))
 
 
 def main() -> None:
@@ -136,9 +136,11 @@ def main() -> None:
     found = []
     for path, line, column in wanted:
         open_file(path)
+        text = (root / path).read_text(encoding="utf-8", errors="replace").split("\n")[line - 1][column:]
+        name = re.split(r"[^\w~]", text)[0]
         place = {"textDocument": {"uri": (root / path).as_uri()}, "position": {"line": line - 1, "character": column}}
         places = server.send("textDocument/references", {**place, "context": {"includeDeclaration": False}})
-        own = [one for one in places or () if one["uri"].startswith(root.as_uri()) and not is_comment(root, one)]
+        own = [one for one in places or () if one["uri"].startswith(root.as_uri()) and has_name(root, one, name)]
         found.append(
             [[one["uri"][len(root.as_uri()) + 1 :], one["range"]["start"]["line"] + 1] for one in own]
             if places is not None
