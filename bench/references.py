@@ -1,31 +1,42 @@
-"""`python -m bench.references python ROOT... --jedi PYTHON`, `typescript ROOT... --node NODE --typescript DIR` or `go ROOT...`.
+"""`python -m bench.references LANGUAGE ROOT... [--jedi PYTHON] [--node NODE --typescript DIR] [--intelephense FILE] [--truth FILE]`.
 
-It compares the references that dowse finds with those of jedi, the TypeScript compiler or Go's type checker, for definitions
-drawn at random. A use is a line of a file. `--truth FILE` compares with a hand-checked sample instead: a JSON list of names with their
-places.
+It compares the references that dowse finds with those of jedi, the TypeScript compiler, Go's type checker, clangd (C, C++), javac,
+or intelephense (PHP), for definitions drawn at random. A use is a line of a file. Overloads count as one name.
+`--truth FILE` compares with a hand-checked sample instead, as for Rust, C#, Kotlin, Ruby, Swift and Scala: a JSON list of names with their places.
 """
 
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dowse.chunking.source_references import DECLARATION, DEFINITION
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.name_resolution import Confidence
 from dowse.references.reference_search import ReferenceOptions, find_references
+from dowse.searching.path_kinds import kinds_of
 
 _INSIDE = Path(__file__).with_name("inside")
 _KINDS = frozenset({"function", "class", "method", "interface", "type", "struct", "enum", "constant"})
-_LANGUAGES = {"python": {"python"}, "typescript": {"typescript", "tsx"}, "go": {"go"}}
+_LANGUAGES = {
+    "python": {"python"}, "typescript": {"typescript", "tsx"}, "go": {"go"}, "c": {"c"}, "cpp": {"cpp", "c"}, "java": {"java"},
+    "php": {"php"}, "rust": {"rust"}, "scala": {"scala"}, "csharp": {"csharp"}, "kotlin": {"kotlin"}, "ruby": {"ruby"}, "swift": {"swift"},
+}  # fmt: skip
+
+_PROGRAMS = {
+    "python": "jedi_references.py", "go": "go_references.go", "typescript": "tsserver_references.mjs", "java": "JavaReferences.java",
+    "c": "lsp_references.py",
+}  # fmt: skip
 
 Place = tuple[str, int]
-Wanted = tuple[str, str, int, int]
-"""The qualified name of a definition, its path, line and column."""
+Wanted = tuple[str, str, tuple[tuple[int, int], ...]]
+"""The qualified name of a definition, its path, and the lines and columns of its overloads."""
 
 
 @dataclass
@@ -59,49 +70,75 @@ class Score:
 
 def draw_definitions(project: ProjectIndex, language: str, count: int) -> list[Wanted]:
     """Return definitions of a project, drawn at random but always the same."""
-    found = list[Wanted]()
+    found = dict[tuple[str, str], list[tuple[int, int]]]()
     for row in project.whole.references.database.all_documents():
-        if row.language not in _LANGUAGES[language]:
+        if row.language not in _LANGUAGES[language] or "test" in kinds_of(row.path):
             continue
         lines = (project.root / row.path).read_text(encoding="utf-8", errors="replace").split("\n")
         for use in row.unpack().uses:
-            if use.kind == 1 and use.receiver in _KINDS and len(use.name) > 2 and not use.name.startswith("__"):
-                column = lines[use.line - 1].find(use.name)
-                owner = use.within.rpartition(".")[2]
-                if column >= 0:
+            if (
+                use.kind == DEFINITION
+                and use.receiver in _KINDS
+                and len(use.name) > 2
+                and not use.name.startswith("__")
+            ):
+                word = re.search(rf"(?<!\w){re.escape(use.name)}(?!\w)", lines[use.line - 1])
+                column = word.start() if word else -1
+                around = [one for one in use.within.split(".") if one != use.name]  # a constructor counts as its class
+                owner = around[-1] if around else ""
+                is_override = language == "cpp" and "override" in " ".join(lines[use.line - 1 : use.line + 2])
+                if column >= 0 and not is_override:  # clangd lists the uses of the overridden method too
                     name = f"{owner}.{use.name}" if owner else use.name
-                    found.append((name, row.path, use.line, column))
-    random.Random(27).shuffle(found)  # noqa: S311 - a sample
-    return found[:count]
+                    found.setdefault((name, row.path), []).append((use.line, column))
+    drawn = sorted(found)
+    random.Random(27).shuffle(drawn)  # noqa: S311 - a sample
+    return [(*key, tuple(found[key])) for key in drawn[:count]]
+
+
+def defined_lines(project: ProjectIndex) -> dict[str, set[Place]]:
+    """Return the lines that define or declare each name: some servers count a constructor as a use of its class."""
+    found = dict[str, set[Place]]()
+    for row in project.whole.references.database.all_documents():
+        for use in row.unpack().uses:
+            if use.kind in (DEFINITION, DECLARATION):
+                found.setdefault(use.name, set()).add((row.path, use.line))
+    return found
 
 
 def our_places(project: ProjectIndex, wanted: Wanted) -> dict[Place, Confidence]:
     """Return the uses that dowse finds for one definition, each with its confidence."""
-    name, path, line, _ = wanted
+    name, path, _ = wanted
     database = project.whole.references.database
     found = find_references(project.store, database, project.source.read_bytes, name, ReferenceOptions(limit=100_000))
-    several = len(found.definitions) > 1
     places = dict[Place, Confidence]()
     for use in found.uses:
-        is_other = several and use.definition and use.definition != f"{path}:{line}"
-        is_same_file = use.definition.startswith(f"{path}:")
-        if not is_other or is_same_file:
+        if not use.definition or use.definition.startswith(f"{path}:"):
             key = (use.path, use.line)
             places[key] = max(use.confidence, places.get(key, Confidence.NONE))
     return places
 
 
 def true_places(arguments: argparse.Namespace, root: Path, wanted: Sequence[Wanted]) -> list[set[Place] | None]:
-    """Ask jedi, the TypeScript compiler or Go's type checker."""
-    if arguments.language == "python":
-        command = [arguments.jedi, str(_INSIDE / "jedi_references.py"), str(root)]
-    elif arguments.language == "go":
-        command = [arguments.go, "run", str(_INSIDE / "go_references.go"), str(root)]
-    else:
-        command = [arguments.node, str(_INSIDE / "tsserver_references.mjs"), arguments.typescript, str(root)]
-    places = [(path, line, column) for _, path, line, column in wanted]
+    """Ask a compiler or language server."""
+    inside = {name: str(_INSIDE / file) for name, file in _PROGRAMS.items()}
+    commands = {
+        "python": [arguments.jedi, inside["python"], str(root)],
+        "go": [arguments.go, "run", inside["go"], str(root)],
+        "typescript": [arguments.node, inside["typescript"], arguments.typescript, str(root)],
+        "java": ["java", inside["java"], str(root)],
+        "c": [sys.executable, inside["c"], str(root), "clangd"],
+        "php": [sys.executable, inside["c"], str(root), arguments.node, arguments.intelephense, "--stdio"],
+    }
+    command = commands["c" if arguments.language == "cpp" else arguments.language]
+    places = [(path, line, column) for _, path, variants in wanted for line, column in variants]
     done = subprocess.run(command, input=json.dumps(places), capture_output=True, text=True, check=True)
-    return [None if one is None else {(path, line) for path, line in one} for one in json.loads(done.stdout)]
+    answers = iter(json.loads(done.stdout))
+    truths = list[set[Place] | None]()
+    for _, path, variants in wanted:
+        known = [one for one in [next(answers) for _ in variants] if one is not None]
+        defined = {(path, line) for line, _ in variants}
+        truths.append({(path, line) for one in known for path, line in one} - defined if known else None)
+    return truths
 
 
 def main() -> int:
@@ -114,7 +151,9 @@ def main() -> int:
     parser.add_argument("--node", default="node")
     parser.add_argument("--go", default="go")
     parser.add_argument("--typescript", default=".")
+    parser.add_argument("--intelephense", default="intelephense.js")
     parser.add_argument("--truth", type=Path, help="a hand-checked sample instead")
+    parser.add_argument("--save", type=Path, help="write what the compiler says in the form of --truth")
     parser.add_argument("--show", action="store_true", help="print what differs")
     arguments = parser.parse_args()
     print("| project | names | uses | certain: precision / recall | and likely | and possible |")
@@ -126,26 +165,27 @@ def main() -> int:
         read_missing_references(project)
         if arguments.truth:
             checked = json.loads(arguments.truth.read_text(encoding="utf-8"))
-            wanted = [(one["name"], one["path"], one["line"], 0) for one in checked]
+            wanted: list[Wanted] = [(one["name"], one["path"], ((one["line"], 0),)) for one in checked]
             truths: list[set[Place] | None] = [{(path, line) for path, line in one["uses"]} for one in checked]
         else:
             wanted = draw_definitions(project, arguments.language, arguments.names)
             truths = true_places(arguments, project.root, wanted)
-        score = Score()
+        if arguments.save:
+            rows = [
+                {"name": name, "path": path, "line": variants[0][0], "uses": sorted(truth)}
+                for (name, path, variants), truth in zip(wanted, truths, strict=True) if truth is not None
+            ]  # fmt: skip
+            arguments.save.write_text(json.dumps(rows, indent=0), encoding="utf-8")
+        score, defined = Score(), defined_lines(project)
         for one, truth in zip(wanted, truths, strict=True):
             if truth is not None:
                 found = our_places(project, one)
-                score.add(found, truth)
-                whole.add(found, truth)
-                if arguments.show and (set(found) ^ truth):
-                    print(
-                        one,
-                        "missed",
-                        sorted(truth - set(found)),
-                        "extra",
-                        [(p, found[p].word) for p in sorted(set(found) - truth)],
-                        file=sys.stderr,
-                    )
+                uses = truth - defined.get(one[0].rpartition(".")[2], set())
+                score.add(found, uses)
+                whole.add(found, uses)
+                likely = {place for place, confidence in found.items() if confidence >= Confidence.LIKELY}
+                if arguments.show and likely != uses:
+                    print(*one[:2], "missed", sorted(uses - likely), "extra", sorted(likely - uses), file=sys.stderr)
         print(score.row(root.name))
         project.close()
     print(whole.row("all"))

@@ -15,13 +15,15 @@ from dowse.chunking.reference_syntax import ReferenceSyntax, load_reference_synt
 from dowse.chunking.source_references import (
     ANNOTATION,
     CALL,
+    DECLARATION,
     DEFINITION,
     IMPORT,
     INHERITANCE,
     MENTION,
+    TYPED,
     Import,
     UseTable,
-)
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -36,6 +38,7 @@ _PACKAGE = -1
 _AREAS = {"package": _PACKAGE, "import": IMPORT, "inheritance": INHERITANCE, "annotation": ANNOTATION}
 """The kinds of the names in areas; where areas overlap, the lowest number decides."""
 _FUNCTIONS = frozenset({"function", "method"})
+_VARIABLES = frozenset({"field", "variable", "constant"})
 _CALLED = re.compile(rb"\s?(?:!|\?\.|::)?(?:<[\w\s,.\[\]<>|&?:'\"]{0,80}>)?\(")
 _CALL_STARTS = frozenset(b" !?:<")
 _PARENTHESIS = ord("(")
@@ -43,9 +46,28 @@ _DIGITS = frozenset(b"0123456789")
 _MEMBER_ENDS = frozenset(b".:>\\")
 _EXPRESSION_ENDS = frozenset({b")", b"]", b"}", b">"})
 # The text before a name, read backwards: `tneilc.fles` of `self.client.get`.
-_RECEIVER = re.compile(rb"(\.[?!&]*|>-|::|\\)\s*([\w$]+(\s*(?:\.[?!&]*|>-|::|\\)\s*[\w$]+)*)?")
+_RECEIVER = re.compile(rb"(\.[?!&]*|>-|::|\\)\s*([\w$]+((?:\s*(?:\.[?!&]*|::|\\)\s*|>-)[\w$]+)*)?")
 _SEPARATORS = re.compile(rb"\s*(?:[?!&]*\.|->|::|\\)\s*")
 _RECEIVER_BYTES = 60
+_TYPE_BYTES = 120
+_WRAPPED = rb"(?:(?:Box|Arc|Rc|Pin|Optional|Lazy|(?:std::)?(?:unique|shared)_ptr)<\s*(?:mut\s|dyn\s|const\s)*)?"
+_TYPES = {
+    # The text before a name (`final Map<Key, Value> *`), and after it (`: &mut path::Type`, `= new Type(`).
+    "before": re.compile(_WRAPPED + rb"([A-Za-z_]\w*)\s*>?(?:<[^;{}()]*>)?(?:\s*\[\s*\])*(?:\s*[*&?]+\s*|\s+)\$?$"),
+    "after": re.compile(
+        rb"\s*\??:\s*(?:&\s*|\*|'\w+\s|mut\s|dyn\s|impl\s|inout\s|const\s|@\w+\s|\?)*"
+        + _WRAPPED + rb"(?:[a-z_]\w*(?:::|\.))*([A-Za-z_]\w*)"
+    ),
+    "value": re.compile(
+        rb"[^=;,(){}\n]{0,80}=\s*(?:try\s+|await\s+|&)*(?:new\s+)?(?:\\|[a-z_]\w*(?:::|\.|\\))*([A-Z]\w*)(?:<[^;{}()]*>)?"
+        rb"(?:\s?\(|\s?\{|::\w+\(|\.(?:new|init)\b)"
+    ),
+}  # fmt: skip
+_TEXTS = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+"""Comments and strings of most languages."""
+_NO_TYPES = frozenset(
+    [b"return", b"new", b"const", b"final", b"var", b"val", b"let", b"auto", b"static", b"private", b"public"]
+)
 
 
 class _ParsedFile(NamedTuple):
@@ -63,15 +85,17 @@ class _ParsedFile(NamedTuple):
 
 
 def extract_references(
-    language: str, root: "Node", data: bytes, definitions: list[Definition], line_starts: list[int]
+    language: str, root: "Node | None", data: bytes, definitions: list[Definition], line_starts: list[int]
 ) -> bytes:
-    """Return the packed references of a parsed file; nothing for a language without a query."""
+    """Return the packed references of a file; nothing for a language without a query. Without a root, it was not parsed."""
     syntax = load_reference_syntax(language)
     if syntax is None:
         return b""
     from tree_sitter import QueryCursor
 
-    captures = QueryCursor(syntax.query, match_limit=10_000).captures(root)
+    captures = QueryCursor(syntax.query, match_limit=10_000).captures(root) if root else {}
+    if root is None:
+        data = _TEXTS.sub(lambda match: re.sub(rb"[^\n]", b" ", match[0]), data)
     imports = [
         found
         for node in sorted(captures.get("import", ()), key=lambda node: node.start_byte)
@@ -103,18 +127,50 @@ def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> s
     """Add the definitions and note the local variables of a file; return the positions of their names."""
     data, known, defined = file.data, file.known, scopes.defined
     locals_ = {node.start_byte: data[node.start_byte : node.end_byte] for node in file.captures.get("local", ())}
+    typed = {
+        node.start_byte: data[node.start_byte : node.end_byte] for node in file.captures.get("typed", ())
+    } | locals_
+    declared = {(node.start_byte, node.end_byte) for node in file.captures.get("declaration", ())}
+    declared -= {(node.start_byte, node.end_byte) for node in file.captures.get("definition", ())}
     names = {at: name for at, name in locals_.items() if at not in defined and (known is None or name in known)}
-    for at in sorted([*names, *defined]):
+    forward = {node.start_byte: data[node.start_byte : node.end_byte] for node in file.captures.get("forward", ())}
+    for at in sorted({*names, *defined, *typed, *forward}):
         if at >= scopes.next_at:
             scopes.move_to(at)
+        if at in typed and at not in defined and (type_ := _type_of(file, at, at + len(typed[at]))):
+            is_field = data[at : at + 1] == b"@" or data[at - 2 : at] == b"->"  # of the class around the method
+            within = scopes.path.rpartition(b".")[0] if is_field else scopes.path
+            table.add(typed[at].decode(errors="replace").lstrip("@$"), TYPED, file.line_at(at), within, type_)
+        if at in forward:
+            table.add(forward[at].decode(errors="replace"), DECLARATION, file.line_at(at), scopes.path, b"class")
         if at in names:
             if not scopes.declare(names[at]):
                 del names[at]  # at the top of a file, it is no local variable
-        elif (definition := defined[at]).kind != SCOPE:
-            kind = definition.kind.encode()
-            table.add(definition.name, DEFINITION, file.line_at(at), scopes.path_around(definition), kind)
+        elif at in defined and (definition := defined[at]).kind != SCOPE:
+            within, line = scopes.path_around(definition), file.line_at(at)
+            kind = DECLARATION if (definition.start, definition.end) in declared else DEFINITION
+            table.add(definition.name, kind, line, within, definition.kind.encode())
+            end = at + len(definition.name.encode())
+            if definition.kind in _VARIABLES and (type_ := _type_of(file, at, end)):
+                table.add(definition.name, TYPED, line, within, type_)
     scopes.rewind()
-    return {*names, *defined, *(at + 1 for at in defined if data[at : at + 1] in (b":", b"#", b"@"))}
+    defined = {at: one for at, one in defined.items() if one.kind != SCOPE}  # `impl Apple` uses the name
+    return {*names, *defined, *forward, *(at + 1 for at in defined if data[at : at + 1] in (b":", b"#", b"@"))}
+
+
+def _type_of(file: _ParsedFile, start: int, end: int) -> bytes:
+    """Return the type that a variable is declared with, or that its value is made of; empty if it is not written."""
+    style, data = file.syntax.types, file.data
+    if not style:
+        return b""
+    found = None
+    if style == "before":
+        found = _TYPES[style].search(data, max(0, start - _TYPE_BYTES), start)
+    elif style == "after":
+        found = _TYPES[style].match(data, end, end + _TYPE_BYTES)
+    if found is None or found[1] in _NO_TYPES:
+        found = _TYPES["value"].match(data, end, end + _TYPE_BYTES)
+    return found[1] if found and found[1] not in file.syntax.keywords else b""
 
 
 def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: UseTable) -> None:  # noqa: C901 - as below

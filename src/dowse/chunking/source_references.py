@@ -7,12 +7,15 @@ from array import array
 from collections.abc import Sequence
 from typing import NamedTuple
 
-VERSION = 1
+VERSION = 2
 """Raise it whenever the same text would have other references; stored references are then made again."""
 
-KINDS = ("", "definition", "call", "import", "inheritance", "annotation", "mention")
-_, DEFINITION, CALL, IMPORT, INHERITANCE, ANNOTATION, MENTION = range(len(KINDS))
-USE_KINDS = KINDS[CALL:]
+KINDS = ("", "definition", "call", "import", "inheritance", "annotation", "mention", "declaration", "typed")
+_, DEFINITION, CALL, IMPORT, INHERITANCE, ANNOTATION, MENTION, DECLARATION, TYPED = range(len(KINDS))
+USE_KINDS = KINDS[CALL:DECLARATION]
+NO_USES = frozenset({DEFINITION, DECLARATION, TYPED})
+"""Kinds of names that a file does not use there: what it defines, what it only declares, and variables with a type."""
+_ALWAYS_KEPT = NO_USES | {INHERITANCE}
 _WIDTH = 5
 _MAX_UNPACKED_BYTES = 16_000_000
 
@@ -27,7 +30,7 @@ class Use(NamedTuple):
     """The names of the definitions around it, joined by dots; for a definition, without its own."""
     receiver: str
     """The expression before the name, as far as it is names (`self.client`), `?` for any other; the kind of symbol for
-    a definition."""
+    a definition or declaration, the type for a variable."""
 
 
 class Import(NamedTuple):
@@ -98,8 +101,11 @@ def packed_checksums(data: bytes) -> list[int]:
     return checksums.tolist()
 
 
-def unpack_references(data: bytes) -> SourceReferences:
-    """Return the references of a packed form; raise ValueError if it is damaged."""
+def unpack_references(data: bytes, name: str | None = None) -> SourceReferences:
+    """Return the references of a packed form; raise ValueError if it is damaged.
+
+    With a name, other names and their aliases are dropped where they are only used: a common name is in thousands of files.
+    """
     if not data:
         return SourceReferences()
     try:
@@ -110,11 +116,15 @@ def unpack_references(data: bytes) -> SourceReferences:
         rows = array("I", rest[length:])
         if sys.byteorder == "big":
             rows.byteswap()
+        bound = [Import(*row) for row in imports]
+        wanted = {name, *(one.alias for one in bound if one.name == name)}
+        kept = {number for number, text in enumerate(texts) if name is None or text in wanted}
         columns = (rows[at::_WIDTH].tolist() for at in range(_WIDTH))
         uses = [
-            Use(texts[name], kind, line, texts[within], texts[receiver])
-            for name, kind, line, within, receiver in zip(*columns, strict=True)
+            Use(texts[number], kind, line, texts[within], texts[receiver])
+            for number, kind, line, within, receiver in zip(*columns, strict=True)
+            if number in kept or kind in _ALWAYS_KEPT
         ]
-        return SourceReferences(uses, [Import(*row) for row in imports], package)
+        return SourceReferences(uses, bound, package)
     except (zlib.error, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"references cannot be read: {error}") from error

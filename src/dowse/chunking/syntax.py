@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dowse.chunking.definitions import SCOPE, Definition, EnclosingNames, find_definitions
-from dowse.chunking.grammars import Grammar, load_grammar, parse
+from dowse.chunking.grammars import MAX_PARSE_BYTES, Grammar, load_grammar, parse
 from dowse.chunking.spans import Span, Text
 from dowse.chunking.splitter import CODE_SIZE, ChunkSize, split_text
 from dowse.chunking.tree_blocks import MAX_WHOLE_SIZE, TARGET_SIZE, TreeCutter
@@ -40,12 +40,15 @@ def syntax_spans(text: Text, language: str) -> list[Span] | None:
 
 
 def source_references(text: Text, language: str) -> bytes:
-    """Return the packed references of a source file; nothing if it cannot be parsed."""
-    source = _parse_source(text.utf8, language)
-    if source is None:
+    """Return the packed references of a source file; of one that is too long to be parsed, its names alone."""
+    source, grammar = _parse_source(text.utf8, language), load_grammar(language)
+    is_written = len(text.utf8) > MAX_PARSE_BYTES and len(text.utf8) < 100 * len(text.line_starts)
+    if grammar is None or (source is None and not is_written):
         return b""
     from dowse.chunking.reference_extraction import extract_references  # not needed to cut a text
 
+    if source is None:
+        return extract_references(grammar.name, None, text.utf8, [], text.line_starts)
     return extract_references(source.grammar.name, source.root, text.utf8, source.definitions, text.line_starts)
 
 

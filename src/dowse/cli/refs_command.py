@@ -59,18 +59,23 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
         return CommandReply(references_reply([(str, found, coverage)], offset, limit, sys.maxsize, warnings), exit_code)
     end = min(offset + limit, len(found.uses))
     next_offset = end if offset < end < found.total else None
-    _show(found.definitions, found.uses[offset:])
+    _show(found, found.uses[offset:])
     for note in [*_notes(found, next_offset), *coverage_notes(coverage)]:
         say(note)
     return exit_code
 
 
-def _show(definitions: "Sequence[Place]", uses: "Sequence[Place]") -> None:
-    for place in definitions:
+def _show(found: "References", uses: "Sequence[Place]") -> None:
+    for place in (*found.definitions, *found.overrides):
+        what = f"{place.kind}{f' in {place.within}' if place.within else ''}"
+        what += ", overrides it" if place in found.overrides else ""
         show(
             escape(place.path, bold=True), f":{place.line}: ", escape(place.text), "  ",
-            escape(f"{place.kind}{f' in {place.within}' if place.within else ''}", dim=True), *format_flags(place.flags),
+            escape(what, dim=True), *format_flags(place.flags),
         )  # fmt: skip
+    for owner in found.owners:
+        where = escape(f"{pluralize(owner.uses, 'use')}  {owner.path}:{owner.line}", dim=True)
+        show(escape(owner.name, bold=True), "  ", where)
     for path, places in groupby(uses, lambda place: place.path):
         show()
         show(escape(path, bold=True))
@@ -97,10 +102,20 @@ def _notes(found: "References", next_offset: int | None) -> list[str]:
         f"{pluralize(found.total, 'use')} in {pluralize(found.files, 'file')}"
         + (f": {sure}" if len(found.confidences) > 1 else "")
     ]
+    if found.owners:
+        notes.append(f"several things are called '{found.name}': ask for one, as in dowse refs {found.owners[0].name}")
+    if "by its text" in found.confidences:
+        notes.append("no use is known by syntax; these lines have the word")
+    if not found.is_text_searched:
+        notes.append("there was no time to search all files for the word")
+    if found.by_name_only:
+        notes.append(f"{', '.join(found.by_name_only)}: by name only")
     if found.others:
         notes.append(f"{pluralize(found.others, 'use')} of other things with this name left out")
     if found.more_definitions:
         notes.append(f"{pluralize(found.more_definitions, 'more definition')} not listed")
     if found.outdated:
         notes.append(f"left out because they changed during the search: {', '.join(found.outdated[:5])}")
-    return [*notes, *([f"more with --offset {next_offset}"] if next_offset else [])]
+    if next_offset:
+        notes.append(f"{pluralize(found.total - next_offset, 'use')} not listed; more with --offset {next_offset}")
+    return notes

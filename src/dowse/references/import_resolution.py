@@ -141,8 +141,8 @@ class ImportResolver:
         return []
 
     def _c(self, file: SourceFile, imported: Import) -> list[str]:
-        if "." not in imported.module:
-            return []
+        if imported.name != "*":  # using a::b
+            return self._defining(file, imported.name)
         beside = normpath(f"{file.folder}/{imported.module}").lstrip("/")
         if self._files.exists(beside):
             return [beside]
@@ -169,7 +169,10 @@ class ImportResolver:
         return _nearest(file.path, found)
 
     def _elixir(self, file: SourceFile, imported: Import) -> list[str]:
-        name = imported.module
+        return self._defining(file, imported.module)
+
+    def _defining(self, file: SourceFile, name: str) -> list[str]:
+        """Return the files of the same family that define a name."""
         return [
             other.path
             for other in self._files.with_name(name)

@@ -1,12 +1,13 @@
 """Which definition of a name a use means: told apart by scope, import and receiver, with a confidence."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from dowse.chunking.source_references import DEFINITION, IMPORT, INHERITANCE, Import, Use
+from dowse.chunking.source_references import IMPORT, NO_USES, Import, Use
+from dowse.references.class_hierarchy import ClassHierarchy
 from dowse.references.import_resolution import ImportResolver
-from dowse.references.reference_files import SourceFile, SourceFiles
+from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles
 from dowse.store.reference_database import module_of
 
 MAX_REEXPORTS = 6
@@ -17,86 +18,14 @@ _EXPLICIT = frozenset({"python", "javascript"})
 """Families in which a name without a receiver is defined or imported in its file."""
 _IMPLICIT_SELF = frozenset({"jvm", "csharp", "c", "ruby", "swift", "dart"})
 """Families in which a method calls another one of its class without a receiver."""
-_TYPES = frozenset(
-    {"class", "struct", "interface", "trait", "enum", "object", "type", "module", "extension", "namespace"}
-)
-_COMMON_METHODS = frozenset(
-    [*dir(str), *dir(dict), *dir(list), *dir(set), "read", "write", "close", "open", "flush", "seek", "name", "run"]
-) | frozenset(
-    [
-        "length",
-        "size",
-        "map",
-        "filter",
-        "forEach",
-        "push",
-        "has",
-        "delete",
-        "set",
-        "then",
-        "catch",
-        "finally",
-        "test",
-        "exec",
-        "toString",
-        "slice",
-        "concat",
-        "reduce",
-        "find",
-        "some",
-        "every",
-        "includes",
-        "apply",
-        "call",
-        "bind",
-        "on",
-        "off",
-        "emit",
-        "send",
-        "start",
-        "stop",
-        "next",
-        "value",
-        "key",
-        "keys",
-        "values",
-        "entries",
-        "equals",
-        "hashCode",
-        "add",
-        "remove",
-        "contains",
-        "isEmpty",
-        "len",
-        "is_empty",
-        "unwrap",
-        "clone",
-        "iter",
-        "collect",
-        "into",
-        "from",
-        "new",
-        "Error",
-        "String",
-        "Len",
-        "Close",
-        "Write",
-        "Read",
-        "message",
-        "data",
-        "type",
-        "id",
-        "status",
-        "body",
-        "text",
-        "json",
-        "url",
-        "path",
-        "error",
-        "result",
-        "options",
-        "config",
-    ]
+_FUNCTIONS_ARE_NO_MEMBERS = _EXPLICIT | {"go", "c", "rust", "php", "ruby", "csharp", "swift"}
+"""Families in which a function outside of a class is never called on a variable; Kotlin has such extension functions,
+and in other languages the variable is a module."""
+COMMON_NAMES = frozenset([*dir(str), *dir(dict), *dir(list), *dir(set)]) | frozenset(
+    "Close Error Len Read String Write add apply bind body call catch clone close collect concat config contains data delete "  # noqa: SIM905 - shorter
+    "emit entries equals error every exec filter finally find flush forEach from has hashCode id includes into isEmpty is_empty "
+    "iter json key keys len length map message name new next off on open options path push read reduce remove result run seek "
+    "send set size slice some start status stop test text then toString type unwrap url value values write".split()
 )
 """Methods that most objects of other libraries have, so that the name alone says little."""
 
@@ -105,30 +34,19 @@ class Confidence(IntEnum):
     """How sure it is that a use means a definition."""
 
     NONE = 0
-    POSSIBLE = 1
-    LIKELY = 2
-    CERTAIN = 3
+    TEXT = 1
+    """The line has the word, and nothing says what it means."""
+    POSSIBLE = 2
+    LIKELY = 3
+    CERTAIN = 4
 
     @property
     def word(self) -> str:
         """The word in replies."""
-        return self.name.lower()
+        return "by its text" if self is Confidence.TEXT else self.name.lower()
 
 
-@dataclass(frozen=True)
-class DefinedName:
-    """One definition of a name."""
-
-    file: SourceFile
-    use: Use
-
-    @property
-    def owner(self) -> str:
-        """The name of the class or namespace around it; empty at the top of a file."""
-        return self.use.within.rpartition(".")[2]
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ResolvedUse:
     """A use of a name, and the definitions that it may mean."""
 
@@ -147,10 +65,15 @@ class NameResolution:
 
     def __init__(self, files: SourceFiles, resolver: ImportResolver, name: str) -> None:
         self._sources, self._resolver, self.name = files, resolver, name
+        self.classes = ClassHierarchy(files)
         self._files = files.with_name(name)
         self.definitions = [
             DefinedName(file, use) for file in self._files for use in file.definitions if use.name == name
         ]
+        constructed = [one for one in self.definitions if one.use.name == one.owner]
+        self._meanable = [one for one in self.definitions if one not in constructed] or constructed
+        """The definitions that a use may mean: a class, and not its constructors of the same name."""
+        self._reached: dict[tuple[str, ...], list[DefinedName]] = {}
 
     def uses(self) -> list[ResolvedUse]:
         """Return the uses of the name, in the order of the files, with those that mean something else."""
@@ -159,9 +82,19 @@ class NameResolution:
             aliases = {one.alias for one in file.references.imports if one.name == self.name and one.alias != "*"}
             for use in file.references.uses:
                 is_alias = use.name in aliases and not use.receiver and use.kind != IMPORT
-                if use.kind != DEFINITION and (use.name == self.name or is_alias):
-                    found.append(ResolvedUse(file, use, *_sorted(self._meaning(file, use))))
+                if use.kind not in NO_USES and (use.name == self.name or is_alias):
+                    confidence, meant = self._meaning(file, use)
+                    found.append(ResolvedUse(file, use, confidence, tuple(self._with_bodies(meant))))
         return found
+
+    def _with_bodies(self, meant: Iterable[DefinedName]) -> list[DefinedName]:
+        """Return the definitions that are meant, for a prototype those that have its body."""
+        found = dict[DefinedName, None]()
+        for one in meant:
+            bodies = [other for other in self._meanable if is_body_of(other, one)] if one.is_declaration else []
+            near = [other for other in bodies if module_of(other.file.path) == module_of(one.file.path)]
+            found |= dict.fromkeys(near or bodies or [one])
+        return list(found)
 
     def _meaning(self, file: SourceFile, use: Use) -> Meaning:
         if use.kind == IMPORT:
@@ -178,25 +111,28 @@ class NameResolution:
 
     def _plain(self, file: SourceFile, use: Use) -> Meaning:
         """Return what a name without a receiver means."""
-        visible = [one for one in self.definitions if one.file is file and _is_visible(one, file, use)]
+        visible = [one for one in self._meanable if one.file is file and _is_visible(one, file, use)]
         if visible:
             return Confidence.CERTAIN, visible
         if bindings := file.bindings(use.name):
             return self._imported(file, bindings)
+        if file.family in _IMPLICIT_SELF and (own := self._inherited(file, use)):
+            return own
         everything = [one for one in file.references.imports if one.alias == "*"]
+        tops = [one for one in self._meanable if not one.use.within or one.use.receiver in TYPES]
         for imported in everything:
-            if found := self._defined_in(self._resolver.files_of(file, imported), 0):
+            found = self._defined_in(self._resolver.files_of(file, imported))
+            if found := found or [one for one in tops if one.file.references.package == imported.module]:
                 return Confidence.CERTAIN, found
-        tops = [one for one in self.definitions if not one.use.within or one.use.receiver in _TYPES]
         if neighbours := [one for one in tops if one.file is not file and one.file.is_in_package_of(file)]:
             return Confidence.CERTAIN, neighbours
         if file.family in _EXPLICIT:
             return (Confidence.POSSIBLE, tops) if everything and tops else _NOTHING
-        members = [one for one in self.definitions if one.use.within] if file.family in _IMPLICIT_SELF else []
-        candidates = [one for one in (*tops, *members) if one.file.family == file.family]
         if file.language == "go":  # names of another package have its name before them
             return _NOTHING
-        return _unless_ambiguous(list(dict.fromkeys(candidates)))
+        has_members = file.family in _IMPLICIT_SELF
+        candidates = [one for one in self._of_family(file) if has_members or one in tops]
+        return self._unless_ambiguous(candidates)
 
     def _imported(self, file: SourceFile, bindings: Sequence[Import]) -> Meaning:
         """Return what an import of the name means; nothing if it is of another project."""
@@ -204,45 +140,62 @@ class NameResolution:
         for imported in bindings:
             paths = self._resolver.files_of(file, imported)
             is_own = is_own or bool(paths)
-            if found := self._defined_in(paths, 0):
+            if found := self._defined_in(paths):
                 return Confidence.CERTAIN, found
         return (Confidence.POSSIBLE, self._of_family(file)) if is_own and self._of_family(file) else _NOTHING
 
-    def _defined_in(self, paths: Sequence[str], depth: int) -> list[DefinedName]:
+    def _defined_in(self, paths: Sequence[str]) -> list[DefinedName]:
         """Return the definitions in some files, or in those from which these have the name."""
-        found = [one for one in self.definitions if one.file.path in paths]
-        if tops := [one for one in found if not one.use.within]:
-            return tops
-        if depth < MAX_REEXPORTS:
-            for path in paths:
-                if (file := self._sources.at(path)) is None:
-                    continue
-                for imported in file.references.imports:
-                    if imported.alias in (self.name, "*") and (
-                        further := self._defined_in(self._resolver.files_of(file, imported), depth + 1)
-                    ):
-                        return further
+        key = tuple(paths)
+        if key not in self._reached:
+            self._reached[key] = self._reach(key)
+        return self._reached[key]
+
+    def _reach(self, paths: Sequence[str]) -> list[DefinedName]:
+        found = [one for one in self._meanable if one.file.path in paths]
+        seen, coming = set(paths), list(paths)
+        for _ in range(MAX_REEXPORTS + 1):
+            here = [one for one in self._meanable if one.file.path in coming]
+            if tops := [one for one in here if not one.use.within]:
+                return tops
+            files = [file for path in coming if (file := self._sources.at(path))]
+            coming = [
+                path
+                for file in files
+                for imported in file.references.imports
+                if imported.alias in (self.name, "*")
+                for path in self._resolver.files_of(file, imported)
+                if path not in seen and not seen.add(path)  # type: ignore[func-returns-value]
+            ]
         return found
 
     def _member(self, file: SourceFile, use: Use) -> Meaning:
         """Return what a name after a receiver means."""
+        first, _, rest = use.receiver.partition(".")
         last = use.receiver.rpartition(".")[2]
         if last in _SELF:
             return self._own_member(file, use)
         if bindings := file.bindings(use.receiver):
             return self._member_of_import(file, bindings)
-        first = use.receiver.partition(".")[0]
-        outer = file.bindings(first) if first != use.receiver else []
+        if (not rest or first in _SELF) and (type_ := file.type_of(last.lstrip("$"), use)):
+            return self._member_of_type(file, type_)
+        outer = file.bindings(first) if rest else []
         if outer and not any(self._resolver.files_of(file, one) for one in outer):
             return _NOTHING  # of another library
-        owned = [one for one in self.definitions if one.owner == last and one.file.family == file.family]
+        owned = [one for one in self._meanable if one.owner == last and one.file.family == file.family]
         if owned:
             is_sure = any(one.file is file or one.file.is_in_package_of(file) for one in owned)
             return (Confidence.CERTAIN if is_sure and len(_targets(owned)) == 1 else Confidence.LIKELY), owned
         if file.family not in _EXPLICIT:
-            modules = [one for one in self.definitions if not one.use.within and module_of(one.file.path) == last]
-            if modules and modules[0].file.family == file.family:
+            modules = [
+                one
+                for one in self._of_family(file)
+                if not one.use.within and (module_of(one.file.path) == last or last in ("crate", "$crate"))
+            ]
+            if modules:
                 return Confidence.LIKELY, modules
+        if self.classes.has(last, file.family) and (found := self.classes.members(last, self._of_family(file))):
+            return Confidence.LIKELY, found
         return self._member_of_variable(file, last)
 
     def _own_member(self, file: SourceFile, use: Use) -> Meaning:
@@ -250,14 +203,20 @@ class NameResolution:
         around = use.within.split(".")
         for end in range(len(around), 0, -1):
             owner = ".".join(around[:end])
-            if found := [one for one in self.definitions if one.file is file and one.use.within == owner]:
+            if found := [one for one in self._meanable if one.file is file and one.use.within == owner]:
                 return Confidence.CERTAIN, found
-        bases = {one.name for one in file.references.uses if one.kind == INHERITANCE and one.within in around}
-        inherited = [one for one in self.definitions if one.owner in bases]
-        if inherited:
-            return Confidence.LIKELY, inherited
-        members = [one for one in self.definitions if one.use.within and one.file.family == file.family]
+        if inherited := self._inherited(file, use):
+            return inherited
+        members = [one for one in self._of_family(file) if one.use.within]
         return (Confidence.POSSIBLE, members) if members else _NOTHING
+
+    def _inherited(self, file: SourceFile, use: Use) -> Meaning | None:
+        """Return the member that a class around a use has elsewhere: in another file, or from one that it extends."""
+        for owner in reversed(use.within.split(".")) if use.within else ():
+            if found := self.classes.members(owner, self._of_family(file)):
+                is_sure = len(_targets(found)) == 1 and found[0].owner == owner
+                return (Confidence.CERTAIN if is_sure else Confidence.LIKELY), found
+        return None
 
     def _member_of_import(self, file: SourceFile, bindings: Sequence[Import]) -> Meaning:
         for imported in bindings:
@@ -265,31 +224,58 @@ class NameResolution:
             if not paths:
                 continue
             if self._resolver.is_module(file, imported):
-                if found := self._defined_in(paths, 0):
+                if found := self._defined_in(paths):
                     return Confidence.CERTAIN, found
                 continue
-            if found := [one for one in self.definitions if one.owner == imported.name and one.file.path in paths]:
+            if found := [one for one in self._meanable if one.owner == imported.name and one.file.path in paths]:
                 return Confidence.CERTAIN, found
-            if found := [one for one in self.definitions if one.owner == imported.name]:
+            if found := self.classes.members(imported.name, self._of_family(file)):
                 return Confidence.LIKELY, found
             return self._member_of_variable(file, imported.name)
         return _NOTHING
 
+    def _member_of_type(self, file: SourceFile, type_: str) -> Meaning:
+        """Return the member of a variable whose type is written."""
+        if found := self.classes.members(type_, self._of_family(file)):
+            return (Confidence.CERTAIN if len(_targets(found)) == 1 else Confidence.LIKELY), found
+        confidence, candidates = self._member_of_variable(file, type_)
+        # It may inherit the member from another library, or the member is an extension function.
+        is_open = self.classes.has(type_, file.family) or not any(one.use.within for one in candidates)
+        return min(confidence, Confidence.LIKELY if is_open else Confidence.POSSIBLE), candidates
+
     def _member_of_variable(self, file: SourceFile, variable: str) -> Meaning:
         """Return the members that a variable may have; one whose class is called like it is more likely."""
         members = [one for one in self._of_family(file) if one.use.within]
+        if not members and file.family not in _FUNCTIONS_ARE_NO_MEMBERS:
+            return self._unless_ambiguous(self._of_family(file))
         if not members:
             return _NOTHING
         name = variable.replace("_", "").lower()
         alike = [one for one in members if len(name) > 2 and name in one.owner.lower()]
         if alike and len(_targets(alike)) == 1:
             return Confidence.LIKELY, alike
-        if self.name in _COMMON_METHODS:
+        if self.name in COMMON_NAMES:
             return Confidence.POSSIBLE, alike or members
-        return _unless_ambiguous(alike or members)
+        return self._unless_ambiguous(alike or members)
 
     def _of_family(self, file: SourceFile) -> list[DefinedName]:
-        return [one for one in self.definitions if one.file.family == file.family]
+        return [one for one in self._meanable if one.file.family == file.family]
+
+    def _unless_ambiguous(self, candidates: Sequence[DefinedName]) -> Meaning:
+        if not candidates:
+            return _NOTHING
+        bodies = self._with_bodies(candidates)
+        return (Confidence.LIKELY if len(_targets(bodies)) == 1 else Confidence.POSSIBLE), bodies
+
+
+def is_body_of(defined: DefinedName, declared: DefinedName) -> bool:
+    """Return whether a definition has the body of a declaration: of a prototype, or of a method of the same class."""
+    return (
+        not defined.is_declaration
+        and defined.owner == declared.owner
+        and defined.file.family == declared.file.family
+        and (defined.file.family == "c" or defined.file is declared.file)
+    )
 
 
 def _is_visible(defined: DefinedName, file: SourceFile, use: Use) -> bool:
@@ -304,14 +290,3 @@ def _is_visible(defined: DefinedName, file: SourceFile, use: Use) -> bool:
 def _targets(definitions: Sequence[DefinedName]) -> set[tuple[str, str]]:
     """Return what definitions define: several in one place are variants of one."""
     return {(one.file.path, one.use.within) for one in definitions}
-
-
-def _unless_ambiguous(candidates: Sequence[DefinedName]) -> Meaning:
-    if not candidates:
-        return _NOTHING
-    return (Confidence.LIKELY if len(_targets(candidates)) == 1 else Confidence.POSSIBLE), candidates
-
-
-def _sorted(meaning: Meaning) -> tuple[Confidence, tuple[DefinedName, ...]]:
-    confidence, found = meaning
-    return confidence, tuple(found)

@@ -1,10 +1,10 @@
 """The files of a project as their references describe them, each read once for an answer."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from dowse.chunking.source_references import DEFINITION, INHERITANCE, Import, SourceReferences, Use
+from dowse.chunking.source_references import DECLARATION, DEFINITION, TYPED, Import, SourceReferences, Use
 from dowse.store.reference_database import ReferenceDatabase, ReferenceRow
 
 FAMILIES = {
@@ -14,9 +14,12 @@ FAMILIES = {
     "java": "jvm", "kotlin": "jvm", "scala": "jvm", "groovy": "jvm",
 }  # fmt: skip
 """Languages that use each other's names; any other language is a family of its own."""
+TYPES = frozenset(
+    {"class", "struct", "interface", "trait", "enum", "object", "type", "module", "extension", "namespace"}
+)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SourceFile:
     """A file with its references."""
 
@@ -38,8 +41,21 @@ class SourceFile:
 
     @cached_property
     def definitions(self) -> list[Use]:
-        """Its definitions."""
-        return [use for use in self.references.uses if use.kind == DEFINITION]
+        """Its definitions, and what it only declares."""
+        return [use for use in self.references.uses if use.kind in (DEFINITION, DECLARATION)]
+
+    @cached_property
+    def _typed(self) -> list[Use]:
+        """The variables whose types are written."""
+        return [use for use in self.references.uses if use.kind == TYPED]
+
+    def type_of(self, variable: str, use: Use) -> str:
+        """Return the type that a variable has where a name is used; empty if it is not written."""
+        named = [one for one in self._typed if one.name == variable]
+        around = [one for one in named if not one.within or f"{use.within}.".startswith(f"{one.within}.")]
+        before = [one for one in around if one.line <= use.line] or around
+        nearest = max(before, key=lambda one: (len(one.within), one.line), default=None)
+        return nearest.receiver if nearest else ""
 
     def bindings(self, alias: str) -> list[Import]:
         """Return the imports that bind a name in this file."""
@@ -52,6 +68,24 @@ class SourceFile:
         if self.language == "go":
             return self.folder == other.folder
         return bool(self.references.package) and self.references.package == other.references.package
+
+
+@dataclass(frozen=True, eq=False)
+class DefinedName:
+    """One definition of a name, or a declaration that says only that there is one."""
+
+    file: SourceFile
+    use: Use
+
+    @property
+    def owner(self) -> str:
+        """The name of the class or namespace around it; empty at the top of a file."""
+        return self.use.within.rpartition(".")[2]
+
+    @property
+    def is_declaration(self) -> bool:
+        """Whether it has no body: a prototype, or a method of an interface."""
+        return self.use.kind == DECLARATION
 
 
 class SourceFiles:
@@ -70,13 +104,10 @@ class SourceFiles:
         return self._files[path]
 
     def with_name(self, name: str) -> list[SourceFile]:
-        """Return the files that may define, use or import a name, by path.
-
-        Of their uses, those of other names are dropped: a common name is in thousands of files.
-        """
+        """Return the files that may define, use or import a name, by path, without their uses of other names."""
         found = []
         for row in self._database.documents_with(name):
-            file = self._files.get(row.path) or _without_others(_file_of(row), name)
+            file = self._files.get(row.path) or _file_of(row, name)
             self._files[row.path] = file
             found.append(file)
         return found
@@ -92,12 +123,5 @@ class SourceFiles:
         return path in self._files or self._database.has_path(path)
 
 
-def _without_others(file: SourceFile, name: str) -> SourceFile:
-    """Return a file with its definitions and base classes, and of other uses those of a name or its aliases."""
-    names = {name, *(one.alias for one in file.references.imports if one.name == name)}
-    uses = [use for use in file.references.uses if use.kind in (DEFINITION, INHERITANCE) or use.name in names]
-    return replace(file, references=file.references._replace(uses=uses))
-
-
-def _file_of(row: ReferenceRow) -> SourceFile:
-    return SourceFile(row.id, row.path, row.language, row.unpack())
+def _file_of(row: ReferenceRow, name: str | None = None) -> SourceFile:
+    return SourceFile(row.id, row.path, row.language, row.unpack(name))

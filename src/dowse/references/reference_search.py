@@ -5,27 +5,36 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from dowse.chunking.source_references import KINDS, USE_KINDS, Use
+from dowse.chunking.source_references import CALL, KINDS, USE_KINDS
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
-from dowse.line_numbers import line_starts
 from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
-from dowse.references.name_resolution import Confidence, DefinedName, NameResolution, ResolvedUse
-from dowse.references.reference_files import SourceFile, SourceFiles
-from dowse.searching.passage_screening import screen_line
-from dowse.searching.verification import Current, ReadBytes, verify
+from dowse.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse
+from dowse.references.reference_files import DefinedName, SourceFiles
+from dowse.references.reference_lines import Place, ReferenceLines
+from dowse.references.text_uses import text_uses
+from dowse.searching.path_kinds import kinds_of
+from dowse.searching.verification import ReadBytes
 from dowse.store.reference_database import ReferenceDatabase, module_of
 from dowse.types import TextQuery
 
-__all__ = ["USE_KINDS", "Place", "ReferenceOptions", "References", "find_references"]
+__all__ = ["USE_KINDS", "NameOwner", "Place", "ReferenceOptions", "References", "find_references"]
 
-MAX_LINE_CHARACTERS = 200
-"""Of a longer line, only the part around the name is shown."""
 MAX_DEFINITIONS = 20
 """The number of definitions that are listed; the rest is counted."""
+MAX_OWNERS = 40
+_FEW_OWNERS, _MANY_OWNERS = 2, 8
+"""A common name of more than a few owners is not listed for all of them at once, nor is any name of many."""
 _SUGGESTIONS = 5
-_QUALIFIED = re.compile(r"(?:(.+?)(?:\.|::|#|->))?([^.:#>\s]+)(?:\(\))?")
+_SEPARATOR = re.compile(r"\.|::|#|->")
+_QUALIFIED = re.compile(r"(?:(.+?)(?:\.|::|#|->))?([^.:#>\s]+|operator\S+|[^\w\s]+)(?:\(\))?")
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "constructor", "initialize", "init", "new"})
+"""Names of constructors, which code calls by the name of their class; Rust's `new` is called by its own."""
+_MEASURED = frozenset(
+    "python javascript typescript tsx go c cpp java csharp kotlin rust ruby php swift".split()  # noqa: SIM905 - shorter
+)
+"""Languages in which the answers were compared with a compiler and are good; in the others, names are matched by name only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,30 +49,26 @@ class ReferenceOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A line of a file that defines or uses a name."""
+class NameOwner:
+    """One of the classes or modules that define a name, under the name to ask for, and the number of its uses."""
 
+    name: str
     path: str
     line: int
-    text: str
-    kind: str
-    """How the name is used; the kind of symbol for a definition."""
-    within: str = ""
-    """The names of the definitions around it, joined by dots."""
-    confidence: Confidence = Confidence.CERTAIN
-    definition: str = ""
-    """The definition that is meant, as `path:line`, if there are several."""
-    masked: tuple[str, ...] = ()
-    flags: tuple[str, ...] = ()
+    uses: int
 
 
 @dataclass(slots=True)
 class References:
-    """The definitions of a name and a page of its uses, the surest first."""
+    """The definitions of a name and a page of its uses: code before tests, the surest first."""
 
     name: str
     definitions: list[Place] = field(default_factory=list)
     more_definitions: int = 0
+    overrides: list[Place] = field(default_factory=list)
+    """Definitions of the name in classes that extend those of the definitions."""
+    owners: list[NameOwner] = field(default_factory=list)
+    """What defines a name that is too common to list its uses; they are then only counted."""
     uses: list[Place] = field(default_factory=list)
     total: int = 0
     files: int = 0
@@ -71,6 +76,10 @@ class References:
     confidences: dict[str, int] = field(default_factory=dict)
     others: int = 0
     """Uses of something else that has the same name."""
+    by_name_only: list[str] = field(default_factory=list)
+    """Languages of the definitions in which names are matched by name only."""
+    is_text_searched: bool = True
+    """False if the text could not be searched for a name without uses in time."""
     outdated: list[str] = field(default_factory=list)
     """Files that are left out because they changed since they were indexed."""
     suggestions: list[str] = field(default_factory=list)
@@ -78,46 +87,63 @@ class References:
 
     @property
     def is_found(self) -> bool:
-        """Whether the name is defined or used."""
-        return bool(self.definitions or self.total or self.others)
+        """Whether the name is defined or used, or may be."""
+        return bool(self.definitions or self.total or self.others or not self.is_text_searched)
 
 
 def find_references(
     store: Searchable, database: ReferenceDatabase, read: ReadBytes, name: str, options: ReferenceOptions
 ) -> References:
     """Find the definitions and uses of a name, which may have its class or module before it (`Client.get`)."""
-    match = _QUALIFIED.fullmatch(name.strip())
-    if match is None:
-        raise UsageError(f"'{name}' is no name. Give one name, such as parse_config or Client.get.")
+    owner, bare = _owner_and_name(name)
     if options.kind is not None and options.kind not in USE_KINDS:
         raise UsageError(f"The kind has to be one of {', '.join(USE_KINDS)}.")
-    owner, bare = match[1], match[2]
     sources = SourceFiles(database)
-    resolution = NameResolution(sources, ImportResolver(sources, read), bare)
-    definitions = [one for one in resolution.definitions if not owner or _is_owned(one, owner)]
+    resolver = ImportResolver(sources, read)
+    resolution = NameResolution(sources, resolver, bare)
+    definitions = sorted((one for one in resolution.definitions if not owner or _is_owned(one, owner)), key=_by_weight)
     found = References(name.strip())
-    if owner and not definitions:
+    if owner == bare or (owner and not definitions):  # its constructor, or it inherits the name
+        definitions = resolution.classes.members(_SEPARATOR.split(owner)[-1], resolution.definitions) or definitions
+    if owner and resolution.definitions and not definitions:
         found.suggestions = sorted({_qualified_name(one) for one in resolution.definitions})[:_SUGGESTIONS]
-        found.suggestions = found.suggestions or _similar_names(store, bare)
         return found
-    uses = _wanted(resolution.uses(), definitions, found, is_known=bool(resolution.definitions), is_owned=bool(owner))
+    uses = resolution.uses()
+    if owner and definitions and _is_constructor(definitions[0]):
+        uses += _constructions(NameResolution(SourceFiles(database), resolver, definitions[0].owner), definitions)
+    wanted = _wanted(
+        uses, definitions, found, is_known=bool(resolution.definitions), is_owned=bool(owner and definitions)
+    )
     if options.path_glob:
         expression = compile_glob(options.path_glob)
-        uses = [use for use in uses if expression.fullmatch(use.file.path)]
-    found.kinds = dict(Counter(KINDS[use.use.kind] for use in uses).most_common())
+        wanted = [use for use in wanted if expression.fullmatch(use.file.path)]
+    lines = ReferenceLines(store, read, found.outdated, masks=options.masks_secrets)
+    if not wanted:
+        known = {(one.file.path, one.use.line) for one in resolution.definitions}
+        known |= {(use.file.path, use.use.line) for use in uses if use.confidence is Confidence.CERTAIN}
+        texts, found.is_text_searched = text_uses(store, sources, read, bare, options.path_glob)
+        wanted = [use for use in texts if (use.file.path, use.use.line) not in known]
+    found.kinds = dict(Counter(KINDS[use.use.kind] for use in wanted).most_common())
     if options.kind is not None:
-        uses = [use for use in uses if KINDS[use.use.kind] == options.kind]
-    found.total, found.files = len(uses), len({use.file.path for use in uses})
+        wanted = [use for use in wanted if KINDS[use.use.kind] == options.kind]
+    found.total, found.files = len(wanted), len({use.file.path for use in wanted})
     found.confidences = {
         confidence.word: count
-        for confidence, count in sorted(Counter(use.confidence for use in uses).items(), reverse=True)
+        for confidence, count in sorted(Counter(use.confidence for use in wanted).items(), reverse=True)
     }
-    lines = _Lines(store, read, bare, found.outdated, masks=options.masks_secrets)
-    has_several = len({(one.file.path, one.use.within) for one in definitions}) > 1
-    found.definitions = [place for one in definitions[:MAX_DEFINITIONS] if (place := _definition(lines, one))]
+    targets = {(one.file.path, one.use.within) for one in definitions if not one.is_declaration}
+    found.definitions = _places(lines, definitions)
     found.more_definitions = max(0, len(definitions) - MAX_DEFINITIONS)
-    for use in uses[options.offset : options.offset + options.limit]:
-        meant = _meant(use) if has_several else ""
+    overrides = [
+        one for one in resolution.definitions if one not in definitions and _overrides(resolution, one, definitions)
+    ]
+    found.overrides = _places(lines, overrides)
+    found.by_name_only = sorted({one.file.language for one in definitions} - _MEASURED)
+    if not owner and _is_too_common(bare, definitions):
+        found.owners = _owners(definitions, wanted)
+        return found
+    for use in wanted[options.offset : options.offset + options.limit]:
+        meant = _meant(use) if len(targets) > 1 else ""
         if place := lines.place(use.file, use.use, KINDS[use.use.kind], use.confidence, meant):
             found.uses.append(place)
     if not found.is_found:
@@ -125,15 +151,33 @@ def find_references(
     return found
 
 
+def _owner_and_name(name: str) -> tuple[str, str]:
+    match = _QUALIFIED.fullmatch(name.strip())
+    if match is None:
+        raise UsageError(f"'{name}' is no name. Give one name, such as parse_config or Client.get.")
+    return match[1] or "", match[2]
+
+
+def _by_weight(defined: DefinedName) -> tuple[bool, bool, str, int]:
+    return defined.is_declaration, "test" in kinds_of(defined.file.path), defined.file.path, defined.use.line
+
+
+def _places(lines: ReferenceLines, definitions: Sequence[DefinedName]) -> list[Place]:
+    places = (
+        lines.place(one.file, one.use, f"{one.use.receiver} declaration" if one.is_declaration else one.use.receiver)
+        for one in definitions[:MAX_DEFINITIONS]
+    )
+    return [place for place in places if place]
+
+
 def _wanted(
     uses: list[ResolvedUse], definitions: Sequence[DefinedName], found: References, *, is_known: bool, is_owned: bool
 ) -> list[ResolvedUse]:
-    """Return the uses that may mean one of the definitions, the surest first, each line and kind once."""
-    chosen = set(map(id, definitions))
+    """Return the uses that may mean one of the definitions, in the order of their files, each line and kind once."""
+    chosen = set(definitions)
     kept = dict[tuple[str, int, int], ResolvedUse]()
     for use in uses if is_known else (replace(use, confidence=Confidence.POSSIBLE) for use in uses):
-        is_meant = any(id(one) in chosen for one in use.definitions)
-        if use.confidence is Confidence.NONE or (is_owned and not is_meant):
+        if use.confidence is Confidence.NONE or (is_owned and not chosen.intersection(use.definitions)):
             found.others += 1
             continue
         key = (use.file.path, use.use.line, use.use.kind)
@@ -142,12 +186,56 @@ def _wanted(
     best = dict[str, Confidence]()
     for use in kept.values():
         best[use.file.path] = max(use.confidence, best.get(use.file.path, Confidence.NONE))
-    return sorted(kept.values(), key=lambda use: (-best[use.file.path], use.file.path, use.use.line))
+    return sorted(
+        kept.values(),
+        key=lambda use: ("test" in kinds_of(use.file.path), -best[use.file.path], use.file.path, use.use.line),
+    )
+
+
+def _is_constructor(defined: DefinedName) -> bool:
+    is_named = defined.use.name in _CONSTRUCTORS and defined.file.language not in ("rust", "go", "c", "zig")
+    return bool(defined.owner) and (is_named or defined.use.name == defined.owner)
+
+
+def _constructions(resolution: NameResolution, definitions: Sequence[DefinedName]) -> list[ResolvedUse]:
+    """Return the calls of a class, which call its constructor."""
+    paths = {one.file.path for one in definitions}
+    return [
+        replace(use, definitions=tuple(definitions))
+        for use in resolution.uses()
+        if (use.use.kind == CALL or use.file.language == "ruby")
+        and any(one.file.path in paths for one in use.definitions)
+    ]
+
+
+def _is_too_common(name: str, definitions: Sequence[DefinedName]) -> bool:
+    is_common = name in COMMON_NAMES or name in _CONSTRUCTORS
+    owners = {(one.file.path, one.use.within) for one in definitions if one.use.within or is_common}
+    return len(owners) > (1 if name in _CONSTRUCTORS else _FEW_OWNERS if is_common else _MANY_OWNERS)
+
+
+def _owners(definitions: Sequence[DefinedName], uses: Sequence[ResolvedUse]) -> list[NameOwner]:
+    """Return what defines a name, with the number of uses that mean it alone, most used first."""
+    counts = Counter(one for use in uses for one in use.definitions if use.confidence >= Confidence.LIKELY)
+    found = dict[tuple[str, str], NameOwner]()
+    for one in reversed(definitions):
+        key = one.file.path, _qualified_name(one)
+        uses_before = found[key].uses if key in found else 0
+        found[key] = NameOwner(key[1], key[0], one.use.line, max(uses_before, counts[one]))
+    return sorted(found.values(), key=lambda owner: (-owner.uses, owner.name, owner.path))[:MAX_OWNERS]
+
+
+def _overrides(resolution: NameResolution, one: DefinedName, definitions: Sequence[DefinedName]) -> bool:
+    return bool(one.owner) and any(
+        other.owner and resolution.classes.is_below(one.owner, other.owner, one.file.family)
+        for other in definitions
+        if other.file.family == one.file.family
+    )
 
 
 def _is_owned(defined: DefinedName, owner: str) -> bool:
     """Return whether a definition is in a class, namespace or module of this name."""
-    wanted = re.split(r"\.|::|#|->", owner)
+    wanted = _SEPARATOR.split(owner)
     path = [
         *re.sub(r"(/__init__|/index|/mod)?\.\w+$", "", defined.file.path).split("/"),
         *filter(None, defined.use.within.split(".")),
@@ -159,71 +247,12 @@ def _qualified_name(defined: DefinedName) -> str:
     return f"{defined.owner or module_of(defined.file.path)}.{defined.use.name}"
 
 
-def _definition(lines: "_Lines", defined: DefinedName) -> Place | None:
-    return lines.place(defined.file, defined.use, defined.use.receiver, Confidence.CERTAIN)
-
-
 def _meant(use: ResolvedUse) -> str:
     places = {(one.file.path, one.use.within): one for one in reversed(use.definitions)}
     if len(places) != 1:
         return ""
     [one] = places.values()
     return f"{one.file.path}:{one.use.line}"
-
-
-class _Lines:
-    """The lines of files, which are compared with the index before one is shown."""
-
-    def __init__(self, store: Searchable, read: ReadBytes, name: str, outdated: list[str], *, masks: bool) -> None:
-        self._store, self._read, self._name, self._masks = store, read, name, masks
-        self._outdated = outdated
-        self._texts: dict[str, tuple[str, list[int]] | None] = {}
-
-    def place(
-        self, file: SourceFile, use: Use, kind: str, confidence: Confidence, definition: str = ""
-    ) -> Place | None:
-        """Return the line of a use; None if the file has changed."""
-        if file.path not in self._texts:
-            self._texts[file.path] = self._current_text(file)
-        text = self._texts[file.path]
-        if text is None:
-            return None
-        characters, starts = text
-        if use.line > len(starts):
-            return None
-        start = starts[use.line - 1]
-        end = starts[use.line] if use.line < len(starts) else len(characters)
-        end = start + len(characters[start:end].rstrip())
-        start += len(characters[start:end]) - len(characters[start:end].lstrip())
-        first, last = start, end
-        if end - start > MAX_LINE_CHARACTERS:
-            at = max(characters.find(use.name, start, end), start)
-            first = max(start, at - MAX_LINE_CHARACTERS // 4)
-            last = min(end, first + MAX_LINE_CHARACTERS)
-        shown = screen_line(characters, first, last, file.path, masks=self._masks)
-        marked = ("…" if first > start else "") + shown.text + ("…" if last < end else "")
-        return Place(
-            file.path, use.line, marked, kind, use.within, confidence, definition,
-            tuple(sorted({mask.kind for mask in shown.masked})), tuple(sorted({flag.kind for flag in shown.flags})),
-        )  # fmt: skip
-
-    def _current_text(self, file: SourceFile) -> tuple[str, list[int]] | None:
-        document = self._store.documents_by_id([file.id]).get(file.id)
-        checked = verify(self._store, self._read, document, compares_content=True) if document else None
-        if not isinstance(checked, Current):
-            self._outdated.append(file.path)
-            return None
-        data = checked.data
-        text = data.decode("utf-8", "replace")
-        starts = line_starts(data)
-        if len(text) != len(data):
-            positions, previous, characters = [], 0, 0
-            for at in starts:
-                characters += len(data[previous:at].decode("utf-8", "replace"))
-                positions.append(characters)
-                previous = at
-            starts = positions
-        return text, starts
 
 
 def _similar_names(store: Searchable, name: str) -> list[str]:

@@ -5,18 +5,15 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
+from dowse.protocols import Searchable
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching.passage_screening import screen_line
 from dowse.searching.search import SearchOptions, path_filter, scope_of
 from dowse.searching.verification import ReadBytes
 from dowse.types import Entry, StoredDocument
-
-if TYPE_CHECKING:
-    from dowse.store.local import LocalStore
 
 DEFAULT_SECONDS = 10.0
 _MAX_LINE_CHARACTERS = 400
@@ -90,7 +87,7 @@ def pattern_matcher(expression: str) -> FindMatches:
 
 
 def find_occurrences(
-    store: "LocalStore | None",
+    store: Searchable | None,
     read: ReadBytes,
     find: FindMatches,
     options: SearchOptions,
@@ -122,7 +119,7 @@ def find_occurrences(
 
 
 def _texts_in_scope(
-    store: "LocalStore | None", read: ReadBytes, options: SearchOptions, others: Iterable[Entry]
+    store: Searchable | None, read: ReadBytes, options: SearchOptions, others: Iterable[Entry]
 ) -> Iterable[tuple[str, Callable[[], str]]]:
     """Return the paths of all files to look at, in order, and functions that read their texts."""
     is_wanted = path_filter(options)
@@ -145,14 +142,14 @@ def _read_text(read: ReadBytes, path: str) -> str:
     return read_as_plain_text(data, path).text
 
 
-def _documents_in_scope(store: "LocalStore", options: SearchOptions) -> Iterator[StoredDocument]:
+def _documents_in_scope(store: Searchable, options: SearchOptions) -> Iterator[StoredDocument]:
     scope = scope_of(store, options)
     for document in store.documents():
         if scope.kind in (None, document.kind) and (scope.among is None or document.id in scope.among):
             yield document
 
 
-def _current_text(store: "LocalStore", read: ReadBytes, document: StoredDocument) -> str:
+def _current_text(store: Searchable, read: ReadBytes, document: StoredDocument) -> str:
     try:
         data, _ = read(document.path)
     except (OSError, PathRefused):
@@ -168,7 +165,7 @@ def _search_document(path: str, text: str, find: FindMatches, deadline: float, r
     try:
         for start, _ in find(text, deadline):
             if result.offset <= result.total < result.offset + result.limit:
-                starts = starts or _line_start_characters(text)
+                starts = starts or line_start_characters(text)
                 result.found.append(_make_occurrence(path, text, starts, start, masks=result.masks_secrets))
             result.total += 1
             if result.total % 10_000 == 0 and time.monotonic() > deadline:
@@ -177,7 +174,7 @@ def _search_document(path: str, text: str, find: FindMatches, deadline: float, r
         result.files += result.total > before
 
 
-def _line_start_characters(text: str) -> list[int]:
+def line_start_characters(text: str) -> list[int]:
     """Return the positions where lines begin, in characters."""
     if text.isascii():
         return line_starts(text.encode())

@@ -52,10 +52,10 @@ class ReferenceRow(NamedTuple):
     language: str
     data: bytes
 
-    def unpack(self) -> SourceReferences:
-        """Return its references; none for a document in a language without any."""
+    def unpack(self, name: str | None = None) -> SourceReferences:
+        """Return its references, with a name those that say something about it; none in a language without any."""
         try:
-            return unpack_references(self.data)
+            return unpack_references(self.data, name)
         except ValueError as error:
             raise StoreDamaged(f"The references of {self.path} cannot be read. {ReferenceDatabase.remedy}") from error
 

@@ -15,3 +15,4 @@
 (catch_declaration name: (identifier) @local)
 (type_parameter name: (identifier) @local)
 (argument name: (identifier) @skip)
+(method_declaration !body) @declaration

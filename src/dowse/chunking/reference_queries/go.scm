@@ -15,3 +15,4 @@
 (const_spec name: (identifier) @local)
 (keyed_element key: (literal_element (identifier) @skip))
 (field_declaration name: (field_identifier) @skip)
+(method_elem) @declaration

@@ -16,3 +16,4 @@
 (resource name: (identifier) @local)
 (lambda_expression parameters: [(identifier) @local (inferred_parameters (identifier) @local)])
 (type_parameter (type_identifier) @local)
+(method_declaration !body) @declaration

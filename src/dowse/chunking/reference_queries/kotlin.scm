@@ -1,6 +1,10 @@
 (import) @import
 (package_header) @package
-(delegation_specifiers) @inheritance
+(delegation_specifier [
+  (user_type) @inheritance
+  (constructor_invocation (user_type) @inheritance)
+  (explicit_delegation (user_type) @inheritance)
+])
 (annotation) @annotation
 (user_type) @annotation
 (parameter . (identifier) @local)
@@ -8,3 +12,6 @@
 (variable_declaration . (identifier) @local)
 (type_parameter (identifier) @local)
 (value_argument . (identifier) @skip . "=")
+(function_declaration) @declaration
+(function_declaration (function_body)) @definition
+(class_parameter (identifier) @typed)

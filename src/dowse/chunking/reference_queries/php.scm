@@ -5,3 +5,6 @@
 (attribute) @annotation
 (named_type) @annotation
 (argument name: (name) @skip)
+(method_declaration !body) @declaration
+(simple_parameter name: (variable_name) @typed)
+(assignment_expression left: [(variable_name) @typed (member_access_expression name: (name) @typed)] right: (object_creation_expression))

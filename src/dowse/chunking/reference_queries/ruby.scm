@@ -5,3 +5,4 @@
 (block_parameters [(identifier) @local (_ name: (identifier) @local)])
 (assignment left: [(identifier) @local (left_assignment_list (identifier) @local)])
 (exception_variable (identifier) @local)
+(assignment left: (instance_variable) @typed)

@@ -14,3 +14,5 @@
 (for_expression pattern: (identifier) @local)
 (type_parameter name: (type_identifier) @local)
 (field_initializer field: (field_identifier) @skip)
+(function_signature_item) @declaration
+(field_declaration name: (field_identifier) @typed)

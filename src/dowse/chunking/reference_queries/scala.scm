@@ -10,3 +10,5 @@
 (binding name: (identifier) @local)
 (block (val_definition pattern: (identifier) @local))
 (enumerator . (identifier) @local)
+[(function_declaration) (val_declaration)] @declaration
+(class_parameter name: (identifier) @typed)

@@ -8,3 +8,4 @@
 (statements (property_declaration name: (pattern bound_identifier: (simple_identifier) @local)))
 (for_statement item: (pattern bound_identifier: (simple_identifier) @local))
 (value_argument_label) @no_code
+[(protocol_function_declaration) (protocol_property_declaration)] @declaration

@@ -5,3 +5,4 @@
 (type_alias_declaration value: (_) @annotation)
 (extends_type_clause) @inheritance
 (type_parameter name: (type_identifier) @local)
+[(method_signature) (abstract_method_signature) (function_signature)] @declaration

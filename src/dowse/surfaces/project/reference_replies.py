@@ -7,7 +7,7 @@ from dowse.indexes.file_surroundings import FileSurroundings
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
 from dowse.mcp.reply_status import coverage_reply
 from dowse.references.name_resolution import Confidence
-from dowse.references.reference_search import Place, References
+from dowse.references.reference_search import NameOwner, Place, References
 from dowse.types import Coverage
 
 ShowPath = Callable[[str], str]
@@ -23,10 +23,16 @@ def references_reply(
     """Return the definitions of a name and a page of its uses in one or several projects."""
     answers = [answer for _, answer, _ in found]
     definitions = [_definition(shown_path, place) for shown_path, answer, _ in found for place in answer.definitions]
+    overrides = [_definition(shown_path, place) for shown_path, answer, _ in found for place in answer.overrides]
+    owners = [_owner(shown_path, owner) for shown_path, answer, _ in found for owner in answer.owners]
     uses = [(shown_path, place) for shown_path, answer, _ in found for place in answer.uses]
     page = uses[offset : offset + limit]
     total = sum(answer.total for answer in answers)
     notes = present(
+        message=_message(answers, owners),
+        owners=fit_items(owners, budget // 3),
+        overrides=fit_items(overrides, budget // 6),
+        byNameOnly=sorted({language for answer in answers for language in answer.by_name_only}),
         kinds=_sum(answer.kinds for answer in answers),
         confidences=_sum(answer.confidences for answer in answers),
         sameNameElsewhere=sum(answer.others for answer in answers),
@@ -44,12 +50,13 @@ def references_reply(
     rows = fit_items(page, room - wire_characters(definitions), lambda pair: wire_characters(_use(*pair)) + 20)
     rows = rows or page[:1]
     following = offset + len(rows)
+    has_more = bool(rows) and following < total
     return {
         "definitions": definitions,
         "references": list(_by_file(rows)),
         "totalReferences": total,
         "totalFiles": sum(answer.files for answer in answers),
-        **present(nextOffset=following if rows and following < total else 0),
+        **present(nextOffset=following if has_more else 0, notListed=total - following if has_more else 0),
         **notes,
     }
 
@@ -80,6 +87,20 @@ def _unknown(answers: Sequence[References]) -> Reply:
     near = dict.fromkeys(name for answer in answers for name in answer.suggestions)
     message = f"Nothing here is called '{answers[0].name}'." if answers else "There is nothing to search."
     return {"message": message, **present(similarNames=list(near))}
+
+
+def _message(answers: Sequence[References], owners: Sequence[Reply]) -> str:
+    """Return the reason why a reply has no uses, or only lines that have the word."""
+    if owners:
+        return f"Several things are called '{answers[0].name}'. Ask for one of them, such as {owners[0]['name']}."
+    if not all(answer.is_text_searched for answer in answers):
+        return "No use is known by syntax, and there was no time to search all files for the word: use find_text."
+    words = {word for answer in answers for word in answer.confidences}
+    return "No use is known by syntax; these lines have the word." if words == {Confidence.TEXT.word} else ""
+
+
+def _owner(shown_path: ShowPath, owner: NameOwner) -> Reply:
+    return {"name": owner.name, "path": shown_path(owner.path), "line": owner.line, "uses": owner.uses}
 
 
 def _sum(counts: Iterable[dict[str, int]]) -> dict[str, int]:

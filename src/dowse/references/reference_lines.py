@@ -1,0 +1,102 @@
+"""The lines of definitions and uses, which are compared with the index before one is shown."""
+
+from dataclasses import dataclass
+
+from dowse.chunking.source_references import Use
+from dowse.protocols import Searchable
+from dowse.references.name_resolution import Confidence
+from dowse.references.reference_files import SourceFile
+from dowse.searching.exact_search import line_start_characters
+from dowse.searching.passage_screening import screen_line
+from dowse.searching.verification import Current, ReadBytes, verify
+
+MAX_LINE_CHARACTERS = 200
+"""Of a longer line, only the part around the name is shown."""
+_LOOKED_AT_LINES = 2000
+"""Lines before a use in which the definition around it is looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of a file that defines or uses a name."""
+
+    path: str
+    line: int
+    text: str
+    kind: str
+    """How the name is used; the kind of symbol for a definition."""
+    within: str = ""
+    """The names of the definitions around it, joined by dots."""
+    confidence: Confidence = Confidence.CERTAIN
+    definition: str = ""
+    """The definition that is meant, as `path:line`, if there are several."""
+    masked: tuple[str, ...] = ()
+    flags: tuple[str, ...] = ()
+
+
+class ReferenceLines:
+    """The lines of files, each file read once."""
+
+    def __init__(self, store: Searchable, read: ReadBytes, outdated: list[str], *, masks: bool) -> None:
+        self._store, self._read, self._masks = store, read, masks
+        self._outdated = outdated
+        self._texts: dict[str, tuple[str, list[int]] | None] = {}
+
+    def place(
+        self, file: SourceFile, use: Use, kind: str, confidence: Confidence = Confidence.CERTAIN, definition: str = ""
+    ) -> Place | None:
+        """Return the line of a use; None if the file has changed."""
+        if file.path not in self._texts:
+            self._texts[file.path] = self._current_text(file)
+        text = self._texts[file.path]
+        if text is None or use.line > len(text[1]):
+            return None
+        characters = text[0]
+        start, end = _line_span(text, use.line)
+        first, last = start, end
+        if end - start > MAX_LINE_CHARACTERS:
+            at = max(characters.find(use.name, start, end), start)
+            first = max(start, at - MAX_LINE_CHARACTERS // 4)
+            last = min(end, first + MAX_LINE_CHARACTERS)
+        shown = screen_line(characters, first, last, file.path, masks=self._masks)
+        marked = ("…" if first > start else "") + shown.text + ("…" if last < end else "")
+        within = use.within or ("" if use in file.definitions else _definition_around(file, text, use.line))
+        return Place(
+            file.path, use.line, marked, kind, within, confidence, definition,
+            tuple(sorted({mask.kind for mask in shown.masked})), tuple(sorted({flag.kind for flag in shown.flags})),
+        )  # fmt: skip
+
+    def _current_text(self, file: SourceFile) -> tuple[str, list[int]] | None:
+        document = self._store.documents_by_id([file.id]).get(file.id)
+        checked = verify(self._store, self._read, document, compares_content=True) if document else None
+        if not isinstance(checked, Current):
+            self._outdated.append(file.path)
+            return None
+        text = checked.data.decode("utf-8", "replace")
+        return text, line_start_characters(text)
+
+
+def _line_span(text: tuple[str, list[int]], line: int) -> tuple[int, int]:
+    """Return where the characters of a line begin and end, without the white space around them."""
+    characters, starts = text
+    start = starts[line - 1]
+    whole = characters[start : starts[line] if line < len(starts) else len(characters)]
+    return start + len(whole) - len(whole.lstrip()), start + len(whole.rstrip())
+
+
+def _definition_around(file: SourceFile, text: tuple[str, list[int]], line: int) -> str:
+    """Return the definition around a line by its indentation, where the syntax tree has none: in macros and errors."""
+    defined = {one.line: one for one in file.definitions}
+    start, _ = _line_span(text, line)
+    least = start - text[1][line - 1]
+    for number in range(line - 1, max(0, line - _LOOKED_AT_LINES), -1):
+        if not least:
+            return ""
+        start, end = _line_span(text, number)
+        indentation = start - text[1][number - 1]
+        if start >= end or indentation >= least or text[0][start] in "#{)":
+            continue
+        if one := defined.get(number):
+            return f"{one.within}.{one.name}" if one.within else one.name
+        least = indentation
+    return ""

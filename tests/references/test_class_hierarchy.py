@@ -1,0 +1,132 @@
+"""Types, bases and declarations tell uses apart, and a zero is compared with the text."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.reference_lookup import read_missing_references
+from dowse.references.reference_search import ReferenceOptions, References, find_references
+from tests.references.conftest import Find, places
+from tests.sample_data import write_tree
+
+FILES = {
+    "pyproject.toml": "",
+    "shop/Shape.java": "package shop;\nabstract class Shape {\n  abstract int area();\n  int twice() { return 2 * area(); }\n}\n",
+    "shop/Circle.java": "package shop;\nclass Circle extends Shape {\n  Circle() {}\n  int area() { return 3; }\n}\n",
+    "shop/Field.java": "package shop;\nclass Field {\n  int area() { return 4; }\n}\n",
+    "shop/Paint.java": (
+        "package shop;\nclass Paint {\n  private Field ground;\n  int run(Circle circle, Shape any) {\n"
+        "    var made = new Circle();\n    return circle.area() + any.area() + ground.area() + made.area();\n  }\n}\n"
+    ),
+    "src/test/ShapeTest.java": "package shop;\nclass ShapeTest { void check(Circle c) { c.area(); } }\n",
+    "c/list.h": "struct list;\nint list_push(struct list *one);\nextern int list_count;\n",
+    "c/list.c": '#include "list.h"\nint list_count = 0;\nint list_push(struct list *one) {\n    return list_count++;\n}\n',
+    "c/main.c": '#include "list.h"\nint main(void) {\n    return list_push(0);\n}\n',
+    "k/Extensions.kt": "package k\nfun String.shorten(): String = this\nfun unused() {}\n",
+    "k/Use.kt": "package k\nfun show(word: String) = word.shorten()\n",
+    "client.py": "class Client:\n    def __init__(self): ...\n\n    def get(self): ...\n\n\ndef make():\n    return Client()\n",
+    "server.py": "class Server:\n    def __init__(self): ...\n\n    def get(self): ...\n\n\nclass Cache:\n    def get(self): ...\n",
+    "rail.zig": "pub fn hoist() void {}\n",
+    "notes.md": "# Lift\n\nThe word heave is written here alone.\n",
+    "cut.rb": "class Knife\n  def initialize\n    @edge = Edge.new\n  end\n\n  def slice\n    @edge.sharpen\n  end\nend\n",
+    "edge.rb": "class Edge\n  def sharpen\n  end\nend\n\nclass Pencil\n  def sharpen\n  end\nend\n",
+}
+
+
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProjectIndex]:
+    index = ProjectIndex(write_tree(tmp_path_factory.mktemp("shop"), FILES))
+    index.update()
+    read_missing_references(index)
+    yield index
+    index.close()
+
+
+@pytest.fixture
+def find(shop: ProjectIndex) -> Find:
+    def find_in_shop(name: str, **options: object) -> References:
+        database = shop.whole.references.database
+        made = ReferenceOptions(**options)  # type: ignore[arg-type]
+        return find_references(shop.store, database, shop.source.read_bytes, name, made)
+
+    return find_in_shop
+
+
+def test_the_type_of_a_variable_tells_whose_method_it_is_and_code_comes_before_tests(find: Find) -> None:
+    assert places(find("Circle.area")) == ["shop/Paint.java:6 call certain", "src/test/ShapeTest.java:2 call certain"]
+    assert "shop/Paint.java:6 call certain" in places(find("Field.area"))
+
+
+def test_a_base_names_what_overrides_it_and_is_a_declaration(find: Find) -> None:
+    found = find("Shape.area")
+    assert [place.kind for place in found.definitions] == ["method declaration"]
+    assert [place.path for place in found.overrides] == ["shop/Circle.java"]
+    assert "shop/Shape.java:4 call certain" in places(found)
+
+
+def test_an_inherited_method_is_found_under_the_class_that_inherits_it(find: Find) -> None:
+    assert [place.path for place in find("Circle.twice").definitions] == ["shop/Shape.java"]
+
+
+def test_a_prototype_and_a_body_are_one_function(find: Find) -> None:
+    found = find("list_push")
+    assert [(place.path, place.kind) for place in found.definitions] == [
+        ("c/list.c", "function"),
+        ("c/list.h", "function declaration"),
+    ]
+    assert places(found) == ["c/main.c:3 call certain"]
+    assert [place.kind for place in find("list_count").definitions] == ["variable", "variable declaration"]
+    assert [place.kind for place in find("list").definitions] == ["class declaration"]
+
+
+def test_an_extension_function_is_called_through_a_variable(find: Find) -> None:
+    assert places(find("shorten")) == ["k/Use.kt:2 call likely"]
+
+
+def test_a_constructor_is_called_by_its_class(find: Find) -> None:
+    assert places(find("Client.__init__")) == ["client.py:8 call certain"]
+    assert places(find("Circle.Circle")) == ["shop/Paint.java:5 call certain"]
+    assert [owner.name for owner in find("__init__").owners] == ["Client.__init__", "Server.__init__"]
+
+
+def test_a_common_name_answers_with_its_owners(find: Find) -> None:
+    found = find("get")
+    assert ([owner.name for owner in found.owners], found.uses) == (["Cache.get", "Client.get", "Server.get"], [])
+
+
+def test_what_a_class_keeps_in_a_field_is_known_in_its_other_methods(find: Find) -> None:
+    assert places(find("Edge.sharpen")) == ["cut.rb:7 mention certain"]
+    assert find("Pencil.sharpen").total == 0
+
+
+def test_a_zero_is_compared_with_the_text(find: Find) -> None:
+    found = find("heave")
+    assert (places(found), found.confidences) == (["notes.md:3 mention by its text"], {"by its text": 1})
+    assert find("unused").total == 0
+    assert not find("hoisting").is_found
+
+
+def test_without_time_to_search_the_text_nothing_is_called_unknown(find: Find, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dowse.references.text_uses.SECONDS", -1.0)
+    found = find("heave")
+    assert (found.total, found.is_text_searched, found.is_found) == (0, False, True)
+
+
+def test_a_language_that_was_not_measured_says_so(find: Find) -> None:
+    assert (find("hoist").by_name_only, find("list_push").by_name_only) == (["zig"], [])
+
+
+def test_a_file_that_is_too_long_to_be_parsed_has_its_names(tmp_path: Path) -> None:
+    long = "".join(f"int value_{number}; /* pad the file with a comment that is long */\n" for number in range(9000))
+    index = ProjectIndex(
+        write_tree(tmp_path, {"a.h": "int push(int x) { return x; }\n", "b.c": f"{long}int y = push(1);\n"})
+    )
+    index.update()
+    read_missing_references(index)
+    found = find_references(
+        index.store, index.whole.references.database, index.source.read_bytes, "push", ReferenceOptions()
+    )
+    index.close()
+    assert places(found) == ["b.c:9001 call likely"]
