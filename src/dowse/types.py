@@ -286,13 +286,11 @@ of the names it defines (`symbols`), those names whole in any spelling (`names`)
 document: its path, and its file name without the extension (`stem`)."""
 
 
-@dataclass(frozen=True, slots=True)
-class OtherChunks:
-    """Chunks that are searched beside an index. How rare a term is counts in both, so that their scores mean the same."""
+class OtherChunks(NamedTuple):
+    """Chunks that are searched beside an index, and in how many of them a field has a term: both count in how rare it is."""
 
-    count: int
+    chunks: int
     frequency: Callable[[Field, str], int]
-    """Returns in how many of them a field has a term."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,7 +305,6 @@ class TextQuery:
     repeated: tuple[str, ...] = ()
     """Words that count again in one piece, as often as they occur here."""
     others: OtherChunks | None = None
-    """What is searched with the same words beside this index."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,8 +393,7 @@ class Coverage:
         return self.is_whole and not self.pending and not self.problem
 
 
-@dataclass(frozen=True, slots=True)
-class SourceHealth:
+class SourceHealth(NamedTuple):
     """A source that a server offers, and its problem, if it has one."""
 
     name: str

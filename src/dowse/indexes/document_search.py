@@ -7,7 +7,7 @@ from itertools import islice
 
 from dowse.errors import NotWritable, WordsMissing
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import REPAIRED_FILES, coverage, is_ready
+from dowse.indexes.project_search import REPAIRED_FILES, coverage
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.line_numbers import split_lines
 from dowse.parsing.document_parsing import parse
@@ -63,7 +63,7 @@ def find_documents(
     is_behind: bool = False,
 ) -> DocumentResults:
     """Find documents in a root's index as it is now; files that it lacks are searched directly, as `search_now` does."""
-    if is_behind or not is_ready(index):
+    if is_behind or not index.is_ready():
         return _find_in_growing_index(index, request, pending, encoder)
     try:
         matches, outdated = _rank(index, request, encoder)

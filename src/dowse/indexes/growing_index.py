@@ -7,7 +7,6 @@ from typing import TypeGuard, TypeVar
 from dowse.errors import UsageError, WordsMissing
 from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import is_ready
 from dowse.indexes.remaining_time import indexing_seconds
 from dowse.parsing.document_parsing import parse
 from dowse.protocols import Searchable
@@ -73,7 +72,7 @@ def search_growing_index(
         if time.monotonic() > deadline:
             return answer, searched
         time.sleep(POLL_SECONDS)
-    return (ask(None), ALL_INDEXED) if is_ready(index) else (answer, searched)
+    return (ask(None), ALL_INDEXED) if index.is_ready() else (answer, searched)
 
 
 def _has_words(index: ProjectIndex) -> bool:

@@ -191,6 +191,12 @@ class ProjectIndex(OpenedIndex):
         age = datetime.now(UTC) - datetime.fromisoformat(verified)
         return age > timedelta(hours=self.settings.integrity_hours)
 
+    def is_ready(self) -> bool:
+        """Return whether the index is complete, and the next search finds the words of all files that it has."""
+        if not self.exists or self.is_being_updated():
+            return False
+        return self.store.fact("state") == "complete" and self.store.refresh()
+
     def record_check(self) -> None:
         """Record that all files were compared with the index just now."""
         self.whole.set_fact("checked", _now())

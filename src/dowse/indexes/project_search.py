@@ -68,23 +68,13 @@ def search_now(
     def search(files: Searchable | None = None) -> Answer:
         return _search(index, query, options, encoder, files)
 
-    if not is_behind and is_ready(index):
+    if not is_behind and index.is_ready():
         with contextlib.suppress(WordsMissing):
             return search()
     from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
 
     found, searched = search_growing_index(index, query, options, search, lambda answer: answer.hits)
     return replace(found, searched=searched)
-
-
-def is_ready(index: ProjectIndex) -> bool:
-    """Return whether an index is complete, and the next search finds the words of all files that it has."""
-    return (
-        index.exists
-        and not index.is_being_updated()
-        and index.store.fact("state") == "complete"
-        and index.store.refresh()
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +119,7 @@ def find_all_now(index: ProjectIndex, query: ExactQuery, pending: int = 0) -> "t
     from dowse.searching.exact_search import find_occurrences
 
     others, covered = list[Entry](), None
-    if pending or not is_ready(index):
+    if pending or not index.is_ready():
         from dowse.indexes.growing_index import missing_texts  # as in `search_now`
 
         others, covered = missing_texts(index)
@@ -140,7 +130,7 @@ def find_all_now(index: ProjectIndex, query: ExactQuery, pending: int = 0) -> "t
         return index.source.read_bytes(path)
 
     found = find_occurrences(
-        index.store if index.exists else None, read, query.matcher(), replace(query.options, masks_secrets=index.settings.mask_secrets),
+        index.store if index.exists or not index.is_being_updated() else None, read, query.matcher(), replace(query.options, masks_secrets=index.settings.mask_secrets),
         offset=query.offset, seconds=query.seconds, texts=query.texts, others=others,
     )  # fmt: skip
     return found, covered or coverage(index, pending)

@@ -216,7 +216,7 @@ class DirectIndex:
         def elsewhere(field: Field, term: str) -> int:
             return self.frequency(field, term) - self._words.frequency(field, term) + others.frequency(field, term)
 
-        count = self._chunk_count - len(self._stored) + others.count
+        count = self._chunk_count - len(self._stored) + others.chunks
         return replace(query, among=_negated_ids(query.among), others=OtherChunks(count, elsewhere))
 
     def _count_terms(self, files: Sequence[CountedFile]) -> None:

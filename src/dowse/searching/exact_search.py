@@ -11,7 +11,8 @@ from dowse.line_numbers import line_starts
 from dowse.protocols import Searchable
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching.passage_screening import screen_line
-from dowse.searching.search import SearchOptions, path_filter, scope_of
+from dowse.searching.path_kinds import path_filter
+from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
 from dowse.types import Entry, StoredDocument
 
@@ -122,7 +123,7 @@ def _texts_in_scope(
     store: Searchable | None, read: ReadBytes, options: SearchOptions, others: Iterable[Entry]
 ) -> Iterable[tuple[str, Callable[[], str]]]:
     """Return the paths of all files to look at, in order, and functions that read their texts."""
-    is_wanted = path_filter(options)
+    is_wanted = path_filter(options.path_glob, options.excluded_globs, options.tests)
     found = {
         entry.path: partial(_read_text, read, entry.path)
         for entry in others

@@ -1,12 +1,18 @@
 """Information in the path of a file: its words, and whether it is a test, an example or prose."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import PurePosixPath
+from typing import Literal
 
+from dowse.globs import compile_glob
 from dowse.text.analysis import terms_of
 from dowse.text.stemming import bare_stem
+
+Tests = Literal["ranked", "none", "only"]
+"""Whether files that are tests or examples by their path are ranked lower, left out, or the only ones."""
+_TEST_KINDS = frozenset({"test", "example"})
 
 _KINDS: dict[str, re.Pattern[str]] = {
     "test": re.compile(
@@ -81,3 +87,15 @@ def is_requested_path(requested: str | None, path: str) -> bool:
         return False
     requested, path = requested.strip("./").lower(), path.lower()
     return path == requested or path.endswith(f"/{requested}")
+
+
+def path_filter(glob: str | None, excluded_globs: Iterable[str], tests: Tests) -> Callable[[str], bool]:
+    """Return a function that says whether a path matches a glob, none of those that are excluded, and the rule for tests."""
+    expression, excluded = compile_glob(glob) if glob else None, [compile_glob(one) for one in excluded_globs]
+
+    def is_wanted(path: str) -> bool:
+        if (expression and not expression.fullmatch(path)) or any(one.fullmatch(path) for one in excluded):
+            return False
+        return tests == "ranked" or (tests == "only") == bool(kinds_of(path) & _TEST_KINDS)
+
+    return is_wanted

@@ -1,13 +1,12 @@
 """The search of one store: collect evidence, rank files, verify hits against their files, select passages."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal, NamedTuple
 
 from dowse.errors import UsageError
-from dowse.globs import compile_glob
 from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.blobs import is_blob_document
@@ -16,7 +15,7 @@ from dowse.searching.document_lines import DocumentLines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passage_selection import ChosenPassages, FileLines, choose_passages
 from dowse.searching.passages import Passage, comparable_lines, holds_phrase
-from dowse.searching.path_kinds import kinds_of
+from dowse.searching.path_kinds import Tests, path_filter
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
 from dowse.searching.relevance import relevance_of
@@ -36,10 +35,6 @@ FULL_CHARACTERS = 4000
 """Characters of whole functions and sections for each hit, if they are asked for."""
 SPARE_FILES = 5
 """Files that are fetched at once to replace outdated ones."""
-
-
-Tests = Literal["ranked", "none", "only"]
-_TEST_KINDS = frozenset({"test", "example"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +199,8 @@ def scope_of(store: Searchable, options: SearchOptions) -> Scope:
     """Return the scope that the options describe."""
     if not (options.path_glob or options.language or options.excluded_globs) and options.tests == "ranked":
         return Scope(options.kind, options.among, options.documents_only)
-    language, is_wanted = options.language.lower() if options.language else None, path_filter(options)
+    language = options.language.lower() if options.language else None
+    is_wanted = path_filter(options.path_glob, options.excluded_globs, options.tests)
     if language is None:  # reading the documents themselves takes forty times as long
         among = {number for number, path in store.ids_by_path() if is_wanted(path)}
     else:
@@ -213,19 +209,6 @@ def scope_of(store: Searchable, options: SearchOptions) -> Scope:
         }
     selected = frozenset(among if options.among is None else among & options.among)
     return Scope(options.kind, selected, options.documents_only)
-
-
-def path_filter(options: SearchOptions) -> Callable[[str], bool]:
-    """Return a function that says whether the options allow a path."""
-    expression = compile_glob(options.path_glob) if options.path_glob else None
-    excluded = [compile_glob(glob) for glob in options.excluded_globs]
-
-    def is_wanted(path: str) -> bool:
-        if (expression and not expression.fullmatch(path)) or any(glob.fullmatch(path) for glob in excluded):
-            return False
-        return options.tests == "ranked" or (options.tests == "only") == bool(kinds_of(path) & _TEST_KINDS)
-
-    return is_wanted
 
 
 class _AnswerBuilder:

@@ -61,6 +61,6 @@ class TermStatistics:
         assumed = rarity(with_deleted, self._all_entries)
         chunks = self.chunks()
         if others:
-            frequency, chunks = frequency + others.frequency(field, term), chunks + others.count
+            frequency, chunks = frequency + others.frequency(field, term), chunks + others.chunks
         query = tantivy.Query.term_query(SCHEMA, field, term)
         return tantivy.Query.boost_query(query, weight * rarity(frequency, max(frequency, chunks)) / assumed)
