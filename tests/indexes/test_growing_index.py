@@ -48,6 +48,13 @@ def being_indexed(project: ProjectIndex) -> Iterator[None]:
         yield
 
 
+def update_all(project: ProjectIndex) -> None:
+    project.update()
+    while project.drift().pending:  # the files were read in the same clock tick in which they were written
+        time.sleep(0.01)
+        project.update()
+
+
 def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
     return search_now(project, parse_search_query(text), SearchOptions(**options))  # type: ignore[arg-type]
 
@@ -127,7 +134,7 @@ def test_files_are_searched_beside_those_that_are_indexed(project: ProjectIndex)
 
 def test_an_index_that_lacks_most_files_takes_part_and_is_ranked_with_them(project: ProjectIndex) -> None:
     """Hits of the index and of files were ranked by statistics of their own: one kind came before all of the other."""
-    project.update()
+    update_all(project)
     others = {f"new/m{number}.py": f"def apple_{number}():\n    return pear\n" for number in range(20)}
     write_tree(project.root, others)
     with being_indexed(project):
@@ -156,7 +163,7 @@ def test_files_whose_words_are_not_in_the_index_after_a_kill_are_searched_direct
     project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that was killed left files in the catalog alone: they counted as indexed, and their words were not found."""
-    project.update()
+    update_all(project)
     monkeypatch.setattr(lexical_follower, "QUICK_DOCUMENTS", 0)
 
     def die(*_: object) -> None:
@@ -205,10 +212,7 @@ def test_a_small_project_is_indexed_before_its_first_answer(
 def test_many_changed_files_are_searched_directly_while_they_are_indexed_in_the_background(
     project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project.update()
-    while project.drift().pending:  # the files were read in the same clock tick in which they were written
-        time.sleep(0.01)
-        project.update()
+    update_all(project)
     started: list[list[str]] = []
     monkeypatch.setattr(project_search, "start_in_background", started.append)
     monkeypatch.setattr(project_search, "AT_ONCE_FILES", 2)
@@ -266,6 +270,7 @@ def test_an_exact_text_is_counted_in_every_file_while_the_index_grows(project: P
         write_tree(project.root, {"src/pear.py": "apple = 'apple'\n", "new/more.py": "\napple\n"})
     with being_indexed(project):
         found, covered = find_all_now(project, ExactQuery("apple", SearchOptions(100), 10.0))
+        only = find_all_now(project, ExactQuery("apple", SearchOptions(100, path_glob="src/**"), 10.0))[0]
     expected = [("docs/fruit.md", 3), ("src/apple.py", 1)]
     if is_begun:
         expected = [
@@ -277,7 +282,6 @@ def test_an_exact_text_is_counted_in_every_file_while_the_index_grows(project: P
         ]
     assert [(one.path, one.line) for one in found.found] == expected
     assert (found.total, found.is_complete, covered.is_complete) == (len(expected), True, True)
-    only = find_all_now(project, ExactQuery("apple", SearchOptions(100, path_glob="src/**"), 10.0))[0]
     assert {one.path.partition("/")[0] for one in only.found} == {"src"}
 
 

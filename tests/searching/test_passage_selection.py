@@ -14,8 +14,12 @@ from dowse.searching.wanted_lines import WantedLines
 from dowse.text.analysis import terms_of
 from dowse.types import StoredChunk, StoredDocument, Symbol
 
-PYTHON = cast("StoredDocument", SimpleNamespace(id=1, path="src/sessions.py", language="python", content_hash=b""))
-MARKDOWN = cast("StoredDocument", SimpleNamespace(id=1, path="HISTORY.md", language="markdown", content_hash=b""))
+PYTHON = cast(
+    "StoredDocument", SimpleNamespace(id=1, path="src/sessions.py", language="python", kind="code", content_hash=b"")
+)
+MARKDOWN = cast(
+    "StoredDocument", SimpleNamespace(id=1, path="HISTORY.md", language="markdown", kind="docs", content_hash=b"")
+)
 
 
 def chunk(text: str, first: int, last: int, *symbols: Symbol) -> StoredChunk:
