@@ -20,7 +20,7 @@ from dowse.encoding_worker import client
 from dowse.encoding_worker.process import EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions, count_cores
 from dowse.indexes.encoder_state import serving_version
-from dowse.indexes.encoding_progress import encoding_lease, read_encoding_progress
+from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import (
     MANY,
@@ -241,45 +241,6 @@ def test_a_process_that_does_not_listen_holds_nobody_up(start: StartEncoder, mon
         return is_gone(stopped)
 
     wait_until(is_ended)
-
-
-def power(folder: Path, *, is_discharging: bool) -> Path:
-    for name, facts in {
-        "AC": {"type": "Mains", "online": "0" if is_discharging else "1"},
-        "BAT0": {"type": "Battery", "status": "Discharging" if is_discharging else "Charging"},
-    }.items():
-        (folder / name).mkdir(parents=True, exist_ok=True)
-        for key, value in facts.items():
-            (folder / name / key).write_text(f"{value}\n", encoding="ascii")
-    return folder
-
-
-def test_on_battery_only_questions_are_encoded(
-    root: Path, indexed: Indexed, start: StartEncoder, tmp_path: Path
-) -> None:
-    supplies = power(tmp_path / "power", is_discharging=True)
-    project, encoder, place = indexed(root), start(WorkerOptions(supplies=str(supplies))), root
-    encoder.encode_if_needed(project)
-    assert encoder.process_id is None
-    encoder.encode_indexes([place])
-    wait_until(lambda: encoder.outcome(place)[0] == "paused")
-    wait_for_query(encoder, "peel")
-    found = read_encoding_progress(project.store, project.settings, supplies)
-    assert (found.state, found.done) == ("paused", 0)
-    assert "on battery" in (found.problem or "")
-    power(supplies, is_discharging=False)
-    wait_until(lambda: is_complete(project))
-
-
-def test_the_setting_goes_on_on_battery(
-    root: Path, storage: Path, indexed: Indexed, start: StartEncoder, tmp_path: Path
-) -> None:
-    storage.mkdir(parents=True)
-    (storage / "config.json").write_text('{"encodeOnBattery": true}', encoding="utf-8")
-    project = indexed(root)
-    encoder = start(WorkerOptions(supplies=str(power(tmp_path / "power", is_discharging=True))))
-    encoder.encode_if_needed(project)
-    wait_until(lambda: is_complete(project))
 
 
 def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed, start: StartEncoder) -> None:
