@@ -59,7 +59,7 @@ KEYS = {
     "direct": "present if the file is not indexed yet and was searched by words alone",
     "docId": "the id of a document in its named index",
     "docs": "the `files` and `chunks` of documentation",
-    "encoding": "the progress of the vectors: the `encoder`, its `state` (`complete`, `working`, `waiting`, `paused`, `off` "
+    "encoding": "the progress of the vectors: the `encoder`, its `state` (`complete`, `working`, `waiting`, `off` "
     "or `failed`, with the `problem`), the chunks `done` of the `total`, and the encoder that is `serving` meanwhile, "
     "if that is another one",
     "endLine": "the last line of the passage, from 1",

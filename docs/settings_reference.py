@@ -24,7 +24,6 @@ MEANINGS = {
     "integrityHours": "hours between full checks of the index against the files",
     "encoder": "the encoder for search by meaning ([encoders.md](encoders.md)); an object names an [endpoint](encoders.md#an-encoder-of-your-own), which only the global file may",
     "encoderFolder": "the folder with the model of `minilm`, if it is not in one of the usual places",
-    "encodeOnBattery": "compute the model's vectors on battery power too",
     "vectorCacheMB": "size limit of the vector cache that all projects share, in megabytes; the least recently used vectors are removed first",
     "memory": "how much memory dowse uses; only the global file sets it ([below](#memory))",
     "storageLimitMB": "size limit of `~/.mcp/search`, in megabytes; only the global file sets it ([below](#storage))",

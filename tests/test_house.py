@@ -27,7 +27,6 @@ GROUND: dict[str, set[str]] = {
     "types": set(),
     "protocols": {"types"},
     "platform": {"errors", "types"},
-    "power": {"platform"},
     "signals": set(),
     "sqlite_connection": {"errors", "platform"},
     "sqlite_database": {"errors", "platform", "sqlite_connection"},

@@ -81,7 +81,7 @@ def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> Non
         ("docPatterns", None), ("indexDocs", 1), ("enhancedToolDescriptions", "x"), ("indexingStrategy", "eager"),
         ("lazyIdleThreshold", -1), ("integrityHours", "24"), ("maskSecrets", 1),
         ("encoder", "bert"), ("encoder", {}), ("encoder", {"url": "http://example.com", "model": "x"}), ("encoder", None), ("encoder", ["dowse"]), ("encoderFolder", "models/minilm"),
-        ("encoderFolder", 5), ("encoderFolder", "/a\0b"), ("encoderFolder", ""), ("encodeOnBattery", 1),
+        ("encoderFolder", 5), ("encoderFolder", "/a\0b"), ("encoderFolder", ""),
         ("memory", "tiny"), ("vectorCacheMB", 0), ("vectorCacheMB", "512MB"),
     ],
 )  # fmt: skip

@@ -45,7 +45,6 @@ class Settings:
     integrity_hours: int = 24
     encoder: EncoderName | EncoderEndpoint = "dowse"
     encoder_folder: str | None = None
-    encode_on_battery: bool = False
     vector_cache_bytes: int = 512 * 1024 * 1024
     mask_secrets: bool = True
     read_history: bool = True
@@ -236,7 +235,6 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "integrityHours": ("integrity_hours", _parse_positive),
     "encoder": ("encoder", _parse_encoder),
     "encoderFolder": ("encoder_folder", _parse_folder),
-    "encodeOnBattery": ("encode_on_battery", _parse_boolean),
     "vectorCacheMB": ("vector_cache_bytes", _parse_megabytes),
     "maskSecrets": ("mask_secrets", _parse_boolean),
     "readHistory": ("read_history", _parse_boolean),

@@ -1,11 +1,8 @@
 """The backfill: which chunks get vectors, in which order, and what happens when it is interrupted."""
 
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
-
-import pytest
 
 from dowse.encoding.cache import VectorCache
 from dowse.encoding_worker.backfill import BackfillOptions, fill_vectors
@@ -57,14 +54,6 @@ def test_what_is_done_is_not_done_again(many: Path, indexed: Indexed) -> None:
     assert not third.seen
 
 
-def test_files_that_questions_reach_come_first(many: Path, indexed: Indexed) -> None:
-    project, encoder = indexed(many), Lengths()
-    options = BackfillOptions(always, lambda: ("file120.py", "no such file.py"))
-    assert fill_vectors(project, encoder, options) == "complete"
-    assert encoder.seen[0] == "file120.py\nvalue = 120"
-    assert len(encoder.seen) == MANY
-
-
 def test_a_file_may_become_urgent_in_the_middle(many: Path, indexed: Indexed) -> None:
     project, encoder = indexed(many), Lengths()
     options = BackfillOptions(always, lambda: ("file149.py",) if len(encoder.seen) >= 64 else ())
@@ -85,16 +74,6 @@ def test_a_file_that_has_changed_waits_for_the_index_to_follow(root: Path, index
     assert encoder.seen[1:] == ["pear.py\ndef cut_pear(): return 'sweet'"]
 
 
-def test_a_changed_file_alone_is_encoded_again(root: Path, indexed: Indexed) -> None:
-    project, encoder = indexed(root), Lengths()
-    fill_vectors(project, encoder, BackfillOptions(always))
-    (root / "pear.py").write_text("def cut_pear(): return 'sweet'\n", encoding="utf-8")
-    project.update()
-    assert lacks_vectors(project.store, "lengths-1")
-    assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
-    assert len(encoder.seen) == 4
-
-
 def test_a_moved_file_is_encoded_under_its_new_path(root: Path, indexed: Indexed) -> None:
     project, encoder = indexed(root), Lengths()
     fill_vectors(project, encoder, BackfillOptions(always))
@@ -110,20 +89,6 @@ def test_converted_text_is_what_is_encoded(tmp_path: Path, indexed: Indexed) -> 
     project, encoder = indexed(root), Lengths()
     assert fill_vectors(project, encoder, BackfillOptions(always)) == "complete"
     assert encoder.seen == ["café.py\nword = 'déjà vu'"]
-
-
-def test_a_copy_of_a_project_costs_nothing(
-    root: Path, tmp_path: Path, indexed: Indexed, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    copy = shutil.copytree(root, tmp_path / "worktree")
-    cache = VectorCache(tmp_path / "vectors.sqlite", 10_000_000)
-    first, second = Lengths(), Lengths()
-    assert fill_vectors(indexed(root), first, BackfillOptions(always, cache=cache)) == "complete"
-    project = indexed(copy)
-    assert fill_vectors(project, second, BackfillOptions(always, cache=cache)) == "complete"
-    assert len(first.seen) == 3
-    assert not second.seen
-    assert project.store.vector_counts("lengths-1") == (3, 3)
 
 
 def test_vectors_of_another_width_in_the_cache_are_not_taken(root: Path, tmp_path: Path, indexed: Indexed) -> None:

@@ -1,6 +1,5 @@
 """The encoding process with the shipped encoder: queries, vectors, crashes, starts and stops."""
 
-import json
 import os
 import signal
 import subprocess
@@ -14,13 +13,12 @@ import numpy as np
 import pytest
 
 from dowse.encoding.inputs import encoder_input
-from dowse.encoding.selection import model_version
-from dowse.encoding.shipped import MINILM_VERSION, MODELS_FOLDER, STATIC_VERSION, open_minilm
+from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm
 from dowse.encoding_worker import client
 from dowse.encoding_worker.process import EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions, count_cores
 from dowse.indexes.encoder_state import serving_version
-from dowse.indexes.encoding_progress import encoding_lease, read_encoding_progress
+from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import (
     MANY,
@@ -191,19 +189,10 @@ def test_a_process_that_always_crashes_is_given_up_with_its_reason(
         return encoder.is_given_up
 
     wait_until(is_given_up)
-    assert len(starts) == client.MAX_CRASHES
     found = encoding_progress(project)
     assert found.state == "failed"
     assert found.problem == "The encoding process ended with code 7. no memory is left"
     encoder.encode_if_needed(project)
-    assert len(starts) == client.MAX_CRASHES
-
-
-def test_after_a_crash_batches_are_smaller(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
-    starts = record_starts(monkeypatch)
-    encoder = start(program=CRASHES)
-    wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
     assert [options.batch_texts for options in starts] == [8, 4, 2, 1, 1]
     assert [options.cores for options in starts][1:] == [1, 1, 1, 1]
 
@@ -243,45 +232,6 @@ def test_a_process_that_does_not_listen_holds_nobody_up(start: StartEncoder, mon
     wait_until(is_ended)
 
 
-def power(folder: Path, *, is_discharging: bool) -> Path:
-    for name, facts in {
-        "AC": {"type": "Mains", "online": "0" if is_discharging else "1"},
-        "BAT0": {"type": "Battery", "status": "Discharging" if is_discharging else "Charging"},
-    }.items():
-        (folder / name).mkdir(parents=True, exist_ok=True)
-        for key, value in facts.items():
-            (folder / name / key).write_text(f"{value}\n", encoding="ascii")
-    return folder
-
-
-def test_on_battery_only_questions_are_encoded(
-    root: Path, indexed: Indexed, start: StartEncoder, tmp_path: Path
-) -> None:
-    supplies = power(tmp_path / "power", is_discharging=True)
-    project, encoder, place = indexed(root), start(WorkerOptions(supplies=str(supplies))), root
-    encoder.encode_if_needed(project)
-    assert encoder.process_id is None
-    encoder.encode_indexes([place])
-    wait_until(lambda: encoder.outcome(place)[0] == "paused")
-    wait_for_query(encoder, "peel")
-    found = read_encoding_progress(project.store, project.settings, supplies)
-    assert (found.state, found.done) == ("paused", 0)
-    assert "on battery" in (found.problem or "")
-    power(supplies, is_discharging=False)
-    wait_until(lambda: is_complete(project))
-
-
-def test_the_setting_goes_on_on_battery(
-    root: Path, storage: Path, indexed: Indexed, start: StartEncoder, tmp_path: Path
-) -> None:
-    storage.mkdir(parents=True)
-    (storage / "config.json").write_text('{"encodeOnBattery": true}', encoding="utf-8")
-    project = indexed(root)
-    encoder = start(WorkerOptions(supplies=str(power(tmp_path / "power", is_discharging=True))))
-    encoder.encode_if_needed(project)
-    wait_until(lambda: is_complete(project))
-
-
 def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed, start: StartEncoder) -> None:
     project, first, second, place = indexed(many), start(), start(), many
     first.encode_indexes([place])
@@ -309,18 +259,6 @@ def test_nothing_is_encoded_while_the_project_is_being_indexed(
     wait_until(lambda: is_complete(project))
 
 
-def test_an_index_is_let_go_of(many: Path, indexed: Indexed, start: StartEncoder) -> None:
-    project, encoder = indexed(many), start()
-    encoder.encode_indexes([project.root])
-    wait_until(lambda: count(project) > 0)
-    encoder.release(project.root)
-    wait_until(lambda: not encoding_lease(project.folder).is_taken())
-    left = count(project)
-    assert left < MANY
-    wait_for_query(encoder, "still there")
-    assert count(project) == left
-
-
 def test_a_folder_that_is_gone_disturbs_nobody(
     tmp_path: Path, root: Path, indexed: Indexed, start: StartEncoder
 ) -> None:
@@ -339,52 +277,3 @@ def test_files_that_questions_reach_are_encoded_first(many: Path, indexed: Index
     wait_until(lambda: count(project) > 0)
     wait_until(lambda: chunk.id not in project.store.catalog.chunks_without_vectors(MINILM_VERSION, MANY))
     assert count(project) < MANY
-
-
-def test_a_changed_file_is_encoded_when_the_index_has_followed(
-    root: Path, indexed: Indexed, start: StartEncoder
-) -> None:
-    project, encoder = indexed(root), start()
-    encoder.encode_indexes([project.root])
-    wait_until(lambda: is_complete(project))
-    (root / "kiwi.py").write_text("def peel_kiwi(): return 'green'\n", encoding="utf-8")
-    project.update()
-    assert encoding_progress(project).state != "complete"
-
-    def is_done() -> bool:
-        encoder.encode_if_needed(project)
-        return is_complete(project)
-
-    wait_until(is_done)
-    assert count(project) == 4
-
-
-def test_a_changed_encoder_serves_once_it_is_complete(many: Path, indexed: Indexed, start: StartEncoder) -> None:
-    project, encoder, place = indexed(many), start(), many
-    encoder.encode_indexes([place])
-    wait_until(lambda: is_complete(project))
-    settings = json.loads((project.folder / "config.json").read_text(encoding="utf-8"))
-    settings |= {"encoder": "minilm", "encoderFolder": str(MODELS_FOLDER / "minilm")}
-    (project.folder / "config.json").write_text(json.dumps(settings), encoding="utf-8")
-    changed = indexed(many)
-    new = model_version(changed.settings)
-    assert new not in (None, MINILM_VERSION)
-    assert serving_version(changed.store, changed.settings) == MINILM_VERSION
-    asked = list[str]()
-
-    def is_done() -> bool:
-        encoder.encode_if_needed(changed)
-        done, total = changed.store.vector_counts(str(new))
-        if serving_version(changed.store, changed.settings) == MINILM_VERSION:
-            assert count(changed) == MANY
-            if len(asked) < 3:  # with more queries the work would pause for long
-                asked.append(f"question {len(asked)}")
-                assert encoder.encode_query(MINILM_VERSION, asked[-1], 10.0) is not None
-            return False
-        assert (done, total) == (MANY, MANY)
-        return is_complete(changed)
-
-    wait_until(is_done)
-    assert asked
-    wait_until(lambda: changed.store.catalog.encoders() == sorted([STATIC_VERSION, str(new)]))
-    assert wait_for_query(encoder, "peel", str(new)).shape == (384,)

@@ -207,21 +207,6 @@ def test_an_interrupted_run_keeps_what_it_did(
     assert update(source, store).added == 31
 
 
-def test_a_first_run_that_was_cut_off_goes_on_from_there(
-    root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The recipe was once stored only at the end of a run, so an interrupted run started again from the beginning."""
-    monkeypatch.setattr(indexer, "FIRST_BATCH_FILES", 1)
-
-    def interrupt(done: int, _: int) -> None:
-        if done == 2:
-            raise KeyboardInterrupt
-
-    assert update_index(source, store, interrupt).added == 2
-    report = update(source, store)
-    assert (report.added, report.updated, report.unchanged) == (1, 0, 2)
-
-
 def test_a_time_that_no_database_holds_is_no_obstacle(root: Path, source: ProjectFiles, store: LocalStore) -> None:
     os.utime(root / "src/a.py", (10_413_792_000, 10_413_792_000))  # the year 2300
     assert update(source, store).added == 3
@@ -296,20 +281,6 @@ def test_each_encoding_and_newline_style_has_the_lines_an_editor_shows(
     assert found_paths(store, "héllo") == sorted(
         f"n/{name}.py" for name in ("utf8", "bom", "utf16", "latin", "crlf", "cr")
     )
-
-
-def test_a_lexical_index_that_was_lost_is_rebuilt_from_the_files(
-    tmp_path: Path, source: ProjectFiles, store: LocalStore
-) -> None:
-    import shutil
-
-    update(source, store)
-    store.close()
-    for folder in (tmp_path / "index").glob("lexical-*"):
-        shutil.rmtree(folder)
-    again = LocalStore(tmp_path / "index", text_reader(source))
-    assert found_paths(again, "banana") == ["src/b.py"]
-    assert update(source, again).changed_anything is False
 
 
 _NAMES = st.text(st.sampled_from("aA0 !#-./_~é𝒳ß"), min_size=1, max_size=4).map(lambda name: name.strip(". /") or "x")

@@ -26,20 +26,3 @@ def test_a_path_that_never_rests_neither_starves_nor_delays_the_others() -> None
     restless, resting = ChangeTimes(10.0, 12.9), ChangeTimes(10.0, 10.0)
     assert due_paths(REALTIME, {"log.txt": ChangeTimes(12.5, 12.9), "a.py": resting}, 13.0) == {"a.py": resting}
     assert due_paths(REALTIME, {"log.txt": restless}, 10.0 + MAX_DELAY_SECONDS) == {"log.txt": restless}
-
-
-def test_lazy_waits_for_its_idle_time_which_every_event_restarts() -> None:
-    pending = {"a.py": ChangeTimes(0.0, 0.0), "b.py": ChangeTimes(20.0, 20.0)}
-    assert due_paths(LAZY, pending, 31.0) == {}
-    assert due_paths(LAZY, pending, 50.0) == pending
-
-
-def test_lazy_does_not_wait_when_somebody_searches() -> None:
-    pending = {"a.py": ChangeTimes(0.0, 0.0)}
-    assert due_paths(LAZY, pending, 0.1, is_searching=True) == pending
-
-
-def test_git_waits_for_head_and_for_nothing_else() -> None:
-    pending = {"a.py": ChangeTimes(0.0, 0.0)}
-    assert due_paths(GIT, pending, 10_000.0, is_searching=True) == {}
-    assert due_paths(GIT, pending, 0.1, has_head_moved=True) == pending

@@ -156,7 +156,7 @@ SETTINGS: Samples = (
         {
             "include": ["**/*.{py,md}"], "exclude": ["a/**", "*.[ch]"], "respectGitignore": False, "maxFileSize": "1.5MB",
             "maxFiles": 10, "docPatterns": ["*.md"], "indexDocs": True, "indexingStrategy": "git", "lazyIdleThreshold": 5,
-            "integrityHours": 1, "encoder": "none", "encoderFolder": "/x", "encodeOnBattery": True, "vectorCacheMB": 5, "maskSecrets": False,
+            "integrityHours": 1, "encoder": "none", "encoderFolder": "/x", "vectorCacheMB": 5, "maskSecrets": False,
             "store": "lancedb", "sharedIndex": "s3://a/b",
         }
     ).encode(),

@@ -17,11 +17,11 @@ def opened(tmp_path: Path) -> Iterator[OpenHistory]:
     """Open the history of a root and read all of it."""
     with ExitStack() as stack:
 
-        def open_and_read(root: Path, settings: Settings | None = None, tip: str | None = None) -> History:
+        def open_and_read(root: Path, settings: Settings | None = None) -> History:
             folder = tmp_path / "storage"
             folder.mkdir(exist_ok=True)
             history = stack.enter_context(open_history(root, folder, settings or Settings()))
-            history.update(60, tip)
+            history.update(60)
             return history
 
         yield open_and_read

@@ -5,7 +5,7 @@ from pathlib import Path
 from dowse.history.co_changes import MAX_FILES, changed_together
 from dowse.settings import Settings
 from tests.history.conftest import OpenHistory
-from tests.history.repositories import Change, add_commits, git, make_repository
+from tests.history.repositories import Change, make_repository
 
 
 def both(number: int) -> dict[str, str]:
@@ -51,19 +51,3 @@ def test_huge_commits_and_denied_paths_do_not_count(tmp_path: Path, opened: Open
     )
     (root / ".dowseignore").write_text("notes/\n", encoding="utf-8")
     assert found(opened, root, "pay.py", settings=Settings(exclude=("secret/**",))) == []
-
-
-def test_only_what_a_commit_leads_to_is_used(tmp_path: Path, opened: OpenHistory) -> None:
-    """An issue is answered with the history before it."""
-    root = make_repository(tmp_path / "shop", [Change("a", both(1)), Change("b", both(2))])
-    before = git(root, "rev-parse", "main")
-    add_commits(
-        root,
-        [
-            Change("later", {"pay.py": "pay = 3\n", "later.py": "x\n"}),
-            Change("move", renames={"bill.py": "invoice.py"}),
-        ],
-    )
-    assert found(opened, root, "pay.py") == [("invoice.py", 2), ("later.py", 1)]
-    assert found(opened, root, "pay.py", tip=before) == [("bill.py", 2)]
-    assert found(opened, root, "pay.py") == [("invoice.py", 2), ("later.py", 1)]

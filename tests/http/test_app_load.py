@@ -45,10 +45,13 @@ def busy(fruit: Path) -> Iterator[HttpServer]:
         assert "Traceback" not in server.stderr
 
 
-def test_two_hundred_clients_at_once_are_all_answered(busy: HttpServer) -> None:
-    loads = anyio.run(load_both_revisions, busy, "get_index_status", 200, 2)
+@pytest.mark.parametrize(
+    ("tool", "each"), [("get_index_status", 2), pytest.param("search_code", 20, marks=pytest.mark.soak)]
+)
+def test_two_hundred_clients_at_once_are_all_answered(busy: HttpServer, tool: str, each: int) -> None:
+    loads = anyio.run(load_both_revisions, busy, tool, 200, each)
     assert [error for load in loads for error in load.errors] == []
-    assert sum(len(load.times) for load in loads) == 400
+    assert sum(len(load.times) for load in loads) == 200 * each
 
 
 def requests_of_all_kinds(server: HttpServer) -> Iterator[Callable[[], object]]:
@@ -83,8 +86,9 @@ def growth(server: HttpServer, requests: Iterator[Callable[[], object]], warm_up
     return server.memory_bytes() - before
 
 
-def test_two_thousand_requests_of_all_kinds_leave_nothing_behind(busy: HttpServer) -> None:
-    assert growth(busy, requests_of_all_kinds(busy), 300, 2000) < MAX_GROWTH_BYTES
+@pytest.mark.parametrize(("warm_up", "count"), [(300, 2000), pytest.param(1000, 10_000, marks=pytest.mark.soak)])
+def test_requests_of_all_kinds_leave_nothing_behind(busy: HttpServer, warm_up: int, count: int) -> None:
+    assert growth(busy, requests_of_all_kinds(busy), warm_up, count) < MAX_GROWTH_BYTES
 
 
 @pytest.mark.soak
@@ -97,17 +101,6 @@ def test_ten_thousand_searches_leave_nothing_behind(busy: HttpServer) -> None:
         ]
     )
     assert growth(busy, searches, 1000, 10_000) < MAX_GROWTH_BYTES
-
-
-@pytest.mark.soak
-def test_ten_thousand_requests_of_all_kinds_leave_nothing_behind(busy: HttpServer) -> None:
-    assert growth(busy, requests_of_all_kinds(busy), 1000, 10_000) < MAX_GROWTH_BYTES
-
-
-@pytest.mark.soak
-def test_two_hundred_clients_for_a_minute_are_all_answered(busy: HttpServer) -> None:
-    loads = anyio.run(load_both_revisions, busy, "search_code", 200, 20)
-    assert [error for load in loads for error in load.errors] == []
 
 
 # The rate limit

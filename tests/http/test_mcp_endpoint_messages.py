@@ -1,7 +1,6 @@
 """Messages that are wrong get the protocol's error, and the next one is answered."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -53,20 +52,6 @@ def test_an_answer_has_the_id_of_its_request(client: HttpClient, number: object)
     answer = client.post({**client.message("tools/list"), "id": number}).message
     assert (type(answer["id"]), answer["id"]) == (type(number), number)
     assert answer["result"]["tools"]
-
-
-@pytest.mark.parametrize("method", ["no/such", "", "tools/list/", "TOOLS/LIST", "__class__"])
-def test_an_unknown_method_is_not_found(client: HttpClient, method: str) -> None:
-    assert client.send_request(method).message["error"]["code"] == METHOD_NOT_FOUND
-
-
-def test_an_unknown_tool_is_a_wrong_parameter(client: HttpClient) -> None:
-    assert client.call("tools/call", name="no_such_tool", arguments={})["error"]["code"] == INVALID_PARAMS
-
-
-@pytest.mark.parametrize("parameters", [{}, {"name": 5}, {"name": "search_code", "arguments": [1]}], ids=json.dumps)
-def test_wrong_parameters_are_named_so(client: HttpClient, parameters: dict[str, Any]) -> None:
-    assert client.call("tools/call", **parameters)["error"]["code"] in (INVALID_PARAMS, HEADER_MISMATCH)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,6 @@ INVALID: dict[str, Any] = {
     "integrityHours": 1.5,
     "encoder": "best",
     "encoderFolder": "models",
-    "encodeOnBattery": "yes",
     "vectorCacheMB": -1,
     "maskSecrets": "no",
     "store": "postgres",

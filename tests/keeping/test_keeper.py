@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from dowse.errors import CannotWatch, LexicalDamaged, WordsMissing
+from dowse.errors import LexicalDamaged, WordsMissing
 from dowse.freshness import indexer
 from dowse.freshness.pending_paths import read_pending_paths
 from dowse.freshness.watcher import Watcher
 from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping import catch_up, index_updates, lost_events, watched_index
+from dowse.keeping import catch_up, index_updates, watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import read_watch_status
 from dowse.parsing.document_parsing import ParsedDocument
@@ -57,51 +57,10 @@ def test_words_that_a_search_finds_damaged_are_indexed_again_by_themselves(
     assert project.store.chunk_count() == 3
 
 
-def test_saved_files_are_indexed_by_themselves(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
-    keeper = keep()
-    keeper.catch_up(project)
-    write_tree(root, {"new/deep/folder/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: "new/deep/folder/fig.py" in paths())
-    write_tree(root, {"new/deep/folder/kiwi.py": "def kiwi(): ...\n"})
-    assert eventually(lambda: "new/deep/folder/kiwi.py" in paths())
-
-
-def test_an_answer_has_what_was_saved_just_before(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
-    keeper = keep()
-    keeper.catch_up(project)
-    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: not keeper.catch_up(project) and "src/fig.py" in paths())
-
-
-def test_folders_moved_out_and_in_are_followed(
-    root: Path, tmp_path: Path, project: ProjectIndex, keep: Keep, paths: Paths
-) -> None:
-    keep().catch_up(project)
-    shutil.move(root / "src", tmp_path / "elsewhere")
-    assert eventually(lambda: paths() == {"docs/guide.md"})
-    shutil.move(tmp_path / "elsewhere", root / "moved")
-    assert eventually(lambda: paths() == {"docs/guide.md", "moved/apple.py", "moved/pear.py"})
-
-
-def test_a_file_deleted_and_made_again_is_indexed(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
-    keep().catch_up(project)
-    (root / "src/apple.py").unlink()
-    write_tree(root, {"src/apple.py": "def cider(): ...\n"})
-    assert eventually(lambda: [symbol_of(project, "src/apple.py")] == ["cider"])
-
-
 def symbol_of(project: ProjectIndex, path: str) -> str | None:
     document = project.store.document(path)
     chunks = project.store.chunks(document.id) if document else []
     return chunks[0].symbols[0].name if chunks and chunks[0].symbols else None
-
-
-def test_a_new_ignore_rule_takes_effect(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
-    keep().catch_up(project)
-    write_tree(root, {".gitignore": "docs/\n"})
-    assert eventually(lambda: "docs/guide.md" not in paths())
-    (root / ".gitignore").unlink()
-    assert eventually(lambda: "docs/guide.md" in paths())
 
 
 def test_very_much_is_left_to_a_process_of_its_own(
@@ -219,47 +178,6 @@ def test_a_second_keeper_waits_and_takes_over(root: Path, project: ProjectIndex,
     assert f"process {os.getpid()}" in second.watch_status(project).why
     first.stop()
     assert eventually(lambda: second.watch_status(project).mode == "watching")
-    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: "src/fig.py" in paths())
-
-
-def test_a_root_that_goes_away_and_comes_back_is_watched_again(
-    root: Path, tmp_path: Path, project: ProjectIndex, keep: Keep, paths: Paths
-) -> None:
-    keeper = keep()
-    keeper.catch_up(project)
-    root.rename(tmp_path / "away")
-    assert eventually(lambda: keeper.watch_status(project).mode != "watching")
-    assert len(paths()) == 3
-    (tmp_path / "away").rename(root)
-    assert eventually(lambda: keeper.watch_status(project).mode == "watching")
-    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: "src/fig.py" in paths())
-
-
-def test_an_index_that_is_forgotten_and_made_again_is_kept_again(root: Path, project: ProjectIndex, keep: Keep) -> None:
-    keeper = keep()
-    keeper.catch_up(project)
-    project.close()
-    shutil.rmtree(project.folder)
-    assert eventually(lambda: keeper.watch_status(ProjectIndex(root)).mode == "off")
-    again = ProjectIndex(root)
-    again.update()
-    assert eventually(lambda: keeper.watch_status(again).mode == "watching")
-
-
-def test_where_nothing_can_be_watched_it_is_looked_at_again_and_again(
-    root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refuse(*_: object) -> None:
-        raise CannotWatch("OS file watch limit reached.")
-
-    monkeypatch.setattr(watched_index, "start_watcher", refuse)
-    monkeypatch.setattr(lost_events, "POLL_SECONDS", 0.2)
-    keeper = keep()
-    keeper.catch_up(project)
-    watch = keeper.watch_status(project)
-    assert (watch.mode, "limit" in watch.why) == ("polling", True)
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: "src/fig.py" in paths())
 

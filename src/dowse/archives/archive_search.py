@@ -82,10 +82,10 @@ def search_archives(
         return highlight_documents(database, ranking, ranking.documents, masks=masks)
 
 
-def rank_archives(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True) -> ArchiveRanking:
+def rank_archives(database: ArchiveDatabase, query: str, limit: int) -> ArchiveRanking:
     """Return the best documents for a query, whose texts are not read."""
     with database.snapshot():
-        return _rank_documents(database, query, limit, fuzzy=fuzzy)
+        return _rank_documents(database, query, limit, fuzzy=True)
 
 
 def _rank_documents(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool) -> ArchiveRanking:

@@ -19,7 +19,6 @@ def format_encoding(encoding: "EncodingProgress") -> str:
         "complete": f"all {encoding.total:,} chunks encoded by {encoder}",
         "working": f"{progress}, the rest is being encoded",
         "waiting": f"{progress}; a server encodes the rest in the background, or run dowse index --wait",
-        "paused": f"{progress}; paused: {encoding.problem}",
         "off": 'off ("encoder" is "none")',
         "failed": f"{progress}; failed: {encoding.problem}",
     }

@@ -49,7 +49,7 @@ def index(
     there. To see why a file is left out, run dowse why PATH.
 
     Search by meaning improves while a server encodes the chunks in the background. --wait encodes
-    them now, about 20 per second, even on battery power.
+    them now, about 20 per second.
 
     Exit code 1: no file is indexed, or you declined to index more than maxFiles files.
     """

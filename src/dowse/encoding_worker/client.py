@@ -14,7 +14,7 @@ from dowse.encoding_worker.process import WORKER_COMMAND, EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import EndpointFailed
 from dowse.indexes.encoder_state import record_complete_versions, record_encoding_complete
-from dowse.indexes.encoding_progress import encoding_lease, is_paused, record_problem
+from dowse.indexes.encoding_progress import encoding_lease, record_problem
 from dowse.indexes.index import ProjectIndex
 from dowse.store.storage_layout import index_folder
 
@@ -155,7 +155,7 @@ class EncodingClient:
             return
         if record_complete_versions(store, project.settings) is None:
             record_encoding_complete(store, project.settings)
-        elif self._has_process() or not (self._is_paused(project) or self._is_pointless(root, project)):
+        elif self._has_process() or not self._is_pointless(root, project):
             self.encode_indexes([root])
 
     def encode_indexes(self, roots: Iterable[Path]) -> None:
@@ -227,9 +227,6 @@ class EncodingClient:
     def _send(self, message: dict[str, Any]) -> None:
         if self._process:
             self._process.send(message)
-
-    def _is_paused(self, project: ProjectIndex) -> bool:
-        return not self._options.ignores_battery and is_paused(project.settings, Path(self._options.supplies))
 
     def _is_pointless(self, root: Path, project: ProjectIndex) -> bool:
         """Return whether our process could do nothing: another one encodes, or the rest cannot be encoded yet."""

@@ -15,13 +15,13 @@ ENCODING_PROGRESS_SECONDS = 0.3
 
 
 def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], None]) -> EncodingProgress:
-    """Make the missing vectors of an index, on battery as well; return the progress at the end.
+    """Make the missing vectors of an index; return the progress at the end.
 
     A process of ours makes them, or one that already does so. The result is incomplete only when files change
     faster than they are indexed. Ctrl-C keeps the vectors made so far.
     """
     root = project.root
-    client = EncodingClient(WorkerOptions(ignores_battery=True, cores=count_cores()), say=say)
+    client = EncodingClient(WorkerOptions(cores=count_cores()), say=say)
     try:
         while True:
             status = read_encoding_progress(project.whole, project.settings)

@@ -22,7 +22,7 @@ from dowse.indexes.encoder_state import (
     second_phase_version,
     serving_version,
 )
-from dowse.indexes.encoding_progress import describe_problem, encoding_lease, is_paused, record_problem
+from dowse.indexes.encoding_progress import describe_problem, encoding_lease, record_problem
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.indexes.storage_limit import enforce_storage_limit
@@ -31,7 +31,7 @@ from dowse.settings import Settings, load_settings
 from dowse.store import storage_layout
 
 PAUSE_CHECK_SECONDS = 1.0
-"""Time between two checks of what pauses encoding: settings, battery, indexing."""
+"""Time between two checks of what pauses encoding: settings, indexing."""
 TURN_SECONDS = 60.0
 """After this long another index gets its turn."""
 RETRY_SECONDS = 300.0
@@ -43,13 +43,12 @@ ENDPOINT_TEXTS = 32
 STATIC_CHUNKS = 1024
 """Chunks that the static table encodes and saves at once; this takes a third of a second."""
 
-Outcome = Literal["complete", "gone", "indexing", "paused", "elsewhere", "stopped", "stuck", "failed"]
+Outcome = Literal["complete", "gone", "indexing", "elsewhere", "stopped", "stuck", "failed"]
 
 REST_SECONDS: dict[Outcome, float] = {
     "complete": 3600.0,
     "gone": 3600.0,
     "indexing": 1.0,
-    "paused": 5.0,
     "elsewhere": 2.0,
     "stopped": 0.0,
     "stuck": 30.0,
@@ -161,8 +160,6 @@ class Worker:
         if record_complete_versions(store, settings) is None:
             record_encoding_complete(store, settings)
             return "complete", sequence
-        if self._is_paused(settings):
-            return "paused", sequence
         lease = encoding_lease(project.folder)
         if not lease.try_acquire():
             return "elsewhere", sequence
@@ -210,7 +207,7 @@ class Worker:
             is_others_turn = now - began_at >= TURN_SECONDS and any(
                 other != root and self._is_due(other) for other in self._queue.indexes()
             )
-            return not is_others_turn and not self._is_paused(project.settings)
+            return not is_others_turn
 
         urgent_paths = lambda: self._queue.urgent_paths(root)  # noqa: E731
         if version == STATIC_VERSION:
@@ -219,9 +216,6 @@ class Worker:
             ENDPOINT_TEXTS if is_endpoint_version(version) else self._options.batch_texts * self._options.cores
         )
         return BackfillOptions(may_continue, urgent_paths, cache, batch_texts)
-
-    def _is_paused(self, settings: Settings) -> bool:
-        return not self._options.ignores_battery and is_paused(settings, Path(self._options.supplies))
 
     # Encoders
 

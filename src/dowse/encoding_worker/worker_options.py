@@ -5,7 +5,6 @@ import os
 from dataclasses import asdict, dataclass, field
 
 from dowse.encoding_worker.backfill import BATCH_TEXTS
-from dowse.power import POWER_SUPPLIES
 
 IDLE_SECONDS = 600.0
 """An encoding process ends after this long without work or queries; starting it again takes two seconds."""
@@ -24,8 +23,6 @@ class WorkerOptions:
     """The options of one encoding process."""
 
     idle_seconds: float = IDLE_SECONDS
-    ignores_battery: bool = False
-    """Encode on battery as well, because a user waits for the result."""
     cores: int = field(default_factory=lambda: count_cores(0.5))
     """Cores that are used at once: half of them in the background, and all of them when a user waits."""
     batch_texts: int = BATCH_TEXTS
@@ -33,8 +30,6 @@ class WorkerOptions:
 
     After a crash, when memory may have been short, the client uses one core and halves this number.
     """
-    supplies: str = str(POWER_SUPPLIES)
-    """The folder in which the system reports whether it runs on battery."""
 
     def to_argument(self) -> str:
         """Return the options as one command-line argument."""

@@ -93,11 +93,9 @@ class IndexReport:
         return dict(Counter(verdict.reason for verdict in self.skipped if verdict.reason).most_common())
 
 
-def find_drift(
-    source: ProjectFiles, store: LocalStore, *, distrust_before_ns: int = 0, on_folder: FolderCallback | None = None
-) -> Drift:
+def find_drift(source: ProjectFiles, store: LocalStore, *, distrust_before_ns: int = 0) -> Drift:
     """Compare all files with the store. A known file that was last read before `distrust_before_ns` counts as changed."""
-    return scan(source, store, RECIPE, distrust_before_ns=distrust_before_ns, on_folder=on_folder)
+    return scan(source, store, RECIPE, distrust_before_ns=distrust_before_ns)
 
 
 def find_drift_at(

@@ -22,7 +22,6 @@ MOVED_FROM = 0x40
 MOVED_TO = 0x80
 CREATE = 0x100
 DELETE = 0x200
-UNMOUNT = 0x2000
 QUEUE_OVERFLOW = 0x4000
 IGNORED = 0x8000
 """The watch has ended: its folder was deleted or unmounted, or `remove` was called."""

@@ -30,7 +30,7 @@ class CoChanges:
 def changed_together(history: History, path: str, limit: int = 20) -> CoChanges:
     """Return the files that usually change together with a path relative to the root, under their names of today.
 
-    Only those commits count that the commit at which the history stands leads to. A file may be gone by now.
+    Only those commits count that HEAD leads to. A file may be gone by now.
     """
     database = history.database
     names = earlier_names(

@@ -154,10 +154,10 @@ class GitObjects:
         if work_tree:
             self._environment["GIT_WORK_TREE"] = str(work_tree)
 
-    def output(self, *arguments: str, max_bytes: int, seconds: float = GIT_SECONDS) -> tuple[bytes, bool]:
+    def output(self, *arguments: str, max_bytes: int) -> tuple[bytes, bool]:
         """Return what git prints, and whether it was cut at the maximum."""
         found = bytearray()
-        with contextlib.closing(self.stream(*arguments, seconds=seconds)) as chunks:
+        with contextlib.closing(self.stream(*arguments)) as chunks:
             for chunk in chunks:
                 found += chunk
                 if len(found) > max_bytes:

@@ -102,13 +102,10 @@ class History:
         """Close the database."""
         self.database.close()
 
-    def update(self, seconds: float, tip: str | None = None) -> HistoryCoverage:
-        """Read commits that are not known yet, newest first, for a bounded time; return how much is known.
-
-        With a tip, only the commits that it leads to count from now on, as if it were checked out.
-        """
+    def update(self, seconds: float) -> HistoryCoverage:
+        """Read commits that are not known yet, newest first, for a bounded time; return how much is known."""
         deadline = time.monotonic() + seconds
-        repository = replace(self.repository, head=tip or head_commit(self.repository.folders))
+        repository = replace(self.repository, head=head_commit(self.repository.folders))
         if repository.head == self.database.fact("tip") and not self.has_more():
             return self.coverage()
         lock = Lock(self._folder / LOCK_FILE)

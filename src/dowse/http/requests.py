@@ -94,7 +94,7 @@ def client_address(scope: Scope) -> str:
     return str(scope["client"][0]) if scope.get("client") else "?"
 
 
-def error_response(status: int, message: str, headers: dict[str, str] | None = None, code: int = -32600) -> Response:
+def error_response(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
     """Return an error as a JSON-RPC message, which MCP clients understand."""
-    error = {"jsonrpc": "2.0", "id": None, "error": {"code": code, "message": message}}
+    error = {"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": message}}
     return JSONResponse(error, status, headers)

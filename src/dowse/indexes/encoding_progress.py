@@ -12,14 +12,11 @@ from dowse.encoding.selection import open_model
 from dowse.errors import CatalogError, DowseError, EndpointFailed, ModelMissing
 from dowse.indexes.encoder_state import first_incomplete_version, serving_version, wanted_versions
 from dowse.platform import Lock, write_atomically
-from dowse.power import POWER_SUPPLIES, is_on_battery
 from dowse.settings import Settings, read_json
 from dowse.store.local import LocalStore
 from dowse.types import KINDS
 
-EncodingPhase = Literal["complete", "working", "waiting", "paused", "off", "failed"]
-
-ON_BATTERY = "on battery; set encodeOnBattery in config.json to continue on battery"
+EncodingPhase = Literal["complete", "working", "waiting", "off", "failed"]
 
 _PROBLEM_FILE = "encoding.json"
 
@@ -47,7 +44,7 @@ class EncodingProgress:
         return fields | {key: value for key, value in optional.items() if value}
 
 
-def read_encoding_progress(store: LocalStore, settings: Settings, supplies: Path = POWER_SUPPLIES) -> EncodingProgress:
+def read_encoding_progress(store: LocalStore, settings: Settings) -> EncodingProgress:
     """Return the progress of an index; the cost does not grow with its size."""
     serving = serving_version(store, settings)
     try:
@@ -59,13 +56,13 @@ def read_encoding_progress(store: LocalStore, settings: Settings, supplies: Path
         return EncodingProgress("off")
     encoder = wanted[-1]
     done, total = store.vector_counts(encoder)
-    state, problem = _state(store, settings, supplies)
+    state, problem = _state(store, settings)
     other = serving if serving != encoder else None
     endpoint = str(settings.encoder) if is_endpoint_version(encoder) else None
     return EncodingProgress(state, encoder, total if state == "complete" else done, total, problem, other, endpoint)
 
 
-def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[EncodingPhase, str | None]:
+def _state(store: LocalStore, settings: Settings) -> tuple[EncodingPhase, str | None]:
     if first_incomplete_version(store, settings) is None:
         return "complete", None
     lease = encoding_lease(store.folder)
@@ -73,8 +70,6 @@ def _state(store: LocalStore, settings: Settings, supplies: Path) -> tuple[Encod
         return "working", None
     if problem := _recorded_problem(store.folder):
         return "failed", problem
-    if is_paused(settings, supplies):
-        return "paused", ON_BATTERY
     return "waiting", None
 
 
@@ -87,11 +82,6 @@ def find_endpoint_problem(settings: Settings) -> str | None:
     except EndpointFailed as error:
         return str(error)
     return None
-
-
-def is_paused(settings: Settings, supplies: Path = POWER_SUPPLIES) -> bool:
-    """Return whether encoding is paused because the machine runs on battery."""
-    return not settings.encode_on_battery and is_on_battery(supplies)
 
 
 def describe_problem(error: BaseException) -> str:

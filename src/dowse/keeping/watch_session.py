@@ -13,7 +13,6 @@ from typing import NamedTuple
 from dowse.errors import CannotWatch, DowseError, NotWritable
 from dowse.freshness.pending_paths import ChangeTimes
 from dowse.freshness.strategies import QUIET_SECONDS, due_paths
-from dowse.freshness.suspend_detection import SuspendDetector
 from dowse.freshness.watcher import EVERYWHERE, STEP_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.catch_up import catch_up, pending_names
@@ -24,7 +23,7 @@ from dowse.keeping.watched_index import WatchedIndex
 from dowse.platform import release_memory
 
 SETTINGS_CHECK_SECONDS = 1.0
-"""Time between two checks of what no event reports: settings, the clock, the state of the index."""
+"""Time between two checks of what no event reports: settings, the state of the index."""
 TICK_SECONDS = 0.05
 """The longest wait for events while paths are pending, or where nothing can be watched."""
 FOLLOW_SECONDS = 1.5
@@ -62,7 +61,6 @@ class WatchSession:
         self._watched = WatchedIndex(project, working, leads=leads)
         self._updater = IndexUpdater(self._watched, callbacks.may_resume)
         self._checkouts = CheckoutDetector(project.root)
-        self._suspension = SuspendDetector()
         self._checked_at = 0.0
         self._encoded_at = time.monotonic()
         self._reported_sequence = -1
@@ -90,7 +88,6 @@ class WatchSession:
 
     def begin(self) -> None:
         """Start watching and scan everything: a folder is watched before it is listed, so no change is missed."""
-        self._suspension = SuspendDetector()  # its clock is that of the thread that calls this
         self._watched.start_watching()
         if self.leads:
             self._watched.publish_status()
@@ -119,20 +116,17 @@ class WatchSession:
         return has_leader and watched.is_in_place() and self._callbacks.may_continue()
 
     def _wait_for_events(self) -> None:
-        """Add the paths that change; EVERYWHERE after a suspension, if events may be lost then without a word."""
+        """Add the paths that change."""
         watched, watcher = self._watched, self._watched.watcher
         if watcher is None:
             self._stop.wait(TICK_SECONDS)
             return
         seconds = TICK_SECONDS if watched.pending_paths.pending() or watched.run else SETTINGS_CHECK_SECONDS
-        was_suspended = self._suspension.begin_wait(seconds)
         try:
             watcher.wait(seconds, self._stop)
             watched.take_events(STEP_SECONDS)
         except CannotWatch as error:
             watched.poll(str(error))
-            watched.add_paths([EVERYWHERE])
-        if (self._suspension.end_wait() or was_suspended) and not watcher.is_exact:
             watched.add_paths([EVERYWHERE])
 
     # In a process that follows

@@ -272,10 +272,9 @@ def _missing(path: str, what: str, *, is_fatal: bool = False) -> Problem:
     return Problem(path, "it is missing", f"Add {what}", is_fatal=is_fatal)
 
 
-def _wrong_type(path: str, value: Any, kind: type, *, is_fatal: bool = True) -> Problem:
-    return Problem(
-        path, f"it is {_format_value(value)}, not {_TYPE_NAMES[kind]}", f"Write {_TYPE_NAMES[kind]}", is_fatal=is_fatal
-    )
+def _wrong_type(path: str, value: Any, kind: type) -> Problem:
+    name = _TYPE_NAMES[kind]
+    return Problem(path, f"it is {_format_value(value)}, not {name}", f"Write {name}", is_fatal=True)
 
 
 def _warning(path: str, what: str, remedy: str) -> Problem:

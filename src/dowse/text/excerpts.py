@@ -131,17 +131,14 @@ def window_around(text: str, place: FoundWord, before: int, after: int, *, in_pa
     return start, end
 
 
-def best_window(
-    text: str, places: list[FoundWord], weights: Mapping[int, float], max_characters: int = PASSAGE_CHARACTERS
-) -> Window | None:
-    """Return the passage of about this length with the most important words; None without any."""
-    before = max_characters * CHARACTERS_BEFORE // PASSAGE_CHARACTERS
+def best_window(text: str, places: list[FoundWord], weights: Mapping[int, float]) -> Window | None:
+    """Return the passage with the most important words; None without any."""
 
     def cut(place: FoundWord) -> Window:
-        after = max_characters - min(before, place.start) - (place.end - place.start)
-        return window_around(text, place, before, max(0, after))
+        after = PASSAGE_CHARACTERS - min(CHARACTERS_BEFORE, place.start) - (place.end - place.start)
+        return window_around(text, place, CHARACTERS_BEFORE, max(0, after))
 
-    return next(iter(choose_windows(places, weights, 1, cut, reach=(before, max_characters))), None)
+    return next(iter(choose_windows(places, weights, 1, cut, reach=(CHARACTERS_BEFORE, PASSAGE_CHARACTERS))), None)
 
 
 def choose_windows(
