@@ -65,7 +65,7 @@ def test_while_modules_are_loaded(root: Path, module: str) -> None:
 
 def test_while_files_are_indexed(root: Path) -> None:
     ran = run_trapped(AT_THE_THIRD_FILE, "index", root, "--json")
-    assert (ran.code, ran.json["status"]) == (130, "interrupted")
+    assert (ran.code, ran.json["status"]) == (130, "incomplete")
     again = run_trapped(AT_THE_THIRD_FILE, "index", root)
     assert again.code in (0, 130)
     output = run_trapped("", "index", root, "--json")
@@ -94,7 +94,7 @@ def test_an_ignored_ctrl_c_stays_ignored(root: Path) -> None:
 def test_a_polite_kill_is_an_interrupt(root: Path) -> None:
     trap = AT_THE_THIRD_FILE.replace("interrupt()", "os.kill(os.getpid(), signal.SIGTERM)")
     ran = run_trapped(trap, "index", root, "--json")
-    assert (ran.code, ran.json["status"]) == (130, "interrupted")
+    assert (ran.code, ran.json["status"]) == (130, "incomplete")
 
 
 @pytest.mark.parametrize("command", [["index"], ["search", "--wait", "apple"], ["search", "--exact", "apple"]])

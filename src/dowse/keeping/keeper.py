@@ -68,7 +68,8 @@ class Keeper:
         session = self._started_session(project)
         unknown = ["."] if project.has_catalog else []
         pending = session.catch_up(project) if session else unknown
-        return [] if "." in pending and _is_current(project) else pending
+        is_quick = session.is_scan_quick if session else _has_quick_scan(project)
+        return [] if "." in pending and is_quick and _is_current(project) else pending
 
     def _started_session(self, project: ProjectIndex) -> WatchSession | None:
         """Return the session; wait a moment for one that is about to start, unless its first scan takes longer."""
@@ -151,10 +152,10 @@ def _has_quick_scan(project: ProjectIndex) -> bool:
 
 
 def _is_current(project: ProjectIndex) -> bool:
-    """Return whether a scan finds now that a complete index is equal to its files, where a scan is quick."""
+    """Return whether a scan finds now that a complete index is equal to its files."""
     try:
         is_complete = project.whole.fact("state") == "complete" and not project.is_being_updated()
-        return is_complete and _has_quick_scan(project) and project.whole.refresh() and not project.drift().pending
+        return is_complete and project.whole.refresh() and not project.drift().pending
     except (DowseError, OSError):  # the search meets the same problem, and reports it
         return False
 

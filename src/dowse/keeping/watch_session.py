@@ -75,6 +75,11 @@ class WatchSession:
         """How the index is kept fresh, without its pending paths."""
         return self._watched.status
 
+    @property
+    def is_scan_quick(self) -> bool:
+        """Whether a search may wait for a scan of the whole root."""
+        return self._watched.lost_events.is_scan_quick
+
     def pending_paths(self) -> tuple[str, ...]:
         """Return the pending paths in order, the root as a dot, with those that changed up to now."""
         self._watched.take_events()
