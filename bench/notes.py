@@ -79,7 +79,7 @@ def _measure(backend: str, count: int, queries: int) -> dict[str, Any]:
         ]
         text_bytes += sum(map(len, texts))
         began, begun = time.perf_counter(), time.process_time()
-        library.use("bench", lambda index, notes=notes: (index.add(notes), index.tidy()))  # type: ignore[misc]
+        library.use("bench", lambda index, notes=notes: index.add(notes))  # type: ignore[misc]
         seconds, worked = seconds + time.perf_counter() - began, worked + time.process_time() - begun
         del texts, notes
     after, _ = meter.memory(os.getpid())

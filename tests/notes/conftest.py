@@ -1,12 +1,11 @@
-"""Fixtures: an empty index of each backend, and limits small enough to make many segments."""
+"""Fixtures: an empty index of each backend, and a limit small enough to make many batches."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from dowse.notes import named_index as index_module
-from dowse.notes import segments
+from dowse.notes import postings
 from dowse.notes.named_index import NamedIndex
 from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry
@@ -43,8 +42,5 @@ def make(library: NotesRegistry, backend: str) -> Make:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lower the limits so that a few documents make a segment, and a few segments a merge."""
-    monkeypatch.setattr(index_module, "MAX_TAIL_TOKENS", 8)
-    monkeypatch.setattr(index_module, "BULK_TOKENS", 6)
-    monkeypatch.setattr(segments, "MERGE_SEGMENTS", 3)
-    monkeypatch.setattr(segments, "FULL_SEGMENT_TOKENS", 40)
+    """Lower the limit so that a few documents make a batch."""
+    monkeypatch.setattr(postings, "BATCH_TOKENS", 60)

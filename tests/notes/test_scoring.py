@@ -98,8 +98,6 @@ def test_whatever_was_added_and_deleted_answers_and_scores_are_those_of_the_naiv
         elif documents.pop(doc_id, None):
             index.delete(doc_id)
         if chance.random() < 0.3:
-            index.tidy()
-        if chance.random() < 0.3:
             assert found(index, queries[0]) == answer(documents, queries[0], NotesTokenizer())
     for query in queries:
         assert found(index, query) == answer(documents, query, NotesTokenizer())
@@ -120,7 +118,6 @@ def test_scores_do_not_depend_on_how_the_index_came_to_be(make: Make, library: N
     chance.shuffle(shuffled)
     other.add([make_note(doc_id, "something else first") for doc_id, _ in shuffled[:30]])
     other.add([make_note(doc_id, text) for doc_id, text in shuffled])
-    other.tidy()
     for query in ("one two three", "three two one", '"one two" four -ten', "+five six"):
         assert found(index, query) == found(other, query) == answer(documents, query, NotesTokenizer())
 
@@ -142,13 +139,25 @@ def test_adding_the_same_again_changes_no_bit(make: Make, library: NotesRegistry
 
 
 @pytest.mark.usefixtures("tiny")
-def test_segments_whose_documents_have_no_words_are_merged(make: Make) -> None:
-    index = make({"short": "x"})  # shorter than the minimum length of a token
-    index.add([make_note("long", "red red red red red red red")])
-    for doc_id in ("long", "short"):
+def test_documents_without_words_and_empty_batches_are_no_trouble(make: Make) -> None:
+    index = make(dict.fromkeys(["s1", "s2", "s3", "s4"], "x"))  # shorter than the minimum length of a token
+    index.add([make_note("long", "red " * 60)])
+    assert found(index, "red") == [("long", 60 * (math.log(5 / 2) + 1))]
+    for doc_id in ("long", "s1", "s4"):
         index.delete(doc_id)
-        index.tidy()
     assert found(index, "red") == []
+    with index.database.snapshot() as connection:
+        assert connection.execute("SELECT count(*) FROM postings").fetchone() == (0,)
+
+
+def test_the_first_by_id_of_many_equals_are_found_among_others(make: Make) -> None:
+    index = make()
+    index.add([make_note(f"d{number:03}", "red" if number % 3 else "green green") for number in range(90, -1, -1)])
+    index.add([make_note("e", "red red")])
+    expected = ["e", *(f"d{number:03}" for number in range(90) if number % 3)]
+    for k in (1, 2, 5, 60):
+        assert [doc_id for doc_id, _ in found(index, "red", k)] == expected[:k]
+    assert [doc_id for doc_id, _ in found(index, "red green", 40)[31:]] == expected[:9]
 
 
 def test_one_id_twice_in_a_bulk_is_the_last_of_them(make: Make) -> None:

@@ -88,7 +88,6 @@ def add(
     note = make_note(doc_id, content, _parse_object("--metadata", metadata))
     with _open_registry() as registry:
         (added,) = registry.use(name, lambda index: index.add([note]))
-        registry.use(name, lambda index: index.tidy())
     if as_json:
         return CommandReply(added.as_json())
     show(f"{added.doc_id}: {added.status}, {pluralize(added.token_count, 'token')}")
@@ -197,7 +196,6 @@ def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> 
                 registry.use(name, lambda index, doc_id=doc_id: index.document(doc_id))  # type: ignore[misc]
             for doc_id in doc_ids:
                 registry.use(name, lambda index, doc_id=doc_id: index.delete(doc_id))  # type: ignore[misc]
-            registry.use(name, lambda index: index.tidy())
             if as_json:
                 return CommandReply({"status": "deleted", "index_name": name, "doc_ids": list(doc_ids)})
             show(f"Deleted {pluralize(len(doc_ids), 'document')} of {name}.")
@@ -265,7 +263,6 @@ def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int
             while batch := list(islice(found, BATCH_DOCUMENTS)):
                 for added in registry.use(name, lambda index, batch=batch: index.add(batch)):  # type: ignore[misc]
                     counts[added.status] += 1
-                registry.use(name, lambda index: index.tidy())
                 progress(sum(counts.values()), total)
     if as_json:
         return CommandReply(

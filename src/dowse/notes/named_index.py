@@ -2,22 +2,19 @@
 
 import json
 import sqlite3
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dowse.errors import DowseError, NotFound, StoreDamaged, UsageError
-from dowse.notes import segments
+from dowse.errors import NotFound, SnapshotGone, StoreDamaged, UsageError
 from dowse.notes.filters import Filter
-from dowse.notes.limits import BULK_TOKENS, DEFAULT_K, MAX_TAIL_TOKENS
-from dowse.notes.notes_database import NotesDatabase
+from dowse.notes.limits import DEFAULT_K
+from dowse.notes.notes_database import LAYOUT, NotesDatabase
 from dowse.notes.notes_documents import AddedNote, NewNote, StoredNote
 from dowse.notes.notes_search import Fits, NotesAnswer, NotesSearch, search_notes
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
-from dowse.notes.notes_writer import NotesWriter
+from dowse.notes.notes_writer import delete_note, put_notes
 from dowse.notes.scoring import CheckCancelled
-from dowse.notes.snapshots import SnapshotCache, read_state
 
 _EXPORT_PAGE_DOCUMENTS = 500
 """Documents that an export reads with one query."""
@@ -58,8 +55,13 @@ class NamedIndex:
         self.backend = backend
         self.database = database
         with database.snapshot() as connection:
-            read_state(connection)
+            _read_counts(connection)
             facts = dict(connection.execute("SELECT key, value FROM facts").fetchall())
+        if facts.get("layout") != LAYOUT:
+            raise StoreDamaged(
+                f"The index {name} has a format that this version of dowse does not read. Delete the index, or use it "
+                "with the version that wrote it."
+            )
         try:
             self._created = facts["created"]
             self.tokenizer = parse_tokenizer_config(json.loads(facts["tokenizer"]))
@@ -68,10 +70,6 @@ class NamedIndex:
                 f"The index {name} is damaged: its settings cannot be read. Restore the file from a backup, or delete "
                 "the index."
             ) from error
-        self._snapshots = SnapshotCache(self.tokenizer)
-        self._tidying = threading.Lock()
-        self.is_tidy = True
-        """Whether this process knows of nothing to merge."""
 
     # Changing the index
 
@@ -80,59 +78,21 @@ class NamedIndex:
         unique = {note.doc_id: note for note in notes}
         tokens = {doc_id: self.tokenizer.tokens(note.content) for doc_id, note in unique.items()}
         with self.database.transaction() as connection:
-            state = read_state(connection)
-            writer = NotesWriter(connection, state)
-            existing, known = writer.put([(note, tokens[note.doc_id]) for note in unique.values()])
-            if writer.tail_tokens > MAX_TAIL_TOKENS or sum(map(len, known.values())) > BULK_TOKENS:
-                writer.flushed = segments.flush(connection, self.tokenizer, state.flushed, known)
-                writer.tail_tokens = 0
-            writer.finish()
-        self.is_tidy = self.is_tidy and writer.is_tidy
+            _read_counts(connection)
+            existing = put_notes(connection, self.tokenizer, [(note, tokens[note.doc_id]) for note in unique.values()])
         return _make_added(notes, existing, self.tokenizer, tokens)
 
     def delete(self, doc_id: str) -> None:
         """Delete a document."""
         with self.database.transaction() as connection:
-            writer = NotesWriter(connection, read_state(connection))
-            if not writer.delete(doc_id):
+            _read_counts(connection)
+            if not delete_note(connection, self.tokenizer, doc_id):
                 raise NotFound(f"Document not found: {doc_id}")
-            writer.finish()
-        self.is_tidy = self.is_tidy and writer.is_tidy
-
-    def tidy(self) -> None:
-        """Merge segments where it pays. Meant for the background; a failure does no harm."""
-        if self.is_tidy or not self._tidying.acquire(blocking=False):
-            return
-        self.is_tidy = True
-        try:
-            while self._merge_once():
-                pass
-        except (DowseError, sqlite3.Error):
-            pass  # no disk space, or the index was deleted: the next change tries again
-        finally:
-            self._tidying.release()
-
-    def _merge_once(self) -> bool:
-        """Merge some segments; return whether anything was merged."""
-        with self.database.snapshot() as connection:
-            segment_set = self._snapshots.segment_set(connection)
-            chosen = segments.choose_merge(segment_set.sizes())
-            if not chosen:
-                return False
-            merge = segments.prepare_merge(connection, chosen, segment_set.dead)
-        with self.database.transaction() as connection:
-            state = read_state(connection)
-            is_applied = segments.apply_merge(connection, merge)
-            if is_applied:
-                writer = NotesWriter(connection, state)
-                writer.is_changed = True
-                writer.finish()
-        return is_applied
 
     def mark_deleted(self) -> None:
         """Mark the index as deleted, for every process that has it open."""
         with self.database.transaction() as connection:
-            read_state(connection)
+            _read_counts(connection)
             connection.execute("UPDATE state SET is_deleted = 1")
 
     # Reading the index
@@ -149,10 +109,10 @@ class NamedIndex:
     ) -> NotesAnswer:
         """Return the documents that match a query, best first, as many as fit."""
         with self.database.snapshot() as connection:
-            snapshot = self._snapshots.current(connection)
+            documents, _, _ = _read_counts(connection)
             return search_notes(
                 connection,
-                snapshot,
+                documents,
                 self.tokenizer,
                 NotesSearch(text, k, offset, conditions),
                 check_cancelled=check_cancelled,
@@ -163,7 +123,7 @@ class NamedIndex:
         """Return a document as it was added."""
         find = "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) WHERE doc_id = ?"
         with self.database.snapshot() as connection:
-            read_state(connection)
+            _read_counts(connection)
             if row := connection.execute(find, (doc_id,)).fetchone():
                 return _make_stored(row)  # in the snapshot, which recognizes damage by an odd value
         raise NotFound(f"Document not found: {doc_id}")
@@ -175,7 +135,7 @@ class NamedIndex:
             "WHERE doc_id > ? ORDER BY doc_id LIMIT ?"
         )
         with self.database.snapshot() as connection:
-            read_state(connection)
+            _read_counts(connection)
             after = ""
             while rows := connection.execute(find, (after, _EXPORT_PAGE_DOCUMENTS)).fetchall():
                 yield from map(_make_stored, rows)
@@ -184,20 +144,21 @@ class NamedIndex:
     def info(self) -> IndexInfo:
         """Return the name, configuration and size of the index."""
         with self.database.snapshot() as connection:
-            state = read_state(connection)
-        return IndexInfo(
-            self.name, self.backend, self.tokenizer, state.documents, state.tokens, state.text_bytes,
-            self.database.size_bytes(), self._created,
-        )  # fmt: skip
-
-    def release(self) -> None:
-        """Release memory and files that the next query can load again."""
-        self._snapshots.clear()
-        self.database.release_memory()
+            counts = _read_counts(connection)
+        return IndexInfo(self.name, self.backend, self.tokenizer, *counts, self.database.size_bytes(), self._created)
 
     def close(self) -> None:
         """Close the index. An index in memory is lost."""
         self.database.close()
+
+
+def _read_counts(connection: sqlite3.Connection) -> tuple[int, int, int]:
+    """Return the documents, tokens and bytes of an index. Raise SnapshotGone if the index was deleted."""
+    *counts, is_deleted = connection.execute("SELECT documents, tokens, text_bytes, is_deleted FROM state").fetchone()
+    if is_deleted:
+        raise SnapshotGone("The index was deleted.")
+    documents, tokens, text_bytes = counts
+    return documents, tokens, text_bytes
 
 
 def _make_added(

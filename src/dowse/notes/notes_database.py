@@ -15,27 +15,25 @@ from dowse.sqlite_database import SqliteDatabase, run_steps, transaction
 APPLICATION_ID = 0x646F776E
 """Spells `down`; distinguishes a named index from a project's catalog and from any other database."""
 
+LAYOUT = "places"
+"""The fact that tells these tables from those of an unreleased version, which had the same format number."""
 STEPS = (
     """
     CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-    -- Documents with ids up to `flushed` are in segments, later ones in the tail. Every change increments `version`.
+    -- Documents with ids up to `posted` are in batches, in the table `postings`.
     CREATE TABLE state (
-        version INTEGER NOT NULL, flushed INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL,
-        tail_tokens INTEGER NOT NULL, text_bytes INTEGER NOT NULL, is_deleted INTEGER NOT NULL);
-    INSERT INTO state VALUES (0, 0, 0, 0, 0, 0, 0);
+        posted INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL, text_bytes INTEGER NOT NULL,
+        is_deleted INTEGER NOT NULL);
+    INSERT INTO state VALUES (0, 0, 0, 0, 0);
     -- Rows are never updated: new content is a new row with a new id, and ids are never reused.
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY AUTOINCREMENT, doc_id TEXT NOT NULL UNIQUE, tokens INTEGER NOT NULL,
         metadata TEXT NOT NULL);
     CREATE TABLE contents (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
-    CREATE TABLE segments (
-        number INTEGER PRIMARY KEY AUTOINCREMENT, ids BLOB NOT NULL, ranks BLOB NOT NULL, lengths BLOB NOT NULL);
-    -- A block of postings: its tokens, one per line, and numbers in the order of the tokens.
+    -- The first id of each batch of documents.
+    CREATE TABLE batches (first INTEGER PRIMARY KEY);
     CREATE TABLE postings (
-        segment INTEGER NOT NULL, first TEXT NOT NULL, tokens TEXT NOT NULL, held BLOB NOT NULL, placed BLOB NOT NULL,
-        documents BLOB NOT NULL, counts BLOB NOT NULL, positions BLOB NOT NULL, PRIMARY KEY (segment, first));
-    -- Documents that were deleted from the index but are still in a segment.
-    CREATE TABLE dead (id INTEGER PRIMARY KEY);
+        batch INTEGER NOT NULL, token TEXT NOT NULL, places BLOB NOT NULL, PRIMARY KEY (batch, token)) WITHOUT ROWID;
     """,
 )
 
@@ -52,10 +50,6 @@ class NotesDatabase(Protocol):
         ...
 
     def size_bytes(self) -> int: ...
-
-    def release_memory(self) -> None:
-        """Release memory and files that are not in use."""
-        ...
 
     def close(self) -> None: ...
 
@@ -102,9 +96,6 @@ class MemoryDatabase:
         pages: int = self._connection.execute("PRAGMA page_count").fetchone()[0]
         return pages * self._page_bytes
 
-    def release_memory(self) -> None:
-        """Do nothing: the memory holds the only copy."""
-
     def close(self) -> None:
         with self._lock:
             self._connection.close()
@@ -143,4 +134,4 @@ class DiskDatabase(SqliteDatabase):
 
 def make_tables(connection: sqlite3.Connection, facts: dict[str, str]) -> None:
     """Create the tables of a new, empty index."""
-    run_steps(connection, STEPS, APPLICATION_ID, **facts)
+    run_steps(connection, STEPS, APPLICATION_ID, layout=LAYOUT, **facts)

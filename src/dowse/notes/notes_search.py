@@ -2,20 +2,19 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from dowse.notes.filters import Filter, holds
 from dowse.notes.highlights import find_highlights
-from dowse.notes.notes_postings import Flags
 from dowse.notes.notes_query import tokenize_query
 from dowse.notes.notes_tokens import NotesTokenizer
-from dowse.notes.scoring import CheckCancelled, IdFilter, Match, score_documents
-from dowse.notes.segment_readers import Ids
-from dowse.notes.snapshots import IndexSnapshot
+from dowse.notes.postings import Flags, Numbers, is_in
+from dowse.notes.scoring import CheckCancelled, ScoredNotes, score_documents
 from dowse.query_syntax import Query, parse_query
 
 _ROWS_PER_QUERY = 500
@@ -69,7 +68,7 @@ Fits = Callable[[NoteResult], bool]
 
 def search_notes(
     connection: sqlite3.Connection,
-    snapshot: IndexSnapshot,
+    documents: int,
     tokenizer: NotesTokenizer,
     request: NotesSearch,
     *,
@@ -81,15 +80,12 @@ def search_notes(
     query = tokenize_query(parsed, tokenizer)
     if not query.positive:
         return NotesAnswer(0, parsed, query.ignored)
-    documents = snapshot.state.documents
-    id_filter = (
-        _make_id_filter(connection, request.conditions, documents, check_cancelled) if request.conditions else None
-    )
+    found = score_documents(connection, tokenizer, documents, query, check_cancelled)
+    if request.conditions:
+        is_kept = _filter_ids(connection, found.ids, request.conditions, documents, check_cancelled)
+        found = replace(found, ids=found.ids[is_kept], scores=found.scores[is_kept])
     end = request.offset + request.k
-    found = score_documents(
-        snapshot.readers(connection), documents, query, end, id_filter=id_filter, check_cancelled=check_cancelled
-    )
-    page = _sort_matches(connection, found.best, end)[request.offset : end]
+    page = _sort_best(connection, found, documents, end)[request.offset : end]
     results = []
     for score, doc_id, number in page:
         check_cancelled()
@@ -99,17 +95,35 @@ def search_notes(
         if not fits(result):
             break
         results.append(result)
-    return NotesAnswer(found.total, parsed, query.ignored, tuple(results))
+    return NotesAnswer(len(found.ids), parsed, query.ignored, tuple(results))
 
 
-def _sort_matches(connection: sqlite3.Connection, best: Sequence[Match], limit: int) -> list[tuple[float, str, int]]:
-    """Return the score, doc_id and id of the best matches, in order. Ids are read only for scores within the limit."""
-    scores = sorted((match.score for match in best), reverse=True)
-    min_score = scores[limit - 1] if len(scores) > limit else 0.0
-    candidates = {match.id: match.score for match in best if match.score >= min_score}
-    doc_ids = _read_column(connection, "doc_id", list(candidates))
-    matches = [(candidates[number], doc_id, number) for number, doc_id in doc_ids]
+def _sort_best(
+    connection: sqlite3.Connection, found: ScoredNotes, documents: int, limit: int
+) -> list[tuple[float, str, int]]:
+    """Return the score, doc_id and id of the best documents, in order."""
+    ids, scores = found.ids, found.scores
+    if len(ids) > limit:
+        min_score = np.partition(scores, -limit)[-limit]
+        is_above, is_equal = scores > min_score, scores == min_score
+        equal = _first_by_doc_id(connection, ids[is_equal], documents, limit - int(np.count_nonzero(is_above)))
+        is_best = is_above | is_in(ids, equal)
+        ids, scores = ids[is_best], scores[is_best]
+    doc_ids = dict(_read_column(connection, "doc_id", ids.tolist()))
+    matches = [(score, doc_ids[number], number) for score, number in zip(scores.tolist(), ids.tolist(), strict=True)]
     return sorted(matches, key=lambda match: (-match[0], match[1]))
+
+
+def _first_by_doc_id(connection: sqlite3.Connection, ids: Numbers, documents: int, count: int) -> Numbers:
+    """Return the documents with the lowest doc_id: of few, all ids are read; of many, some of the first have them."""
+    if len(ids) ** 2 < count * documents:
+        by_doc_id = sorted((doc_id, number) for number, doc_id in _read_column(connection, "doc_id", ids.tolist()))
+        chosen: Iterable[int] = (number for _, number in by_doc_id)
+    else:
+        wanted = set(ids.tolist())
+        in_order = connection.execute("SELECT id FROM documents ORDER BY doc_id")
+        chosen = (number for (number,) in in_order if number in wanted)
+    return np.sort(np.fromiter(islice(chosen, count), np.int64))
 
 
 def _read_document(connection: sqlite3.Connection, number: int) -> tuple[str, str]:
@@ -118,33 +132,25 @@ def _read_document(connection: sqlite3.Connection, number: int) -> tuple[str, st
     return row
 
 
-def _make_id_filter(
-    connection: sqlite3.Connection, conditions: Filter, documents: int, check_cancelled: CheckCancelled
-) -> IdFilter:
-    """Return a filter by conditions. Metadata that several documents share is evaluated once."""
+def _filter_ids(
+    connection: sqlite3.Connection, ids: Numbers, conditions: Filter, documents: int, check_cancelled: CheckCancelled
+) -> Flags:
+    """Return which documents meet conditions. Metadata that several documents share is evaluated once."""
     verdicts: dict[str, bool] = {}
-
-    def id_filter(ids: Ids) -> Flags:
-        is_kept = np.zeros(len(ids), dtype=bool)
-        places = {number: place for place, number in enumerate(ids.tolist())}
-        is_dense = len(ids) * _DENSE_FACTOR > documents
-        rows = _read_metadata_range(connection, ids) if is_dense else _read_column(connection, "metadata", list(places))
-        for count, (number, metadata) in enumerate(rows):
-            if count % 1000 == 0:
-                check_cancelled()
-            place = places.get(number)
-            if place is not None:
-                if metadata not in verdicts:
-                    verdicts[metadata] = holds(conditions, json.loads(metadata))
-                is_kept[place] = verdicts[metadata]
-        return is_kept
-
-    return id_filter
-
-
-def _read_metadata_range(connection: sqlite3.Connection, ids: Ids) -> Iterator[tuple[int, str]]:
-    query = "SELECT id, metadata FROM documents WHERE id BETWEEN ? AND ?"
-    return iter(connection.execute(query, (int(ids.min()), int(ids.max()))))
+    is_kept = np.zeros(len(ids), dtype=bool)
+    places = {number: place for place, number in enumerate(ids.tolist())}
+    is_dense = len(ids) * _DENSE_FACTOR > documents
+    every = "SELECT id, metadata FROM documents"
+    rows = connection.execute(every) if is_dense else _read_column(connection, "metadata", list(places))
+    for count, (number, metadata) in enumerate(rows):
+        if count % 1000 == 0:
+            check_cancelled()
+        place = places.get(number)
+        if place is not None:
+            if metadata not in verdicts:
+                verdicts[metadata] = holds(conditions, json.loads(metadata))
+            is_kept[place] = verdicts[metadata]
+    return is_kept
 
 
 def _read_column(connection: sqlite3.Connection, column: str, ids: Sequence[int]) -> Iterator[tuple[int, str]]:

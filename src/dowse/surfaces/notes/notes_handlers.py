@@ -3,7 +3,6 @@
 import json
 import threading
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dowse.errors import DowseError, InvalidArgument, InvalidDocuments, SearchStopped, UsageError
@@ -161,11 +160,8 @@ class NotesSurface:
             stop.set()
 
     async def _change(self, name: str, work: "Callable[[NamedIndex], Got]") -> Got:
-        """Change an index; merge its segments in the background if needed."""
-        done, is_tidy = await self._do(lambda library, _: library.use(name, lambda index: (work(index), index.is_tidy)))
-        if not is_tidy:
-            threading.Thread(target=partial(_tidy, self._opened(), name), name="dowse-tidy", daemon=True).start()
-        return done
+        """Change an index."""
+        return await self._do(lambda library, _: library.use(name, work))
 
     def _opened(self) -> "NotesRegistry":
         with self._opening:
@@ -206,13 +202,6 @@ def _notes(values: list[Any]) -> list[Any]:
         message = f"{len(errors)} of {len(values)} documents are invalid, so none was added."
         raise InvalidDocuments(message, errors[:100])
     return notes
-
-
-def _tidy(library: "NotesRegistry", name: str) -> None:
-    try:
-        library.use(name, lambda index: index.tidy())
-    except DowseError:
-        return  # deleted meanwhile
 
 
 class _Page:
