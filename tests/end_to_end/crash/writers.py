@@ -192,7 +192,7 @@ class Site(Writer):
         write_tree(self.folder / "site", pages)
         where = ["--output", str(self.folder / "public" / "index.json"), "--name", "Fruit", "--domain", "a.org"]
         (self.folder / "public").mkdir(exist_ok=True)
-        return ["site", "build", str(self.folder / "site"), "--generator", "markdown", *where]
+        return ["site", "build", str(self.folder / "site"), *where]
 
     def state(self) -> object:
         file = self.folder / "public" / "index.json"
