@@ -92,6 +92,7 @@ speed: .venv/installed ## time, memory and size of everything; CORPORA names a f
 	$(RUN) -m bench "$(CORPORA)"
 	$(RUN) -m bench.search "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.cold --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --semble .bench/semble
+	$(RUN) -m bench.growing --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.serve "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.calls "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"

@@ -37,6 +37,7 @@ CRASHES = (sys.executable, "-c", "import sys; print('no memory is left'); sys.ex
 SERVER = """
 import sys, time
 from pathlib import Path
+from dowse.encoding_worker import client
 from dowse.encoding_worker.client import EncodingClient
 encoder = EncodingClient()
 encoder.encode_indexes([Path(sys.argv[1])])
@@ -66,9 +67,6 @@ def test_all_chunks_get_their_vectors_and_questions_find_them(
 ) -> None:
     project, encoder = indexed(root), start()
     assert encoding_progress(project).state == "waiting"
-    assert (
-        encoder.encode_query(MINILM_VERSION, "fruit", 5.0) is None
-    )  # no process runs yet, and the query does not wait for it
     encoder.encode_indexes([project.root])
     wait_until(lambda: is_complete(project))
     assert project.store.vector_counts(STATIC_VERSION) == project.store.vector_counts(MINILM_VERSION) == (3, 3)
@@ -76,6 +74,17 @@ def test_all_chunks_get_their_vectors_and_questions_find_them(
     vector = wait_for_query(encoder, "take the skin off an orange")
     (hit,) = project.store.nearest(MINILM_VERSION, vector, 1)
     assert project.store.documents_by_id([hit.document_id])[hit.document_id].path == "guide.md"
+
+
+def test_the_first_question_waits_for_the_model_for_a_moment(
+    root: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An assistant asks once for each question: in fourteen sessions the model took part in no reply."""
+    indexed(root)
+    monkeypatch.setattr(client, "LOADING_SECONDS", 60.0)
+    assert start().encode_query(MINILM_VERSION, "fruit", 5.0) is not None
+    monkeypatch.setattr(client, "LOADING_SECONDS", 0.0)
+    assert start().encode_query(MINILM_VERSION, "fruit", 5.0) is None
 
 
 def test_its_vectors_are_those_of_the_encoder(root: Path, indexed: Indexed, start: StartEncoder) -> None:
@@ -172,7 +181,7 @@ def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
     assert encoder.problem is None
     encoder.encode_if_needed(project)
     assert encoder.process_id is None  # no process is started without work
-    assert encoder.encode_query(MINILM_VERSION, "peel", 5.0) is None
+    assert encoder.start_query(MINILM_VERSION, "peel")
     wait_for_query(encoder, "peel")
 
 

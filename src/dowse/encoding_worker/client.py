@@ -25,6 +25,8 @@ MAX_CACHED_QUERIES = 300
 """Vectors of queries that are remembered: 0.5 MB."""
 MAX_WAITING_QUERIES = 64
 """While this many queries wait for their vectors, the next one goes without."""
+LOADING_SECONDS = 1.5
+"""How long queries wait for a process after its start: it loads the model in about 0.7 s on a quiet machine."""
 HUNG_SECONDS = 60.0
 """A process that has not answered for this long is killed."""
 MAX_PRIORITY_PATHS = 50
@@ -128,12 +130,33 @@ class EncodingClient:
                 return _no_vector
             if self._process is None or version not in self._process.loaded:
                 self._send({"load": version})
-                problem = self._unavailable.get(version)
-                return _refuse(problem) if problem else _no_vector
+                problem, process = self._unavailable.get(version), self._process
+                return (
+                    _refuse(problem)
+                    if problem
+                    else lambda seconds: self._ask_when_loaded(process, version, text, seconds)
+                )
             number, query = next(self._query_numbers), _PendingQuery(self._process, version, text, time.monotonic())
             self._queries[number] = query
             self._send({"ask": number, "version": version, "text": text})
         return query.wait
+
+    def _ask_when_loaded(
+        self, process: EncodingProcess | None, version: str, text: str, seconds: float
+    ) -> "Vectors | None":
+        """Wait for a process that has just been started, so that a first question has the model too."""
+        while process and process.is_available and version not in process.loaded and version not in self._unavailable:
+            if time.monotonic() > process.started + LOADING_SECONDS:
+                return None
+            time.sleep(0.01)
+        is_loaded = process is not None and version in process.loaded
+        return self.start_query(version, text)(seconds) if is_loaded else None
+
+    def load(self, version: str) -> None:
+        """Have an encoder loaded before the first query."""
+        with self._lock:
+            if self._start():
+                self._send({"load": version})
 
     def prioritize(self, root: Path, paths: Iterable[str]) -> None:
         """Encode the files that a search found before all others."""

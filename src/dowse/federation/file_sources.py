@@ -66,13 +66,14 @@ class _FileSource:
         """Search the index as it is; return whether that is possible. A search that follows repairs a damaged index."""
         with contextlib.suppress(DowseError):
             if index.exists and not index.is_being_updated():
+                if (version := load_vectors(index)) and self._served.encoder:
+                    self._served.encoder.load(version)  # it takes longest, and runs beside the rest
                 self._find(index, query)
-                load_vectors(index)
                 return True
         return False
 
     def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
-        return search_now(index, query.query, self._options(index, query), self._served.encoder)
+        return search_now(index, query.query, self._options(index, query))
 
     async def list_items(self) -> list[ListedItem]:
         return await self._served.ask_fresh(lambda index, _: self._list(index), self.view)
@@ -232,7 +233,7 @@ class DocumentsSearchSource(_FileSource):
         return SourceResult(tuple(items), found.coverage, self._pending(pending), matches.corrected, warnings)
 
     def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
-        return find_documents(index, DocumentQuery(query.query, limit=query.limit), 0, self._served.encoder)
+        return find_documents(index, DocumentQuery(query.query, limit=query.limit))
 
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""

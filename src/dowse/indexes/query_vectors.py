@@ -144,10 +144,13 @@ def encode_query(
     return QueryVectors(wait)
 
 
-def load_vectors(index: ProjectIndex) -> None:
-    """Load the vectors of the model that queries are compared with, even if the model itself is not ready yet."""
-    if version := serving_version(index.store, index.settings):
-        index.store.encoded_documents(version, frozenset([1]))  # of any documents: that loads all
+def load_vectors(index: ProjectIndex) -> str | None:
+    """Load the vectors of the model that queries are compared with; return its version if there are any."""
+    version = serving_version(index.store, index.settings)
+    if version is None or not index.store.vector_counts(version)[0]:
+        return None
+    index.store.encoded_documents(version, frozenset([1]))  # of any documents: that loads all
+    return version
 
 
 def plain_text(query: SearchQuery) -> str:
