@@ -1,4 +1,4 @@
-"""What the commands about archives share: the open database, and the printing of documents and citations."""
+"""The commands about archives: the database that they open, and how they print documents and citations."""
 
 import contextlib
 import html

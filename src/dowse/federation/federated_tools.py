@@ -147,5 +147,5 @@ _FOUND = reply(
 )
 _FETCHED = reply(("id", "text"), id=TEXT, title=TEXT, text=TEXT, url=TEXT, metadata=_OBJECT)
 SOURCES: dict[str, Schema] = {"sources": _LIST}
-"""What the reply of the status tool has beside that about the projects."""
+"""The part of the status reply that is not about the projects."""
 _STATUS = reply(("status",), status=TEXT, **SOURCES)

@@ -22,7 +22,7 @@ Flags = npt.NDArray[np.bool_]
 _PLACE = np.dtype("<i8")
 _ID_SHIFT = 32
 _DOCUMENT_TOKENS = 20
-"""What a document without tokens counts as in a batch."""
+"""The number of tokens that a document without tokens counts as in a batch."""
 
 
 def insert_postings(connection: sqlite3.Connection, tokenizer: NotesTokenizer, known: dict[int, list[str]]) -> None:

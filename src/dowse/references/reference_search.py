@@ -68,7 +68,7 @@ class References:
     overrides: list[Place] = field(default_factory=list)
     """Definitions of the name in classes that extend those of the definitions."""
     owners: list[NameOwner] = field(default_factory=list)
-    """What defines a name that is too common to list its uses; they are then only counted."""
+    """A definition of a name that is too common to list its uses; they are then only counted."""
     uses: list[Place] = field(default_factory=list)
     total: int = 0
     files: int = 0
