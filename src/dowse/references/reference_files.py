@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from dowse.chunking.source_references import DECLARATION, DEFINITION, TYPED, Import, SourceReferences, Use
 from dowse.store.reference_database import ReferenceDatabase, ReferenceRow
@@ -33,11 +32,10 @@ class SourceFile:
         """The name of the languages that use each other's names."""
         return FAMILIES.get(self.language, self.language)
 
-    @property
+    @cached_property
     def folder(self) -> str:
         """The folder of the file; empty for the root."""
-        folder = str(PurePosixPath(self.path).parent)
-        return "" if folder == "." else folder
+        return self.path.rpartition("/")[0]
 
     @cached_property
     def definitions(self) -> list[Use]:
