@@ -315,7 +315,8 @@ class ProjectIndex(OpenedIndex):
         if before is None:
             write_sidecar_files(self.folder, self.root, store, is_full=False)  # lists the project from the start
         store.set_fact("state", "running")
-        record_start(store, sum(store.totals(kind).documents for kind in KINDS))
+        sizes = [entry.stat.size for entry in (*drift.new, *drift.changed)]
+        record_start(store, sum(store.totals(kind).documents for kind in KINDS), sizes)
         try:
             with comparing(self.kept_source, store, self.table):
                 report = update_index(self.kept_source, store, progress, drift=drift, first=first, table=self.table)

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ files take (0.6 to 1.7 s), and rarely more."""
 _FACT = "began"
 MIN_SECONDS = 3.0
 MIN_SHARE = 0.05
-"""A run says nothing about its speed before it took so long and did so much."""
+"""A run says nothing about its speed before it took so long and did so much; until then the sizes of the files do."""
 
 
 def indexing_seconds(sizes: Sequence[int], slower: float = 1.0) -> float:
@@ -23,17 +24,19 @@ def indexing_seconds(sizes: Sequence[int], slower: float = 1.0) -> float:
     return BASE_SECONDS + slower * (SECONDS_PER_FILE * len(sizes) + sum(sizes) / BYTES_PER_SECOND)
 
 
-def record_start(store: "LocalStore", files: int) -> None:
-    """Record that a run begins now, with this many files in the index."""
-    store.set_fact(_FACT, json.dumps([time.time(), files]))
+def record_start(store: "LocalStore", files: int, sizes: Sequence[int] = ()) -> None:
+    """Record that a run begins now, with this many files in the index and files of these sizes to index."""
+    store.set_fact(_FACT, json.dumps([time.time(), files, indexing_seconds(sizes) if sizes else 0.0]))
 
 
 def seconds_left(store: "LocalStore", files: int, expected: int) -> int | None:
     """Return about how many seconds the run takes from now on; None if nothing can be said yet."""
-    began, before = json.loads(store.fact(_FACT) or "[0, 0]")
+    began, before, estimate = [*json.loads(store.fact(_FACT) or "[0, 0]"), 0.0][:3]
     elapsed, done = time.time() - began, files - before
-    if not began or elapsed < MIN_SECONDS or done <= MIN_SHARE * (expected - before) or files >= expected:
+    if not began or files >= expected:
         return None
+    if elapsed < MIN_SECONDS or done <= MIN_SHARE * (expected - before):
+        return ceil(estimate - elapsed) if elapsed < estimate / 2 else None  # later on, it was wrong
     return int(elapsed * (expected - files) / done)
 
 
