@@ -34,7 +34,7 @@ def test_a_project_is_not_being_indexed_while_its_documents_are(tmp_path: Path) 
     root = write_tree(tmp_path / "fruit", {"a.py": "def apple(): ...\n", "b.md": "# Pears\n"})
     with contextlib.closing(ServedIndex(root, "fruit")) as served:
         run = served.start_run(view=View.DOCUMENTS)
-        assert not served.is_indexing_project
+        assert served.progress(View.PROJECT) is None
         assert run.wait(60)
     with contextlib.closing(ProjectIndex(root)) as index, index._turn.held(1):
         assert index.is_being_updated()
@@ -50,10 +50,11 @@ def test_a_run_for_documents_alone_makes_no_index_of_the_project(
     index = ProjectIndex(served.root)
     index.folder.mkdir(parents=True)
     with Lock(index.folder / "index.lock").held(1.0):
-        assert served.is_making_project(index)  # another process does, and nothing says what for
-        monkeypatch.setattr(served_index, "start_run", lambda *_: SimpleNamespace(is_running=True, stop=lambda: None))
+        assert served.is_making(index)  # another process does, and nothing says what for
+        run = SimpleNamespace(is_running=True, stop=lambda: None, done=0, total=0)
+        monkeypatch.setattr(served_index, "start_run", lambda *_: run)
         served.start_run(view=View.DOCUMENTS)
-        assert not served.is_making_project(index)
+        assert not served.is_making(index)
         served.start_run(view=View.PROJECT)
-        assert served.is_making_project(index)
+        assert served.is_making(index)
     served.close()

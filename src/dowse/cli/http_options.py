@@ -121,7 +121,7 @@ def serve_over_http(
     page = BrowserPage(composed.source_list, sessions, access)
     host_text = f"[{host}]" if ":" in host else host
     address = f"http://{host_text}:{port}"
-    app = make_app(composed.server(), composed.health, admission, rate, page.routes())
+    app = make_app(composed.server(is_over_http=True), composed.health, admission, rate, page.routes())
 
     def announce() -> None:
         say(f"dowse: serving {composed.names()} at {address}/mcp")

@@ -70,6 +70,8 @@ async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> 
     chosen = _choose(known, asked.source) if asked.source else known
     left_out = {source.name: why for source in chosen if (why := source.unsupported_filter(asked.query))}
     able = [source for source in chosen if source.name not in left_out]
+    names = frozenset(source.name for source in able)
+    asked = replace(asked, query=replace(asked.query, asked=names))
     limit = asked.query.limit
     share = limit if len(able) < SHARED_FROM else ceil(SHARE * limit)
     answers, silent = await _ask_each(able, lambda source: source.search(_query_for(source, asked, share)))

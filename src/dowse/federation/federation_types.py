@@ -23,6 +23,8 @@ class SourceQuery:
     since: date | None = None
     until: date | None = None
     kind: Kind | None = None
+    asked: frozenset[str] = frozenset()
+    """The names of all sources that are asked."""
 
     @property
     def text(self) -> str:
@@ -113,6 +115,8 @@ class SourceStatus:
     problem: str | None = None
     encoding: Mapping[str, Any] | None = None
     """Progress of its encoding, if it has vectors."""
+    growth: Coverage | None = None
+    """How far its index is, while it does not have all files yet."""
 
     @property
     def is_indexed_on_demand(self) -> bool:

@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +19,13 @@ from dowse.federation.federation_types import (
     SourceStatus,
 )
 from dowse.federation.result_ids import id_of, source_name
-from dowse.indexes.document_search import DocumentQuery, find_documents, read_now
+from dowse.indexes.document_search import (
+    DocumentQuery,
+    DocumentResults,
+    find_documents,
+    find_indexed_documents,
+    read_now,
+)
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
 from dowse.indexes.query_vectors import load_vectors
@@ -32,7 +39,7 @@ from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.surfaces.project.path_search import relative_pattern
-from dowse.types import Document, Entry, Stat, View
+from dowse.types import Coverage, Document, Entry, Stat, View
 from dowse.visible_text import one_line
 
 MAX_LINE_CHARACTERS = 300
@@ -47,6 +54,7 @@ class _FileSource:
 
     kind: SourceKind
     view = View.PROJECT
+    counted = "files"
 
     def __init__(self, service: Service, served: ServedIndex) -> None:
         self.name = source_name(self.kind, served.name)
@@ -153,10 +161,25 @@ class _FileSource:
         return await self._served.ask(self._status, self.view)
 
     def _status(self, index: ProjectIndex) -> SourceStatus:
-        found = index.status()
-        counts = {"files": found.files, "chunks": found.chunks} if found.state != "not_found" else {}
-        encoding = found.encoding.as_json if found.encoding else None
-        return SourceStatus(self.kind, self.name, found.state, counts, found.last_updated, found.problem, encoding)
+        found, progress = index.status(), self._served.progress(self.view)
+        if found.state == "not_found":
+            if not self._served.is_making(index):
+                return SourceStatus(self.kind, self.name, found.state, problem=self._not_indexed())
+            return SourceStatus(
+                self.kind, self.name, "indexing", growth=Coverage(*(progress or (0, 0)), is_indexing=True)
+            )
+        state, growth = "indexing" if progress else found.state, None
+        done, expected = progress or (found.files, found.expected_files)
+        if progress or (state == "indexing" and not 0 < expected <= done):
+            growth = Coverage(done, expected, is_indexing=True, seconds_left=found.seconds_left)
+        return SourceStatus(
+            self.kind, self.name, state, {self.counted: found.files, "chunks": found.chunks}, found.last_updated,
+            found.problem, found.encoding.as_json if found.encoding else None, growth,
+        )  # fmt: skip
+
+    def _not_indexed(self) -> str:
+        """Return what to do about a source without an index."""
+        raise NotImplementedError
 
 
 class ProjectSearchSource(_FileSource):
@@ -173,7 +196,7 @@ class ProjectSearchSource(_FileSource):
         return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query), self.view)
 
     def _search(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
-        if not index.exists and not self._served.is_making_project(index):
+        if not index.exists and not self._served.is_making(index):
             raise SourceNotReady(self._not_indexed())
         try:
             answer = search_now(
@@ -186,7 +209,7 @@ class ProjectSearchSource(_FileSource):
         covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
         if self._served.encoder:
             self._served.encoder.prioritize(index.root, [hit.path for hit in answer.hits])
-        left = () if answer.searched.direct else pending  # files that are searched directly were compared just now
+        left = () if answer.searched.were_compared else pending
         return SourceResult(
             self._hits(answer), covered, self._pending((*left, *answer.outdated)),
             answer.corrected, (*index.warnings, *coverage_warnings(covered)), answer.methods,
@@ -195,12 +218,6 @@ class ProjectSearchSource(_FileSource):
     def _url(self, path: str, line: int = 0) -> str:
         written = quote(f"{self._served.root}/{path}", safe="/", errors="surrogateescape")
         return f"file://{written}" + (f"#L{line}" if line else "")
-
-    def _status(self, index: ProjectIndex) -> SourceStatus:
-        found = super()._status(index)
-        if found.state == "not_found":
-            return SourceStatus(self.kind, self.name, found.state, problem=self._not_indexed())
-        return found
 
     def _not_indexed(self) -> str:
         return f"This project hasn't been indexed yet. {self._remedy}"
@@ -211,19 +228,41 @@ class DocumentsSearchSource(_FileSource):
 
     kind: SourceKind = "documents"
     view = View.DOCUMENTS
+    counted = "documents"
 
-    def __init__(self, folders: DocumentFolders, folder: DocumentFolder) -> None:
+    def __init__(self, folders: DocumentFolders, folder: DocumentFolder, *, is_project: bool = False) -> None:
+        """`is_project` says that the folder is a source as a project as well."""
         super().__init__(folders.service, folder.served)
         self._folders, self._folder = folders, folder
+        self._project = source_name("project", folder.served.name) if is_project else ""
 
     async def search(self, query: SourceQuery) -> SourceResult:
         self._folders.open()
+        if self._project in query.asked:
+            found = await self._served.ask(lambda index: self._search_beside_project(index, query), self.view)
+            if found:
+                return found
         return await self._served.ask_fresh(lambda index, pending: self._search(index, pending, query), self.view)
 
+    def _search_beside_project(self, index: ProjectIndex, query: SourceQuery) -> SourceResult | None:
+        """Search the documents that are indexed, if some are not: the search of the project reads those.
+
+        Return None if all documents are indexed, or if there is no index of the project either.
+        """
+        project = index.seen_as(View.PROJECT)
+        if index.is_ready() or not (project.exists or self._served.is_making(project)):
+            return None
+        if _is_filtered(query):
+            return SourceResult(coverage=coverage(index))
+        return self._result(index, find_indexed_documents(index, DocumentQuery(query.query, limit=query.limit)), [])
+
     def _search(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
-        if query.path or query.language or query.is_dated or query.kind:
+        if _is_filtered(query):
             return self._search_some(index, pending, query)
         found = self._folder.search_in(index, pending, DocumentQuery(query.query, limit=query.limit))
+        return self._result(index, found, pending)
+
+    def _result(self, index: ProjectIndex, found: DocumentResults, pending: list[str]) -> SourceResult:
         matches = found.matches
         items = (
             self._item(one.document.path, one.document.title, one.relevance, one.passage, matches.terms)
@@ -252,13 +291,14 @@ class DocumentsSearchSource(_FileSource):
         return self._folder.uri(path)
 
     def _status(self, index: ProjectIndex) -> SourceStatus:
-        found = super()._status(index)
-        if found.state == "not_found":
-            return SourceStatus(self.kind, self.name, found.state, problem="The first search will index them.")
-        return SourceStatus(
-            found.kind, found.name, found.state, {"documents": found.counts["files"], "chunks": found.counts["chunks"]},
-            found.last_updated, found.problem,
-        )  # fmt: skip
+        return replace(super()._status(index), encoding=None)
+
+    def _not_indexed(self) -> str:
+        return "The first search will index them."
+
+
+def _is_filtered(query: SourceQuery) -> bool:
+    return bool(query.path or query.language or query.is_dated or query.kind)
 
 
 def file_key(path: str) -> frozenset[str]:

@@ -68,6 +68,8 @@ class SourceList:
                 if not served.is_running and not served.has_view(View.PROJECT):
                     await served.ask(lambda index: index.require_size())
                     served.start_run(view=views)
+                elif has_documents:
+                    served.make_index(View.DOCUMENTS)
             except TooManyFiles as error:
                 problems[source_name("project", served.name)] = f"{str(error).partition(' Continue')[0]} {RUN_INDEX}"
             except DowseError as error:
@@ -97,7 +99,11 @@ class SourceList:
         if self.folders is not None:
             from dowse.federation.file_sources import DocumentsSearchSource
 
-            sources += [DocumentsSearchSource(self.folders, folder) for folder in self.folders.known()]
+            projects = self.projects.projects if self.projects else []
+            sources += [
+                DocumentsSearchSource(self.folders, folder, is_project=folder.served in projects)
+                for folder in self.folders.known()
+            ]
         if self.sites is not None:
             from dowse.federation.site_source import SiteSearchSource
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from dowse.errors import NotWritable, WordsMissing
+from dowse.errors import NotIndexed, NotWritable, WordsMissing
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, coverage
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
@@ -74,6 +74,16 @@ def find_documents(
             index.reindex(outdated[:REPAIRED_FILES])
             matches, outdated = _rank(index, request, encoder)
     return DocumentResults(matches, coverage(index, max(pending, len(outdated))))
+
+
+def find_indexed_documents(index: ProjectIndex, request: DocumentQuery) -> DocumentResults:
+    """Find documents among those that are indexed so far, by words and the table."""
+    try:
+        index.store.refresh()
+        matches, outdated = _rank(index, request, None)
+    except (NotIndexed, WordsMissing):
+        matches, outdated = DocumentMatches([], 0, {}, {}), []
+    return DocumentResults(matches, coverage(index, len(outdated)))
 
 
 def _find_in_growing_index(

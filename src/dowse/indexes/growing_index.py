@@ -55,7 +55,7 @@ def search_growing_index(
     source = index.source
     unsearchable, missing = _missing_files(index) if has_words else (frozenset[str](), _all_files(index))
     if not missing and has_words:
-        return ask(None), ALL_INDEXED
+        return ask(None), SearchedFiles(indexed=len(index.store.paths()))
     chosen = _chosen(missing, options)
     readable = [entry for entry in chosen if not is_binary_document(entry.path)]
     files = DirectIndex(

@@ -232,10 +232,12 @@ def coverage(index: ProjectIndex, pending: int = 0, searched: SearchedFiles | No
     is_whole = not is_indexing and store is not None and store.fact("state") == "complete"
     expected = files if is_whole or not store else max(files, int(store.fact(EXPECTED_FACTS[index.view]) or 0))
     left = seconds_left(store, files, expected) if store and is_indexing else None
-    if searched and is_direct:
+    if searched and searched.were_compared:
+        is_whole = searched.indexed == sum(searched)  # another view may be indexed at the same time
         return Coverage(
-            searched.indexed, sum(searched), is_indexing=is_indexing or not problem, problem=problem,
-            pending=pending if problem else 0, direct=searched.direct, seconds_left=left,
+            searched.indexed, sum(searched), is_indexing=not is_whole and (is_indexing or not problem),
+            is_whole=is_whole, problem=problem, pending=pending if problem else 0, direct=searched.direct,
+            seconds_left=None if is_whole else left,
         )  # fmt: skip
     return Coverage(
         files, expected, is_indexing=is_indexing, is_whole=is_whole, pending=pending, problem=problem, seconds_left=left

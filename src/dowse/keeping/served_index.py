@@ -5,6 +5,8 @@ import contextlib
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import TypeVar
 
@@ -114,8 +116,9 @@ class ServedIndex:
         except OSError:
             return False
         if self._made[0] != inode or not self._made[1] & view:
-            with contextlib.closing(ProjectIndex(self.root, view)) as index:
-                self._made = inode, view if index.exists else View(0)
+            with contextlib.closing(ProjectIndex(self.root)) as index:
+                seen = (one for one in (View.PROJECT, View.DOCUMENTS) if index.seen_as(one).exists)
+                self._made = inode, reduce(or_, seen, View(0))
         return bool(self._made[1] & view)
 
     def start_run(self, how: str | None = None, view: View = View.PROJECT) -> IndexingRun:
@@ -132,14 +135,13 @@ class ServedIndex:
     def _running(self) -> list[IndexingRun]:
         return [run for run in (*self._earlier_runs, self.run) if run and run.is_running]
 
-    @property
-    def is_indexing_project(self) -> bool:
-        """Whether a process of this server is indexing the project now."""
-        return self.is_running and bool(self._run_views & View.PROJECT)
+    def progress(self, view: View) -> tuple[int, int] | None:
+        """Return how many files of how many a process of this server has indexed; None if it does not index a view."""
+        return (self.run.done, self.run.total) if self.run and self.run.is_running and self._run_views & view else None
 
-    def is_making_project(self, index: ProjectIndex) -> bool:
-        """Return whether the project is being indexed for the first time: its documents alone make no index of it."""
-        return self.is_indexing_project if self.is_running else index.is_being_made()
+    def is_making(self, index: ProjectIndex) -> bool:
+        """Return whether a view is being indexed for the first time: documents alone make no index of a project."""
+        return self.progress(index.view) is not None if self.is_running else index.is_being_made()
 
     @property
     def is_running(self) -> bool:

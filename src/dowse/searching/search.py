@@ -108,6 +108,11 @@ class SearchedFiles(NamedTuple):
     unread: int = 0
     """Files that were searched in neither way."""
 
+    @property
+    def were_compared(self) -> bool:
+        """Whether all files were compared with the index for this answer."""
+        return bool(self.direct or self.indexed)
+
 
 ALL_INDEXED = SearchedFiles()
 

@@ -119,13 +119,15 @@ class ComposedServer:
             self._offered["federated"] = self._federated_part(self._federated)
         _require_distinct_names(self._offered)
 
-    def server(self) -> "Server[Any]":
-        """Return the SDK's server of all surfaces."""
+    def server(self, *, is_over_http: bool = False) -> "Server[Any]":
+        """Return the SDK's server of all surfaces. Over HTTP, it prepares its sources at once: a page has no handshake."""
 
         @asynccontextmanager
         async def lifespan(_server: Any) -> AsyncIterator[None]:
             self._begin()
             self._is_listed = asyncio.Event()
+            if is_over_http:
+                self._is_listed.set()
             preparing = asyncio.create_task(self._prepare())
             try:
                 yield

@@ -123,7 +123,7 @@ class ProjectSurface:
                 raise _no_docs(index, "The project has no documents.")
             warnings = [*index.warnings, *coverage_warnings(covered), *language_warning(index, options.language)]
             shown_path = partial(self.service.shown_path, served)
-            left = [] if answer.searched.direct else pending  # files that are searched directly were compared just now
+            left = [] if answer.searched.were_compared else pending
             return ProjectAnswer(answer, covered, shown_path, warnings, left, options.detail)
 
         found = await served.ask_fresh(search)
@@ -350,7 +350,8 @@ class ProjectSurface:
         return projects[0]
 
     async def _is_busy(self, served: ServedIndex) -> bool:
-        return served.is_indexing_project or await served.ask(lambda index: index.is_being_updated() and index.exists)
+        is_updated = await served.ask(lambda index: index.is_being_updated() and index.exists)
+        return is_updated or served.progress(View.PROJECT) is not None
 
     def _glob_within(self, served: ServedIndex, glob: str | None) -> str | None:
         """Return a glob relative to one project; with several projects it may begin with the project's name."""
@@ -367,7 +368,7 @@ def _own_run(served: ServedIndex) -> IndexingRun | None:
 def _require_docs(served: ServedIndex, index: ProjectIndex) -> None:
     if not index.settings.index_docs:
         raise _no_docs(index, "indexDocs is false.")
-    if not index.exists and not served.is_making_project(index):
+    if not index.exists and not served.is_making(index):
         raise _no_docs(index, "Call create_index.")
 
 
@@ -376,7 +377,7 @@ def _no_docs(index: ProjectIndex, why: str) -> CatalogError:
 
 
 def _require_index(served: ServedIndex, index: ProjectIndex) -> None:
-    if not index.exists and not served.is_making_project(index):
+    if not index.exists and not served.is_making(index):
         _ = index.store  # raises NotIndexed
 
 
