@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.archives.sample_archives import captured_page, make_archives
+from tests.browser import Browser
 from tests.http.http_server import HttpServer, Reply
 from tests.mcp.stdio.stdio_client import index, wait_until
 from tests.sample_data import write_tree
@@ -87,6 +88,13 @@ def guarded(fruit: Path) -> Iterator[HttpServer]:
     """A server that other machines can reach, with a token."""
     with HttpServer(fruit, options=("--http", "0.0.0.0:0", "--allow-remote"), home=fruit.parent, token=TOKEN) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[Browser]:
+    """A browser."""
+    with Browser() as browser:
+        yield browser
 
 
 def get(server: HttpServer, path: str, **headers: str) -> Reply:

@@ -36,12 +36,6 @@ VIEWS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def started() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
-
-
 @pytest.fixture
 def browser(started: Browser, page: HttpServer) -> Iterator[Browser]:
     """The browser; after the test, nothing was asked of another machine and no policy was broken."""

@@ -2,6 +2,7 @@
 
 from dowse.federation.federation_types import SourceStatus
 from dowse.page.search_view import source_overview
+from dowse.types import Coverage
 
 
 def test_a_source_is_named_as_its_folder_is() -> None:
@@ -18,7 +19,13 @@ def test_a_source_without_an_index_is_said_to_have_none() -> None:
 
 
 def test_a_source_that_is_being_indexed_is_said_to_be_and_asked_again() -> None:
-    view = source_overview([SourceStatus("project", "project/plum", "indexing", {"files": 3})])
-    assert "3 files, being indexed" in view
+    growth = Coverage(3, 10, is_indexing=True, seconds_left=4)
+    view = source_overview([SourceStatus("project", "project/plum", "indexing", {"files": 3}, growth=growth)])
+    assert 'value="3" max="10"' in view
+    assert "being indexed, 3 of 10 files, about 4 s left" in view
     assert "data-live" in view
+    begun = source_overview(
+        [SourceStatus("project", "project/plum", "indexing", growth=Coverage(0, 0, is_indexing=True))]
+    )
+    assert "counting files" in begun
     assert "data-live" not in source_overview([SourceStatus("project", "project/plum", "ready", {"files": 3})])

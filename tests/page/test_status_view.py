@@ -1,6 +1,7 @@
 """The card of a source: how far a run is, and what went wrong."""
 
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -9,14 +10,17 @@ from dowse.federation.federation_types import SourceStatus
 from dowse.indexes.index_log import close_log, last_errors, open_log
 from dowse.keeping.indexing_run import IndexingRun
 from dowse.page.status_view import card_view
+from dowse.types import Coverage
 
 PLUM = SourceStatus("project", "project/plum", "ready", {"files": 10})
 
 
 def test_a_run_says_how_far_it_is_and_a_failed_one_why() -> None:
     run = IndexingRun(Mock(spec=subprocess.Popen), done=3, total=10)
-    running = card_view(PLUM, {"coverage": {"indexedFiles": 10, "expectedFiles": 10}}, run)
-    assert '<progress aria-label="Indexed files" value="3" max="10"></progress> 3 of 10 files' in running
+    growth = Coverage(3, 10, is_indexing=True, seconds_left=7)
+    running = card_view(replace(PLUM, state="indexing", growth=growth), {}, run)
+    assert '<progress aria-label="Indexed files" value="3" max="10"></progress>' in running
+    assert "being indexed, 3 of 10 files, about 7 s left" in running
     assert "being indexed" in running
     assert "data-live" in running
     run.error = Failed("The disk is full.")

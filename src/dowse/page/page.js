@@ -1,12 +1,41 @@
 "use strict";
 // One script for all views. Every view works without it; with it, results come while typing and nothing is reloaded.
 const find = (id) => document.getElementById(id);
-const DEBOUNCE_MS = 30, SETTLE_MS = 400;
+const DEBOUNCE_MS = 30, SETTLE_MS = 400, BUSY_MS = 300, LIVE_MS = 1000, IDLE_MS = 5000;
+const GROWTH = 0.2;
 
 async function part(address, signal) {
   const answer = await fetch(address, { headers: { "X-Part": "1", Accept: "text/html" }, signal, credentials: "same-origin" });
   if (answer.status === 401) location.reload();
   return answer.text();
+}
+
+function parse(text) {
+  const template = document.createElement("template");
+  template.innerHTML = text;
+  return template.content;
+}
+
+// Replaces a part that renews itself: lists stay open, and the keyboard stays where it is.
+function replace(place, text) {
+  const named = (name) => [...place.querySelectorAll("[data-name]")].find((one) => one.dataset.name === name);
+  const open = [...place.querySelectorAll("details[open]")].map((one) => one.dataset.name);
+  const focused = place.contains(document.activeElement) && document.activeElement.closest("[data-name]")?.dataset.name;
+  place.innerHTML = text;
+  for (const name of open) { const list = named(name); if (list) list.open = true; }
+  const again = focused && named(focused);
+  if (again) (again.querySelector("summary") || again).focus({ preventScroll: true });
+}
+
+// Tells the news to everybody, with a button for the reader to see them in their own time.
+function tell(text, act) {
+  const news = find("news");
+  if (news.textContent !== text) news.textContent = text;
+  if (!act) return;
+  const button = document.createElement("button");
+  button.textContent = "Show";
+  button.addEventListener("click", act);
+  news.append(" ", button);
 }
 
 function remember(store, name, value) { try { store.setItem("dowse-" + name, value); } catch { /* a private window */ } }
@@ -16,7 +45,7 @@ function recall(store, name) { try { return store.getItem("dowse-" + name); } ca
 
 function startSearch(form) {
   const box = find("q"), results = find("results");
-  let timer = 0, running = null, shownFor = address(), chosen = -1;
+  let timer = 0, running = null, shownFor = address(), chosen = -1, following = 0;
 
   function address() {
     const fields = new URLSearchParams();
@@ -38,6 +67,7 @@ function startSearch(form) {
     if (running) running.abort();
     const own = (running = new AbortController());
     document.body.classList.add("busy");
+    const waiting = setTimeout(() => { if (running === own) tell("Searching…"); }, BUSY_MS);
     try {
       const text = await part("/results?" + query + (isTyped ? "&typed=1" : ""), own.signal);
       if (running !== own) return;
@@ -47,14 +77,15 @@ function startSearch(form) {
     } catch (error) {
       if (error.name !== "AbortError") results.textContent = "The server does not answer. Is dowse still running?";
     } finally {
+      clearTimeout(waiting);
       if (running === own) document.body.classList.remove("busy");
     }
   }
 
   function show(text, query) {
-    results.innerHTML = text;
+    tell("");
+    put(parse(text));
     shownFor = query;
-    chosen = -1;
     document.title = box.value ? box.value.slice(0, 80) + " - dowse" : "dowse";
     const active = form.querySelector(".filters summary .active");
     const has = ["source", "kind", "language", "path", "since", "until"].some((name) => form.elements[name].value);
@@ -62,14 +93,57 @@ function startSearch(form) {
     results.dispatchEvent(new CustomEvent("painted", { bubbles: true, detail: query }));
   }
 
+  function put(content) {
+    results.replaceChildren(content);
+    chosen = -1;
+    follow();
+  }
+
+  const isUsed = () => chosen >= 0 || results.querySelector(".reason:not([hidden])") || !getSelection().isCollapsed;
+
   // While somebody types, the first results come alone, and some without colours. All of them follow in a pause.
   async function settle(query) {
     const own = running;
     try {
       const text = await part("/results?" + query, own.signal);
-      const isUsed = chosen >= 0 || results.querySelector(".reason:not([hidden])") || !getSelection().isCollapsed;
-      if (own === running && query === shownFor && !isUsed) results.innerHTML = text;
+      if (own === running && query === shownFor && !isUsed()) put(parse(text));
     } catch { /* the next letter was typed */ }
+  }
+
+  // While an index grows, the page says how far it is. The results are renewed when a fifth was added, and at the end.
+  function follow(ms = LIVE_MS) {
+    clearTimeout(following);
+    if (results.querySelector(".growth[data-live]")) following = setTimeout(renew, ms);
+  }
+
+  async function renew() {
+    const query = shownFor, shown = results.querySelector(".growth");
+    let ms = LIVE_MS;
+    try {
+      if (!document.hidden && !isBusy()) {
+        const now = parse(await part("/progress?" + query)).querySelector(".growth");
+        if (!shown.isConnected) return;
+        const isLive = now.dataset.live !== undefined, before = (shown.dataset.before ||= now.dataset.done);
+        if (isLive) shown.innerHTML = now.innerHTML; else ms = IDLE_MS;
+        if (!isLive || now.dataset.done - before >= GROWTH * now.dataset.expected) await offer(query, shown);
+      }
+    } catch { /* the server ends, or is started again */ }
+    follow(ms);
+  }
+
+  // Results that change under the eyes of a reader who has scrolled or chosen one are shown when they want them.
+  async function offer(query, shown) {
+    const fresh = parse(await part("/results?" + query));
+    if (!shown.isConnected || isBusy()) return;
+    const paths = (place) => [...place.querySelectorAll(".hit h2 a")].map((one) => one.title);
+    const old = paths(results), now = paths(fresh), count = now.filter((one) => !old.includes(one)).length;
+    const isSame = old.join() === now.join();
+    const news = count ? count + " new result" + (count > 1 ? "s" : "") : isSame ? "" : "The results have a new order";
+    const isFree = !scrollY && !isUsed() && !results.contains(document.activeElement);
+    if (isFree) { tell(news); put(fresh); return; }
+    shown.replaceWith(fresh.querySelector(".growth")?.cloneNode(true) || "");
+    if (isSame) results.querySelector(".summary").replaceWith(fresh.querySelector(".summary"));
+    else tell(news, () => { tell(""); put(fresh); scrollTo(0, 0); box.focus(); });
   }
 
   function choose(number) {
@@ -142,6 +216,7 @@ function startSearch(form) {
   const isBack = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
   if (isBack && opened[0] === location.search) choose([...results.querySelectorAll(".hit")].findIndex((hit) => hit.id === opened[1]));
   shownFor = location.search.slice(1) ? new URLSearchParams(location.search).toString() : address();
+  follow();
 }
 
 // Reading ------------------------------------------------------------------------------------------------------------
@@ -219,33 +294,26 @@ function startRendered(text) {
 // Parts that are loaded after the view, and the live status ------------------------------------------------------------
 
 async function load(late, address) {
-  const text = await part(address);
-  late.innerHTML = text;
-  late.hidden = !text.trim();
+  const wasLive = late.querySelector("[data-live]");
+  try {
+    const text = await part(address);
+    replace(late, text);
+    late.hidden = !text.trim();
+  } catch { /* the server ends, or is started again */ }
   late.removeAttribute("data-part");
   const names = late.querySelector("template"), choice = find("search-form")?.elements.source;
   if (names && choice && !choice.value && names.content.childElementCount > choice.options.length) choice.replaceChildren(names.content);
   if (late.querySelector("[data-live]")) setTimeout(() => { if (late.isConnected) load(late, address); }, LIVE_MS);
+  else if (wasLive && find("news")) tell("All files are indexed");
 }
 for (const late of document.querySelectorAll("[data-part]")) load(late, late.dataset.part);
-
-const LIVE_MS = 1000, IDLE_MS = 5000;
 
 function startStatus(status) {
   async function renew() {
     if (!document.hidden) {
-      try { replace(await part("/status")); } catch { /* the server ends, or is started again */ }
+      try { replace(status, await part("/status")); } catch { /* the server ends, or is started again */ }
     }
     setTimeout(renew, status.querySelector("[data-live]") ? LIVE_MS : IDLE_MS);
-  }
-  function replace(text) {
-    const named = (name) => [...status.querySelectorAll("[data-name]")].find((one) => one.dataset.name === name);
-    const open = [...status.querySelectorAll("details[open]")].map((one) => one.dataset.name);
-    const focused = status.contains(document.activeElement) && document.activeElement.closest("[data-name]")?.dataset.name;
-    status.innerHTML = text;
-    for (const name of open) { const list = named(name); if (list) list.open = true; }
-    const again = focused && named(focused);
-    if (again) (again.querySelector("summary") || again).focus({ preventScroll: true });
   }
   setTimeout(renew, status.querySelector("[data-live]") ? LIVE_MS : IDLE_MS);
 }

@@ -16,7 +16,7 @@ from starlette.types import Scope
 
 from dowse.errors import DowseError, ItemNotFound, UsageError
 from dowse.federation.federated_search import find_source, source_statuses
-from dowse.federation.federation_types import SourceStatus
+from dowse.federation.federation_types import SearchSource, SourceStatus
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.http.app import PageRoutes
 from dowse.http.browser_sessions import BrowserSessions
@@ -25,9 +25,17 @@ from dowse.page.colouring import Colours
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, asset, message_page, page, reply
 from dowse.page.page_query import read_query
-from dowse.page.page_search import find_hits
+from dowse.page.page_search import find_hits, running_sources
 from dowse.page.reading_view import OpenItem, folder_view, item_view, lines_view, open_item, outline_view
-from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, results_view, search_form, source_overview
+from dowse.page.search_view import (
+    COLOUR_SECONDS,
+    RELOAD_SECONDS,
+    progress_view,
+    results_view,
+    search_form,
+    source_overview,
+)
+from dowse.types import Coverage
 
 Result = TypeVar("Result")
 Handler = Callable[[Request], Awaitable[Response]]
@@ -82,6 +90,7 @@ class BrowserPage:
         routes = [
             get("/", self.search),
             get("/results", self.results),
+            get("/progress", self.progress),
             get("/why", self.why),
             get("/read", self.read),
             get("/lines", self.lines),
@@ -106,9 +115,14 @@ class BrowserPage:
         if query.q.strip():
             found = await self._found(request, RELOAD_SECONDS)
         else:  # the counts follow: indexes that are not open yet take half a second
-            names = source_overview([SourceStatus(source.kind, source.name, "") for source in sources])
+            running = running_sources(self.sources)
+            names = source_overview([_known_status(source, running.get(source.name)) for source in sources])
             found = html('<div data-part="/results">{names}</div>', names=names)
-        body = html('{form}<div id="results">{found}</div>', form=search_form(query, sources), found=found)
+        body = html(
+            '{form}<p id="news" role="status"></p><div id="results">{found}</div>',
+            form=search_form(query, sources),
+            found=found,
+        )
         return page("search", f"{query.q[:80]} - dowse" if query.q else "dowse", body)
 
     async def results(self, request: Request) -> Response:
@@ -118,6 +132,17 @@ class BrowserPage:
             return reply(source_overview(await self.statuses()))
         found = await _unless_disconnected(request, self._found(request))
         return Response(status_code=204) if found is None else reply(found)
+
+    async def progress(self, request: Request) -> Response:
+        """Reply with how far the indexes are that a query searches, for the script."""
+        wanted = read_query(request.query_params).source
+        statuses = await self.statuses()
+        growing = {
+            status.name: status.growth
+            for status in statuses
+            if status.state == "indexing" and wanted in ("", status.name, status.kind)
+        }
+        return reply(progress_view(growing))
 
     async def _found(self, request: Request, colour_seconds: float = COLOUR_SECONDS) -> Html:
         query = read_query(request.query_params)
@@ -247,6 +272,10 @@ class BrowserPage:
     async def statuses(self) -> list[SourceStatus]:
         """Return the status of every source."""
         return await source_statuses(self.sources, NoClient())
+
+
+def _known_status(source: SearchSource, growth: Coverage | None) -> SourceStatus:
+    return SourceStatus(source.kind, source.name, "indexing" if growth else "", growth=growth)
 
 
 def is_part(request: Request) -> bool:

@@ -24,7 +24,7 @@ from dowse.searching.search import SearchOptions
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.surfaces.project.several_projects import find_text
 from dowse.text.analysis import terms_of
-from dowse.types import View
+from dowse.types import Coverage, View
 
 QUICK_LIMIT = 6
 """Results while somebody types: a screen shows four, and finding the passages of ten takes a third longer."""
@@ -94,6 +94,8 @@ class PageResults:
     has_more: bool = False
     is_complete: bool = True
     """Nothing was left out for lack of time."""
+    growing: Mapping[str, Coverage] = field(default_factory=dict)
+    """The sources that did not have all files in their index, by name."""
     seconds: float = 0.0
 
 
@@ -133,7 +135,16 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
         _notes(found),
         summary,
         has_more,
+        growing={
+            **_growing({name: answer.coverage for name, answer in found.answers.items() if answer.coverage}),
+            **{name: coverage for name, coverage in running_sources(sources).items() if name in found.problems},
+        },
     )
+
+
+def _growing(coverages: Mapping[str, Coverage]) -> dict[str, Coverage]:
+    """Return the coverages of sources that will have more files in a moment."""
+    return {name: coverage for name, coverage in coverages.items() if not (coverage.is_complete or coverage.problem)}
 
 
 def _word_hit(ranked: RankedItem) -> PageHit:
@@ -178,12 +189,14 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
     queries = {served: (_text_query(query, served, seconds), view) for served, (_, view) in folders.items()}
     answers, notes = await find_text(queries)
     hits: list[PageHit] = []
+    coverages: dict[str, Coverage] = {}
     for served, (found, covered) in answers:
         name, view = folders[served]
         service: Any = sources.projects if view is View.PROJECT else sources.folders and sources.folders.service
         shown_path = partial(service.shown_path, served)
         hits += _occurrence_hits(name, shown_path, found.found, queries[served][0].texts or {})
         notes += [f"{name}: {warning}" for warning in coverage_warnings(covered)]
+        coverages[name] = covered
     total, files = (sum(getattr(found, name) for _, (found, _) in answers) for name in ("total", "files"))
     is_complete = all(found.is_complete for _, (found, _) in answers)
     if not is_complete and seconds == EXACT_SECONDS:  # otherwise, a longer search follows
@@ -191,7 +204,9 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
     if not query.source and (sources.sites or sources.archives or sources.notes):
         notes.append("Sites, archives and named indexes are searched by words only.")
     summary = f"{total:,}{'' if is_complete else '+'} in {files:,} file{'' if files == 1 else 's'}"
-    return PageResults(hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit, is_complete)
+    return PageResults(
+        hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit, is_complete, _growing(coverages)
+    )
 
 
 def _text_query(query: PageQuery, served: ServedIndex, seconds: float) -> ExactQuery:
@@ -210,6 +225,19 @@ def file_folders(sources: SourceList) -> list[tuple[str, ServedIndex, View]]:
         if folder.served.root not in roots:
             found.append((source_name("documents", folder.served.name), folder.served, View.DOCUMENTS))
     return found
+
+
+def running_sources(sources: SourceList) -> dict[str, Coverage]:
+    """Return how far the sources are that this server indexes now, without asking an index."""
+    folders = [("project", served, View.PROJECT) for served in (sources.projects.projects if sources.projects else ())]
+    folders += [
+        ("documents", one.served, View.DOCUMENTS) for one in (sources.folders.known() if sources.folders else ())
+    ]
+    return {
+        source_name(kind, served.name): Coverage(*progress, is_indexing=True)
+        for kind, served, view in folders
+        if (progress := served.progress(view))
+    }
 
 
 def _occurrence_hits(

@@ -1,15 +1,17 @@
 """The view of a search: the box, the filters, the hits."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlencode
 
 from dowse.federation.federation_types import SOURCE_KINDS, SearchSource, SourceStatus
+from dowse.indexes.remaining_time import format_seconds_left
 from dowse.page.colouring import CodeText, Colours, Runs, join_runs, paint
 from dowse.page.markup import Html, html
 from dowse.page.page_query import MAX_LIMIT, PageQuery
 from dowse.page.page_search import PageHit, PageResults, read_address
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms
+from dowse.types import Coverage
 from dowse.visible_text import one_line
 
 COLOUR_SECONDS, RELOAD_SECONDS = 0.08, 0.5
@@ -30,6 +32,7 @@ STATE_NAMES = {
     "failed": "failed",
     "not_found": "not indexed",
 }
+GROWING_ADVICE = "You can search and read already: files that are not indexed yet are searched as they are."
 FLAG_NOTES = {"instructions": "speaks to an assistant", "hidden-characters": "has hidden characters"}
 
 _FORM = """<form id="search-form" role="search" action="/" method="get">
@@ -89,30 +92,74 @@ def _option(value: str, label: str, chosen: str) -> Html:
     return html('<option value="{value}"{selected}>{label}</option>', value=value, label=label, selected=selected)
 
 
+def progress_view(growing: Mapping[str, Coverage | None]) -> Html:
+    """Return how far some indexes are, None for one that has all files; the script renews it while one is written."""
+    known = [coverage for coverage in growing.values() if coverage]
+    is_live = any(coverage is None or coverage.is_indexing for coverage in growing.values())
+    return html(
+        '<div class="growth"{live} data-done="{done}" data-expected="{expected}">{lines}</div>',
+        live=Html(" data-live") if is_live else None,
+        done=sum(coverage.files for coverage in known),
+        expected=sum(coverage.expected for coverage in known),
+        lines=[
+            html('<p class="note">{bar} {name}: {text}</p>', bar=progress_bar(coverage), name=unquote(name), text=progress_text(coverage))
+            for name, coverage in growing.items()
+        ],
+    )  # fmt: skip
+
+
+def progress_bar(coverage: Coverage | None) -> Html:
+    """Return a bar with the share of the files that are indexed; one without an end if it is not known."""
+    values = None
+    if coverage and coverage.expected:
+        values = html(' value="{done}" max="{expected}"', done=coverage.files, expected=coverage.expected)
+    return html('<progress aria-label="Indexed files"{values}></progress>', values=values)
+
+
+def progress_text(coverage: Coverage | None) -> str:
+    """Return how far an index is, and what happens to the files that it lacks."""
+    if coverage is None:
+        return "being updated"
+    if not coverage.expected:
+        return "being indexed, counting files"
+    if coverage.pending and not coverage.is_indexing:
+        return f"{coverage.pending:,} changed file{' waits' if coverage.pending == 1 else 's wait'} to be indexed"
+    left = format_seconds_left(coverage.seconds_left)
+    others = "; the others were searched as they are" if coverage.direct else ""
+    return f"being indexed, {coverage.files:,} of {coverage.expected:,} files{left}{others}"
+
+
 def source_overview(statuses: Sequence[SourceStatus]) -> Html:
     """Return the list of sources, which stands where results will be."""
     items = [
         html(
-            '<li><a href="{address}">{name}</a> <span class="about">{counts}</span>{problem}</li>',
+            '<li><a href="{address}" data-name="{name}">{name}</a> <span class="about">{bar}{counts}</span>{problem}</li>',
             address=read_address(f"{status.name}/"),
             name=unquote(status.name),
-            counts=", ".join(
-                [
-                    *(f"{count:,} {name}" for name, count in status.counts.items()),
-                    *([STATE_NAMES.get(status.state, status.state)] if status.state not in ("", "ready") else ()),
-                ]
-            ),
+            bar=html("{bar} ", bar=progress_bar(status.growth)) if status.state == "indexing" else None,
+            counts=_counts(status),
             problem=html('<p class="note">{text}</p>', text=status.problem) if status.problem else None,
         )
         for status in statuses
     ]
+    is_live = any(status.state == "indexing" for status in statuses)
     return html(
-        '<section class="overview"{live}><h1>What is here</h1><ul class="plain">{items}</ul>'
+        '<section class="overview"{live}><h1>What is here</h1><ul class="plain">{items}</ul>{advice}'
         '<p class="about keys"><kbd>/</kbd> search <kbd>↑</kbd> <kbd>↓</kbd> choose <kbd>Enter</kbd> open '
         "<kbd>Esc</kbd> back to the box</p><template>{options}</template></section>",
-        live=Html(" data-live") if any(status.state == "indexing" for status in statuses) else None,
+        live=Html(" data-live") if is_live else None,
+        advice=html('<p class="note">{text}</p>', text=GROWING_ADVICE) if is_live else None,
         options=source_options(statuses),
         items=items or html("<li>Nothing is served yet.</li>"),
+    )
+
+
+def _counts(status: SourceStatus) -> str:
+    if status.state == "indexing":
+        return progress_text(status.growth)
+    counts = [f"{count:,} {name}" for name, count in status.counts.items()]
+    return ", ".join(
+        [*counts, *([STATE_NAMES.get(status.state, status.state)] if status.state not in ("", "ready") else ())]
     )
 
 
@@ -124,17 +171,18 @@ async def results_view(query: PageQuery, found: PageResults, colours: Colours, s
         _hit(query, number, hit, _paint_hit(query, found, text, run))
         for number, (hit, text, run) in enumerate(zip(found.hits, texts, runs, strict=True), start=1)
     ]
-    when = "" if found.is_complete else "so far "
+    when = "" if found.is_complete and not found.growing else " so far"
     summary = html(
-        '<p class="summary" role="status">{summary} <span class="about">{milliseconds} ms</span></p>',
-        summary=found.summary if found.hits else f"Nothing found {when}for “{one_line(query.q, 100)}”",
+        '<p class="summary" role="status">{summary} <span class="about">{milliseconds} ms</span></p>{progress}',
+        summary=f"{found.summary}{when}" if found.hits else f"Nothing found{when} for “{one_line(query.q, 100)}”",
         milliseconds=round(found.seconds * 1000),
+        progress=progress_view(found.growing) if found.growing else None,
     )
     notes = [html('<p class="note">{note}</p>', note=note) for note in found.notes]
     more = None
     if found.has_more and query.limit < MAX_LIMIT:
         more = html('<p><a class="more" href="{address}">More results</a></p>', address=query.address(limit=MAX_LIMIT))
-    elif not found.hits and found.is_complete:
+    elif not found.hits and not when:
         more = _advice(query)
     return html(
         '{summary}{notes}<ol class="hits">{hits}</ol>{more}', summary=summary, notes=notes, hits=hits, more=more

@@ -13,13 +13,12 @@ from dowse.federation.source_list import SourceList
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import last_errors
 from dowse.indexes.index_status import format_size
-from dowse.indexes.remaining_time import format_seconds_left
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.error_replies import without_storage_root
 from dowse.page.markup import Html, html
 from dowse.page.page_search import file_folders, read_address
-from dowse.page.search_view import STATE_NAMES
+from dowse.page.search_view import STATE_NAMES, progress_bar, progress_text
 from dowse.parsing.parser_limits import kept_bytes
 from dowse.surfaces.project.project_replies import status_reply
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION, forget
@@ -79,7 +78,7 @@ def card_view(
 ) -> Html:
     """Return one source; a folder of files has facts, its last indexing run, and buttons if a form token is given."""
     encoding = facts.get("encoding") or {}
-    is_indexed_now = status.state == "indexing" or (run is not None and run.is_running)
+    is_indexed_now = status.state == "indexing"
     is_live = is_indexed_now or encoding.get("state") == "working"
     problem = "" if is_indexed_now else str(run.error) if run and run.error else status.problem
     return html(
@@ -87,8 +86,10 @@ def card_view(
         live=Html(" data-live") if is_live else None,
         address=read_address(f"{status.name}/"),
         name=unquote(status.name),
-        state=STATE_NAMES["indexing"] if is_indexed_now else STATE_NAMES.get(status.state, status.state),
-        progress=_progress(facts, run) if is_indexed_now else None,
+        state=STATE_NAMES.get(status.state, status.state),
+        progress=html("<p>{bar} {text}</p>", bar=progress_bar(status.growth), text=progress_text(status.growth))
+        if is_indexed_now
+        else None,
         problem=html('<p class="warning">{problem}</p>', problem=problem) if problem else None,
         facts=[
             html("<dt>{name}</dt><dd>{value}</dd>", name=name, value=value)
@@ -98,21 +99,6 @@ def card_view(
         lists=_lists(status.name, facts),
         buttons=_buttons(status, form_token) if form_token else None,
     )
-
-
-def _progress(facts: Mapping[str, Any], run: IndexingRun | None) -> Html:
-    """Return how far a run is: ours by its own count, that of another process by the files that the index has."""
-    covered = facts.get("coverage") or {}
-    done, expected = covered.get("indexedFiles", 0), covered.get("expectedFiles", 0)
-    if run and run.is_running:
-        done, expected = run.done, run.total
-    if not expected:
-        return html('<p><progress aria-label="Indexed files"></progress> counting files</p>')
-    left = format_seconds_left(covered.get("secondsLeft"))
-    return html(
-        '<p><progress aria-label="Indexed files" value="{done}" max="{expected}"></progress> {text}</p>',
-        done=done, expected=expected, text=f"{done:,} of {expected:,} files{left}",
-    )  # fmt: skip
 
 
 def _facts(status: SourceStatus, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
