@@ -45,8 +45,8 @@ class FederatedSurface:
 
     async def prepare(self) -> None:
         """Load what the first search needs."""
-        await asyncio.to_thread(import_module, "dowse.federation.federated_replies")
         await self._sources.prepare()
+        await asyncio.to_thread(import_module, "dowse.federation.federated_replies")
 
     async def search(self, call: Call) -> Reply:
         """Search all sources."""

@@ -74,8 +74,7 @@ class _FileSource:
         """Search the index as it is; return whether that is possible. A search that follows repairs a damaged index."""
         with contextlib.suppress(DowseError):
             if index.exists and not index.is_being_updated():
-                if (version := load_vectors(index)) and self._served.encoder:
-                    self._served.encoder.load(version)  # it takes longest, and runs beside the rest
+                load_vectors(index, self._served.encoder.load if self._served.encoder else None)
                 self._find(index, query)
                 return True
         return False

@@ -5,6 +5,7 @@ import logging
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,15 @@ CREATE_INDEX = "Call create_index."
 RUN_INDEX = "Run: dowse index"
 PREPARING_QUERY, PREPARING_LIMIT = "how is the acess token of a file set", 7
 """The query that prepares the sources: it finds passages to screen for secrets, and has a word to correct."""
+
+_MODULES = {
+    "projects": "file_sources",
+    "folders": "file_sources",
+    "sites": "site_source",
+    "archives": "archive_source",
+    "notes": "notes_source",
+}
+"""The modules of the sources of each surface, in the order in which they are prepared."""
 
 _log = logging.getLogger(__name__)
 
@@ -77,17 +87,14 @@ class SourceList:
         return problems
 
     async def prepare(self) -> None:
-        """Load what the first search needs from every source that is known and indexed; ask nobody, index nothing."""
-        from dowse.federation.federation_types import SourceQuery
-        from dowse.searching.query_terms import parse_search_query
+        """Load what the first search needs from every source that is known and indexed; ask nobody, index nothing.
 
-        await asyncio.to_thread(_import_sources)
-        query = SourceQuery(parse_search_query(PREPARING_QUERY), PREPARING_LIMIT)
-        for source in await self._known():
-            try:
-                await source.prepare(query)
-            except (DowseError, OSError) as error:
-                _log.debug("%s cannot be prepared: %s", source.name, error)  # its first search says so
+        Projects come first, as they are searched first, and nothing else is imported before they are prepared.
+        """
+        for part, module in _MODULES.items():
+            if surface := getattr(self, part):
+                await asyncio.to_thread(import_module, f"dowse.federation.{module}")
+                await _prepare_each(await SourceList(self.start, **{part: surface})._known())
 
     async def _known(self) -> list[SearchSource]:
         # Each source imports NumPy and more, which a client should not wait for before its handshake.
@@ -133,9 +140,16 @@ class SourceList:
         return {}
 
 
-def _import_sources() -> None:
-    """Import the modules of all sources, outside of the event loop."""
-    from dowse.federation import archive_source, file_sources, notes_source, site_source  # noqa: F401
+async def _prepare_each(sources: list[SearchSource]) -> None:
+    from dowse.federation.federation_types import SourceQuery
+    from dowse.searching.query_terms import parse_search_query
+
+    query = SourceQuery(parse_search_query(PREPARING_QUERY), PREPARING_LIMIT)
+    for source in sources:
+        try:
+            await source.prepare(query)
+        except (DowseError, OSError) as error:
+            _log.debug("%s cannot be prepared: %s", source.name, error)  # its first search says so
 
 
 class NoClient:

@@ -144,13 +144,13 @@ def encode_query(
     return QueryVectors(wait)
 
 
-def load_vectors(index: ProjectIndex) -> str | None:
-    """Load the vectors of the model that queries are compared with; return its version if there are any."""
+def load_vectors(index: ProjectIndex, load_model: Callable[[str], None] | None = None) -> None:
+    """Load the vectors of the model that queries are compared with, if there are any, and begin to load the model."""
     version = serving_version(index.store, index.settings)
-    if version is None or not index.store.vector_counts(version)[0]:
-        return None
-    index.store.encoded_documents(version, frozenset([1]))  # of any documents: that loads all
-    return version
+    if version and index.store.vector_counts(version)[0]:
+        if load_model:
+            load_model(version)  # it takes longest, and runs beside the rest
+        index.store.encoded_documents(version, frozenset([1]))  # of any documents: that loads all
 
 
 def plain_text(query: SearchQuery) -> str:

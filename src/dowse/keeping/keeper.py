@@ -27,6 +27,8 @@ INDEX_CHECK_SECONDS = 1.0
 
 QUICK_SCAN_FILES = 10_000
 """A search waits for a scan of a root with up to this many indexed files: it takes 0.3 s at most."""
+SCAN_WAIT_SECONDS = 1.0
+"""A search waits for no scan if the last one took longer, on a busy machine or a slow disk."""
 
 IndexCallback = Callable[[ProjectIndex], None]
 
@@ -68,8 +70,8 @@ class Keeper:
         session = self._started_session(project)
         unknown = ["."] if project.has_catalog else []
         pending = session.catch_up(project) if session else unknown
-        is_quick = session.is_scan_quick if session else _has_quick_scan(project)
-        return [] if "." in pending and is_quick and _is_current(project) else pending
+        may_wait = _has_quick_scan(project) and (session is None or session.scan_seconds <= SCAN_WAIT_SECONDS)
+        return [] if "." in pending and may_wait and _is_current(project) else pending
 
     def _started_session(self, project: ProjectIndex) -> WatchSession | None:
         """Return the session; wait a moment for one that is about to start, unless its first scan takes longer."""

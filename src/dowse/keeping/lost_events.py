@@ -30,7 +30,8 @@ class LostEventDetector:
         self.has_remote_writers = has_remote_writers(root)
         """Other machines may change files, which no event reports."""
         self.last_event_at = 0.0
-        self._scan_seconds = float("inf")
+        self.scan_seconds = float("inf")
+        """How long the last scan of the whole root took."""
         self._events_since_scan = 0
         self._scanned_at = 0.0
 
@@ -42,11 +43,11 @@ class LostEventDetector:
     @property
     def is_scan_quick(self) -> bool:
         """Whether the last scan of the whole root was so quick that a search may wait for one."""
-        return self._scan_seconds <= QUICK_SCAN_SECONDS
+        return self.scan_seconds <= QUICK_SCAN_SECONDS
 
     def note_scan(self, scan_seconds: float) -> None:
         """Record that the whole root was scanned just now; polling slows down where a scan takes long."""
-        self._scanned_at, self._events_since_scan, self._scan_seconds = time.monotonic(), 0, scan_seconds
+        self._scanned_at, self._events_since_scan, self.scan_seconds = time.monotonic(), 0, scan_seconds
         if self.poll_seconds:
             self.poll_seconds = max(self.poll_seconds, POLL_SHARE * scan_seconds)
 

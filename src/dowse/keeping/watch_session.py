@@ -76,9 +76,9 @@ class WatchSession:
         return self._watched.status
 
     @property
-    def is_scan_quick(self) -> bool:
-        """Whether a search may wait for a scan of the whole root."""
-        return self._watched.lost_events.is_scan_quick
+    def scan_seconds(self) -> float:
+        """How long the last scan of the whole root took; infinity before the first one."""
+        return self._watched.lost_events.scan_seconds
 
     def pending_paths(self) -> tuple[str, ...]:
         """Return the pending paths in order, the root as a dot, with those that changed up to now."""
