@@ -31,7 +31,7 @@ def test_a_run_that_has_just_begun_takes_as_long_as_the_sizes_of_its_files_say(
     sizes = [100_000] * 100
     record_start(store, 0, sizes)
     assert seconds_left(store, 0, 100) == ceil(indexing_seconds(sizes))
-    now += indexing_seconds(sizes) / 2
+    now += 0.6 * indexing_seconds(sizes)
     assert seconds_left(store, 1, 100) is None
     store.close()
 

@@ -13,6 +13,7 @@ from dowse.errors import CannotWatch
 from dowse.freshness.watcher import Watcher
 from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping import keeper as keeper_module
 from dowse.keeping import lost_events, watched_index
 from dowse.keeping.watched_index import WatchedIndex
 from dowse.platform import Lock
@@ -199,6 +200,7 @@ def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
     monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
     monkeypatch.setattr(lost_events, "POLL_SECONDS", 3600)
     monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
     assert eventually(lambda: keeper.watch_status(project).mode == "polling")
     assert keeper.catch_up(project) == ["."]
@@ -209,6 +211,7 @@ def test_other_machines_may_write_without_an_event(
 ) -> None:
     monkeypatch.setattr(lost_events, "has_remote_writers", lambda _root: True)
     monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
     assert eventually(lambda: keeper.watch_status(project).mode == "watching")
     assert keeper.catch_up(project) == ["."]

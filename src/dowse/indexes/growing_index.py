@@ -92,7 +92,13 @@ def _missing_files(index: ProjectIndex) -> tuple[frozenset[str], list[Entry]]:
     unsearchable, drift = frozenset(index.store.unsearchable_paths()), index.drift()
     known = {entry.path for entry in (*drift.new, *drift.changed)}
     entries = [index.source.entry_at(path) for path in unsearchable - known]
-    return unsearchable, [entry for entry in (*drift.new, *drift.changed, *entries) if _is_shown(entry, index)]
+    changed = [entry for entry in drift.changed if not _has_view_of(index, entry)]
+    return unsearchable, [entry for entry in (*drift.new, *changed, *entries) if _is_shown(entry, index)]
+
+
+def _has_view_of(index: ProjectIndex, entry: Entry) -> bool:
+    """Return whether the index has a file as it is, seen with this view: another view of it may be missing."""
+    return any(one.views & index.view and one.stat == entry.stat for one in index.whole.documents_at(entry.path))
 
 
 def missing_texts(index: ProjectIndex) -> tuple[list[Entry], Coverage]:

@@ -35,6 +35,7 @@ from dowse.page.search_view import (
     search_form,
     source_overview,
 )
+from dowse.parsing.parser_pool import shared_pool
 from dowse.types import Coverage
 
 Result = TypeVar("Result")
@@ -113,6 +114,7 @@ class BrowserPage:
         query = read_query(request.query_params)
         sources = await self.sources.find_quickly() or (await self.sources.find(NoClient()))[0]
         if query.q.strip():
+            shared_pool().expect(0)  # the process that colours starts beside the search
             found = await self._found(request, RELOAD_SECONDS)
         else:  # the counts follow: indexes that are not open yet take half a second
             running = running_sources(self.sources)

@@ -14,7 +14,7 @@ from dowse.searching.passages import found_terms
 from dowse.types import Coverage
 from dowse.visible_text import one_line
 
-COLOUR_SECONDS, RELOAD_SECONDS = 0.08, 0.5
+COLOUR_SECONDS, RELOAD_SECONDS = 0.08, 0.25
 """How long the colours of passages are waited for while somebody types, and for a whole page."""
 PATTERN_SECONDS = 0.05
 PATH_CHARACTERS = 300
