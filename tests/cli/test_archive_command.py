@@ -54,19 +54,6 @@ def test_index_then_search_then_ask(capsys: pytest.CaptureFixture[str]) -> None:
     assert answer(capsys, "broken", code=1)["links"][0]["targetUrl"] == "gone.md"
 
 
-def test_people_get_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    out, _ = run_and_capture(capsys, "index")
-    assert "3 documents, 2 citations" in out
-    out, _ = run_and_capture(capsys, "search", "gradient", "--citations")
-    assert "The page" in out
-    assert "Gradient descent." in out
-    assert "<mark>" not in out
-    for command in (["citations", "The page"], ["most-cited"]):
-        run_and_capture(capsys, *command)
-    out, _ = run_and_capture(capsys, "broken", code=1)
-    assert out.startswith("research-archive/2025-05-20/intro.md:3: gone.md  (no such document)")
-
-
 def test_an_archive_that_is_named_and_missing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,19 +67,6 @@ def test_an_archive_that_is_named_and_missing_is_said(
     monkeypatch.delenv("URL_CONTENT_ARCHIVE_PATH")
     (tmp_path / "url-content-archive").rename(tmp_path / "elsewhere")
     assert answer(capsys, "index")["warnings"] == [], "a default location may be absent"
-
-
-def test_nothing_found_is_a_no(capsys: pytest.CaptureFixture[str]) -> None:
-    run_and_capture(capsys, "index")
-    _, err = run_and_capture(capsys, "search", "xylophone", code=1)
-    assert "Nothing found" in err
-    _, err = run_and_capture(capsys, "citations", "no such thing", code=1)
-    assert "There is no document" in err
-
-
-def test_without_an_index_the_command_that_makes_one_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    _, err = run_and_capture(capsys, "search", "x", code=1)
-    assert "dowse archive index" in err
 
 
 def test_folders_and_the_database_may_be_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -122,16 +96,6 @@ def test_a_graph_is_written(capsys: pytest.CaptureFixture[str], form: str) -> No
     assert "The page" in Path(f"out.{form}").read_text(encoding="utf-8")
     assert answer(capsys, "graph", "gradient", "--format", form, "-o", f"out.{form}")["nodes"] == 2
     assert answer(capsys, "graph", "xylophone", "--format", form, code=1)["nodes"] == 0
-
-
-@pytest.mark.parametrize(("form", "has"), [("bibtex", "@online{doc-"), ("json", '"citing": [')])
-def test_documents_are_exported(capfdbinary: pytest.CaptureFixture[bytes], form: str, has: str) -> None:
-    assert main(["archive", "index"]) == 0
-    capfdbinary.readouterr()
-    assert main(["archive", "export", "--format", form]) == 0
-    out = capfdbinary.readouterr().out.decode()
-    assert has in out
-    assert out.count("doc-") >= 3
 
 
 def test_watching_tells_what_changed_until_it_is_interrupted(tmp_path: Path) -> None:

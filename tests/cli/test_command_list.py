@@ -65,31 +65,12 @@ def test_an_index_folder_with_a_short_name_is_used(run: Run, root: Path, storage
     assert (short / "catalog.sqlite").exists()
 
 
-def test_status_before_and_after(run: Run, root: Path) -> None:
-    before = run("status", root, "--json")
-    assert (before.code, before.json["status"]) == (1, "not_found")
-    run("index", root)
-    after = run("status", root, "--json")
-    assert (after.code, after.json["status"], "problem" in after.json) == (0, "ready", False)
-    assert after.json["docs"]["files"] == 1
-    assert run("status", root / "src", "--json").json["projectPath"] == str(root)
-    assert "ready" in run("status", root).out
-
-
 def test_status_lists_the_changes_that_a_watcher_has_noticed_and_not_indexed_yet(run: Run, root: Path) -> None:
     run("index", root)
     noticed = PendingPaths(storage_layout.index_folder(root))
     noticed.add(["src/apple.py", "docs/guide.md"], 0)
     noticed.save()
     assert "\n  pending: 2 paths, docs/guide.md, src/apple.py" in run("status", root).out
-
-
-def test_a_project_of_nothing_is_shown_as_a_problem(run: Run, tmp_path: Path) -> None:
-    empty = write_tree(tmp_path / "empty", {"logo.png": b"\x89PNG\0", ".env": "x"})
-    ran = run("index", empty)
-    assert ran.code == 1
-    assert "problem: no file is indexed: 1 binary, 1 denied" in ran.out or "1 denied, 1 binary" in ran.out
-    assert "no file is indexed" in run("status", empty, "--json").json["problem"]
 
 
 def test_projects_are_listed_and_forgotten(run: Run, root: Path, tmp_path: Path) -> None:
@@ -107,16 +88,6 @@ def test_projects_are_listed_and_forgotten(run: Run, root: Path, tmp_path: Path)
     again = run("forget", other)
     assert again.code == 1
     assert "not indexed" in again.err
-
-
-def test_a_project_whose_folder_is_gone_can_be_forgotten(run: Run, root: Path) -> None:
-    import shutil
-
-    run("index", root)
-    shutil.rmtree(root)
-    assert "the folder no longer exists" in run("projects").out
-    assert run("forget", root).code == 0
-    assert run("projects", "--json").json["projects"] == []
 
 
 def test_the_indexes_of_missing_folders_are_forgotten_and_others_kept(run: Run, root: Path, tmp_path: Path) -> None:
@@ -166,14 +137,6 @@ def test_why_names_the_rule_and_its_line(run: Run, root: Path, monkeypatch: pyte
     assert "not yet" in run("why", "new.py").out
 
 
-def test_why_works_before_anything_is_indexed(run: Run, root: Path) -> None:
-    assert "the QUERY comes first" in run("why", root / "src/apple.py", "peel the fruit").err
-    ran = run("why", root / "src/apple.py")
-    assert ran.code == 0
-    assert "would be indexed" in ran.out
-    assert not storage_layout.index_folder(root).exists()
-
-
 def test_why_answers_about_a_link_and_not_about_its_target(run: Run, root: Path, tmp_path: Path) -> None:
     target = write_tree(tmp_path / "outside", {"package.json": "{}\n", "a.py": "x = 1\n"})
     (root / "link").symlink_to(target)
@@ -219,17 +182,6 @@ def test_why_tells_documents_from_the_project(run: Run, root: Path) -> None:
         "  rule: .*  (built-in rule for documents)\n"
         "  because of its folder .obsidian/\n"
     )
-
-
-def test_the_help_of_why_tells_its_exit_codes_as_they_are(run: Run, root: Path) -> None:
-    message = " ".join(run("why", "--help").out.split())
-    assert "Exit code 0: PATH is or may be indexed. Exit code 1: a rule excludes PATH, PATH does not exist" in message
-    assert run("why", root / "src/apple.py").code == 0, "may be"
-    run("index", root)
-    assert run("why", root / "src/apple.py").code == 0, "is"
-    assert run("why", root / "src").code == 0
-    assert run("why", root / ".env").code == 1
-    assert run("why", root / "nothing.py").code == 1
 
 
 def test_doctor_finds_and_repairs_drift(run: Run, root: Path) -> None:
@@ -295,17 +247,6 @@ def test_a_newer_index_is_refused_and_untouched(run: Run, root: Path) -> None:
     assert file.read_bytes() == before
 
 
-def test_a_bad_setting_is_reported_and_the_rest_counts(run: Run, root: Path) -> None:
-    run("index", root)
-    config = storage_layout.index_folder(root) / "config.json"
-    config.write_text('{"maxFiles": "many", "exclude": ["docs/**"], "mine": true}', encoding="utf-8")
-    ran = run("index", root)
-    assert ran.code == 0
-    assert "warning: config.json: maxFiles is not a positive whole number" in ran.err
-    assert run("status", root, "--json").json["docs"]["files"] == 0
-    assert json.loads(config.read_text(encoding="utf-8"))["mine"] is True
-
-
 def test_a_huge_project_needs_a_yes(run: Run, root: Path, storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tree(storage, {"config.json": '{"maxFiles": 2}'})
     ran = run("index", root)
@@ -315,26 +256,6 @@ def test_a_huge_project_needs_a_yes(run: Run, root: Path, storage: Path, monkeyp
     assert not (storage_layout.index_folder(root) / "catalog.sqlite").exists()
     assert run("index", root, "--yes").code == 0
     assert run("index", root).code == 0, "once it is indexed nobody is asked again"
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["forget", "/nowhere/at/all"], 1, "not indexed"),
-        (["forget"], 2, "DIR"),
-        (["index", "a", "b"], 2, "--help"),
-        (["index", "nul\0byte"], 2, "folder"),
-    ],
-)
-def test_bad_input_is_one_clear_line(run: Run, arguments: list[str], code: int, message: str) -> None:
-    ran = run(*arguments)
-    assert ran.code == code, ran.err
-    assert message in ran.err
-    assert ran.err.count("\n") == 1
-    assert ran.out == ""
-    as_json = run(*arguments, "--json")
-    assert as_json.code == code
-    assert as_json.json["error"]["message"]
 
 
 def test_home_and_the_file_systems_root_are_not_taken_by_accident(

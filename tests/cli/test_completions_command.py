@@ -18,7 +18,6 @@ from dowse.cli.completions_command import SHELLS
 from tests.cli.conftest import Run
 from tests.sample_data import write_tree
 
-PROGRAM = Path(sys.executable).parent / "dowse"
 NEEDS = {"bash": ("--norc", "--noprofile", "-i"), "zsh": ("-f", "-i")}
 
 
@@ -121,11 +120,6 @@ def test_a_shell_is_told_every_command_with_its_help(run: Run, monkeypatch: pyte
 )
 def test_a_shell_completes_paths_itself(run: Run, monkeypatch: pytest.MonkeyPatch, line: str, kind: str) -> None:
     assert ask(run, monkeypatch, line) == [(kind, "", "_")]
-
-
-def test_a_request_that_no_script_of_ours_makes_is_ignored(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("_DOWSE_COMPLETE", "nonsense_source")
-    assert (run("status").code, run("status").out) == (0, "")
 
 
 @pytest.mark.parametrize("shell", SHELLS)

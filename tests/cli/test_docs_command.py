@@ -36,38 +36,6 @@ def test_documents_are_listed_with_their_titles(run: Run, unindexed: Path) -> No
     }
 
 
-def test_a_folder_without_documents_is_said_to_have_none(run: Run, tmp_path: Path) -> None:
-    ran = run("docs", "list", write_tree(tmp_path / "code", {"a.py": "x = 1\n"}))
-    assert (ran.code, ran.out) == (1, "")
-    assert ran.err.startswith("No documents in ")
-    assert run("docs", "list", tmp_path / "code", "--json").json == {"documents": [], "totalDocuments": 0}
-
-
-def test_documents_are_searched(run: Run, unindexed: Path) -> None:
-    ran = run("docs", "search", "secateurs", unindexed)
-    assert ran.code == 0
-    first, excerpt, *_ = ran.out.splitlines()
-    assert first.startswith("memo.txt:1  Buy secateurs  0.")
-    assert "ladder" in excerpt
-    assert ran.err == "2 documents\n"
-    assert run("docs", "search", "secateurs", unindexed, "--limit", "1").err == "2 documents, 1 shown\n"
-    assert run("docs", "search", "secateurs", unindexed, "--in", "title").out.startswith("memo.txt")
-    assert run("docs", "search", "secateurs", unindexed, "--type", "md").out.startswith("guide/pruning.md")
-    assert "corrected: secateurs instead of secatuers" in run("docs", "search", "secatuers", unindexed).err
-
-
-def test_a_search_has_the_same_facts_as_json(run: Run, unindexed: Path) -> None:
-    found = run("docs", "search", "+winter buds", unindexed, "--json")
-    assert found.code == 0
-    assert found.json["totalMatches"] == 1
-    (one,) = found.json["results"]
-    assert one["uri"] == "docs://guide/pruning.md"
-    nothing = run("docs", "search", "buds -pruning -winter -buds", unindexed, "--json")
-    assert (nothing.code, nothing.json["withoutFilters"]) == (1, 2)
-    shown = run("docs", "search", "buds +zeppelin", unindexed)
-    assert 'without +, - and "…" there would be 2 documents' in shown.err
-
-
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -176,40 +144,6 @@ def test_two_runs_at_once_wait_for_each_other(start: Run, tmp_path: Path) -> Non
 
 
 # Other commands
-
-
-def test_a_folder_of_documents_is_among_the_projects(run: Run, unindexed: Path, storage: Path) -> None:
-    assert run("projects").err.startswith("Nothing is indexed.")
-    run("docs", "list", unindexed)
-    assert run("projects").out.startswith(f"{unindexed}  4 documents, ")
-    run("index", unindexed)
-    assert " and 4 documents, " in run("projects").out
-    assert run("forget", unindexed).code == 0
-    assert run("projects").out == ""
-    assert list((storage / "indexes").iterdir()) == []
-
-
-def test_the_status_tells_of_documents(run: Run, unindexed: Path) -> None:
-    def documents() -> tuple[int, str, int | None]:
-        ran = run("status", unindexed, "--json")
-        (one,) = (source for source in ran.json["sources"] if source["kind"] == "documents")
-        return ran.code, one["state"], one.get("documents")
-
-    assert documents() == (1, "not_found", None)
-    run("docs", "list", unindexed)
-    ran = run("status", unindexed)
-    assert ran.code == 0
-    assert "documents (ready): 4 documents, " in ran.out
-    assert documents() == (0, "ready", 4)
-
-
-def test_a_folder_that_is_gone_can_be_forgotten(run: Run, unindexed: Path, storage: Path) -> None:
-    run("docs", "list", unindexed)
-    unindexed.rename(unindexed.with_name("elsewhere"))
-    assert "the folder no longer exists" in run("projects").out
-    assert run("forget", unindexed).code == 0
-    assert list((storage / "indexes").iterdir()) == []
-    assert run("forget", unindexed).code != 0
 
 
 def test_what_is_being_indexed_is_not_forgotten_under_the_hands_of_who_does_it(

@@ -52,16 +52,6 @@ def test_what_is_exported_can_be_imported_and_is_the_same(run: Run, ideas: str, 
     assert run("notes", "export", "copy").out == printed
 
 
-def test_an_import_with_a_broken_line_adds_nothing(run: Run, ideas: str, tmp_path: Path) -> None:
-    file = tmp_path / "broken.jsonl"
-    file.write_text('{"doc_id": "c", "content": "fine"}\n{"doc_id": "d"}\n\nnot json\n', encoding="utf-8")
-    ran = run("notes", "import", ideas, file)
-    assert ran.code == 2
-    assert "line 2: Content must be a non-empty string" in ran.err
-    assert "line 4:" in ran.err
-    assert run("notes", "show", ideas, "c").code == 1
-
-
 def test_an_import_from_stdin_is_checked_to_its_end_before_anything_is_added(
     run: Run, ideas: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -72,13 +72,6 @@ def test_while_files_are_indexed(root: Path) -> None:
     assert (output.code, output.json["status"]) == (0, "success")
 
 
-def test_the_report_of_an_interrupted_run_is_followed_by_a_word(root: Path) -> None:
-    ran = run_trapped(AT_THE_THIRD_FILE, "index", root)
-    assert ran.code == 130
-    assert "added" in ran.out
-    assert ran.err == "dowse: Interrupted; the work done so far is kept.\n"
-
-
 def test_while_doctor_repairs(root: Path, run: Run) -> None:
     run("index", root)
     write_tree(root, {f"new{number}.py": f"x = {number}\n" for number in range(4)})

@@ -89,12 +89,6 @@ def test_wait_indexes_everything_first(run: Run, fruit: Path) -> None:
     assert ran.err == ""
 
 
-def test_what_changed_since_is_found_at_once(run: Run, fruit: Path) -> None:
-    run("index", fruit)
-    write_tree(fruit, {"src/new.py": "def zucchini(): ...\n"})
-    assert [hit["path"] for hit in run("search", "zucchini", fruit, "--json").json["results"]] == ["src/new.py"]
-
-
 def test_a_hit_says_where_what_and_how_good(run: Run, fruit: Path) -> None:
     ran = run("search", "how to eat an apple", fruit, "--wait", "--limit", "1")
     assert ran.out.splitlines()[0].startswith("docs/guide.md:")
@@ -109,67 +103,10 @@ def test_a_hit_says_why_it_was_found_where_that_is_asked_for(run: Run, fruit: Pa
     assert run("search", "how to eat an apple", fruit).out.splitlines()[0].endswith(")")
 
 
-def test_filters_leave_what_they_name(run: Run, fruit: Path) -> None:
-    def found(*how: str) -> set[str]:
-        ran = run("search", "apple", fruit, "--wait", "--limit", "50", "--json", *how)
-        return {hit["path"].split("/")[0] for hit in ran.json["results"]}
-
-    assert found() == {"src", "web", "docs"}
-    assert found("--code") == {"src", "web"}
-    assert found("--docs") == {"docs"}
-    assert found("--language", "python") == {"src"}
-    assert found("--language", "JavaScript") == {"web"}
-    assert found("--path", "src/**") == {"src"}
-    assert found("--path", "nowhere/**") == set()
-
-
-def test_the_limit_and_the_budget_hold(run: Run, fruit: Path) -> None:
-    assert run("search", "apple", fruit, "--wait", "--limit", "3", "--json").json["totalResults"] == 3
-    tight = run("search", "apple", fruit, "--budget", "300", "--json").json
-    assert tight["truncated"] == f"The budget is spent. More with offset: {tight['nextOffset']}."
-    assert tight["totalResults"] < 5
-    assert "raise --budget to see more" in run("search", "apple", fruit, "--budget", "20").err
-
-
-def test_exact_finds_every_occurrence_letter_by_letter(run: Run, fruit: Path) -> None:
-    ran = run("search", "--exact", "apple_2()", fruit)
-    assert (ran.code, ran.out) == (0, "src/m2.py:1:5: def apple_2():\n")
-    assert ran.err == "1 occurrence in 1 file, complete: yes\n"
-    assert run("search", "--exact", "BANANA", fruit).code == 1
-
-
-def test_a_regular_expression_finds_every_match(run: Run, fruit: Path) -> None:
-    ran = run("search", "--regex", r"^def apple_[0-2]\(", fruit, "--json")
-    assert [one["path"] for one in ran.json["matches"]] == ["src/m0.py", "src/m1.py", "src/m2.py"]
-    bad = run("search", "--regex", "(", fruit)
-    assert (bad.code, bad.err.count("\n")) == (2, 1)
-    assert "regular expression" in bad.err
-
-
 def test_a_pattern_that_never_ends_is_ended(run: Run, tmp_path: Path) -> None:
     slow = write_tree(tmp_path / "slow", {"a.py": "a" * 5000 + "\n"})
     ran = run("search", "--regex", "(a+)+b|(a|a)*c", slow, "--seconds", "0.3")
     assert "complete: no" in ran.err
-
-
-def test_pages_of_occurrences_add_up(run: Run, fruit: Path) -> None:
-    seen: list[str] = []
-    offset: int | None = 0
-    while offset is not None:
-        page = run("search", "--exact", "apple", fruit, "--limit", "4", "--offset", offset, "--json").json
-        seen += [f"{one['path']}:{one['line']}" for one in page["matches"]]
-        offset = page.get("nextOffset")
-    assert len(seen) == len(set(seen)) == page["totalMatches"] == 9
-    assert "more with --offset 4" in run("search", "--exact", "apple", fruit, "--limit", "4").err
-    beyond = run("search", "--exact", "apple", fruit, "--offset", "900", "--json").json
-    assert (beyond["matches"], "nextOffset" in beyond) == ([], False)
-
-
-def test_pages_of_hits_add_up(run: Run, fruit: Path) -> None:
-    whole = run("search", "apple", fruit, "--wait", "--limit", "9", "--json").json["results"]
-    second = run("search", "apple", fruit, "--limit", "4", "--offset", "4", "--json").json
-    assert (second["results"], second["nextOffset"]) == (whole[4:8], 8)
-    assert run("search", "apple", fruit, "--limit", "1", "--offset", "4").out.startswith(f"{whole[4]['path']}:")
 
 
 def test_nothing_found_is_exit_code_1(run: Run, fruit: Path) -> None:
@@ -186,22 +123,6 @@ def test_filters_that_leave_nothing_say_how_many_hits_there_would_be(run: Run, f
     found = run("search", "cherry -cherry", fruit, "--json")
     assert (found.code, found.json["withoutFilters"]) == (1, 1)
     assert "withoutFilters" not in run("search", "cherry", fruit, "--json").json
-
-
-def test_pasted_text_is_searched_as_text_and_is_not_repeated(run: Run, fruit: Path) -> None:
-    text = '# Cherry\n\n```\npip install -e . --cherry "ripe cherry"\n```\n' + "- and so on\n" * 400
-    found = run("search", "--wait", "--json", "--", text, fruit)
-    assert (found.code, found.json["results"][0]["path"]) == (0, "docs/other.md")
-    assert "corrected" not in found.json
-
-
-@pytest.mark.parametrize("query", ["", "   ", "\t\n"])
-def test_an_empty_query_is_wrong_usage(run: Run, fruit: Path, query: str) -> None:
-    ran = run("search", query, fruit)
-    assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
-    assert "empty" in ran.err
-    assert not ProjectIndex(fruit).exists
-    assert run("search", query, fruit, "--json").json["error"]["code"] == "INVALID_ARGUMENT"
 
 
 @pytest.mark.parametrize("how", ["--exact", "--regex"])
@@ -255,24 +176,6 @@ def test_queries_reach_a_background_run_as_they_are(fruit: Path) -> None:
 def test_a_line_break_inside_a_line_does_not_shift_the_numbers(run: Run, tmp_path: Path) -> None:
     odd = write_tree(tmp_path / "odd", {"a.py": "x = 'a\x0cb\u2028c'\ny = 2\napple = 3\n"})
     assert "     3  apple = 3" in run("search", "apple", odd, "--wait").out
-
-
-def test_why_says_which_signals_put_a_file_where_it_is(run: Run, fruit: Path) -> None:
-    run("index", fruit)
-    ran = run("why", "apple_3", fruit / "src/m3.py")
-    assert ran.code == 0
-    assert "src/m3.py is number 1 of " in ran.out
-    lost = run("why", "apple_3", fruit / "docs/other.md")
-    assert lost.code == 1
-    assert "does not match this query" in lost.out
-
-
-def test_why_a_query_does_not_find_a_denied_file_is_the_rule_against_it(run: Run, fruit: Path) -> None:
-    write_tree(fruit, {".env": "APPLE=1\n"})
-    ran = run("why", "apple", fruit / ".env")
-    assert ran.code == 1
-    assert ".env is not indexed: denied" in ran.out
-    assert "rule: " in ran.out
 
 
 @pytest.mark.parametrize(

@@ -52,30 +52,6 @@ def test_warnings_are_errors_where_that_is_wanted(run: Run, tmp_path: Path) -> N
     assert run("site", "check", file, "--strict").code == 1
 
 
-def test_problems_are_told_as_json(run: Run, tmp_path: Path) -> None:
-    file = write_index(tmp_path / "i.json", {"url": "/a/", "title": "A"})
-    done = run("site", "check", file, "--json")
-    assert done.code == 1
-    assert done.json["valid"] is False
-    assert (done.json["errors"], done.json["warnings"], done.json["pageCount"]) == (1, 1, 1)
-    assert done.json["problems"][0] == {
-        "path": "pages.0.url", "grade": "error", "problem": "'/a/' ends with a slash", "remedy": "Write '/a'",
-    }  # fmt: skip
-
-
-def test_what_is_no_json_fails_the_check(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "i.json").write_text("{", encoding="utf-8")
-    done = run("site", "check", tmp_path / "i.json")
-    assert done.code == 1
-    assert "not JSON" in done.out
-
-
-def test_what_is_not_there_is_wrong_usage(run: Run, tmp_path: Path) -> None:
-    done = run("site", "check", tmp_path / "none.json")
-    assert done.code == 2
-    assert "does not exist" in done.err
-
-
 # build
 
 
@@ -88,36 +64,6 @@ def test_a_site_is_built_and_checked(run: Run, tmp_path: Path) -> None:
     assert "left out 1 file: it is a draft (draft.md)" in done.err
     assert run("site", "check", "--strict", target).code == 0
     assert json.loads(target.read_text(encoding="utf-8"))["pages"][0]["title"] == "Home"
-
-
-def test_a_build_is_told_as_json(run: Run, tmp_path: Path) -> None:
-    write_tree(tmp_path / "docs", {"a.md": "# A\n\nWords."})
-    target = tmp_path / "i.json"
-    done = run("site", "build", tmp_path / "docs", "-o", target, "--name", "D", "--domain", "d.example", "--json")
-    assert done.json["pageCount"] == 1
-    assert done.json["format"] == "markdown"
-    assert Path(done.json["file"]).exists()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (["docs"], 2, "'-o'"),
-        (["none", "-o", "i.json"], 2, "is not a folder"),
-        (["docs", "-o", "no/i.json", "--name", "D", "--domain", "d"], 2, "is not a folder"),
-        (["docs", "-o", "i.json"], 2, "--name and --domain"),
-        (["empty", "-o", "i.json", "--name", "D", "--domain", "d"], 1, "no page"),
-    ],
-)
-def test_a_build_that_cannot_be_says_what_to_do(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], code: int, message: str
-) -> None:
-    write_tree(tmp_path, {"docs/a.md": "Words.", "empty/x.txt": "x"})
-    monkeypatch.chdir(tmp_path)
-    done = run("site", "build", *arguments)
-    assert done.code == code
-    assert message in done.err
-    assert not (tmp_path / "i.json").exists()
 
 
 # serve
@@ -166,22 +112,6 @@ def test_a_site_is_served_to_anybody_over_http(address: str, file: Path) -> None
         health = json.load(reply)
     assert health["status"] == "ok"
     assert health["sources"] == [{"name": "fruit", "status": "ok", "problem": None}]
-
-
-@pytest.mark.parametrize(
-    ("value", "code", "message"),
-    [("{", 3, "not JSON"), (json.dumps(index(site={"name": "x"})), 3, "site.domain"), (None, 2, "does not exist")],
-)
-def test_an_index_that_cannot_be_served_ends_the_server_with_one_line(
-    start: Run, tmp_path: Path, value: str | None, code: int, message: str
-) -> None:
-    if value is not None:
-        (tmp_path / "i.json").write_text(value, encoding="utf-8")
-    done = start("site", "serve", tmp_path / "i.json")
-    assert done.code == code
-    assert message in done.err
-    assert "Traceback" not in done.err
-    assert done.out == ""
 
 
 def test_a_check_of_a_large_index_with_many_problems_ends(run: Run, tmp_path: Path) -> None:

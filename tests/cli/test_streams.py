@@ -2,10 +2,7 @@
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -121,17 +118,6 @@ def test_a_folder_without_a_marker_is_said_to_be_taken(
 def test_json_is_asked_for_only_before_the_double_dash(run: Run) -> None:
     assert run("status", "--", "--json").out == ""
     assert run("status", "/nowhere", "--json").json["error"]["code"] == "INVALID_ARGUMENT"
-
-
-def _complete(environment: dict[str, str]) -> Any:
-    return subprocess.run(
-        [sys.executable, "-m", "dowse"], env=os.environ | environment, capture_output=True, text=True, check=False
-    )
-
-
-def test_a_shell_can_complete_commands() -> None:
-    done = _complete({"_DOWSE_COMPLETE": "bash_complete", "COMP_WORDS": "dowse st", "COMP_CWORD": "1"})
-    assert done.stdout.strip() == "plain,status"
 
 
 def test_json_of_lone_halves_can_be_read_back(run: Run, root: Path) -> None:

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
 
 from dowse.errors import UsageError
 from dowse.keeping.service import Service
@@ -64,25 +62,6 @@ def test_whole_numbers_and_nothing_at_all_are_fine(indexed: Path) -> None:
             assert (await assistant.call_tool("search_code", query="peel", **arguments))["results"], arguments
 
     run_conversation("auto", conversation, indexed)
-
-
-def test_an_unknown_tool_is_an_error_of_the_protocol_and_the_next_call_works(indexed: Path, mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for name in ("search_cod", "", "../search_code", "search_code "):
-            with pytest.raises(MCPError) as caught:
-                await assistant.client.call_tool(name, {"query": "x"})
-            assert caught.value.error.code == INVALID_PARAMS
-        assert (await assistant.call_tool("search_code", query="peel"))["results"]
-
-    run_conversation(mode, conversation, indexed)
-
-
-def test_a_call_without_arguments_is_a_call_with_none(indexed: Path, mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        assert not (await assistant.client.call_tool("get_index_status")).is_error
-        assert (await assistant.client.call_tool("search_code")).is_error
-
-    run_conversation(mode, conversation, indexed)
 
 
 # The check agrees with the schema

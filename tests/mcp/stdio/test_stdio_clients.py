@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 from mcp.client.stdio import StdioServerParameters
-from mcp_types import CallToolResult, ElicitResult
+from mcp_types import CallToolResult
 
 from mcp import Client
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, index
@@ -80,17 +80,3 @@ def test_several_roots_in_one_server(indexed: Path, tmp_path: Path) -> None:
         assert [hit["path"] for hit in found["results"]] == ["nuts/crack.py"]
 
     run_conversation(conversation, NEWER, indexed, other)
-
-
-def test_a_question_and_its_answer(indexed: Path, revision: str) -> None:
-    questions, answers = list[str](), [ElicitResult(action="decline"), ElicitResult(action="accept", content={})]
-
-    async def answer(_context: object, question: Any) -> ElicitResult:
-        questions.append(question.message)
-        return answers.pop(0)
-
-    async def conversation(client: Client) -> None:
-        assert [(await call_tool(client, "delete_index"))["status"] for _ in range(2)] == ["cancelled", "success"]
-
-    run_conversation(conversation, revision, indexed, elicitation_callback=answer)
-    assert questions == ["Delete the index for this project? This cannot be undone."] * 2

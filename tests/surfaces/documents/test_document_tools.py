@@ -43,52 +43,6 @@ def test_the_tools_are_offered_on_demand_alone(site: Path, mode: str) -> None:
     assert run_conversation(mode, names, site, level="full") == {"search_documents", *extra}
 
 
-def test_an_outline_has_the_headings_with_their_lines_and_anchors(site: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        outline = await reader.call_tool("get_document_outline", uri="docs://guide/install.md")
-        assert (outline["title"], outline["totalLines"]) == ("Install", 11)
-        assert outline["headings"] == [
-            {"level": 1, "text": "Install", "startLine": 1, "endLine": 11, "anchor": "install"},
-            {"level": 2, "text": "On Linux", "startLine": 5, "endLine": 8, "anchor": "on-linux"},
-            {"level": 2, "text": "On Linux", "startLine": 9, "endLine": 11, "anchor": "on-linux-1"},
-        ]
-        for one in outline["headings"]:
-            read = await reader.call_tool("read_document", uri="docs://guide/install.md", section=one["anchor"])
-            assert (read["startLine"], read["endLine"]) == (one["startLine"], one["endLine"])
-
-    run_conversation(mode, conversation, site, level="full")
-
-
-def test_a_document_is_read_by_lines_or_by_section(site: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        async def read(**how: Any) -> tuple[int, int, str]:
-            got = await reader.call_tool("read_document", uri="docs://guide/install.md", **how)
-            assert got["totalLines"] == 11
-            return got["startLine"], got["endLine"], got["text"]
-
-        text = (site / "guide/install.md").read_text(encoding="utf-8")
-        assert await read() == (1, 11, text)
-        assert await read(startLine=3, endLine=3) == (3, 3, "Text.\n")
-        assert await read(startLine=9) == (9, 11, "## On Linux\n\nAgain.\n")
-        assert await read(endLine=1) == (1, 1, "# Install\n")
-        assert await read(endLine=999) == (1, 11, text)
-        assert await read(section="on-linux-1") == (9, 11, "## On Linux\n\nAgain.\n")
-        by_uri = await reader.call_tool("read_document", uri="docs://guide/install.md#on-linux-1")
-        assert by_uri["text"] == "## On Linux\n\nAgain.\n"
-        for how, message in (
-            ({"startLine": 12}, "startLine: 12 is beyond the end; the document has 11 lines."),
-            ({"startLine": 5, "endLine": 4}, "endLine: 4 comes before startLine 5."),
-            ({"startLine": 0}, "startLine has to be at least 1, not 0."),
-            ({"section": "x", "startLine": 1}, "section: give a section or lines, not both."),
-            ({"section": "x"}, "section: the document has none called 'x'. get_document_outline lists them."),
-        ):
-            assert await reader.expect_error("read_document", uri="docs://guide/install.md", **how) == message
-        message = await reader.expect_error("read_document", uri="docs://nowhere.md")
-        assert message == "Resource not found: docs://nowhere.md"
-
-    run_conversation(mode, conversation, site, level="full")
-
-
 def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -> None:
     text = "# Long\n\n" + "".join(f'Line {number} with "quotes" and \\ more.\n' for number in range(3000))
     write_tree(tmp_path, {"long.md": text, "wide.md": "x" * 100_000, "empty.md": ""})
@@ -110,51 +64,6 @@ def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -
         assert empty["text"] == ""
 
     run_conversation("auto", conversation, tmp_path, level="full", budget_tokens=2000)
-
-
-def test_links_out_of_a_document_are_followed(site: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        found = await reader.call_tool("find_links", uri="docs://index.md", direction="out")
-        links = {one["text"]: one for one in found["links"]}
-        assert found["totalLinks"] == len(found["links"])
-        assert {text: one.get("to") for text, one in links.items()} == {
-            "relative": "docs://guide/install.md",
-            "pretty": "docs://guide/install.md",
-            "anchor": "docs://guide/install.md#on-linux",
-            "gone": None,
-            "no section": "docs://guide/install.md#on-mars",
-            "web": "https://example.org/x",
-            "encoded": "docs://guide/with%20space.md",
-            "reference": "docs://guide/notes.txt",
-            "Install": "docs://guide/install.md",
-        }
-        assert {text: one["problem"] for text, one in links.items() if "problem" in one} == {
-            "gone": "no such document",
-            "no section": "the document has no such section",
-        }
-        assert [links[text]["kind"] for text in ("relative", "web", "gone")] == ["document", "web", "broken"]
-        assert (links["gone"]["from"], links["gone"]["line"]) == ("docs://index.md", 4)
-        assert found == await reader.call_tool("find_links", uri="docs://index.md")
-
-    run_conversation(mode, conversation, site, level="full")
-
-
-def test_links_into_a_document_are_found(site: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        into = await reader.call_tool("find_links", uri="docs://guide/install.md", direction="in")
-        assert [(one["from"], one["line"], one["text"]) for one in into["links"]] == [
-            ("docs://index.md", 3, "relative"),
-            ("docs://index.md", 3, "pretty"),
-            ("docs://index.md", 3, "anchor"),
-            ("docs://index.md", 4, "no section"),
-            ("docs://index.md", 5, "Install"),
-            ("docs://page.html", 1, "in"),
-        ]
-        assert all(one["to"].startswith("docs://guide/install.md") for one in into["links"])
-        assert (await reader.call_tool("find_links", uri="docs://guide/notes.txt", direction="in"))["totalLinks"] == 1
-        assert (await reader.call_tool("find_links", uri="docs://page.html", direction="in"))["links"] == []
-
-    run_conversation(mode, conversation, site, level="full")
 
 
 def test_broken_links_are_found_in_one_document_or_all(site: Path, mode: str) -> None:

@@ -1,25 +1,21 @@
-"""Documents served by the real program: over stdio, over HTTP, and to the MCP inspector."""
+"""Documents served by the real program, over stdio and over HTTP."""
 
 import os
 import sys
 from pathlib import Path
 
 import anyio
-import pytest
 from mcp.client.stdio import StdioServerParameters
 
 from mcp import Client
 from tests.cli.conftest import Run, run
 from tests.http.http_server import HttpClient, HttpServer
-from tests.mcp.stdio.stdio_client import NEWER, OLDER
-from tests.mcp.stdio.test_stdio_inspector import inspect
+from tests.mcp.stdio.stdio_client import NEWER
 from tests.sample_data import write_tree
 from tests.surfaces.documents.conftest import LISTED
 from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index
 
 __all__ = ["run"]
-
-REVISIONS = {"legacy": OLDER, "auto": NEWER}
 
 
 def test_a_folder_is_served_over_stdio_from_the_first_call_on(unindexed: Path, mode: str) -> None:
@@ -44,39 +40,6 @@ def test_a_folder_is_served_over_stdio_from_the_first_call_on(unindexed: Path, m
             assert [one["uri"] for one in found["results"]] == ["docs://new.md"]
 
     anyio.run(run_conversation)
-
-
-@pytest.mark.soak  # the suite has it over HTTP, where no request needs a server of its own
-def test_the_inspector_lists_and_reads(notes: Path) -> None:
-    listed = inspect(notes, OLDER, "--method", "resources/list", command="docs")["resources"]
-    assert [one["uri"] for one in listed] == LISTED
-    section = "docs://guide/pruning.md#when"
-    read = inspect(notes, NEWER, "--method", "resources/read", "--uri", section, command="docs")
-    assert read["contents"][0]["text"].startswith("## When")
-
-
-def test_the_inspector_searches(notes: Path) -> None:
-    given = ["--tool-name", "search_documents", "--tool-args-json", '{"query": "rootstock"}']
-    found = inspect(notes, NEWER, "--method", "tools/call", *given, command="docs")
-    assert found["content"][0]["text"].startswith("Search results: 1 matches\n\n1. docs://guide/grafting.html - ")
-    assert found["structuredContent"]["totalMatches"] == 1
-
-
-READ_ONLY = {"search_documents", "get_document_outline", "read_document", "find_links"}
-
-
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_the_public_gets_documents_and_nothing_that_writes(notes: Path, mode: str) -> None:
-    with HttpServer(notes, options=("--public", "--tools", "full")) as server:
-        client = HttpClient(server, REVISIONS[mode])
-        tools = client.call("tools/list")["result"]["tools"]
-        assert {tool["name"] for tool in tools} == READ_ONLY | {"search", "fetch"}
-        assert all(tool["annotations"]["readOnlyHint"] for tool in tools)
-        assert [one["uri"] for one in client.call("resources/list")["result"]["resources"]] == LISTED
-        assert "hunter2" not in str(client.call("resources/read", uri="docs://.env"))
-        assert client.call_tool("search_documents", query="rootstock")["totalMatches"] == 1
-        for tool in ("create_index", "delete_index", "list_projects", "search_code"):
-            assert "error" in client.call("tools/call", name=tool, arguments={})
 
 
 def test_only_code_can_be_served_and_then_not_to_the_public(notes: Path, run: Run) -> None:

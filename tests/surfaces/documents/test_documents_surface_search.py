@@ -152,20 +152,6 @@ def test_wrong_arguments_are_refused_by_name(notes: Path, wrong: dict[str, Any],
     run_conversation("auto", conversation, notes)
 
 
-def test_misspelled_words_are_taken_for_the_nearest(notes: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        for asked, uri in (
-            ("secatuers", "docs://memo.txt"),
-            ("rootstok", "docs://guide/grafting.html"),
-            ("prunning apple treess", "docs://guide/pruning.md"),
-        ):
-            assert uri in await reader.found_uris(asked)
-        (first, *_) = (await reader.search("prunning apple treess"))["results"]
-        assert first["matchLocation"] == "both"
-
-    run_conversation(mode, conversation, notes)
-
-
 def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path, mode: str) -> None:
     root = write_tree(
         tmp_path,

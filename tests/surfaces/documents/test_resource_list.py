@@ -21,14 +21,6 @@ def test_resources_and_tools_are_announced_and_nothing_else(notes: Path, mode: s
     run_conversation(mode, conversation, notes)
 
 
-def test_a_server_of_code_alone_announces_no_resources(notes: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        assert reader.client.server_capabilities.resources is None
-        assert "search_documents" not in {tool.name for tool in (await reader.client.list_tools()).tools}
-
-    run_conversation(mode, conversation, notes, surfaces=("code",))
-
-
 def test_a_resource_is_listed_with_its_metadata_and_nothing_of_its_content(notes: Path, mode: str) -> None:
     async def conversation(reader: Reader) -> None:
         listed = [one.model_dump(by_alias=True, exclude_none=True, mode="json") for one in await reader.list_all()]

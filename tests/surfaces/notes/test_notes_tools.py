@@ -8,12 +8,7 @@ import anyio
 import pytest
 
 from dowse.notes import registry as library_module
-from dowse.surfaces.notes.notes_handlers import NotesSurface
-from dowse.surfaces.notes.notes_tools import notes_tools
 from tests.notes.notes_server import Assistant, run_conversation
-from tests.surfaces.project.project_client import DECLINE, ScriptedUser, accept
-
-SEEDS = {"search_index", "search_add_document", "search_create_index"}
 
 
 def test_the_example_of_the_specification(mode: str) -> None:
@@ -129,35 +124,6 @@ def test_large_and_odd_things_that_are_allowed_work(mode: str) -> None:
     run_conversation(mode, conversation)
 
 
-def test_many_are_added_at_once_or_none_with_an_error_for_each(mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        wrong = [{"doc_id": "a", "content": "fine"}, {"doc_id": "b"}, {}, {"doc_id": "c", "content": "x", "z": 1}]
-        result = await assistant.client.call_tool("search_add_documents", {"documents": wrong})
-        errors = (result.structured_content or {})["errors"]
-        assert [one["position"] for one in errors] == [1, 2, 3]
-        assert errors[0] == {"position": 1, "doc_id": "b", "error": "Content must be a non-empty string"}
-        assert await assistant.expect_error("search_get_document", doc_id="a") == "Document not found: a"
-        good = [{"doc_id": f"d{n}", "content": f"text {n}", "metadata": {"n": n}} for n in range(50)]
-        reply = await assistant.call_tool("search_add_documents", documents=good)
-        assert (reply["added"], reply["replaced"]) == (50, 0)
-        assert (await assistant.call_tool("search_add_documents", documents=good))["replaced"] == 50
-        found = await assistant.call_tool("search_index", query="text", k=2, offset=4, filter={"n": {"lt": 10}})
-        assert [one["doc_id"] for one in found["results"]] == ["d4", "d5"]
-        assert (found["total_matches"], found["next_offset"]) == (10, 6)
-
-    run_conversation(mode, conversation)
-
-
-def test_a_document_is_deleted_and_is_gone(mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        await assistant.call_tool("search_add_document", doc_id="a", content="some words")
-        assert await assistant.call_tool("search_delete_document", doc_id="a") == {"status": "deleted", "doc_id": "a"}
-        assert await assistant.expect_error("search_delete_document", doc_id="a") == "Document not found: a"
-        assert (await assistant.call_tool("search_index", query="words"))["total_matches"] == 0
-
-    run_conversation(mode, conversation)
-
-
 def test_indexes_are_listed_with_what_they_hold(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         config = {"lowercase": False, "min_length": 4}
@@ -176,30 +142,6 @@ def test_indexes_are_listed_with_what_they_hold(mode: str) -> None:
         assert first["size_bytes"] > 0
 
     run_conversation(mode, conversation)
-
-
-def test_an_index_is_deleted_only_after_a_yes(mode: str) -> None:
-    async def without(assistant: Assistant) -> None:
-        await assistant.call_tool("search_add_document", doc_id="a", content="some words")
-        asked = await assistant.call_tool("search_delete_index", index_name="default")
-        assert asked["status"] == "cancelled"
-        assert asked["question"] == "Delete the index default and its 1 documents? This cannot be undone."
-        assert (await assistant.call_tool("search_index", query="words"))["total_matches"] == 1
-        done = await assistant.call_tool("search_delete_index", index_name="default", confirm=True)
-        assert done == {"status": "deleted", "index_name": "default", "documents": 1}
-        assert (await assistant.call_tool("search_index", query="words"))["total_matches"] == 0
-
-    run_conversation(mode, without)
-
-    async def with_person(assistant: Assistant) -> None:
-        await assistant.call_tool("search_create_index", index_name="mine", backend="disk")
-        assert await assistant.call_tool("search_delete_index", index_name="mine", confirm=True) == {
-            "status": "cancelled"
-        }
-        assert (await assistant.call_tool("search_delete_index", index_name="mine"))["status"] == "deleted"
-        assert await assistant.expect_error("search_index", query="x", index_name="mine") == "Index not found: mine"
-
-    run_conversation(mode, with_person, **ScriptedUser(DECLINE, accept()).client)
 
 
 def test_a_reply_keeps_its_budget_and_says_how_to_go_on(mode: str) -> None:
@@ -244,17 +186,6 @@ def test_limits_are_told_when_they_are_reached(mode: str, monkeypatch: pytest.Mo
     run_conversation(mode, conversation)
 
 
-def test_words_that_no_index_keeps_are_ignored_and_named(mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        await assistant.call_tool("search_add_document", doc_id="a", content="C++ templates")
-        found = await assistant.call_tool("search_index", query="C++ templates")
-        assert found["query_parsed"]["terms"] == ["C++", "templates"]
-        assert found["total_matches"] == 1
-        assert "C++" in found["warnings"][0]
-
-    run_conversation(mode, conversation)
-
-
 def test_a_cancelled_search_stands_in_nobodys_way(mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         documents = [{"doc_id": f"d{n}", "content": f"w{n} common text"} for n in range(300)]
@@ -267,17 +198,6 @@ def test_a_cancelled_search_stands_in_nobodys_way(mode: str) -> None:
             assert (await assistant.call_tool("search_index", query="common"))["total_matches"] == 300
 
     run_conversation(mode, conversation)
-
-
-def test_only_the_tools_of_the_specification_are_always_offered() -> None:
-    tools = notes_tools(NotesSurface())
-    assert {tool.name for tool in tools if not tool.is_extra} == SEEDS
-    assert {tool.name for tool in tools if tool.is_extra} == {
-        "search_add_documents", "search_get_document", "search_delete_document", "search_list_indexes",
-        "search_delete_index",
-    }  # fmt: skip
-    (create,) = (tool for tool in tools if tool.name == "search_create_index")
-    assert not create.is_idempotent
 
 
 def test_nothing_heavy_is_imported_before_the_first_call() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import format_size
-from dowse.store import storage_layout
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import index
 from tests.surfaces.project.project_client import (
@@ -105,16 +104,6 @@ def test_hits_can_be_narrowed_by_the_paths_that_are_shown(indexed_roots: list[Pa
     run_conversation("auto", conversation, *indexed_roots)
 
 
-def test_the_status_is_the_sum_and_each(indexed_roots: list[Path]) -> None:
-    reply = call_tool("auto", "get_index_status", *indexed_roots)
-    each = reply["projects"]
-    assert [one["projectPath"] for one in each] == [str(root) for root in indexed_roots]
-    assert (reply["status"], reply["totalFiles"], reply["totalChunks"]) == ("ready", 5, 5)
-    assert reply["lastUpdated"] == max(one["lastUpdated"] for one in each)
-    assert isinstance(reply["watcherActive"], bool)
-    assert reply["projectPath"] == ", ".join(map(str, indexed_roots))
-
-
 def test_the_size_is_that_of_all(indexed_roots: list[Path]) -> None:
     reply = call_tool("auto", "get_index_status", *indexed_roots)
     sizes = [ProjectIndex(root).status().size_bytes for root in indexed_roots]
@@ -130,27 +119,6 @@ def test_the_status_of_all_is_that_of_the_worst(indexed_roots: list[Path], tmp_p
     assert (reply["status"], reply["totalFiles"]) == ("incomplete", 5)
 
 
-def test_a_project_that_has_nothing_to_say_does_not_silence_the_others(
-    indexed_roots: list[Path], tmp_path: Path, mode: str
-) -> None:
-    new = write_tree(tmp_path / "new", {"a.py": "def peel(): ...\n"})
-
-    async def conversation(assistant: Assistant) -> None:
-        code = await assistant.call_tool("search_code", query="peel")
-        assert len(code["results"]) == 4
-        assert [warning.split(":")[0] for warning in code["warnings"]] == ["new is left out"]
-        docs = await assistant.call_tool("search_docs", query="peel apples")
-        assert [hit["path"] for hit in docs["results"]] == ["app/guide.md"]
-        paths = await assistant.call_tool("search_by_path", pattern="**")
-        assert (paths["totalMatches"], len(paths["warnings"])) == (5, 1)
-        assert (await assistant.expect_error("search_code", query="peel", project="new"))["code"] == "INDEX_NOT_FOUND"
-        assert (await assistant.expect_error("search_docs", query="peel", project="web"))[
-            "code"
-        ] == "DOCS_INDEX_NOT_FOUND"
-
-    run_conversation(mode, conversation, *indexed_roots, new)
-
-
 def test_where_no_project_can_answer_the_error_is_said(roots: list[Path], mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         assert (await assistant.expect_error("search_code", query="peel"))["code"] == "INDEX_NOT_FOUND"
@@ -158,19 +126,6 @@ def test_where_no_project_can_answer_the_error_is_said(roots: list[Path], mode: 
         assert (await assistant.expect_error("search_docs", query="peel"))["code"] == "DOCS_INDEX_NOT_FOUND"
 
     run_conversation(mode, conversation, *roots)
-
-
-def test_what_destroys_needs_one_project(indexed_roots: list[Path], mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for tool in ("reindex_project", "delete_index"):
-            error = await assistant.expect_error(tool, confirm=True)
-            assert (error["code"], "app, app-2, web" in error["userMessage"]) == ("INVALID_ARGUMENT", True)
-            assert (await assistant.expect_error(tool, confirm=True, project="nobody"))["code"] == "INVALID_ARGUMENT"
-            assert all(storage_layout.index_folder(root).exists() for root in indexed_roots)
-            assert (await assistant.call_tool(tool, confirm=True, project="app-2"))["status"] == "success"
-        assert [storage_layout.index_folder(root).exists() for root in indexed_roots] == [True, False, True]
-
-    run_conversation(mode, conversation, *indexed_roots)
 
 
 def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> None:
@@ -190,9 +145,3 @@ def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> Non
     assert user.questions == ["Index 5 files of app, app-2, web?"] * 2
     assert [done for done, _ in recorder] == sorted({done for done, _ in recorder}), "it only grows, over all projects"
     assert recorder[-1] == (5, 5)
-
-
-def test_one_of_several_can_be_indexed_alone(roots: list[Path]) -> None:
-    reply = call_tool("auto", "create_index", *roots, project="web")
-    assert (reply["projectPath"], reply["filesIndexed"]) == (str(roots[2]), 1)
-    assert [storage_layout.index_folder(root).exists() for root in roots] == [False, False, True]

@@ -1,6 +1,5 @@
 """The ten tools: their effects, replies and annotations."""
 
-import json
 import os
 import threading
 from functools import partial
@@ -10,11 +9,10 @@ from typing import Any
 import anyio
 import pytest
 
-from dowse.store import storage_layout
 from dowse.store.local import LocalStore
 from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import INDEXED, index
-from tests.surfaces.project.project_client import Assistant, call_tool, expect_error, run_conversation
+from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
 
 KEYS: dict[str, tuple[dict[str, Any], dict[str, type | tuple[type, ...]]]] = {
     "create_index": (
@@ -133,26 +131,6 @@ def test_a_hit_is_the_lines_it_names(indexed: Path, mode: str) -> None:
     assert 0 < hit["score"] <= 1
 
 
-def test_top_k_bounds_the_hits_and_offset_goes_on(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        every = (await assistant.call_tool("search_code", query="peel"))["results"]
-        first = (await assistant.call_tool("search_code", query="peel", top_k=1))["results"]
-        second = (await assistant.call_tool("search_code", query="peel", top_k=1, offset=1))["results"]
-        assert [*first, *second] == every[:2]
-
-    run_conversation("auto", conversation, indexed)
-
-
-def test_hits_can_be_narrowed_by_path_and_language(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for narrowing in ({"path": "src/p*.py"}, {"path": "./src/p*.py"}, {"path": "**/pear.*", "language": "Python"}):
-            reply = await assistant.call_tool("search_code", query="peel", **narrowing)
-            assert [hit["path"] for hit in reply["results"]] == ["src/pear.py"]
-        assert (await assistant.call_tool("search_code", query="peel", language="rust"))["results"] == []
-
-    run_conversation("auto", conversation, indexed)
-
-
 def test_a_changed_file_is_found_by_what_it_says_now(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         await assistant.call_tool("search_code", query="peel_apple")
@@ -161,18 +139,6 @@ def test_a_changed_file_is_found_by_what_it_says_now(indexed: Path, mode: str) -
             assert "peel_apple" not in hit["text"]
 
     run_conversation(mode, conversation, indexed)
-
-
-def test_coverage_is_said_with_every_search(indexed: Path, mode: str) -> None:
-    coverage = call_tool(mode, "search_code", indexed, query="peel")["coverage"]
-    assert coverage == {"indexedFiles": len(INDEXED), "expectedFiles": len(INDEXED), "complete": True}
-
-
-def test_a_vector_search_is_refused_where_there_is_no_encoder(indexed: Path, mode: str) -> None:
-    config = storage_layout.index_folder(indexed) / "config.json"
-    config.write_text(json.dumps({"encoder": "none"}), encoding="utf-8")
-    error = expect_error(mode, "search_code", indexed, query="peel", mode="vector")
-    assert (error["code"], "encoder" in error["userMessage"]) == ("INVALID_ARGUMENT", True)
 
 
 def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path, mode: str) -> None:

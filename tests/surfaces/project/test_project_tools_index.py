@@ -56,16 +56,6 @@ def test_every_project_of_the_machine_is_listed(indexed: Path, tmp_path: Path) -
 # Changes to the index
 
 
-def test_create_index_indexes_what_the_policy_allows(root: Path, mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        reply = await assistant.call_tool("create_index")
-        assert (reply["status"], reply["projectPath"]) == ("success", str(root))
-        assert (reply["filesIndexed"], reply["chunksCreated"]) == (len(INDEXED), len(INDEXED))
-        assert (await assistant.call_tool("search_by_path", pattern="**"))["matches"] == INDEXED
-
-    run_conversation(mode, conversation, root)
-
-
 def test_a_rebuild_forgets_what_was_there(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         (indexed / "src/pear.py").unlink()

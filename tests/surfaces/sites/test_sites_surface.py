@@ -77,24 +77,6 @@ def test_a_search_tells_all_that_is_known_of_a_page(file: Path, mode: str) -> No
     run_conversation(conversation, file, mode=mode)
 
 
-def test_filters_and_limits_are_held(file: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        everything, _ = await reader.call_tool("search_fruit", query="")
-        assert [one["path"] for one in everything["results"]][:2] == ["/", "/posts/peeling-apples"]
-        some, _ = await reader.call_tool("search_fruit", query="", topics=["pears"], since=None, until="2024-12-31")
-        assert [one["path"] for one in some["results"]] == ["/posts/storing-pears"]
-        assert "limit has to be between 1 and 25" in await reader.expect_error("search_fruit", query="a", limit=26)
-        assert "limit has to be between 1 and 25" in await reader.expect_error("search_fruit", query="a", limit=0)
-        assert "since has to be a day" in await reader.expect_error("search_fruit", query="a", since="yesterday")
-        assert "until has to be a day" in await reader.expect_error("search_fruit", query="a", until="2025-02-30")
-        assert "has no argument 'max'" in await reader.expect_error("search_fruit", query="a", max=3)
-        assert "needs the argument 'query'" in await reader.expect_error("search_fruit")
-        assert "topics" in await reader.expect_error("search_fruit", query="a", topics="pears")
-        assert "query has to be a string" in await reader.expect_error("search_fruit", query=5)
-
-    run_conversation(conversation, file)
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -125,18 +107,6 @@ def test_an_article_is_found_by_any_way_to_write_its_address(file: Path, url: st
 def test_a_slash_is_the_home_page(file: Path, url: str) -> None:
     async def conversation(reader: Reader) -> None:
         assert (await reader.call_tool("get_article", url=url))[0]["title"] == "Home"
-
-    run_conversation(conversation, file)
-
-
-def test_an_article_that_is_not_there_has_neighbours(file: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        assert "/posts/storing-pears" in await reader.expect_error("get_article", url="/posts/storing-pear")
-        assert "elsewhere.example' is not served here" in await reader.expect_error(
-            "get_article", url="https://elsewhere.example/a"
-        )
-        assert "url is empty" in await reader.expect_error("get_article", url=" ")
-        assert "/etc/passwd" in await reader.expect_error("get_article", url="../../../etc/passwd")
 
     run_conversation(conversation, file)
 
@@ -178,22 +148,6 @@ def test_a_search_stays_within_the_budget(tmp_path: Path) -> None:
     run_conversation(conversation, file, budget=1000)
 
 
-def test_the_index_tells_of_itself(file: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        content, text = await reader.call_tool("get_index_info")
-        assert content["name"] == "Fruit Blog"
-        assert content["domain"] == "fruit.example"
-        assert content["tool"] == "search_fruit"
-        assert content["pageCount"] == 4
-        assert content["version"] == "3.0"
-        assert content["dates"] == {"first": "2024-06-01", "last": "2025-01-31"}
-        assert {"topic": "pears", "pages": 1} in content["topics"]
-        assert "4 pages" in text
-        assert str(file.parent) not in text + str(content)
-
-    run_conversation(conversation, file)
-
-
 def test_an_index_of_version_2_has_the_defaults(tmp_path: Path) -> None:
     value = {name: kept for name, kept in index().items() if name != "site"} | {"version": "2.0"}
     file = tmp_path / "old.json"
@@ -226,19 +180,6 @@ def test_several_sites_have_a_tool_each_and_share_the_others(file: Path, other: 
         assert (await reader.call_tool("get_index_info", site="cars"))[0]["name"] == "Docs of Cars"
 
     run_conversation(conversation, file, other)
-
-
-def test_a_name_that_is_given_is_the_tool_s(file: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        assert list(await reader.tools())[:2] == ["search_fruit", "search_pears"]
-
-    run_conversation(conversation, file, f"pears={file}")
-
-
-def test_two_sites_of_one_name_are_refused_with_the_remedy(file: Path, tmp_path: Path) -> None:
-    copy = write_index(tmp_path / "copy.json")
-    with pytest.raises(DowseError, match=r"search-index.json and copy.json would both be search_fruit.*NAME=copy.json"):
-        open_sites([str(file), str(copy)])
 
 
 @pytest.mark.parametrize("prefix", ["My Blog", "1a", "a" * 58])
