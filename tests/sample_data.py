@@ -1,12 +1,26 @@
-"""Sample documents, puts and files."""
+"""Sample documents, puts, files and indexes."""
 
 import hashlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from dowse.indexes.index import ProjectIndex
 from dowse.store.local import LocalStore
-from dowse.types import Chunk, Document, Field, Kind, Put, Reading, Scored, Stat, StoredDocument, Symbol, TextQuery
+from dowse.types import (
+    Chunk,
+    Document,
+    Field,
+    Kind,
+    Put,
+    Reading,
+    Scored,
+    Stat,
+    StoredDocument,
+    Symbol,
+    TextQuery,
+    View,
+)
 
 
 class World:
@@ -63,6 +77,19 @@ def write_tree(root: Path, files: Mapping[str, str | bytes]) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     return root
+
+
+def open_indexed(root: Path, view: View = View.PROJECT) -> ProjectIndex:
+    """Index a root in this process and return its index, open."""
+    project = ProjectIndex(root, view)
+    project.update()
+    return project
+
+
+def index(*roots: Path, view: View = View.PROJECT) -> None:
+    """Index roots in this process."""
+    for root in roots:
+        open_indexed(root, view).close()
 
 
 EVERYWHERE: dict[Field, float] = {"words": 1.0, "parts": 0.5, "symbols": 0.5, "names": 0.5, "headings": 0.5}

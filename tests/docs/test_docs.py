@@ -15,7 +15,6 @@ from docs.reference import KEYS, reference
 from docs.settings_reference import with_settings
 
 from dowse.cli.command_list import COMMANDS, dowse
-from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from dowse.settings import write_default_settings
@@ -23,7 +22,7 @@ from dowse.sources.denylist import categories
 from dowse.types import Reason
 from mcp import Client
 from tests.repository import REPOSITORY
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 
 DOCS = REPOSITORY / "docs"
 MEASURED = sorted((REPOSITORY / "bench").glob("*.md"))
@@ -84,9 +83,7 @@ def test_the_reference_explains_no_key_that_the_program_does_not_know() -> None:
 def small_project(tmp_path: Path) -> Path:
     code = {f"src/module{n}.py": f"def function{n}():\n    return {n}\n" * 30 for n in range(30)}
     root = write_tree(tmp_path / "small", {**code, "README.md": "# Small\n\nSome words.\n", ".env": "secret"})
-    project = ProjectIndex(root)
-    project.update()
-    project.close()
+    index(root)
     write_tree(root, {"src/new.py": "new = 1\n", "src/module1.py": "changed = 1\n"})
     return root
 

@@ -22,9 +22,9 @@ from dowse.sites.site_constants import FIELD_WEIGHTS
 from dowse.sources import binary, policy
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 from tests.sites.sample_sites import write_index
-from tests.surfaces.project.conftest import FRUIT, index
+from tests.surfaces.project.conftest import FRUIT
 from tests.surfaces.project.project_client import Assistant, run_conversation
 
 Schema = dict[str, Any]

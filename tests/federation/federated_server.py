@@ -5,19 +5,15 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import anyio
-
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_watcher import index_once
-from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from dowse.types import View
-from mcp import Client
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 from tests.sites.sample_sites import index
-from tests.surfaces.project.project_client import Assistant
+from tests.surfaces.project.project_client import Assistant, converse
 
 Result = TypeVar("Result")
 
@@ -43,9 +39,7 @@ def make_app(folder: Path) -> Path:
 def make_indexes(root: Path, *views: View) -> Path:
     """Index a root in this process and return it."""
     for view in views or (View.PROJECT, View.DOCUMENTS):
-        project = ProjectIndex(root, view)
-        project.update()
-        project.close()
+        open_indexed(root, view).close()
     return root
 
 
@@ -94,16 +88,7 @@ def run_conversation(
     server: ComposedServer, conversation: Callable[[Assistant], Awaitable[Result]], mode: str = "auto"
 ) -> Result:
     """Run a conversation with a server in this process."""
-
-    async def run() -> Result:
-        async with Client(server.server(), mode=mode) as connected:
-            try:
-                return await conversation(Assistant(connected))
-            except Exception as error:  # raised again outside of the task group, which would wrap it
-                failure = error
-        raise failure
-
-    return anyio.run(run)
+    return converse(server.server, lambda connected: conversation(Assistant(connected)), mode)
 
 
 def result_ids(reply: dict[str, Any]) -> list[str]:

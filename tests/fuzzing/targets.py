@@ -16,6 +16,7 @@ from pathlib import Path
 from dowse.errors import DowseError, FormatNotReadable, InvalidMessage, TooManyRules
 from tests.fuzzing import samples
 from tests.fuzzing.mutation import MAX_BYTES, make_input
+from tests.sample_data import index
 
 Run = Callable[[bytes], object]
 FOLDER = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
@@ -286,7 +287,6 @@ def open_archive_databases(data: bytes) -> None:
 @cache
 def _storage() -> tuple[Path, Path]:
     """Return a small project and a storage root that holds its index."""
-    from dowse.indexes.index import ProjectIndex
     from tests.sample_data import write_tree
 
     root = write_tree(
@@ -295,9 +295,7 @@ def _storage() -> tuple[Path, Path]:
     )
     home = _scratch() / "whole"
     os.environ["DOWSE_HOME"] = str(home)
-    project = ProjectIndex(root)
-    project.update()
-    project.close()
+    index(root)
     return root, home
 
 

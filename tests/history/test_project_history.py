@@ -16,11 +16,11 @@ from dowse.history.commit_reading import MAX_MESSAGE_BYTES, CommitRecord, read_c
 from dowse.history.git_objects import GitObjects
 from dowse.history.history_database import HISTORY_FILE, read_commit_counts
 from dowse.history.project_history import History, open_history
-from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock
 from dowse.settings import Settings
 from tests.history.conftest import OpenHistory
 from tests.history.repositories import Change, add_commits, git, make_repository
+from tests.sample_data import open_indexed
 
 CHANGES = [Change(f"Commit {number}", {"a.py": f"def a():\n    return {number}\n"}) for number in range(4)]
 
@@ -258,8 +258,7 @@ def test_a_repository_that_goes_away_is_an_error(root: Path, opened: OpenHistory
 
 def test_a_damaged_history_is_found_and_removed(tmp_path: Path, root: Path) -> None:
     git(root, "checkout", "-q", "main")
-    project = ProjectIndex(root)
-    project.update()
+    project = open_indexed(root)
     with open_history(root, project.folder, Settings()) as history:
         history.update(60)
     assert (project.check(), sum(read_commit_counts(project.folder).values())) == ([], 4)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.http.http_server import HttpServer
-from tests.mcp.stdio.stdio_client import NEWER, OLDER, index
-from tests.sample_data import write_tree
+from tests.mcp.stdio.stdio_client import NEWER, OLDER
+from tests.sample_data import index, write_tree
 
 FRUIT = {
     "pyproject.toml": "[project]\nname = 'fruit'\n",

@@ -31,21 +31,24 @@ class HttpServer:
 
     def __init__(
         self,
-        *roots: Path,
+        *roots: Path | str,
         options: tuple[str, ...] = (),
         constants: Mapping[str, object] | None = None,
         home: Path | None = None,
         token: str | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
     ) -> None:
         self.roots = roots
         self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
-        environment = {**os.environ, **({"DOWSE_TOKEN": token} if token else {})}
+        environment = {**(env or os.environ), **({"DOWSE_TOKEN": token} if token else {})}
         if home:
             environment |= {"HOME": str(home), "DOWSE_HOME": str(home / "dowse")}
         address = () if "--http" in options else ("--http", "127.0.0.1:0")
         self.process = start(
-            "serve", *roots, *address, *options, stderr=self._stderr_file.fileno(), env=environment, constants=constants
-        )
+            "serve", *roots, *address, *options,
+            stderr=self._stderr_file.fileno(), env=environment, cwd=str(cwd) if cwd else None, constants=constants,
+        )  # fmt: skip
         try:
             wait_until(lambda: "/mcp" in self.stderr or self.process.poll() is not None)
             found = re.search(r" at (http://(\S+):(\d+)/mcp)\n", self.stderr)

@@ -12,8 +12,8 @@ from mcp_types import CallToolResult, ElicitResult
 from mcp import Client
 from tests.http.conftest import FRUIT, TOKEN
 from tests.http.http_server import HttpServer
-from tests.mcp.stdio.stdio_client import NEWER, OLDER, PATIENCE_SECONDS, index
-from tests.sample_data import write_tree
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, PATIENCE_SECONDS
+from tests.sample_data import index, write_tree
 
 CLIENTS = 20
 

@@ -47,7 +47,7 @@ def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
 
 
 def test_a_source_that_cannot_be_served_is_told_and_so_is_its_return(odd: HttpServer) -> None:
-    root = odd.roots[0]
+    root = Path(odd.roots[0])
     assert odd.send_request("GET", "/health").status == 200
     root.rename(root.parent / "elsewhere")
     wait_until(lambda: odd.send_request("GET", "/health").status == 503)

@@ -21,7 +21,7 @@ from dowse.searching.search import Answer, SearchOptions
 from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex
 from dowse.types import TextQuery, View
-from tests.sample_data import make_words_older, write_tree
+from tests.sample_data import make_words_older, open_indexed, write_tree
 
 FILES = {
     "package.json": "{}\n",
@@ -319,8 +319,7 @@ def test_documents_are_searched_before_they_are_indexed(tmp_path: Path, monkeypa
 
 def test_documents_beside_an_index_are_searched_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(growing_index, "FIRST_ANSWER_SECONDS", 0.0)
-    index = ProjectIndex(write_tree(tmp_path / "documents", DOCUMENTS), View.DOCUMENTS)
-    index.update()
+    index = open_indexed(write_tree(tmp_path / "documents", DOCUMENTS), View.DOCUMENTS)
     write_tree(index.root, {"new.md": "# New apples\n\nThey are here.\n"})
     with being_indexed(index):
         found = find_documents(index, DocumentQuery(parse_search_query("apples")))

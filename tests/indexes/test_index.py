@@ -22,14 +22,13 @@ from dowse.platform import Lock
 from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
 from dowse.types import Batch
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> ProjectIndex:
     files = {"pyproject.toml": "", "src/apple.py": "def apple(): ...\n", "docs/a.md": "# Apples\n"}
-    project = ProjectIndex(write_tree(tmp_path / "project", files))
-    project.update()
+    project = open_indexed(write_tree(tmp_path / "project", files))
     while project.drift().pending:  # the files were read in the same clock tick in which they were written
         time.sleep(0.01)
         project.update()

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dowse.store import storage_layout
-from tests.sample_data import write_tree
-from tests.surfaces.project.conftest import FRUIT, INDEXED, index
+from tests.sample_data import index, write_tree
+from tests.surfaces.project.conftest import FRUIT, INDEXED
 from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
 
 STANDARD = {

@@ -16,7 +16,7 @@ from dowse.server.composition import ComposedServer, Offer
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Entry, View
 from mcp import Client
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 
 WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
 FILES = {
@@ -47,9 +47,7 @@ def root(tmp_path: Path) -> Path:
 
 def update(root: Path, *views: View) -> None:
     for view in views:
-        index = ProjectIndex(root, view)
-        index.update()
-        index.close()
+        index(root, view=view)
 
 
 def replies(root: Path) -> list[Any]:

@@ -13,7 +13,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.storage_limit import enforce_storage_limit, storage_use
 from dowse.platform import Lock
 from dowse.store import storage_layout
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 from tests.surfaces.project.project_client import call_tool
 
 MEGABYTE = 1024 * 1024
@@ -22,8 +22,7 @@ DAY = 86_400
 
 def make_index(folder: Path, days_ago: float = 0, padding: int = 3 * MEGABYTE) -> ProjectIndex:
     """Index a small project whose index takes some megabytes and was last used some days ago."""
-    project = ProjectIndex(write_tree(folder, {"a.py": f"{folder.name} = 1\n"}))
-    project.update()
+    project = open_indexed(write_tree(folder, {"a.py": f"{folder.name} = 1\n"}))
     project.close()
     (project.folder / "padding").write_bytes(bytes(padding))
     used = time.time() - days_ago * DAY

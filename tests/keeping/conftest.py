@@ -8,7 +8,7 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.keeper import Keeper
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 WAIT_SECONDS = 30.0
 
@@ -33,8 +33,7 @@ def root(tmp_path: Path) -> Path:
 @pytest.fixture
 def project(root: Path) -> Iterator[ProjectIndex]:
     """The indexed project, as the thread that answers opens it."""
-    project = ProjectIndex(root)
-    project.update()
+    project = open_indexed(root)
     yield project
     project.close()
 

@@ -21,8 +21,8 @@ from dowse.platform import Lock, writing_error
 from dowse.store import storage_layout
 from dowse.surfaces.notes.notes_handlers import error_of
 from tests.repository import REPOSITORY
-from tests.sample_data import write_tree
-from tests.surfaces.project.conftest import INDEXED, index
+from tests.sample_data import index, write_tree
+from tests.surfaces.project.conftest import INDEXED
 from tests.surfaces.project.project_client import (
     Assistant,
     call_tool,

@@ -1,11 +1,12 @@
 """A server of named indexes only, in this process or as a program on stdin and stdout."""
 
+import contextlib
 import os
 import sys
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, TypeVar
 
-import anyio
 from jsonschema import Draft202012Validator
 from mcp.client.stdio import StdioServerParameters
 
@@ -16,7 +17,7 @@ from dowse.surfaces.notes.notes_tools import notes_tools
 from mcp import Client
 from tests.mcp.fixed_tools import fixed_tools
 from tests.repository import REPOSITORY
-from tests.surfaces.project.project_client import Reply, content_of
+from tests.surfaces.project.project_client import Reply, content_of, converse
 
 Result = TypeVar("Result")
 
@@ -55,19 +56,9 @@ def run_conversation(
     mode: str, conversation: Callable[[Assistant], Awaitable[Result]], budget_tokens: int = BUDGET_TOKENS, **client: Any
 ) -> Result:
     """Run a conversation with a new server."""
-
-    async def run() -> Result:
-        surface = NotesSurface()
-        async with Client(notes_server(surface, budget_tokens), mode=mode, **client) as connected:
-            try:
-                return await conversation(Assistant(connected))
-            except Exception as error:
-                failure = error
-            finally:
-                surface.close()
-        raise failure
-
-    return anyio.run(run)
+    with contextlib.closing(NotesSurface()) as surface:
+        server = partial(notes_server, surface, budget_tokens)
+        return converse(server, lambda connected: conversation(Assistant(connected)), mode, **client)
 
 
 def program() -> StdioServerParameters:

@@ -10,9 +10,9 @@ import pytest
 
 from tests.browser import Browser
 from tests.http.http_server import HttpServer
-from tests.mcp.stdio.stdio_client import index, wait_until
+from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.test_page_app_browser import HITS, open_page, search, workers_of
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 
 FRUITS = ["apple", "pear", "cherry", "quince", "medlar", "sloe", "fig", "date", "lemon", "orange", "grape", "melon"]
 FILES = {

@@ -26,6 +26,7 @@ from dowse.store import storage_layout
 from dowse.types import KINDS
 from tests.encoding_worker.conftest import wait_until
 from tests.publishing.shared_places import KEY, commit, found_at, found_in, make_project, publish_words
+from tests.sample_data import open_indexed
 
 lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
 
@@ -187,8 +188,7 @@ def test_a_fetch_that_was_killed_is_cleaned_up_by_the_next_update(project: Path)
 
 def test_vectors_of_common_content_are_taken_from_a_newer_version(project: Path, place: str) -> None:
     storage_layout.global_settings_file().parent.mkdir(parents=True, exist_ok=True)
-    index = ProjectIndex(project)
-    index.update()
+    index = open_indexed(project)
     static = index.whole.catalog.encoders()[0]
     count = index.whole.vector_counts(static)
     index.whole.forget_vectors(static)

@@ -1,31 +1,20 @@
 """Processes of the program: commands, servers on stdin and stdout, servers over HTTP."""
 
-import contextlib
 import http.client
-import itertools
 import json
-import os
-import queue
-import re
 import shlex
-import subprocess
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from tests import forking
 from tests.forking import PATIENCE_SECONDS
+from tests.http.http_server import HttpServer
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, Message, StdioClient
 from tests.recording.projects import Place
 
-Message = dict[str, Any]
-
-OLDER, NEWER = "2025-11-25", "2026-07-28"
-_NUMBERS = itertools.count(1)
-CLIENT = {"name": "recording", "version": "1"}
-
+__all__ = ["NEWER", "OLDER", "Commands", "Message", "Server", "WebServer"]
 
 ONE_BATCH = {"dowse.freshness.indexer.FIRST_BATCH_SECONDS": 600.0}
 """A busy machine must not index in more batches than a quiet one: each one changes the statistics of words a little."""
@@ -73,7 +62,7 @@ def _indented(name: str, text: str) -> str:
     return marked if marked.endswith("\n") else f"{marked}<no newline>\n"
 
 
-class Server:
+class Server(StdioClient):
     """A server on stdin and stdout, and a client that records every call and its reply."""
 
     def __init__(
@@ -84,42 +73,13 @@ class Server:
         can_ask: bool = False,
         command: str = "serve",
         cwd: str = "",
-        **more: str,
     ) -> None:
-        self.place, self.revision = place, revision
+        super().__init__(*options, command=command, cwd=place.folder / cwd, env=place.environment)
         self.said: list[Message] = []
         self.answers: list[Message] = []
         """The answers of the user to the next questions."""
-        self._capabilities: Message = {"elicitation": {}} if can_ask else {}
-        self._number = 0
-        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._stderr = (place.folder / f".{next(_NUMBERS)}-stderr").open("w+b")
-        self._process = forking.start(
-            *command.split(), *options, env={**place.environment, **more}, cwd=str(place.folder / cwd),
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr.fileno(),
-        )  # fmt: skip
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._stdin, self._stdout = self._process.stdin, self._process.stdout
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
-        self.introduction = self._shake_hands()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            with contextlib.suppress(BrokenPipeError):
-                self._stdin.close()
-            self._process.wait(PATIENCE_SECONDS)
-            self._reader.join(PATIENCE_SECONDS)
-        finally:
-            self._process.kill()
-            self._process.__exit__(kind, error, trace)
-            self._stderr.close()
+        self.initialize(revision, can_ask=can_ask)
+        self.introduction = _outcome(self.received[0])
 
     def call(self, tool: str, /, **arguments: Any) -> Message:
         """Call a tool, record its reply and return it."""
@@ -128,11 +88,11 @@ class Server:
     def ask(self, method: str, **parameters: Any) -> Message:
         """Send a request, record its reply and return it."""
         questions: list[Message] = []
-        reply = self.request(method, questions, **parameters)
+        reply = self._request(method, questions, parameters)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while _is_at_work(reply) and time.monotonic() < deadline:
             time.sleep(0.05)
-            reply = self.request(method, questions, **parameters)
+            reply = self._request(method, questions, parameters)
         asked: Message = {"ask": method, **parameters}
         if method == "tools/call":
             asked = {"call": parameters["name"], "arguments": parameters["arguments"]}
@@ -140,9 +100,11 @@ class Server:
         self.said.append({**asked, **told, **shortened(reply)})
         return reply
 
-    def request(self, method: str, questions: list[Message] | None = None, /, **parameters: Any) -> Message:
+    def request(self, method: str, **parameters: Any) -> Message:
         """Send a request, answer every question of the server, and return the reply."""
-        asked = [] if questions is None else questions
+        return self._request(method, [], parameters)
+
+    def _request(self, method: str, asked: list[Message], parameters: Message) -> Message:
         reply = self._send(method, asked, parameters)
         while reply.get("result", {}).get("resultType") == "input_required":
             result = reply["result"]
@@ -164,57 +126,25 @@ class Server:
             assert time.monotonic() < deadline, f"it did not happen: {content}"
             time.sleep(0.05)
 
-    @property
-    def stderr(self) -> str:
-        """The text that the server has written to stderr."""
-        return os.pread(self._stderr.fileno(), 1_000_000, 0).decode()
-
-    def _shake_hands(self) -> Message:
-        if self.revision == NEWER:
-            return self.request("server/discover")
-        hello = {"protocolVersion": OLDER, "capabilities": self._capabilities, "clientInfo": CLIENT}
-        reply = self.request("initialize", **hello)
-        self._write({"jsonrpc": "2.0", "method": "notifications/initialized"})
-        return reply
-
     def _send(self, method: str, asked: list[Message], parameters: Message) -> Message:
-        self._number += 1
-        number = self._number
-        about: Message = {}
-        if self.revision == NEWER:
-            told = {"protocolVersion": NEWER, "clientInfo": CLIENT, "clientCapabilities": self._capabilities}
-            about = {"_meta": {f"io.modelcontextprotocol/{name}": value for name, value in told.items()}}
-        self._write({"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, **about}})
-        while True:
-            message = self._next()
-            if message.get("method") == "elicitation/create":
-                asked.append({"method": message["method"], "params": message["params"]})
-                self._write({"jsonrpc": "2.0", "id": message["id"], "result": self._answer()})
-            elif "method" not in message and message.get("id") == number:
-                return {name: value for name, value in message.items() if name in ("result", "error")}
+        number = self.send_request(method, **parameters)
+
+        def is_for_us(message: Message) -> bool:
+            is_reply = "method" not in message and message.get("id") == number
+            return is_reply or message.get("method") == "elicitation/create"
+
+        while "method" in (message := self.wait_for_message(is_for_us)):
+            asked.append({"method": message["method"], "params": message["params"]})
+            self.send({"jsonrpc": "2.0", "id": message["id"], "result": self._answer()})
+        return _outcome(message)
 
     def _answer(self) -> Message:
         assert self.answers, "nobody expected a question"
         return self.answers.pop(0)
 
-    def _write(self, message: Message) -> None:
-        self._stdin.write(json.dumps(message).encode() + b"\n")
-        self._stdin.flush()
 
-    def _read(self) -> None:
-        with contextlib.suppress(ValueError):  # the pipe is closed
-            for line in self._stdout:
-                self._lines.put(line)
-        self._lines.put(b"")
-
-    def _next(self) -> Message:
-        try:
-            line = self._lines.get(timeout=PATIENCE_SECONDS)
-        except queue.Empty:
-            raise AssertionError(f"nothing more was said; stderr: {self.stderr}") from None
-        assert line, f"the server has ended; stderr: {self.stderr}"
-        message: Message = json.loads(line)
-        return message
+def _outcome(reply: Message) -> Message:
+    return {name: value for name, value in reply.items() if name in ("result", "error")}
 
 
 def _is_at_work(reply: Message) -> bool:
@@ -251,40 +181,12 @@ _WAYS_TO_WRITE: dict[str, dict[str, Any]] = {
 }
 
 
-class WebServer:
+class WebServer(HttpServer):
     """A server over HTTP, and a client that sends raw requests and records them with their replies."""
 
-    def __init__(self, place: Place, *options: str, command: str = "serve", **more: str) -> None:
-        self.place = place
+    def __init__(self, place: Place, *options: str) -> None:
+        super().__init__(*options, env=place.environment, cwd=place.folder)
         self.said: list[str] = []
-        self._stderr = (place.folder / f".web-{time.monotonic_ns()}").open("w+b")
-        self.process = forking.start(
-            *command.split(), *options, "--http", "127.0.0.1:0",
-            stderr=self._stderr.fileno(), cwd=str(place.folder), env={**place.environment, **more},
-        )  # fmt: skip
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while not (found := re.search(r" at http://127\.0\.0\.1:(\d+)/mcp\n", self.stderr)):
-            assert self.process.poll() is None, self.stderr
-            assert time.monotonic() < deadline, self.stderr
-            time.sleep(0.02)
-        self.port = int(found[1])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, _kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
-        try:
-            self.process.terminate()
-            self.process.wait(PATIENCE_SECONDS)
-        finally:
-            self.process.kill()
-            self.process.wait()
-            self._stderr.close()
-
-    @property
-    def stderr(self) -> str:
-        """The text that the server has written to stderr."""
-        return os.pread(self._stderr.fileno(), 1_000_000, 0).decode()
 
     def ask(
         self, method: str, path: str, body: bytes = b"", headers: Mapping[str, str] | None = None, note: str = ""

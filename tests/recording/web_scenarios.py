@@ -3,9 +3,10 @@
 import json
 
 from tests.recording.projects import Place
-from tests.recording.starting import CLIENT, NEWER, OLDER, Commands, WebServer
+from tests.recording.starting import NEWER, OLDER, Commands, WebServer
 
 BOTH = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+CLIENT = {"name": "recording", "version": "1"}
 TOKEN = {"Authorization": "Bearer a-token-of-the-recording"}
 HELLO = json.dumps(
     {

@@ -8,7 +8,7 @@ import pytest
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.reference_search import ReferenceOptions, References, find_references
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 FILES = {
     "pyproject.toml": "",
@@ -44,8 +44,7 @@ def bowl(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def project(bowl: Path) -> Iterator[ProjectIndex]:
     """The project, indexed."""
-    index = ProjectIndex(bowl)
-    index.update()
+    index = open_indexed(bowl)
     read_missing_references(index)
     yield index
     index.close()

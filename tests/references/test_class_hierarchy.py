@@ -9,7 +9,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.reference_search import ReferenceOptions, References, find_references
 from tests.references.conftest import Find, places
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 FILES = {
     "pyproject.toml": "",
@@ -37,8 +37,7 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProjectIndex]:
-    index = ProjectIndex(write_tree(tmp_path_factory.mktemp("shop"), FILES))
-    index.update()
+    index = open_indexed(write_tree(tmp_path_factory.mktemp("shop"), FILES))
     read_missing_references(index)
     yield index
     index.close()
@@ -120,10 +119,9 @@ def test_a_language_that_was_not_measured_says_so(find: Find) -> None:
 
 def test_a_file_that_is_too_long_to_be_parsed_has_its_names(tmp_path: Path) -> None:
     long = "".join(f"int value_{number}; /* pad the file with a comment that is long */\n" for number in range(9000))
-    index = ProjectIndex(
+    index = open_indexed(
         write_tree(tmp_path, {"a.h": "int push(int x) { return x; }\n", "b.c": f"{long}int y = push(1);\n"})
     )
-    index.update()
     read_missing_references(index)
     found = find_references(
         index.store, index.whole.references.database, index.source.read_bytes, "push", ReferenceOptions()

@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from dowse.chunking.source_references import Import
-from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import SourceFiles
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 FILES = {
     "src/pkg/__init__.py": "", "src/pkg/a.py": "", "src/pkg/sub/__init__.py": "", "src/pkg/sub/b.py": "",
@@ -26,8 +25,7 @@ FILES = {
 @pytest.fixture(scope="module")
 def resolver(tmp_path_factory: pytest.TempPathFactory) -> tuple[SourceFiles, ImportResolver]:
     root: Path = write_tree(tmp_path_factory.mktemp("imports"), FILES)
-    project = ProjectIndex(root)
-    project.update()
+    project = open_indexed(root)
     read_missing_references(project)
     files = SourceFiles(project.whole.references.database)
     return files, ImportResolver(files, project.source.read_bytes)

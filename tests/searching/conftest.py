@@ -5,14 +5,13 @@ import os
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 from tests.searching.searched_project import FILES
 
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
     os.environ["DOWSE_HOME"] = str(tmp_path_factory.mktemp("answers"))
-    project = ProjectIndex(write_tree(tmp_path_factory.mktemp("project"), FILES))
-    project.update()
+    project = open_indexed(write_tree(tmp_path_factory.mktemp("project"), FILES))
     project.store.refresh()
     return project

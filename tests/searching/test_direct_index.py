@@ -12,7 +12,7 @@ from dowse.searching.direct_index import DirectIndex
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.types import Entry
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 FILES: dict[str, str | bytes] = {
     "src/redirects.py": '"""Following redirects."""\n\n\ndef resolve_redirects(response):\n    """Follow each redirect."""\n',
@@ -36,9 +36,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
         for path, content in FILES.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_bytes(content if isinstance(content, bytes) else content.encode())
-        project = ProjectIndex(root)
-        project.update()
-    return project
+        return open_indexed(root)
 
 
 def ask(project: ProjectIndex, text: str) -> Answer:

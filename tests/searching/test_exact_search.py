@@ -8,7 +8,7 @@ from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.exact_search import exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.search import SearchOptions
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 from tests.searching.searched_project import FILES
 
 
@@ -53,8 +53,7 @@ def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
 
 
 def test_an_explosive_pattern_ends_in_time_and_says_that_it_is_not_complete(tmp_path: Path) -> None:
-    project = ProjectIndex(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "x\n"}))
-    project.update()
+    project = open_indexed(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "x\n"}))
     found = find_occurrences(
         project.store, project.source.read_bytes, pattern_matcher(r"(a|aa)+$"), SearchOptions(limit=10), seconds=0.5
     )

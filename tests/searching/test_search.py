@@ -14,7 +14,7 @@ from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchHit, SearchOptions, search_store
 from dowse.types import Stat
 from tests.repository import EVAL
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 from tests.searching.searched_project import ask, paths
 from tests.searching.test_pasted_text import FORM, JSON, TRACEBACK
 
@@ -49,8 +49,7 @@ def test_a_short_question_finds_the_definition_whose_name_has_its_words(tmp_path
         "src/wire.py": "import struct\n\n\ndef parse_cookie(header):\n    return struct.unpack(header)\n",
         "src/client.py": "def send(cookies):\n    # cookies were parsed: cookies, parsed cookies\n    return cookies\n",
     }
-    project = ProjectIndex(write_tree(tmp_path, texts))
-    project.update()
+    project = open_indexed(write_tree(tmp_path, texts))
     assert ask(project, "how are cookies parsed").hits[0].path == "src/wire.py"
 
 
@@ -63,8 +62,7 @@ def test_documents_are_found_by_other_forms_of_a_word_and_by_whole_identifiers(t
         "parts.md": "# Three\n\nThe time out is set; a set time, and out of time.\n",
         "name.md": "# Four\n\nCall setTimeOut.\n",
     }
-    project = ProjectIndex(write_tree(tmp_path, texts))
-    project.update()
+    project = open_indexed(write_tree(tmp_path, texts))
     found = [ask(project, query, kind="docs").hits[0].path for query in ("what is measuring", "what is setTimeOut")]
     assert found == ["about.md", "name.md"]
 
@@ -75,8 +73,7 @@ def test_the_name_of_the_main_language_says_nothing(tmp_path: Path) -> None:
         "about.py": "# python, python and python\nVERSION = 1\n",
         "build.sh": "echo python\n",
     }
-    project = ProjectIndex(write_tree(tmp_path, files))
-    project.update()
+    project = open_indexed(write_tree(tmp_path, files))
     assert project.store.main_language() == "python"
     assert paths(ask(project, "python sorted items")) == ["sort.py"]
     assert set(paths(ask(project, "bash python"))) == {"about.py", "build.sh"}, "the other words do not occur"
@@ -209,10 +206,9 @@ def test_the_same_question_has_the_same_answer_in_another_opening(
 
 
 def test_a_changed_file_is_never_shown_as_it_was(tmp_path: Path) -> None:
-    project = ProjectIndex(
+    project = open_indexed(
         write_tree(tmp_path / "p", {"a.py": "def apple(): pass\n", "b.py": "def apple_pie(): pass\n"})
     )
-    project.update()
     write_tree(project.root, {"a.py": "def banana(): pass\n"})
     (project.root / "b.py").unlink()
     found = ask(project, "apple")
@@ -231,8 +227,7 @@ def test_a_file_that_changed_behind_an_unchanged_stat_is_not_shown(project: Proj
 
 
 def test_a_file_that_was_only_touched_is_shown(tmp_path: Path) -> None:
-    project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "def apple(): pass\n"}))
-    project.update()
+    project = open_indexed(write_tree(tmp_path / "p", {"a.py": "def apple(): pass\n"}))
     os.utime(project.root / "a.py", ns=(1, 1))
     assert paths(ask(project, "apple")) == ["a.py"]
 
@@ -282,8 +277,7 @@ def test_no_string_as_a_query_breaks_anything(project: ProjectIndex) -> None:
 def test_hostile_contents_are_indexed_and_found(tmp_path: Path) -> None:
     strings = hostile_strings()
     files = {f"{number}.txt": text for number, text in enumerate(strings) if text.strip() and "\0" not in text}
-    project = ProjectIndex(write_tree(tmp_path / "p", dict(files)))
-    project.update()
+    project = open_indexed(write_tree(tmp_path / "p", dict(files)))
     assert project.check() == []
     for number, text in list(files.items())[::7]:
         found = find_occurrences(
@@ -299,8 +293,7 @@ def test_a_certificate_is_found_by_its_path_or_all_words_and_a_copy_is_shown_onc
     encoded = "\n".join(f"zebra{number:04}" + "MIIC" * 14 for number in range(40))
     code = "def stripe_zebra():\n    return 1\n"
     files = {"keys/bundle.txt": f"zebra1234\n{encoded}\n", "src/zoo.py": code, "vendor/zoo.py": code}
-    project = ProjectIndex(write_tree(tmp_path / "project", files))
-    project.update()
+    project = open_indexed(write_tree(tmp_path / "project", files))
     assert paths(ask(project, "zebra1234")) == ["keys/bundle.txt"]
     assert paths(ask(project, "zebra1234 stripe")) == ["src/zoo.py"]
     assert paths(ask(project, "bundle")) == ["keys/bundle.txt"]
@@ -319,8 +312,7 @@ def test_a_test_that_nobody_asked_for_is_shown_with_one_line(tmp_path: Path) -> 
         path: "".join(f"def peel_pear_{part}(knife, {dish}):\n{steps}    return {dish}\n\n\n" for part in range(8))
         for path, dish in (("src/pear.py", "bowl"), ("tests/test_pear.py", "plate"))
     }
-    project = ProjectIndex(write_tree(tmp_path / "fruit", files))
-    project.update()
+    project = open_indexed(write_tree(tmp_path / "fruit", files))
     rooms = {
         hit.path: sum(one.text.count("\n") + 1 for one in hit.passages) for hit in ask(project, "peel pear knife").hits
     }
@@ -334,8 +326,7 @@ def test_files_that_say_the_same_are_shown_once_with_the_paths_of_the_others(tmp
     files = {
         "a.py": shared, "copy/a.py": shared, "near.py": f"# A near copy\nLIMIT = 3\n\n\n{shared}", "other.py": "x = 1\n",
     }  # fmt: skip
-    project = ProjectIndex(write_tree(tmp_path / "fruit", files))
-    project.update()
+    project = open_indexed(write_tree(tmp_path / "fruit", files))
     (hit,) = ask(project, "peel_pear").hits
     assert {hit.path, *hit.same_in} == {"a.py", "copy/a.py", "near.py"}
     assert ask(project, "peel_pear", detail="outline").hits[0].passages[0].text == "def peel_pear(fruit):"

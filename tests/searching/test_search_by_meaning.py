@@ -13,7 +13,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import QueryVector
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchOptions, search_store
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -33,8 +33,7 @@ class Letters:
 @pytest.fixture
 def animals(tmp_path: Path) -> ProjectIndex:
     files = {"cat.txt": "feline creature purrs\n", "dog.txt": "canine barks loudly\n", "fish.txt": "swims in water\n"}
-    project = ProjectIndex(write_tree(tmp_path / "p", files))
-    project.update()
+    project = open_indexed(write_tree(tmp_path / "p", files))
     store, encoder = project.store, Letters()
     chunks = store.chunks_by_id(store.catalog.chunks_without_vectors(encoder.version, 10))
     documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})

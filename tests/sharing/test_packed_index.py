@@ -4,17 +4,15 @@ import json
 import zipfile
 from pathlib import Path
 
-from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.sharing.packed_index import pack_index, unpack_index
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 PRIVATE = {"encoder": "minilm", "encoderFolder": "/models", "maskSecrets": False, "sharedIndex": "s3://elsewhere/index"}
 
 
 def test_settings_that_are_no_business_of_others_are_neither_packed_nor_taken(tmp_path: Path) -> None:
-    index = ProjectIndex(write_tree(tmp_path / "app", {"pear.py": "pear = 1\n", "vendor/plum.py": "plum = 1\n"}))
-    index.update()
+    index = open_indexed(write_tree(tmp_path / "app", {"pear.py": "pear = 1\n", "vendor/plum.py": "plum = 1\n"}))
     read_missing_references(index)
     index.close()
     settings = index.folder / "config.json"

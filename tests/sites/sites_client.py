@@ -4,7 +4,6 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import anyio
 from jsonschema import Draft202012Validator
 from mcp_types import CallToolResult, TextContent, Tool
 
@@ -12,6 +11,7 @@ from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
+from tests.surfaces.project.project_client import converse
 
 Result = TypeVar("Result")
 
@@ -56,15 +56,6 @@ def run_conversation(
     budget: int = BUDGET_TOKENS,
 ) -> Result:
     """Run a conversation with a server of the sites at these locations."""
-
-    async def run() -> Result:
-        offer = Offer(("site",), budget_tokens=budget)
-        server = ComposedServer(None, Path.cwd(), offer, open_sites([str(location) for location in locations])).server()
-        async with Client(server, mode=mode) as client:
-            try:
-                return await conversation(Reader(client))
-            except Exception as error:  # raised again outside of the task group, which would wrap it
-                failure = error
-        raise failure
-
-    return anyio.run(run)
+    offer = Offer(("site",), budget_tokens=budget)
+    server = ComposedServer(None, Path.cwd(), offer, open_sites([str(location) for location in locations]))
+    return converse(server.server, lambda client: conversation(Reader(client)), mode)

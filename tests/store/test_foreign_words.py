@@ -9,7 +9,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.searching.passages import found_terms
 from dowse.searching.query_terms import parse_search_query
 from dowse.types import View
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 DOCUMENTS = {
     "de.md": "# Krankenversicherung\n\nDie Bescheinigung der Ärzte ist nicht nötig. Der Vertrag endet mit dem Monat.\n",
@@ -30,8 +30,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProjectIndex
         patch.setenv("DOWSE_HOME", str(tmp_path_factory.mktemp("home")))
         root = tmp_path_factory.mktemp("documents")
         write_tree(root, DOCUMENTS)
-        index = ProjectIndex(root, View.DOCUMENTS)
-        index.update()
+        index = open_indexed(root, View.DOCUMENTS)
         yield index
         index.close()
 

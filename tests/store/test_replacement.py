@@ -11,14 +11,13 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import list_projects
 from dowse.platform import disk_full_error
 from dowse.store.storage_layout import set_forgotten
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Iterator[ProjectIndex]:
     write_tree(tmp_path / "project", {"a.py": "def a(): return 1\n"})
-    project = ProjectIndex(tmp_path / "project")
-    project.update()
+    project = open_indexed(tmp_path / "project")
     yield project
     project.close()
 
@@ -47,8 +46,7 @@ def test_an_index_that_cannot_be_built_again_stays_as_it_was(
 
 def test_an_update_removes_what_killed_processes_left(project: ProjectIndex, tmp_path: Path) -> None:
     write_tree(tmp_path / "other", {"b.py": "def b(): return 2\n"})
-    other = ProjectIndex(tmp_path / "other")
-    other.update()
+    other = open_indexed(tmp_path / "other")
     other.close()
     set_forgotten(other.folder)
     assert [listed.root for listed in list_projects()] == [project.root], "a folder that is to be removed is no project"

@@ -7,15 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
 from dowse.store import storage_layout
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    project = ProjectIndex(write_tree(tmp_path / "disk" / "project", {"a.py": "x = 1\n"}))
-    project.update()
+    project = open_indexed(write_tree(tmp_path / "disk" / "project", {"a.py": "x = 1\n"}))
     project.close()
     return project.root
 

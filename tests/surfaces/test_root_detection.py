@@ -8,8 +8,7 @@ from mcp_types import ErrorData, ListRootsResult, Root
 from pydantic import FileUrl
 
 from dowse.store import storage_layout
-from tests.sample_data import write_tree
-from tests.surfaces.project.conftest import index
+from tests.sample_data import index, write_tree
 from tests.surfaces.project.project_client import (
     CANCEL,
     DECLINE,

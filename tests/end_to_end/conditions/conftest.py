@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 
 FRUIT = {
     "pyproject.toml": "[project]\nname = 'fruit'\n",
@@ -36,7 +35,5 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def indexed(root: Path) -> Path:
-    project = ProjectIndex(root)
-    project.update()
-    project.close()
+    index(root)
     return root

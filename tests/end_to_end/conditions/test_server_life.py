@@ -12,13 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.conditions.test_suspended import suspend
 from tests.end_to_end.storm.file_operations import GIT_USER
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.servers import Server, eventually
 from tests.fuzzing.parser_costs import descendants, private_bytes
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, to measure processes")
 
@@ -94,9 +93,7 @@ def memory_of(server: Server) -> int:
 def live(tmp_path: Path, seconds: float) -> list[int]:
     """Live for a time; return the memory after each hour."""
     life = Life(tmp_path / "project", SEED)
-    project = ProjectIndex(life.root)
-    project.update()
-    project.close()
+    index(life.root)
     measured: list[int] = []
     with Server(life.root) as server:
         eventually(server.is_watching, server.status)

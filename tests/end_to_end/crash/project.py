@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
 from dowse.store.local import LocalStore
-from tests.sample_data import find, write_tree
+from tests.sample_data import find, open_indexed, write_tree
 
 WORDS = ("apple", "banana", "cherry", "date", "elder", "fig", "grape")
 
@@ -69,8 +69,7 @@ def assert_equal_to_a_new_index(project: ProjectIndex, scratch: Path) -> None:
     home = os.environ["DOWSE_HOME"]
     os.environ["DOWSE_HOME"] = str(scratch)
     try:
-        fresh = ProjectIndex(project.root)
-        fresh.update()
+        fresh = open_indexed(project.root)
         assert contents(project.store) == contents(fresh.store)
         fresh.close()
     finally:

@@ -18,6 +18,7 @@ from tests.end_to_end.crash.project import (
     make_project,
     start_index,
 )
+from tests.sample_data import open_indexed
 
 pytestmark = pytest.mark.skipif(
     sys.platform != "linux" or not shutil.which("cc"), reason="needs Linux and a C compiler to make system calls fail"
@@ -36,8 +37,7 @@ def failing_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def survive_failures(root: Path, scratch: Path, library: Path, call: str, places: list[int], *, is_once: bool) -> None:
     dice = random.Random(f"{call} {is_once}")
     make_project(root, files=40)
-    project = ProjectIndex(root)
-    project.update()
+    project = open_indexed(root)
     hit = 0
     for age, place in enumerate(places, 1):
         change_project(root, dice, age)
@@ -89,6 +89,5 @@ def test_a_full_disk_is_said_in_one_line(tmp_path: Path, failing_calls: Path) ->
         _, errors = child.communicate(timeout=60)
     assert child.returncode == 3
     assert "No space left" in errors
-    project = ProjectIndex(root)
-    project.update()
+    project = open_indexed(root)
     assert_equal_to_a_new_index(project, tmp_path / "scratch")

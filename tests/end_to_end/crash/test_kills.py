@@ -16,7 +16,7 @@ from tests.end_to_end.crash.project import (
     make_project,
     start_index,
 )
-from tests.sample_data import find
+from tests.sample_data import find, open_indexed
 
 
 def survive_kills(root: Path, scratch: Path, kills: int, seed: int) -> None:
@@ -39,8 +39,7 @@ def survive_kills(root: Path, scratch: Path, kills: int, seed: int) -> None:
         assert_consistent(project)
         project.close()
     assert landed > kills / 3, "too few kills hit a running process to prove anything"
-    project = ProjectIndex(root)
-    project.update()
+    project = open_indexed(root)
     assert project.status().state == "ready"
     assert_equal_to_a_new_index(project, scratch)
 

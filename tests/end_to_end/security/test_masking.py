@@ -13,13 +13,12 @@ from tests.archives.sample_archives import index_archives as indexed_archive
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.end_to_end.security.fake_secrets import ANTHROPIC, AWS, GITHUB, SLACK, private_key
 from tests.notes import notes_server as notes
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 from tests.sites import sites_client as sites
 from tests.sites.sample_sites import write_index
 from tests.surfaces.archives import test_archive_surface as archives
 from tests.surfaces.documents import documents_client as documents
 from tests.surfaces.project import project_client as projects
-from tests.surfaces.project.conftest import index
 
 KEY = private_key(30)
 LONG_LINE = f"const orchard = 1; {'x ' * 500}; deploy('{GITHUB}'); {'y ' * 500};"

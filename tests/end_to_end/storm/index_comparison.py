@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
 from dowse.store.local import LocalStore
+from tests.sample_data import open_indexed
 
 Contents = dict[str, object]
 
@@ -36,8 +37,7 @@ def contents_from_scratch(root: Path, scratch: Path) -> Contents:
     home = os.environ["DOWSE_HOME"]
     os.environ["DOWSE_HOME"] = str(scratch)
     try:
-        fresh = ProjectIndex(root)
-        fresh.update()
+        fresh = open_indexed(root)
         built = contents(fresh.store)
         fresh.close()
         return built

@@ -15,7 +15,7 @@ from tests.end_to_end.storm.file_operations import RandomOperations
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.search_thread import SearchThread
 from tests.end_to_end.storm.servers import Server, eventually
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 
 
 def survive_kills(folder: Path, seed: int, kills: int) -> None:
@@ -38,12 +38,6 @@ def survive_kills(folder: Path, seed: int, kills: int) -> None:
         assert "malformed" not in log_of(project_files.root) + server.final_stderr
     project = ProjectIndex(project_files.root)
     assert project.store.check() == []
-    project.close()
-
-
-def index(root: Path) -> None:
-    project = ProjectIndex(root)
-    project.update()
     project.close()
 
 

@@ -13,12 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
 from dowse.keeping.keeper import Keeper
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.servers import Server, eventually
 from tests.repository import REPOSITORY
-from tests.sample_data import write_tree
+from tests.sample_data import index, open_indexed, write_tree
 
 QUIET_SECONDS = 2.0
 """How long nothing may change; an endless loop would change something twice a second."""
@@ -29,8 +28,7 @@ class KeptProject:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.project = ProjectIndex(root)
-        self.project.update()
+        self.project = open_indexed(root)
         self.keeper = Keeper(root)
         eventually(lambda: self.keeper.watch_status(self.project).mode in ("watching", "polling"))
 
@@ -261,12 +259,6 @@ def test_events_that_the_system_has_thrown_away_are_made_up_for(root: Path) -> N
         time.sleep(3)
         server.process.send_signal(signal.SIGCONT)
         eventually(lambda: server.find("overlooked"), server.status)
-
-
-def index(root: Path) -> None:
-    project = ProjectIndex(root)
-    project.update()
-    project.close()
 
 
 # The root folder, and files of dowse itself

@@ -13,16 +13,14 @@ from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.crash.project import make_project
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.servers import Server, eventually, watching_process
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     """A small project, indexed."""
     root = write_tree(tmp_path / "project", {"src/apple.py": "def apple(): ...\n", "docs/guide.md": "# Guide\n"})
-    project = ProjectIndex(root)
-    project.update()
-    project.close()
+    index(root)
     return root
 
 

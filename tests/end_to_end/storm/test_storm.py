@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.storm.busy_machine import busy_machine
 from tests.end_to_end.storm.file_operations import RandomOperations
 from tests.end_to_end.storm.index_comparison import contents_from_scratch, difference, indexed_contents
 from tests.end_to_end.storm.search_thread import Search, SearchThread, incomplete_replies, is_complete, stale_hits
 from tests.end_to_end.storm.servers import Server
+from tests.sample_data import open_indexed
 
 IN_FLIGHT_SECONDS = 3.0
 """On a busy machine a thread may have received a change and not yet have reported it. A missed change would
@@ -37,8 +37,7 @@ def survive(
     on for a while until a reply was complete. Return how many were, and how many named something as pending.
     """
     project_files = RandomOperations(folder / "project", folder / "outside", seed)
-    project = ProjectIndex(project_files.root)
-    project.update()
+    project = open_indexed(project_files.root)
     project.close()
     settings = project.folder / "config.json"
     settings.write_text(json.dumps({"indexingStrategy": strategy}), encoding="utf-8")

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.crash.project import make_project
-from tests.mcp.stdio.stdio_client import NEWER, OLDER, StdioClient, index
-from tests.sample_data import write_tree
+from tests.mcp.stdio.stdio_client import NEWER, OLDER, StdioClient
+from tests.sample_data import index, write_tree
 
 FILES = 600
 """Enough that indexing them takes longer than the actions of a test."""

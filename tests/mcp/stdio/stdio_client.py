@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -18,7 +18,6 @@ from typing import Any, Self
 import pytest
 from mcp_types import jsonrpc_message_adapter
 
-from dowse.indexes.index import ProjectIndex
 from tests.forking import start
 from tests.parsing.child_processes import children_of
 
@@ -33,7 +32,14 @@ OLDER, NEWER = "2025-11-25", "2026-07-28"
 class StdioClient:
     """A server process and a client on its pipes. Every line from the server has to be one JSON-RPC message."""
 
-    def __init__(self, *roots: Path, **environment: str) -> None:
+    def __init__(
+        self,
+        *roots: Path | str,
+        command: str = "serve",
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        **environment: str,
+    ) -> None:
         self.received: list[Message] = []
         """All messages from the server."""
         self._revision = OLDER
@@ -43,7 +49,7 @@ class StdioClient:
         self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
         self.final_stderr = ""
         self.process = start(
-            "serve", *roots, env=os.environ | environment,
+            *command.split(), *roots, env={**(env or os.environ), **environment}, cwd=str(cwd) if cwd else None,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr_file.fileno(),
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read_lines, daemon=True)
@@ -243,14 +249,6 @@ def is_half_done(done: float, total: float) -> bool:
 def resume_process(process: int) -> None:
     """Resume a suspended process."""
     os.kill(process, signal.SIGCONT)
-
-
-def index(*roots: Path) -> None:
-    """Index projects in this process."""
-    for root in roots:
-        project = ProjectIndex(root)
-        project.update()
-        project.close()
 
 
 def _fields_of(entry: Path) -> list[str]:

@@ -11,8 +11,8 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult
 
 from mcp import Client
-from tests.mcp.stdio.stdio_client import NEWER, OLDER, index
-from tests.sample_data import write_tree
+from tests.mcp.stdio.stdio_client import NEWER, OLDER
+from tests.sample_data import index, write_tree
 
 TOOLS = {
     "create_index", "search_code", "search_docs", "search_by_path", "get_index_status", "reindex_project",

@@ -11,7 +11,8 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.crash.project import assert_equal_to_a_new_index
-from tests.mcp.stdio.stdio_client import PATIENCE_SECONDS, StdioClient, index, is_alive, resume_process, wait_until
+from tests.mcp.stdio.stdio_client import PATIENCE_SECONDS, StdioClient, is_alive, resume_process, wait_until
+from tests.sample_data import index
 
 
 def parameter_name(value: object) -> str:

@@ -1,13 +1,14 @@
 """The archive surface as an assistant uses it, in both revisions of the protocol."""
 
+import contextlib
 import json
 import os
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import anyio
 import pytest
 from jsonschema import Draft202012Validator
 from mcp_types import CallToolResult, TextContent
@@ -21,7 +22,7 @@ from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from mcp import Client
 from tests.archives.sample_archives import HOSTILE, captured_page, index_archives, locations_in, make_archives
 from tests.mcp.fixed_tools import fixed_tools
-from tests.surfaces.project.project_client import wait_until
+from tests.surfaces.project.project_client import converse, wait_until
 
 Result = TypeVar("Result")
 Reply = dict[str, Any]
@@ -51,22 +52,10 @@ def run_conversation(
     budget: int = BUDGET_TOKENS,
 ) -> Result:
     """Run a conversation with a server of archives only."""
-    surface = ArchiveSurface(locations, keeps_fresh=keeps_fresh)
-
-    async def run() -> Result:
-        async with Client(
-            make_server(fixed_tools(surface.tools), instructions=INSTRUCTIONS, budget_tokens=budget), mode=mode
-        ) as client:
-            try:
-                return await conversation(client)
-            except Exception as error:  # raised again outside of the task group, which would wrap it
-                failure = error
-        raise failure
-
-    try:
-        return anyio.run(run)
-    finally:
-        surface.close()
+    with contextlib.closing(ArchiveSurface(locations, keeps_fresh=keeps_fresh)) as surface:
+        tools = fixed_tools(surface.tools)
+        server = partial(make_server, tools, instructions=INSTRUCTIONS, budget_tokens=budget)
+        return converse(server, conversation, mode)
 
 
 def call(

@@ -1,20 +1,21 @@
 """A client that lists, reads and searches the documents of a server, and validates the replies."""
 
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-import anyio
 from jsonschema import Draft202012Validator
 from mcp_types import Resource, TextContent, TextResourceContents
 
-from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import Level, Surface
 from dowse.server.composition import ComposedServer, Offer
 from dowse.types import View
 from mcp import Client, MCPError
+from tests import sample_data
+from tests.surfaces.project.project_client import converse
 
 Result = TypeVar("Result")
 Reply = dict[str, Any]
@@ -104,31 +105,9 @@ def run_conversation(
     **client: Any,
 ) -> Result:
     """Run a conversation with a server of some folders."""
-
-    async def run() -> Result:
-        offer = Offer(surfaces, level, budget_tokens)
-        server = ComposedServer(Service(list(roots)), Path("/"), offer).server()
-        async with Client(server, mode=mode, **client) as connected:
-            try:
-                return await conversation(Reader(connected))
-            except Exception as error:  # raised again outside of the task group, which would wrap it
-                failure = error
-        raise failure
-
-    return anyio.run(run)
+    server = ComposedServer(Service(list(roots)), Path("/"), Offer(surfaces, level, budget_tokens))
+    return converse(server.server, lambda connected: conversation(Reader(connected)), mode, **client)
 
 
-def index(*roots: Path) -> None:
-    """Index folders of documents in this process."""
-    for root in roots:
-        project = ProjectIndex(root, View.DOCUMENTS)
-        project.update()
-        project.close()
-
-
-async def wait_until(condition: Callable[[], Awaitable[Result | None]], seconds: float = 30) -> Result:
-    """Wait, with a time limit, until a condition returns something true; return that."""
-    with anyio.fail_after(seconds):
-        while not (result := await condition()):
-            await anyio.sleep(0.02)
-    return result
+index = partial(sample_data.index, view=View.DOCUMENTS)
+"""Index folders of documents in this process."""

@@ -17,7 +17,8 @@ from dowse.surfaces.documents.resource_list import ResourceList
 from dowse.types import View
 from mcp import Client
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import Reader, index, wait_until
+from tests.surfaces.documents.documents_client import Reader, index
+from tests.surfaces.project.project_client import wait_until
 
 
 class NotificationCounter:

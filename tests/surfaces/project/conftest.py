@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 
 FRUIT = {
     "pyproject.toml": "[project]\nname = 'fruit'\n",
@@ -31,11 +30,3 @@ def indexed(root: Path) -> Path:
     """The small project, indexed."""
     index(root)
     return root
-
-
-def index(*roots: Path) -> None:
-    """Index projects in this process."""
-    for root in roots:
-        project = ProjectIndex(root)
-        project.update()
-        project.close()

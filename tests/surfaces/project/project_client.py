@@ -73,13 +73,20 @@ def run_conversation(
     **client: Any,
 ) -> Result:
     """Run a conversation with a server of some roots, or of the root that is detected from `start`."""
+    offer = Offer(("code",), level, budget_tokens=budget_tokens)
+    server = ComposedServer(Service(list(roots)), start or Path("/"), offer)
+    return converse(server.server, lambda connected: conversation(Assistant(connected)), mode, **client)
+
+
+def converse(
+    server: Callable[[], Any], conversation: Callable[[Client], Awaitable[Result]], mode: str = "auto", **client: Any
+) -> Result:
+    """Run a conversation with a server in this process."""
 
     async def run() -> Result:
-        offer = Offer(("code",), level, budget_tokens=budget_tokens)
-        server = ComposedServer(Service(list(roots)), start or Path("/"), offer).server()
-        async with Client(server, mode=mode, **client) as connected:
+        async with Client(server(), mode=mode, **client) as connected:
             try:
-                return await conversation(Assistant(connected))
+                return await conversation(connected)
             except Exception as error:  # raised again outside of the task group, which would wrap it
                 failure = error
         raise failure

@@ -10,9 +10,8 @@ from dowse.history import history_search, project_history
 from dowse.history.history_database import SYMBOLS_READ, read_commit_counts
 from dowse.store.storage_layout import index_folder
 from tests.history.repositories import Change, git, make_repository
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 from tests.surfaces.project import project_client
-from tests.surfaces.project.conftest import index
 from tests.surfaces.project.project_client import Assistant
 
 FULL = {"level": "full"}

@@ -6,8 +6,7 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import format_size
-from tests.sample_data import write_tree
-from tests.surfaces.project.conftest import index
+from tests.sample_data import index, write_tree
 from tests.surfaces.project.project_client import (
     DECLINE,
     Assistant,

@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from dowse.store.local import LocalStore
-from tests.sample_data import write_tree
-from tests.surfaces.project.conftest import INDEXED, index
+from tests.sample_data import index, write_tree
+from tests.surfaces.project.conftest import INDEXED
 from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
 
 KEYS: dict[str, tuple[dict[str, Any], dict[str, type | tuple[type, ...]]]] = {

@@ -3,11 +3,10 @@
 import json
 from pathlib import Path
 
-from dowse.indexes.index import ProjectIndex
 from dowse.store import storage_layout
 from dowse.types import View
-from tests.sample_data import write_tree
-from tests.surfaces.project.conftest import INDEXED, index
+from tests.sample_data import index, open_indexed, write_tree
+from tests.surfaces.project.conftest import INDEXED
 from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
 
 # Status
@@ -36,8 +35,7 @@ def test_an_index_without_files_is_a_problem_with_its_cause(tmp_path: Path) -> N
 
 
 def test_a_root_that_has_only_documents_is_listed_with_their_number(indexed: Path, tmp_path: Path) -> None:
-    notes = ProjectIndex(write_tree(tmp_path / "notes", {"a.md": "# Apples\n", "b.html": "<p>Pears"}), View.DOCUMENTS)
-    notes.update()
+    notes = open_indexed(write_tree(tmp_path / "notes", {"a.md": "# Apples\n", "b.html": "<p>Pears"}), View.DOCUMENTS)
     notes.close()
     listed = {one["projectPath"]: one for one in call_tool("auto", "list_projects", indexed)["projects"]}
     assert (listed[str(notes.root)]["totalFiles"], listed[str(notes.root)]["totalChunks"]) == (2, 2)

@@ -8,9 +8,8 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.store.reference_database import remove_database
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 from tests.surfaces.project import project_client
-from tests.surfaces.project.conftest import index
 from tests.surfaces.project.project_client import Assistant
 
 KITCHEN = {

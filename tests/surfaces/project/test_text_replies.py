@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.sample_data import write_tree
-from tests.surfaces.project.conftest import index
+from tests.sample_data import index, write_tree
 from tests.surfaces.project.project_client import Assistant, call_tool, expect_error, run_conversation
 
 MANY = {
