@@ -45,19 +45,11 @@ def test_a_link_is_a_citation(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "![picture](https://example.com/page)",
-        "[part](#part)",
-        "[write](mailto:a@example.com)",
-        "<a@example.com>",
-        "`https://example.com/page`",
-        "```\nhttps://example.com/page\n```",
-        "    [it](https://example.com/page)",
-        "[itself](note.md)",
-        "[itself](note.md#part)",
-        "Write to @somebody.",
-        "[script](javascript:alert)",
+        "![picture](https://example.com/page)", "[part](#part)", "[write](mailto:a@example.com)", "<a@example.com>",
+        "`https://example.com/page`", "```\nhttps://example.com/page\n```", "    [it](https://example.com/page)",
+        "[itself](note.md)", "[itself](note.md#part)", "Write to @somebody.", "[script](javascript:alert)",
     ],
-)
+)  # fmt: skip
 def test_an_image_an_anchor_an_address_of_mail_and_code_are_none(tmp_path: Path, text: str) -> None:
     database = make_database(tmp_path, {"note.md": f"Words.\n\n{text}\n"}, PAGE)
     assert cited_titles(database, "note") == []

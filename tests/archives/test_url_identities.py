@@ -9,16 +9,11 @@ from dowse.archives.url_identities import url_identity
 @pytest.mark.parametrize(
     "address",
     [
-        "https://example.com/a/b",
-        "http://example.com/a/b/",
-        "HTTPS://EXAMPLE.com/a/b#part",
-        "//example.com/a/b",
-        "https://example.com:443/a/b",
-        "http://example.com:80/a/b?utm_source=x&utm_medium=y",
-        "https://example.com/a/b?fbclid=1#x",
-        "https://example.com./a/%62",
+        "https://example.com/a/b", "http://example.com/a/b/", "HTTPS://EXAMPLE.com/a/b#part", "//example.com/a/b",
+        "https://example.com:443/a/b", "http://example.com:80/a/b?utm_source=x&utm_medium=y",
+        "https://example.com/a/b?fbclid=1#x", "https://example.com./a/%62",
     ],
-)
+)  # fmt: skip
 def test_scheme_slash_fragment_tracking_and_case_of_the_host_do_not_count(address: str) -> None:
     assert url_identity(address) == "url:example.com/a/b"
 

@@ -8,39 +8,12 @@ from hypothesis import strategies as st
 from dowse.types import Chunk
 
 _FRAGMENTS = [
-    "def walk(way):\n    return way\n",
-    "class Edge:\n",
-    "    def weigh(self): return 1\n",
-    "int main(void)\n{\n  return 0;\n}\n",
-    "# Heading\n",
-    "## Ünder it\n\n",
-    "Setext\n======\n",
-    "```\n# no heading\n```\n",
-    "---\ntitle: x\n---\n",
-    "- item\n\n  - item\n",
-    "/* a comment */\n",
-    "{ ( [",
-    "] ) }\n",
-    "'\"`",
-    "\n\n",
-    "\r\n\r\n",
-    "\r",
-    "\r\n",
-    " ",
-    "\t",
-    "\x00",
-    "\x0c",
-    "\u2028",
-    "é",
-    "漢字。",
-    "😀",
-    "A sentence. Another chunk. ",
-    "w " * 700,
-    "x" * 900,
-    "é" * 2500,
-    "line\n" * 300,
-    "short = 1\n\n" * 90,
-]
+    "def walk(way):\n    return way\n", "class Edge:\n", "    def weigh(self): return 1\n",
+    "int main(void)\n{\n  return 0;\n}\n", "# Heading\n", "## Ünder it\n\n", "Setext\n======\n",
+    "```\n# no heading\n```\n", "---\ntitle: x\n---\n", "- item\n\n  - item\n", "/* a comment */\n", "{ ( [",
+    "] ) }\n", "'\"`", "\n\n", "\r\n\r\n", "\r", "\r\n", " ", "\t", "\x00", "\x0c", "\u2028", "é", "漢字。", "😀",
+    "A sentence. Another chunk. ", "w " * 700, "x" * 900, "é" * 2500, "line\n" * 300, "short = 1\n\n" * 90,
+]  # fmt: skip
 texts = st.lists(st.sampled_from(_FRAGMENTS) | st.text(max_size=40), max_size=25).map("".join)
 
 

@@ -92,19 +92,10 @@ def test_a_project_is_not_for_the_public(refusal: Callable[..., Refusal], where:
 @pytest.mark.parametrize(
     "address",
     [
-        "",
-        "127.0.0.1",
-        "127.0.0.1:",
-        "127.0.0.1:x",
-        "127.0.0.1:65536",
-        "127.0.0.1:-1",
-        "[::1]",
-        ":",
-        "http://127.0.0.1:1",
-        "a b:1",
-        "<x>:1",
+        "", "127.0.0.1", "127.0.0.1:", "127.0.0.1:x", "127.0.0.1:65536", "127.0.0.1:-1", "[::1]", ":",
+        "http://127.0.0.1:1", "a b:1", "<x>:1",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_address_is_refused(refusal: Callable[..., Refusal], address: str) -> None:
     code, line = refusal("--http", address, "--allow-remote")
     assert code == 2
@@ -133,20 +124,11 @@ def test_an_option_that_would_do_nothing_is_refused(refusal: Callable[..., Refus
 @pytest.mark.parametrize(
     "origin",
     [
-        "*",
-        "null",
-        "example.org",
-        "https://",
-        "https://example.org/",
-        "https://a@example.org",
-        "https://*.example.org",
-        "ftp://example.org",
-        "https://example.org:x",
-        "https://ex ample.org",
-        "file:///x",
+        "*", "null", "example.org", "https://", "https://example.org/", "https://a@example.org",
+        "https://*.example.org", "ftp://example.org", "https://example.org:x", "https://ex ample.org", "file:///x",
         "https://exämple.org",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_origin_is_refused(refusal: Callable[..., Refusal], origin: str) -> None:
     code, line = refusal("--http", "127.0.0.1:0", "--allow-origin", origin)
     assert code == 2

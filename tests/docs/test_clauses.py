@@ -11,13 +11,8 @@ from tests.repository import REPOSITORY
 PAGE = (REPOSITORY / "docs" / "clauses.md").read_text(encoding="utf-8")
 REASONS = ("Deviation: ", "Figure: ", "Not ours to ")
 SECTIONS = [
-    "The site",
-    "Named indexes",
-    "Documents",
-    "Archives",
-    "The project",
-    "What the specifications leave open",
-]
+    "The site", "Named indexes", "Documents", "Archives", "The project", "What the specifications leave open",
+]  # fmt: skip
 
 
 def rows(text: str) -> list[tuple[str, ...]]:

@@ -59,15 +59,9 @@ PAIRS: list[tuple[str, str, Reply]] = [
 ]  # fmt: skip
 """Each command, the tool that does the same, and its arguments."""
 MEASURED = {
-    "searchTimeMs",
-    "duration",
-    "storageSize",
-    "lastUpdated",
-    "lastCheck",
-    "watcher",
-    "watcherActive",
+    "searchTimeMs", "duration", "storageSize", "lastUpdated", "lastCheck", "watcher", "watcherActive",
     "total_indexes",
-}
+}  # fmt: skip
 """Keys whose values are times, sizes, or about the process that answers."""
 
 

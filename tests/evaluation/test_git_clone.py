@@ -40,7 +40,7 @@ def test_nothing_of_the_repository_runs(tmp_path: Path) -> None:
         "filter.x.process",
         "diff.x.textconv",
     ):
-        subprocess.run(["git", "-C", root, "config", key, str(program)], check=True)
+        subprocess.run(["git", "-C", root, "config", key, str(program)], check=True)  # fmt: skip
     for hook in ("post-checkout", "reference-transaction", "pre-auto-gc"):
         (root / ".git" / "hooks").mkdir(exist_ok=True)
         (root / ".git" / "hooks" / hook).symlink_to(program)

@@ -114,7 +114,7 @@ def _html(size: int) -> Iterator[tuple[str, bytes]]:
         yield (
             f"closed {tag[:4]}",
             (f"<{tag}>" * (size // 20) + "x" + f"</{tag.split()[0].split('>')[0]}>" * (size // 20)).encode(),
-        )
+        )  # fmt: skip
     yield "attributes", ("<p " + " ".join(f"a{n}=b" for n in range(size // 9)) + ">x").encode()
     yield "cells", _repeated("<tr><td>a<td>b", size)
     yield "unclosed", _repeated("<a b='", size)

@@ -23,15 +23,10 @@ def with_port(server: HttpServer, host: str) -> str:
 @pytest.mark.parametrize(
     "host",
     [
-        "127.0.0.1:PORT",
-        "localhost:PORT",
-        "[::1]:PORT",
-        "LocalHost:PORT",
-        "127.0.0.1",
-        "localhost:1",
+        "127.0.0.1:PORT", "localhost:PORT", "[::1]:PORT", "LocalHost:PORT", "127.0.0.1", "localhost:1",
         "search.example.org",
     ],
-)
+)  # fmt: skip
 def test_a_request_that_calls_us_by_name_is_let_in(server: HttpServer, host: str) -> None:
     assert server.send_request("GET", "/health", Host=with_port(server, host)).status == 200
 

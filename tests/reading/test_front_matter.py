@@ -70,22 +70,13 @@ def test_toml_tags_are_a_list() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "# No front matter",
-        " ---\ntitle: indented\n---\n",
-        "---\ntitle: never closed\n",
-        "---\ntitle: closed by a longer line\n----\n",
-        "----\ntitle: opened by a longer line\n---\n",
-        "---\ntitle: 'broken\n---\n",
-        "---\n\ttitle: tab\n---\n",
-        "---\n- a list\n---\n",
-        "---\nA setext heading\n---\n",
-        "---\ntitle: *nobody\n\x01: control\n---\n",
-        "+++\ntitle = broken\n+++\n",
-        "---\ntitle: two kinds\n+++\n",
-        "---\n" + "#" * 70_000 + "\n---\n",
+        "", "# No front matter", " ---\ntitle: indented\n---\n", "---\ntitle: never closed\n",
+        "---\ntitle: closed by a longer line\n----\n", "----\ntitle: opened by a longer line\n---\n",
+        "---\ntitle: 'broken\n---\n", "---\n\ttitle: tab\n---\n", "---\n- a list\n---\n",
+        "---\nA setext heading\n---\n", "---\ntitle: *nobody\n\x01: control\n---\n", "+++\ntitle = broken\n+++\n",
+        "---\ntitle: two kinds\n+++\n", "---\n" + "#" * 70_000 + "\n---\n",
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_read_is_no_front_matter(text: str) -> None:
     assert read_front_matter(text) == FrontMatter()
 
@@ -93,18 +84,14 @@ def test_what_cannot_be_read_is_no_front_matter(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "---\na: " + "[" * 60_000 + "\n---\n",
-        "---\n" + "{a: " * 15_000 + "\n---\n",
-        "---\na: " + "[" * 20_000 + "]" * 20_000 + "\n---\n",
-        "---\n" + "- " * 30_000 + "\n---\n",
-        "---\n" + "? " * 30_000 + "\n---\n",
-        "+++\na = " + "[" * 60_000 + "\n+++\n",
-        "+++\n" + ".".join("a" * 30_000) + " = 1\n+++\n",
-        "+++\na = " + "{a = " * 10_000 + "\n+++\n",
+        "---\na: " + "[" * 60_000 + "\n---\n", "---\n" + "{a: " * 15_000 + "\n---\n",
+        "---\na: " + "[" * 20_000 + "]" * 20_000 + "\n---\n", "---\n" + "- " * 30_000 + "\n---\n",
+        "---\n" + "? " * 30_000 + "\n---\n", "+++\na = " + "[" * 60_000 + "\n+++\n",
+        "+++\n" + ".".join("a" * 30_000) + " = 1\n+++\n", "+++\na = " + "{a = " * 10_000 + "\n+++\n",
         "---\n" * 16_000,
     ],
     ids=["lists", "maps", "closed lists", "dashes", "keys", "toml lists", "toml dots", "toml maps", "fences"],
-)
+)  # fmt: skip
 @pytest.mark.timeout(5)  # the parsers alone take 10 to 20 s for some, or crash
 def test_front_matter_made_to_hang_is_no_front_matter(text: str) -> None:
     assert not read_front_matter(text).title

@@ -12,25 +12,11 @@ from dowse.reading.link_targets import LinkTarget, LinkTargets
 
 TREE = LinkTargets(
     [
-        "README.md",
-        "api.md",
-        "C#.md",
-        "guide/index.md",
-        "guide/install.md",
-        "guide/setup/README.md",
-        "guide/setup/linux.html",
-        "guide/a b.md",
-        "guide/Ünïcode.md",
-        "guide/50%.md",
-        "guide/Case.md",
-        "guide/what?.md",
-        "notes/today.txt",
-        "notes/std::vector.md",
-        "files/app.py",
-        "two/Name.md",
-        "two/name.md",
+        "README.md", "api.md", "C#.md", "guide/index.md", "guide/install.md", "guide/setup/README.md",
+        "guide/setup/linux.html", "guide/a b.md", "guide/Ünïcode.md", "guide/50%.md", "guide/Case.md",
+        "guide/what?.md", "notes/today.txt", "notes/std::vector.md", "files/app.py", "two/Name.md", "two/name.md",
     ]
-)
+)  # fmt: skip
 HERE = "guide/install.md"
 
 
@@ -123,22 +109,11 @@ def test_this_is_broken_and_says_why(target: str, fault: Fault, path: str) -> No
 @pytest.mark.parametrize(
     "target",
     [
-        "../../api.md",
-        "../../guide/install.md",
-        "/../api.md",
-        "/guide/../../api.md",
-        "%2e%2e/%2e%2e/api.md",
-        "..%2f..%2fapi.md",
-        "..\\..\\api.md",
-        "..%5C..%5Capi.md",
-        "\\..\\api.md",
-        "setup/../../../api.md",
-        "\\\\host\\api.md",
-        "/\\host/api.md",
-        "C:\\api.md",
-        "c:/guide/install.md",
+        "../../api.md", "../../guide/install.md", "/../api.md", "/guide/../../api.md", "%2e%2e/%2e%2e/api.md",
+        "..%2f..%2fapi.md", "..\\..\\api.md", "..%5C..%5Capi.md", "\\..\\api.md", "setup/../../../api.md",
+        "\\\\host\\api.md", "/\\host/api.md", "C:\\api.md", "c:/guide/install.md",
     ],
-)
+)  # fmt: skip
 def test_nothing_leads_out_of_the_root(target: str) -> None:
     assert resolve_link(target, HERE, TREE) == Broken(Fault.OUTSIDE)
 
@@ -293,16 +268,11 @@ PUBLISHED = LinkTargets(
 @pytest.mark.parametrize(
     "target",
     [
-        "Thoughts/My%20Idea.md#why",
-        "Thoughts/My%20Idea#why",
-        "thoughts/my%20idea.md#why",
-        "/Thoughts/My%20Idea#why",
-        "/thoughts/my%20idea/#why",
-        "[[Thoughts/My Idea#why]]",
-        "[[thoughts/my-idea#why]]",
-        "[[My Idea#why]]",
+        "Thoughts/My%20Idea.md#why", "Thoughts/My%20Idea#why", "thoughts/my%20idea.md#why",
+        "/Thoughts/My%20Idea#why", "/thoughts/my%20idea/#why", "[[Thoughts/My Idea#why]]",
+        "[[thoughts/my-idea#why]]", "[[My Idea#why]]",
     ],
-)
+)  # fmt: skip
 def test_links_of_a_vault_may_be_relative_to_the_folder_that_is_published(source: str, target: str) -> None:
     assert resolve_link(target, source, PUBLISHED) == Internal("content/Thoughts/My Idea.md", "why")
 
@@ -347,27 +317,9 @@ def test_links_of_real_files_find_each_other(tmp_path: Path) -> None:
 
 
 PIECES = [
-    "..",
-    ".",
-    "/",
-    "\\",
-    "a",
-    "A",
-    "b",
-    "index",
-    "README",
-    ".md",
-    ".html",
-    "#",
-    "?",
-    "%2e",
-    "%2F",
-    "%",
-    "[[",
-    "]]",
-    "|",
-    " ",
-]
+    "..", ".", "/", "\\", "a", "A", "b", "index", "README", ".md", ".html", "#", "?", "%2e", "%2F", "%", "[[", "]]",
+    "|", " ",
+]  # fmt: skip
 PIECES += [":", "http:", "//", "ü", "\0", "x" * 300]
 SPELLED = st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 PATHS = st.lists(

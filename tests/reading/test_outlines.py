@@ -52,28 +52,12 @@ def test_this_is_one_heading(text: str, heading: tuple[int, str, str]) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "```\n# no\n```",
-        "~~~~ md\n# no\n```\n# no\n~~~~",
-        "```\r# no\r```",
-        "    # no",
-        "- ```\n  # no\n  ```",
-        "`# no`",
-        "#no",
-        "####### no",
-        "\\# no",
-        "<!-- # no -->",
-        "<!--\n# no\n<h1>no</h1>\n-->",
-        "<script>\n'<h1>no</h1>'\n</script>",
-        "<h1>never closed",
-        "<h1>\n\n```\ncode\n```\n\n</h1>",
-        "a | b\n--- | ---",
-        "---",
-        "---\ntitle: no\n---\n",
-        "+++\ntitle = 'no'\n+++\n",
-        "> # quoted",
-        "- # listed",
+        "```\n# no\n```", "~~~~ md\n# no\n```\n# no\n~~~~", "```\r# no\r```", "    # no", "- ```\n  # no\n  ```",
+        "`# no`", "#no", "####### no", "\\# no", "<!-- # no -->", "<!--\n# no\n<h1>no</h1>\n-->",
+        "<script>\n'<h1>no</h1>'\n</script>", "<h1>never closed", "<h1>\n\n```\ncode\n```\n\n</h1>",
+        "a | b\n--- | ---", "---", "---\ntitle: no\n---\n", "+++\ntitle = 'no'\n+++\n", "> # quoted", "- # listed",
     ],
-)
+)  # fmt: skip
 def test_this_is_no_heading(text: str) -> None:
     assert headings(text) == []
 
@@ -281,39 +265,12 @@ def test_a_hostile_text_is_outlined_in_seconds(text: str) -> None:
 MARKUP = st.lists(
     st.sampled_from(
         [
-            "#",
-            "##",
-            " ",
-            "\n",
-            "\r",
-            "\r\n",
-            "a",
-            "ü",
-            "---",
-            "===",
-            "```",
-            "`",
-            ">",
-            "- ",
-            "<h1>",
-            "</h1>",
-            "<a id=x>",
-            "</a>",
-            "<!--",
-            "-->",
-            "{#x}",
-            "[b](c)",
-            "*",
-            "|",
-            "\\",
-            "    ",
-            "&amp;",
-            "![i](j)",
-            "<div id='y'>",
-            "\u2028",
+            "#", "##", " ", "\n", "\r", "\r\n", "a", "ü", "---", "===", "```", "`", ">", "- ", "<h1>", "</h1>",
+            "<a id=x>", "</a>", "<!--", "-->", "{#x}", "[b](c)", "*", "|", "\\", "    ", "&amp;", "![i](j)",
+            "<div id='y'>", "\u2028",
         ]
     )
-).map("".join)
+).map("".join)  # fmt: skip
 
 
 @given(st.text() | MARKUP)

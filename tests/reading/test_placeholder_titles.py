@@ -8,23 +8,13 @@ from dowse.reading.placeholder_titles import clean_title, split_keywords
 @pytest.mark.parametrize(
     ("stated", "title"),
     [
-        ("On search", "On search"),
-        (" On\n search ", "On search"),
-        ("Microsoft Word - On search", "On search"),
-        ("Microsoft Word - report.doc", ""),
-        ("Word Document", ""),
-        ("Microsoft Word Document", ""),
-        ("Document1", ""),
-        ("PowerPoint Presentation", ""),
-        ("untitled", ""),
-        ("Untitled-3", ""),
-        ("report final.DOCX", ""),
-        ("Title", ""),
-        ("Documents of the court", "Documents of the court"),
-        ("Titles and ranks", "Titles and ranks"),
-        ("", ""),
+        ("On search", "On search"), (" On\n search ", "On search"), ("Microsoft Word - On search", "On search"),
+        ("Microsoft Word - report.doc", ""), ("Word Document", ""), ("Microsoft Word Document", ""),
+        ("Document1", ""), ("PowerPoint Presentation", ""), ("untitled", ""), ("Untitled-3", ""),
+        ("report final.DOCX", ""), ("Title", ""), ("Documents of the court", "Documents of the court"),
+        ("Titles and ranks", "Titles and ranks"), ("", ""),
     ],
-)
+)  # fmt: skip
 def test_titles_of_programs_are_none(stated: str, title: str) -> None:
     assert clean_title(stated) == title
 

@@ -34,23 +34,12 @@ JSON = '{"error": "session store is closed", "code": -32603, "retry": false}'
 @pytest.mark.parametrize(
     "text",
     [
-        TRACEBACK,
-        FORM,
-        JSON,
-        "login\n-test",
-        "why does `login_user -x` fail",
-        "pip install --upgrade -e .",
-        "python -m pytest -x",
-        "$ ls -la",
-        "git commit -m 'Fix the session'",
-        'KeyError: "session id"',
-        'File "src/auth/login.py", line 6, in login_user',
-        'open_session("a b", -1)',
-        'email = "a b"',
-        '<a href="x y">',
-        "the session is lost - " * 10,
+        TRACEBACK, FORM, JSON, "login\n-test", "why does `login_user -x` fail", "pip install --upgrade -e .",
+        "python -m pytest -x", "$ ls -la", "git commit -m 'Fix the session'", 'KeyError: "session id"',
+        'File "src/auth/login.py", line 6, in login_user', 'open_session("a b", -1)', 'email = "a b"',
+        '<a href="x y">', "the session is lost - " * 10,
     ],
-)
+)  # fmt: skip
 def test_pasted_text_has_no_operators(text: str) -> None:
     query = parse_search_query(text)
     assert is_pasted(text)
@@ -61,18 +50,11 @@ def test_pasted_text_has_no_operators(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "+login -test",
-        '"access token" refresh',
-        "C++ node-js -legacy",
-        "open_session() -test",
-        '-"access token" +"open session"',
-        "git -submodule",
-        "--flag",
-        'class "SessionStore": -tests',
-        "error handling -java",
-        "What is a session? -docs",
+        "+login -test", '"access token" refresh', "C++ node-js -legacy", "open_session() -test",
+        '-"access token" +"open session"', "git -submodule", "--flag", 'class "SessionStore": -tests',
+        "error handling -java", "What is a session? -docs",
     ],
-)
+)  # fmt: skip
 def test_a_typed_query_has_operators(text: str) -> None:
     assert not is_pasted(text)
     assert parse_search_query(text).has_filters

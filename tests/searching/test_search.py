@@ -246,23 +246,9 @@ def test_why_names_each_signal(project: ProjectIndex) -> None:
 
 def hostile_strings() -> list[str]:
     own = [
-        "",
-        " ",
-        "\0",
-        "()",
-        '"',
-        "'",
-        "*",
-        "?",
-        "[",
-        "\\",
-        "AND OR NOT",
-        "a:b",
-        "+-",
-        "🙂",
-        "the of and",
+        "", " ", "\0", "()", '"', "'", "*", "?", "[", "\\", "AND OR NOT", "a:b", "+-", "🙂", "the of and",
         "x" * 100_000,
-    ]
+    ]  # fmt: skip
     collected = EVAL / "hostile" / "blns.json"
     return [*own, *(json.loads(collected.read_text(encoding="utf-8")) if collected.is_file() else [])]
 

@@ -166,22 +166,13 @@ def test_what_is_wrong_is_named_with_its_file_key_and_remedy(folder: Path, text:
 
 
 FORBIDDEN = [
-    "roots = ['..']",
-    "roots = ['../outside']",
-    "roots = ['/']",
-    "roots = ['escape']",
-    "documents = ['escape']",
-    "documents = ['backend/../..']",
-    "sites = ['../outside/site.json']",
-    "sites = ['https://example.org/index.json']",
-    "sites = ['x=s3://bucket/index.json']",
-    "[archives]\nresearch = '../outside'",
-    "[archives]\nurlContent = '/etc'",
-    "[archives]\ndatabase = 'handbook/a.md'",
-    "[http]\naddress = '127.0.0.1:0'",
-    "[http]\naddress = '0.0.0.0:80'\nallowRemote = true\npublic = true",
-    "[http]\ntokenFile = 'token'",
-]
+    "roots = ['..']", "roots = ['../outside']", "roots = ['/']", "roots = ['escape']", "documents = ['escape']",
+    "documents = ['backend/../..']", "sites = ['../outside/site.json']",
+    "sites = ['https://example.org/index.json']", "sites = ['x=s3://bucket/index.json']",
+    "[archives]\nresearch = '../outside'", "[archives]\nurlContent = '/etc'",
+    "[archives]\ndatabase = 'handbook/a.md'", "[http]\naddress = '127.0.0.1:0'",
+    "[http]\naddress = '0.0.0.0:80'\nallowRemote = true\npublic = true", "[http]\ntokenFile = 'token'",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", FORBIDDEN)

@@ -108,7 +108,7 @@ def test_typographic_signs_stand_between_words() -> None:
         "引用",
         '"the fox it wasn’t"',
     ):
-        assert urls(site, query) == ["/a"], query
+        assert urls(site, query) == ["/a"], query  # fmt: skip
 
 
 def test_a_phrase_does_not_reach_from_one_field_into_the_next() -> None:

@@ -13,17 +13,11 @@ SEED = {
     "build artifacts": ["dist/", "build/", "out/", "target/", "__pycache__/", ".next/", ".nuxt/"],
     "secrets": [".env", ".env.*", "*.pem", "*.key", "*.p12", "*.pfx"],
     "logs and locks": [
-        "*.log",
-        "*.lock",
-        "package-lock.json",
-        "yarn.lock",
-        "pnpm-lock.yaml",
-        "Gemfile.lock",
-        "poetry.lock",
+        "*.log", "*.lock", "package-lock.json", "yarn.lock", "pnpm-lock.yaml", "Gemfile.lock", "poetry.lock",
     ],
     "IDE config": [".idea/", ".vscode/", ".DS_Store", "*.swp", "*.swo"],
     "testing": ["coverage/", ".nyc_output/", ".pytest_cache/"],
-}
+}  # fmt: skip
 
 
 def denied(path: str, deny: DenyList | None = None) -> str | None:
@@ -88,31 +82,12 @@ def test_a_denied_path_is_denied_in_every_spelling(path: str, pattern: str) -> N
 @pytest.mark.parametrize(
     "path",
     [
-        "build",
-        "src/out",
-        "environment.py",
-        ".environment",
-        "key.py",
-        "id_rsa.pub",
-        "rebuild/x",
-        "builds/x",
-        "aws/credentials",
-        "config",
-        "docker/config.json",
-        ".gitignore",
-        ".github/workflows/ci.yml",
-        "lock.py",
-        "a.locks",
-        "distribution/x",
-        "pkg/kubeconfig/load.go",
-        "notes.bak",
-        "build.bak/x",
-        "~",
-        ".bak",
-        "##",
+        "build", "src/out", "environment.py", ".environment", "key.py", "id_rsa.pub", "rebuild/x", "builds/x",
+        "aws/credentials", "config", "docker/config.json", ".gitignore", ".github/workflows/ci.yml", "lock.py",
+        "a.locks", "distribution/x", "pkg/kubeconfig/load.go", "notes.bak", "build.bak/x", "~", ".bak", "##",
         "environment.py~",
     ],
-)
+)  # fmt: skip
 def test_what_only_looks_alike_is_not_denied(path: str) -> None:
     assert denied(path) is None
 
@@ -120,20 +95,12 @@ def test_what_only_looks_alike_is_not_denied(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "pattern"),
     [
-        ("id_rsa~", "id_rsa"),
-        ("id_rsa.bak", "id_rsa"),
-        ("keys/id_rsa.BAK", "id_rsa"),
-        ("id_rsa.old~", "id_rsa"),
-        (".env~", ".env"),
-        ("#.env#", ".env"),
-        (".npmrc.bak", ".npmrc"),
-        (".netrc~", ".netrc"),
-        ("server.key.orig", "*.key"),
-        ("secrets.yml.save", "secrets.yml"),
-        (".aws/credentials.bak", ".aws/credentials"),
-        (".ssh.old/config", ".ssh/"),
+        ("id_rsa~", "id_rsa"), ("id_rsa.bak", "id_rsa"), ("keys/id_rsa.BAK", "id_rsa"), ("id_rsa.old~", "id_rsa"),
+        (".env~", ".env"), ("#.env#", ".env"), (".npmrc.bak", ".npmrc"), (".netrc~", ".netrc"),
+        ("server.key.orig", "*.key"), ("secrets.yml.save", "secrets.yml"),
+        (".aws/credentials.bak", ".aws/credentials"), (".ssh.old/config", ".ssh/"),
     ],
-)
+)  # fmt: skip
 def test_a_backup_of_a_secret_is_denied_as_the_secret(path: str, pattern: str) -> None:
     assert denied(path) == pattern
 

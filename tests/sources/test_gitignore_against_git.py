@@ -18,44 +18,17 @@ from tests.sources.repositories import git, make_repository
 Tree = dict[str, "Tree | None"]
 
 NAMES = [
-    "a",
-    "b",
-    "ab",
-    "a.b",
-    "x.d",
-    "foo.c",
-    "#x",
-    "!y",
-    "a b",
-    "a ",
-    "[",
-    "a]",
-    "a-b",
-    "é",
-    "A",
-    "\\",
-    "a\\",
-    "*",
+    "a", "b", "ab", "a.b", "x.d", "foo.c", "#x", "!y", "a b", "a ", "[", "a]", "a-b", "é", "A", "\\", "a\\", "*",
     "**",
-]
+]  # fmt: skip
 PIECES = [
     *("*", "**", "***", "?", "/", "/", ".", "-", "^", "]", "!", "#", " ", "\\ ", "\t", "\r", "\\", "\\*", "\\/", "é"),
     *(
-        "[a-c]",
-        "[!a]",
-        "[^b]",
-        "[[:alpha:]]",
-        "[[:punct:]]",
-        "[[:foo:]]",
-        "[]a]",
-        "[!]]",
-        "[a",
-        "[a-",
-        "[\\]]",
+        "[a-c]", "[!a]", "[^b]", "[[:alpha:]]", "[[:punct:]]", "[[:foo:]]", "[]a]", "[!]]", "[a", "[a-", "[\\]]",
         "[z-a]",
     ),
     *("[\\a-c]", "[[:]", "[--/]", "[a/b]", "[!a/b]", "[é]"),
-]
+]  # fmt: skip
 
 trees = st.recursive(
     st.dictionaries(st.sampled_from(NAMES), st.none(), min_size=1, max_size=4),

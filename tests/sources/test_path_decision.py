@@ -15,37 +15,14 @@ from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, source
 
 NAMES = [
-    "a",
-    "b.py",
-    "c.md",
-    "d.png",
-    ".env",
-    "build",
-    "node_modules",
-    "x.log",
-    "gen",
-    "é",
-    "sub",
-    "api.py",
-    ".git",
+    "a", "b.py", "c.md", "d.png", ".env", "build", "node_modules", "x.log", "gen", "é", "sub", "api.py", ".git",
     ".vscode",
-]
+]  # fmt: skip
 CONTENTS = st.sampled_from([b"", b"text", b"nul\0byte", b"\xff\xfet\0", b"x" * 300])
 RULES = [
-    "*.py",
-    "gen",
-    "gen/",
-    "!gen/api.py",
-    "!gen/sub/",
-    "!*.md",
-    "sub/*",
-    "!sub/a",
-    "/a",
-    "!build/",
-    "**/c.md",
-    "!.env",
-    "*",
-]
+    "*.py", "gen", "gen/", "!gen/api.py", "!gen/sub/", "!*.md", "sub/*", "!sub/a", "/a", "!build/", "**/c.md",
+    "!.env", "*",
+]  # fmt: skip
 ignore_files = st.lists(st.sampled_from(RULES), max_size=4).map(lambda rules: "\n".join(rules).encode())
 leaves = st.one_of(CONTENTS, st.just("symlink"), st.just("pipe"))
 trees = st.recursive(

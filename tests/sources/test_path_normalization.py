@@ -22,21 +22,11 @@ def root(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "spelling",
     [
-        "src/main.py",
-        "./src/main.py",
-        "src//main.py",
-        "src/./main.py",
-        "src/../src/main.py",
-        "../root/src/main.py",
-        "src\\main.py",
-        "src/%6dain.py",
-        "src%2Fmain.py",
-        "src%5Cmain.py",
-        "s\u200brc/main.py",
-        "src/main.py/",
+        "src/main.py", "./src/main.py", "src//main.py", "src/./main.py", "src/../src/main.py", "../root/src/main.py",
+        "src\\main.py", "src/%6dain.py", "src%2Fmain.py", "src%5Cmain.py", "s\u200brc/main.py", "src/main.py/",
         "src%252fmain.py",
     ],
-)
+)  # fmt: skip
 def test_other_spellings_of_a_file_mean_the_file(root: Path, spelling: str) -> None:
     verdict = source(root).verdict(spelling)
     assert (verdict.path, verdict.reason) == ("src/main.py", None)
@@ -67,24 +57,12 @@ def test_an_absolute_path_may_name_the_root_through_a_symlink(root: Path, tmp_pa
 @pytest.mark.parametrize(
     "spelling",
     [
-        "../secret.txt",
-        "src/../../secret.txt",
-        "..",
-        "/",
-        "/etc/passwd",
-        "//etc/passwd",
-        "..\\secret.txt",
-        "%2e%2e/secret.txt",
-        "%2e%2e%2fsecret.txt",
-        "..%5csecret.txt",
-        "%252e%252e%252fsecret.txt",
-        ".\u200b./secret.txt",
-        "\\\\server\\share",
-        "%2Fetc%2Fpasswd",
-        "../rootbeer/a.py",
+        "../secret.txt", "src/../../secret.txt", "..", "/", "/etc/passwd", "//etc/passwd", "..\\secret.txt",
+        "%2e%2e/secret.txt", "%2e%2e%2fsecret.txt", "..%5csecret.txt", "%252e%252e%252fsecret.txt",
+        ".\u200b./secret.txt", "\\\\server\\share", "%2Fetc%2Fpasswd", "../rootbeer/a.py",
         "src/%2e%2e/%2e%2e/secret.txt",
     ],
-)
+)  # fmt: skip
 def test_no_spelling_leads_outside(root: Path, spelling: str) -> None:
     assert source(root).verdict(spelling).reason is Reason.OUTSIDE
 
@@ -96,26 +74,11 @@ def test_an_absolute_path_outside_is_outside_even_when_its_name_begins_alike(roo
 @pytest.mark.parametrize(
     "spelling",
     [
-        ".env",
-        "./.env",
-        "src/../.env",
-        "sub/.env",
-        ".ENV",
-        "%2eenv",
-        "%2Eenv",
-        ".e\u200bnv",
-        "sub\\.env",
-        "sub%2f.env",
-        ".env/",
-        "\u202e.env",
-        "nowhere/.env",
-        ".env/nothing",
-        "%252eenv",
-        ".git/config",
-        "a/.ssh/x",
+        ".env", "./.env", "src/../.env", "sub/.env", ".ENV", "%2eenv", "%2Eenv", ".e\u200bnv", "sub\\.env",
+        "sub%2f.env", ".env/", "\u202e.env", "nowhere/.env", ".env/nothing", "%252eenv", ".git/config", "a/.ssh/x",
         "src/.e%E2%80%8Bnv",
     ],
-)
+)  # fmt: skip
 def test_no_spelling_reaches_what_is_denied(root: Path, spelling: str) -> None:
     assert source(root).verdict(spelling).reason is Reason.DENIED
 

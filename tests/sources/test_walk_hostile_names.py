@@ -12,45 +12,14 @@ from tests.sources.repositories import can_make, decisions, source
 COLLECTED = EVAL / "hostile" / "blns.json"
 NAMES = [
     *(
-        "-rf",
-        "--help",
-        "$(id)",
-        "`id`",
-        "a\nb",
-        "a\tb",
-        "\x1b[31mred",
-        "a;b",
-        "'",
-        '"',
-        "%s%n",
-        "{{7*7}}",
-        "<script>",
-        "C:",
-        "nul",
-        "con.txt",
+        "-rf", "--help", "$(id)", "`id`", "a\nb", "a\tb", "\x1b[31mred", "a;b", "'", '"', "%s%n", "{{7*7}}",
+        "<script>", "C:", "nul", "con.txt",
     ),
     *(
-        "\u202etxt.exe",
-        "\ufeff",
-        "Ω",
-        "ﷺ",
-        "👩‍👩‍👧",
-        "z̷a̸l̴g̵o",
-        "!",
-        "#",
-        "[",
-        "*",
-        "?",
-        "\\",
-        "~",
-        "%00",
-        "%2e%2e",
-        "..\\..",
-        "...",
-        ". ",
-        " ",
+        "\u202etxt.exe", "\ufeff", "Ω", "ﷺ", "👩‍👩‍👧", "z̷a̸l̴g̵o", "!", "#", "[", "*", "?", "\\", "~", "%00",
+        "%2e%2e", "..\\..", "...", ". ", " ",
     ),
-]
+]  # fmt: skip
 
 
 def strings() -> list[str]:
@@ -67,7 +36,7 @@ def test_a_file_of_any_name_is_read_or_refused_with_a_reason(tmp_path: Path) -> 
     for name, item in walked.items():
         answer = project.read(item) if isinstance(item, Entry) else item
         assert isinstance(answer, Verdict) or answer[0].data == b"text"
-        assert project.verdict(name).is_allowed == isinstance(answer, list)
+        assert project.verdict(name).is_allowed == isinstance(answer, list)  # fmt: skip
 
 
 @pytest.mark.parametrize("prefix", ["", "src/", "../", "/"])

@@ -15,27 +15,16 @@ import dowse
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PACKAGE = REPOSITORY / "src"
 NEEDED = {
-    "dowse/py.typed",
-    "dowse/screening/secret_rules.json",
-    "dowse/searching/stopwords.txt",
-    "dowse/sources/deny.toml",
-    "dowse/chunking/languages.toml",
-    "dowse/chunking/queries/python.scm",
+    "dowse/py.typed", "dowse/screening/secret_rules.json", "dowse/searching/stopwords.txt",
+    "dowse/sources/deny.toml", "dowse/chunking/languages.toml", "dowse/chunking/queries/python.scm",
     "dowse/archives/graph_pictures/graph_page.html",
-}
+}  # fmt: skip
 """Some of the data files that the package needs."""
 GENERATED = {"dowse/screening/secret_rules.json"}
 TOP_OF_SDIST = {
-    "src",
-    "docs",
-    "hatch_build.py",
-    "README.md",
-    "CHANGELOG.md",
-    "LICENSE",
-    "pyproject.toml",
-    "PKG-INFO",
+    "src", "docs", "hatch_build.py", "README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO",
     ".gitignore",
-}
+}  # fmt: skip
 
 
 def package_files() -> set[str]:

@@ -12,40 +12,17 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 
 RUNS_TEXT = {"eval", "exec", "compile", "__import__", "execfile", "input"}
 RUNS_DATA = {
-    "pickle",
-    "cPickle",
-    "dill",
-    "cloudpickle",
-    "marshal",
-    "shelve",
-    "jsonpickle",
-    "joblib",
-    "code",
-    "codeop",
+    "pickle", "cPickle", "dill", "cloudpickle", "marshal", "shelve", "jsonpickle", "joblib", "code", "codeop",
     "runpy",
-}
+}  # fmt: skip
 RUNS_SHELL = {
-    "os.system",
-    "os.popen",
-    "subprocess.getoutput",
-    "subprocess.getstatusoutput",
-    "pty.spawn",
-    "commands.getoutput",
-}
+    "os.system", "os.popen", "subprocess.getoutput", "subprocess.getstatusoutput", "pty.spawn", "commands.getoutput",
+}  # fmt: skip
 EXPANDS = {"xml.etree.ElementTree", "xml.dom.minidom", "xml.sax", "xml.dom.pulldom", "lxml"}
 NETWORK = {
-    "socket",
-    "ssl",
-    "http",
-    "http.client",
-    "urllib.request",
-    "httpx",
-    "requests",
-    "aiohttp",
-    "ftplib",
-    "smtplib",
+    "socket", "ssl", "http", "http.client", "urllib.request", "httpx", "requests", "aiohttp", "ftplib", "smtplib",
     "boto3",
-}
+}  # fmt: skip
 MAY_USE_NETWORK = {
     "https_client.py": "downloads an index from a URL on the command line, and asks for a model or vectors as the user's settings say",
     "sites/s3_source.py": "downloads an index from a bucket on the command line",

@@ -104,17 +104,8 @@ def test_a_server_uses_no_network_and_starts_no_foreign_program(
 def test_a_folder_of_a_stranger_is_not_where_programs_are_imported_from(audited: AuditedProcesses, root: Path) -> None:
     trap = "open('hacked', 'w').close()\n"
     names = (
-        "regex",
-        "ahocorasick",
-        "click",
-        "yaml",
-        "tantivy",
-        "json",
-        "sqlite3",
-        "mcp",
-        "dowse",
-        "sitecustomize",
-    )
+        "regex", "ahocorasick", "click", "yaml", "tantivy", "json", "sqlite3", "mcp", "dowse", "sitecustomize",
+    )  # fmt: skip
     write_tree(root, {f"{name}.py": trap for name in names})
     audited.run("search", "peel apple", "--wait", cwd=root)
     audited.run("search", "peel apple", cwd=root)

@@ -25,15 +25,9 @@ TOKEN = re.compile(rb"\b[a-z]{14}\b")
 FOLDERS = ("src", "src/core", "src/core/deep", "lib", "docs", "docs/guide", "tools", "a/b/c", "Ünï cödé")
 NAMES = ("main.py", "Main.py", "util.js", "page.md", "notes.txt", "data.json", "Makefile", "x.rs", "README", "é è.py")
 RULES = (
-    "lib/",
-    "*.json",
-    "docs/guide",
-    "/tools",
-    "*.md\n!page.md",
-    "src/core/**",
-    "# nothing",
+    "lib/", "*.json", "docs/guide", "/tools", "*.md\n!page.md", "src/core/**", "# nothing",
     "a/b/c/*\n!a/b/c/main.py",
-)
+)  # fmt: skip
 RULE_FILES = (".gitignore", ".dowseignore")
 BRANCHES = ("main", "left", "right")
 GIT_USER = {

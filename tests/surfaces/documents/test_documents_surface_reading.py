@@ -93,35 +93,13 @@ def test_a_long_document_is_not_cut(tmp_path: Path) -> None:
 
 
 NAMES = [
-    "with space.md",
-    "#hash#.md",
-    "what?.md",
-    "100%.md",
-    "100%25.md",
-    "%2e%2e.md",
-    "a&b=c;d,e+f@g:h!i$j'k(l)*.md",
-    'quo"te.md',
-    "back\\slash.md",
-    "new\nline.md",
-    "tab\tand\x1b[31mred\x7f.md",
-    "[brackets] {braces} |pipe| ~tilde^ `tick`.md",
-    "<b>.md",
-    "ümläut.md",
-    unicodedata.normalize("NFD", "é-decomposed.md"),
-    unicodedata.normalize("NFC", "é-composed.md"),
-    "日本語/ファイル.md",
-    "emoji 👨‍👩‍👧 \u202eright-to-left.md",
-    "docs:/x.md",
-    "..hidden.md",
-    "trailing dot..md",
-    "a/b/c/d/e/f.md",
-    "UPPER.MD",
-    "-dash.md",
-    " leading.md",
-    "x" * 200 + ".md",
-    "%00.md",
-    "C:.md",
-]
+    "with space.md", "#hash#.md", "what?.md", "100%.md", "100%25.md", "%2e%2e.md", "a&b=c;d,e+f@g:h!i$j'k(l)*.md",
+    'quo"te.md', "back\\slash.md", "new\nline.md", "tab\tand\x1b[31mred\x7f.md",
+    "[brackets] {braces} |pipe| ~tilde^ `tick`.md", "<b>.md", "ümläut.md",
+    unicodedata.normalize("NFD", "é-decomposed.md"), unicodedata.normalize("NFC", "é-composed.md"), "日本語/ファイル.md",
+    "emoji 👨‍👩‍👧 \u202eright-to-left.md", "docs:/x.md", "..hidden.md", "trailing dot..md", "a/b/c/d/e/f.md",
+    "UPPER.MD", "-dash.md", " leading.md", "x" * 200 + ".md", "%00.md", "C:.md",
+]  # fmt: skip
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="such names cannot be written there")

@@ -142,13 +142,8 @@ def test_what_was_refused_is_not_in_the_index(project: Path) -> None:
             assert {hit["path"] for hit in hits} <= {"folder/inside.py"}
         listed = (await assistant.call_tool("search_by_path", pattern="**", limit=1000))["matches"]
         assert listed == [
-            ".gitignore",
-            "folder/inside.py",
-            "my file.md",
-            "pyproject.toml",
-            "src/größe.py",
-            "src/main.py",
-        ]
+            ".gitignore", "folder/inside.py", "my file.md", "pyproject.toml", "src/größe.py", "src/main.py",
+        ]  # fmt: skip
 
     run_conversation("auto", conversation, project)
 
