@@ -43,17 +43,6 @@ def run_and_capture(capsys: pytest.CaptureFixture[str], *arguments: str, code: i
     return out, err
 
 
-def test_index_then_search_then_ask(capsys: pytest.CaptureFixture[str]) -> None:
-    assert answer(capsys, "index")["documents"] == 3
-    assert Path("data/search.db").is_file()
-    found = answer(capsys, "search", "machin lerning", "--citations")
-    assert found["results"][0]["document"]["title"] == "Introduction to Machine Learning"
-    assert found["citationGraph"]["edges"]
-    assert answer(capsys, "citations", "The page")["totalCited"] == 1
-    assert answer(capsys, "most-cited")["documents"][0]["title"] == "The page"
-    assert answer(capsys, "broken", code=1)["links"][0]["targetUrl"] == "gone.md"
-
-
 def test_an_archive_that_is_named_and_missing_is_said(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -86,16 +75,6 @@ def test_the_environment_is_asked(
     monkeypatch.setenv("URL_CONTENT_ARCHIVE_PATH", str(tmp_path / "nothing"))
     assert answer(capsys, "index")["documents"] == 1
     assert (tmp_path / "elsewhere.db").is_file()
-
-
-@pytest.mark.parametrize("form", ["html", "json", "graphml"])
-def test_a_graph_is_written(capsys: pytest.CaptureFixture[str], form: str) -> None:
-    run_and_capture(capsys, "index")
-    printed = answer(capsys, "graph", "--format", form, "-o", f"out.{form}")
-    assert (printed["nodes"], printed["edges"]) == (2, 1)
-    assert "The page" in Path(f"out.{form}").read_text(encoding="utf-8")
-    assert answer(capsys, "graph", "gradient", "--format", form, "-o", f"out.{form}")["nodes"] == 2
-    assert answer(capsys, "graph", "xylophone", "--format", form, code=1)["nodes"] == 0
 
 
 def test_watching_tells_what_changed_until_it_is_interrupted(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """The commands: their output on stdout and stderr, and their exit codes."""
 
-import json
 import os
 import sqlite3
 import subprocess
@@ -19,50 +18,9 @@ from tests.cli.conftest import Run
 from tests.sample_data import write_tree
 
 
-def test_index_says_what_it_did_and_what_it_left_out(run: Run, root: Path) -> None:
-    ran = run("index", root)
-    assert ran.code == 0
-    assert ran.out.startswith(f"{root}: 3 files, ") or ran.out.startswith(f"{root}: 4 files, ")
-    assert "skipped 1: denied" in ran.out
-    assert "skipped 1: gitignored" in ran.out or "gitignored" not in ran.out
-    assert ran.err == ""
-    assert " unchanged in " in run("index", root).out
-
-
 def test_index_without_a_folder_takes_the_project_around(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(root / "src")
     assert run("index", "--json").json["projectPath"] == str(root)
-
-
-def test_the_files_of_an_index_stand_where_they_should(run: Run, root: Path, storage: Path) -> None:
-    run("index", root)
-    folder = storage_layout.index_folder(root)
-    assert folder.parent == storage / "indexes"
-    assert len(folder.name) == 32
-    assert folder.stat().st_mode & 0o777 == 0o700
-    metadata = json.loads((folder / "metadata.json").read_text(encoding="utf-8"))
-    assert set(metadata) == {
-        "version", "projectPath", "createdAt", "lastFullIndex", "lastIncrementalUpdate", "stats", "docsStats",
-        "lastDocsIndex",
-    }  # fmt: skip
-    assert set(metadata["stats"]) == {"totalFiles", "totalChunks", "storageSizeBytes"}
-    assert metadata["docsStats"]["totalDocs"] == 1
-    prints = json.loads((folder / "fingerprints.json").read_text(encoding="utf-8"))
-    assert "src/apple.py" in prints
-    assert ".env" not in prints
-    assert list(json.loads((folder / "docs-fingerprints.json").read_text(encoding="utf-8"))) == ["docs/guide.md"]
-    assert json.loads((folder / "config.json").read_text(encoding="utf-8"))["maxFiles"] == 50000
-    assert "added" in (folder / "logs" / "dowse.log").read_text(encoding="utf-8")
-
-
-def test_an_index_folder_with_a_short_name_is_used(run: Run, root: Path, storage: Path) -> None:
-    import hashlib
-
-    short = storage / "indexes" / hashlib.sha256(str(root).encode()).hexdigest()[:16]
-    short.mkdir(parents=True)
-    run("index", root)
-    assert storage_layout.index_folder(root) == short
-    assert (short / "catalog.sqlite").exists()
 
 
 def test_status_lists_the_changes_that_a_watcher_has_noticed_and_not_indexed_yet(run: Run, root: Path) -> None:
@@ -71,23 +29,6 @@ def test_status_lists_the_changes_that_a_watcher_has_noticed_and_not_indexed_yet
     noticed.add(["src/apple.py", "docs/guide.md"], 0)
     noticed.save()
     assert "\n  pending: 2 paths, docs/guide.md, src/apple.py" in run("status", root).out
-
-
-def test_projects_are_listed_and_forgotten(run: Run, root: Path, tmp_path: Path) -> None:
-    assert run("projects").code == 0
-    other = write_tree(tmp_path / "other", {"a.py": "x = 1\n"})
-    run("index", root)
-    run("index", other)
-    listed = run("projects", "--json").json["projects"]
-    assert [project["projectPath"] for project in listed] == [str(root), str(other)]
-    assert str(other) in run("projects").out
-    assert run("forget", other).code == 0
-    assert not storage_layout.index_folder(other).exists()
-    assert (other / "a.py").exists()
-    assert len(run("projects", "--json").json["projects"]) == 1
-    again = run("forget", other)
-    assert again.code == 1
-    assert "not indexed" in again.err
 
 
 def test_the_indexes_of_missing_folders_are_forgotten_and_others_kept(run: Run, root: Path, tmp_path: Path) -> None:

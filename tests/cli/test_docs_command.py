@@ -14,55 +14,6 @@ from tests.sample_data import write_tree
 __all__ = ["run", "start"]
 
 
-def test_documents_are_listed_with_their_titles(run: Run, unindexed: Path) -> None:
-    ran = run("docs", "list", unindexed)
-    assert ran.code == 0
-    assert ran.out.splitlines() == [
-        "README.md  Orchard notes",
-        "guide/grafting.html  Grafting & budding",
-        "guide/pruning.md  Pruning apple trees",
-        "memo.txt  Buy secateurs",
-    ]
-    assert ran.err == "4 documents\n"
-    listed = run("docs", "list", unindexed, "--json").json
-    assert listed["totalDocuments"] == 4
-    assert listed["documents"][2] == {
-        "uri": "docs://guide/pruning.md",
-        "path": "guide/pruning.md",
-        "title": "Pruning apple trees",
-        "description": "When and how to cut.",
-        "tags": ["apple", "winter"],
-        "mimeType": "text/markdown",
-    }
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("search", "zeppelin"), 1, "nothing found"),
-        (("search", " "), 2, "The query is empty"),
-        (("search", "x", "--type", "exe"), 2, ".exe is not a document type"),
-        (("search", "x", "--limit", "0"), 2, "--limit"),
-        (("search", "x", "--in", "body"), 2, "--in"),
-        (("search",), 2, "QUERY"),
-        (("read", "nowhere.md"), 1, "There is no document nowhere.md"),
-        (("read", "../secret.md"), 1, "There is no document ../secret.md"),
-        (("read", ".env"), 1, "There is no document .env"),
-        (("read", "README.md#nowhere"), 1, "README.md has no section nowhere"),
-    ],
-)
-def test_each_end_has_its_exit_code(
-    run: Run, unindexed: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], code: int, message: str
-) -> None:
-    monkeypatch.chdir(unindexed)
-    ran = run("docs", *arguments)
-    assert (ran.code, message in ran.err) == (code, True), ran.err
-    assert ran.err.count("\n") == 1
-    as_json = run("docs", *arguments, "--json")
-    assert as_json.code == code
-    assert "results" in as_json.json or "error" in as_json.json
-
-
 def test_a_document_is_printed_as_an_assistant_gets_it(run: Run, start: Run, unindexed: Path) -> None:
     pruning = (unindexed / "guide/pruning.md").read_text(encoding="utf-8")
     for name in ("guide/pruning.md", "./guide/pruning.md", "docs://guide/pruning.md"):

@@ -23,24 +23,6 @@ def ideas(run: Run) -> str:
     return "ideas"
 
 
-def test_notes_are_created_added_searched_shown_and_removed(run: Run, ideas: str) -> None:
-    found = run("notes", "search", ideas, "+token -login")
-    assert found.code == 0
-    assert found.out.splitlines()[0].startswith("a  (")
-    assert "Rate limiting with token buckets" in found.out
-    assert found.err == "1 match\n"
-    assert run("notes", "search", ideas, "token", "--json").json["total_matches"] == 2
-    filtered = run("notes", "search", ideas, "token", "--filter", '{"year": {"lt": 2021}}', "--json")
-    assert [one["doc_id"] for one in filtered.json["results"]] == ["b"]
-    assert run("notes", "show", ideas, "a").out == "Rate limiting with token buckets\n"
-    assert run("notes", "show", ideas, "--json").json["documents"] == 2
-    assert run("notes", "list").out.startswith("ideas  2 documents, 8 tokens, ")
-    assert run("notes", "remove", ideas, "a", "b").out == "Deleted 2 documents of ideas.\n"
-    assert run("notes", "search", ideas, "token").code == 1
-    assert run("notes", "remove", ideas, "--yes", "--json").json["status"] == "deleted"
-    assert run("notes", "list", "--json").json == {"indexes": [], "total_indexes": 0}
-
-
 def test_what_is_exported_can_be_imported_and_is_the_same(run: Run, ideas: str, tmp_path: Path) -> None:
     file = tmp_path / "ideas.jsonl"
     assert run("notes", "export", ideas, file).code == 0

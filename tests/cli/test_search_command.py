@@ -89,14 +89,6 @@ def test_wait_indexes_everything_first(run: Run, fruit: Path) -> None:
     assert ran.err == ""
 
 
-def test_a_hit_says_where_what_and_how_good(run: Run, fruit: Path) -> None:
-    ran = run("search", "how to eat an apple", fruit, "--wait", "--limit", "1")
-    assert ran.out.splitlines()[0].startswith("docs/guide.md:")
-    assert "Guide > Eating" in ran.out
-    assert "How to eat an apple." in ran.out
-    assert not ran.out.endswith("\n\n")
-
-
 def test_a_hit_says_why_it_was_found_where_that_is_asked_for(run: Run, fruit: Path) -> None:
     heading = run("search", "how to eat an apple", fruit, "--wait", "--detail", "outline").out.splitlines()[0]
     assert heading.endswith(("words", "meaning", "path", "defines it", "file name")), heading
@@ -107,13 +99,6 @@ def test_a_pattern_that_never_ends_is_ended(run: Run, tmp_path: Path) -> None:
     slow = write_tree(tmp_path / "slow", {"a.py": "a" * 5000 + "\n"})
     ran = run("search", "--regex", "(a+)+b|(a|a)*c", slow, "--seconds", "0.3")
     assert "complete: no" in ran.err
-
-
-def test_nothing_found_is_exit_code_1(run: Run, fruit: Path) -> None:
-    ran = run("search", "qqqqqzzzzz", fruit, "--wait")
-    assert (ran.code, ran.out) == (1, "")
-    assert "nothing found" in ran.err
-    assert run("search", "qqqqqzzzzz", fruit, "--json").json["results"] == []
 
 
 def test_filters_that_leave_nothing_say_how_many_hits_there_would_be(run: Run, fruit: Path) -> None:

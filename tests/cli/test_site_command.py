@@ -15,7 +15,6 @@ from mcp.client.stdio import StdioServerParameters
 
 from mcp import Client
 from tests.cli.conftest import Run, run, start
-from tests.sample_data import write_tree
 from tests.sites.sample_sites import encoded, index, write_index
 from tests.sites.sites_client import Reader
 
@@ -30,40 +29,7 @@ def file(tmp_path: Path) -> Path:
 # check
 
 
-def test_a_good_index_passes(run: Run, file: Path) -> None:
-    done = run("site", "check", file, "--strict")
-    assert (done.code, done.err) == (0, "")
-    assert "4 pages, no problems" in done.out
-
-
-def test_every_problem_is_printed_with_its_place_and_remedy(run: Run, tmp_path: Path) -> None:
-    file = write_index(tmp_path / "i.json", {"url": "a/", "title": "A"}, pageCount=2)
-    done = run("site", "check", file)
-    assert done.code == 1
-    assert "error pages.0.url: 'a/' does not begin with a slash. Write '/a'." in done.out
-    assert "warning pages.0.body: the page has no text." in done.out
-    assert "error pageCount: it is 2, but there are 1 pages." in done.out
-    assert done.out.splitlines()[-1].endswith("1 page, 2 errors and 1 warning")
-
-
-def test_warnings_are_errors_where_that_is_wanted(run: Run, tmp_path: Path) -> None:
-    file = write_index(tmp_path / "i.json", {"url": "/a", "title": "A"})
-    assert run("site", "check", file).code == 0
-    assert run("site", "check", file, "--strict").code == 1
-
-
 # build
-
-
-def test_a_site_is_built_and_checked(run: Run, tmp_path: Path) -> None:
-    write_tree(tmp_path / "docs", {"index.md": "# Home\n\nWords.", "draft.md": "---\ndraft: true\n---\nx"})
-    target = tmp_path / "index.json"
-    done = run("site", "build", tmp_path / "docs", "-o", target, "--name", "Docs", "--domain", "docs.example")
-    assert done.code == 0, done.err
-    assert "1 page of Docs (markdown)" in done.out
-    assert "left out 1 file: it is a draft (draft.md)" in done.err
-    assert run("site", "check", "--strict", target).code == 0
-    assert json.loads(target.read_text(encoding="utf-8"))["pages"][0]["title"] == "Home"
 
 
 # serve

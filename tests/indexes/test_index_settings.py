@@ -56,7 +56,7 @@ def configure(root: Path, settings: dict[str, Any]) -> None:
     write_tree(file.parent, {"config.json": json.dumps(known | settings)})
 
 
-def test_an_invalid_setting_is_named_in_every_reply_and_its_default_holds(indexed: Path, mode: str) -> None:
+def test_an_invalid_setting_is_named_in_every_reply_and_its_default_holds(indexed: Path) -> None:
     configure(indexed, INVALID)
 
     async def conversation(assistant: Assistant) -> None:
@@ -66,7 +66,7 @@ def test_an_invalid_setting_is_named_in_every_reply_and_its_default_holds(indexe
                 assert sum(f"{key} " in warning for warning in reply["warnings"]) == 1, (tool, key)
         assert (await assistant.call_tool("search_by_path", pattern="**"))["matches"] == INDEXED
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_settings_that_are_no_settings_are_said_and_ignored(indexed: Path) -> None:

@@ -61,8 +61,8 @@ def test_index_not_found(root: Path, mode: str) -> None:
     run_conversation(mode, conversation, root)
 
 
-def test_docs_index_not_found(root: Path, mode: str) -> None:
-    error = expect_error(mode, "search_docs", root, query="apple")
+def test_docs_index_not_found(root: Path) -> None:
+    error = expect_error("auto", "search_docs", root, query="apple")
     assert error["code"] == "DOCS_INDEX_NOT_FOUND"
     assert error["userMessage"] == "No documentation has been indexed yet. Run create_index to index your project."
     assert error["developerMessage"].startswith(f"DOCS_INDEX_NOT_FOUND: No docs index at {short_index_folder(root)}")
@@ -89,7 +89,7 @@ def damage(root: Path) -> None:
         stream.write(b"\xa5" * (size - 100))
 
 
-def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path, mode: str) -> None:
+def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         damage(indexed)
         error = await assistant.expect_error("search_code", query="apple")
@@ -104,7 +104,7 @@ def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path, mode: str) ->
         assert (await assistant.call_tool("search_code", query="peel_apple"))["results"][0]["path"] == "src/apple.py"
         assert (await assistant.call_tool("get_index_status"))["totalFiles"] == len(INDEXED)
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)
     assert list(storage_layout.index_folder(indexed).glob("*.bak*"))
 
 
@@ -123,9 +123,9 @@ def test_index_too_new(indexed: Path) -> None:
     assert (error["code"], "999" in error["developerMessage"]) == ("INDEX_TOO_NEW", True)
 
 
-def test_index_busy(indexed: Path, mode: str) -> None:
+def test_index_busy(indexed: Path) -> None:
     with Lock(storage_layout.index_folder(indexed) / "index.lock").held(1.0):
-        assert expect_error(mode, "delete_index", indexed, confirm=True)["code"] == "INDEX_BUSY"
+        assert expect_error("auto", "delete_index", indexed, confirm=True)["code"] == "INDEX_BUSY"
     assert storage_layout.index_folder(indexed).exists()
 
 
@@ -196,18 +196,18 @@ def test_permission_denied(locked: Path) -> None:
     }
 
 
-def test_a_project_that_went_away_cannot_be_accessed(indexed: Path, tmp_path: Path, mode: str) -> None:
+def test_a_project_that_went_away_cannot_be_accessed(indexed: Path, tmp_path: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         indexed.rename(tmp_path / "elsewhere")
         assert (await assistant.expect_error("search_code", query="apple"))["code"] in ("PERMISSION_DENIED", "FAILED")
         (tmp_path / "elsewhere").rename(indexed)
         assert (await assistant.call_tool("search_code", query="peel_apple"))["results"]
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
-def test_file_not_found(indexed: Path, mode: str) -> None:
-    error = expect_error(mode, "reindex_file", indexed, path="src/fig.py")
+def test_file_not_found(indexed: Path) -> None:
+    error = expect_error("auto", "reindex_file", indexed, path="src/fig.py")
     assert error["code"] == "FILE_NOT_FOUND"
     assert error["userMessage"] == "The file 'src/fig.py' doesn't exist or isn't indexed."
     assert error["developerMessage"].startswith("FILE_NOT_FOUND: src/fig.py not in index")
@@ -247,17 +247,17 @@ def test_a_pattern_that_would_explode_elsewhere_is_answered(indexed: Path) -> No
     run_conversation("auto", conversation, indexed)
 
 
-def test_symlink_not_allowed(indexed: Path, mode: str) -> None:
+def test_symlink_not_allowed(indexed: Path) -> None:
     (indexed / "src/link.py").symlink_to("apple.py")
-    assert expect_error(mode, "reindex_file", indexed, path="src/link.py") == {
+    assert expect_error("auto", "reindex_file", indexed, path="src/link.py") == {
         "code": "SYMLINK_NOT_ALLOWED",
         "userMessage": "Symbolic links are not allowed for security reasons.",
         "developerMessage": "SYMLINK_NOT_ALLOWED: Symlink detected at path: src/link.py",
     }
 
 
-def test_project_not_detected(storage: Path, mode: str) -> None:
-    error = expect_error(mode, "create_index", start=storage.parent)
+def test_project_not_detected(storage: Path) -> None:
+    error = expect_error("auto", "create_index", start=storage.parent)
     assert error["code"] == "PROJECT_NOT_DETECTED"
     assert error["userMessage"] == "Could not detect project root. Please choose a directory."
     assert error["developerMessage"].startswith("PROJECT_NOT_DETECTED: No markers found in path hierarchy")

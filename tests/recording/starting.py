@@ -74,7 +74,7 @@ class Server(StdioClient):
         command: str = "serve",
         cwd: str = "",
     ) -> None:
-        super().__init__(*options, command=command, cwd=place.folder / cwd, env=place.environment)
+        self._begin([*command.split(), *options], place.environment, place.folder / cwd)
         self.said: list[Message] = []
         self.answers: list[Message] = []
         """The answers of the user to the next questions."""

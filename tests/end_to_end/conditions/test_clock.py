@@ -51,7 +51,7 @@ def survive_jumps(tmp_path: Path, root: Path, library: str, jumps: int, seed: in
 
 
 def test_a_server_follows_its_files_through_jumps(tmp_path: Path, indexed: Path, library: str) -> None:
-    survive_jumps(tmp_path, indexed, library, jumps=3, seed=1)
+    survive_jumps(tmp_path, indexed, library, jumps=2, seed=1)
 
 
 @pytest.mark.soak

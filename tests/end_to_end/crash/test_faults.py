@@ -64,7 +64,7 @@ def survive_failures(root: Path, scratch: Path, library: Path, call: str, places
 @pytest.mark.parametrize("call", ["write", "fsync", "rename"])
 @pytest.mark.parametrize("is_once", [True, False], ids=["once", "from then on"])
 def test_a_failing_call_loses_nothing(tmp_path: Path, failing_calls: Path, call: str, is_once: bool) -> None:
-    places = [1, 4, 25]
+    places = [4] if is_once else [1, 25]
     survive_failures(tmp_path / "project", tmp_path / "scratch", failing_calls, call, places, is_once=is_once)
 
 

@@ -41,11 +41,11 @@ ONE, LEGACY, MODERN = CLIENTS
 @pytest.fixture(
     scope="module",
     params=[
-        conversation(ONE, "stdio"),
         conversation(LEGACY, "http"),
         conversation(MODERN, "stdio"),
         conversation(MODERN, "http", pytest.mark.soak),
         conversation(ONE, "http", pytest.mark.soak),
+        conversation(ONE, "stdio", pytest.mark.soak),
         conversation(LEGACY, "stdio", pytest.mark.soak),
     ],
 )

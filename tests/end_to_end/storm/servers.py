@@ -1,9 +1,10 @@
 """Real server processes that several threads of a test search while files change."""
 
 import contextlib
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,8 +21,8 @@ WAIT_SECONDS = 60.0
 class Server(StdioClient):
     """An initialized server of one project."""
 
-    def __init__(self, root: Path, **environment: str) -> None:
-        super().__init__(root, **environment)
+    def __init__(self, root: Path, constants: Mapping[str, object] | None = None, /, **environment: str) -> None:
+        self._begin(["serve", root], os.environ | environment, constants=constants)
         self.root = root
         self._call_lock = threading.Lock()
         self.initialize()

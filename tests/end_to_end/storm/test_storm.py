@@ -92,8 +92,8 @@ def check(project_files: RandomOperations, searches: list[Search], scratch: Path
     project_files.history.clear()
 
 
-def test_a_hundred_operations(tmp_path: Path) -> None:
-    survive(tmp_path, seed=1, operations=100)
+def test_fifty_operations(tmp_path: Path) -> None:
+    survive(tmp_path, seed=1, operations=50)
 
 
 def test_a_busy_machine_hides_no_change(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -32,13 +32,15 @@ OLDER, NEWER = "2025-11-25", "2026-07-28"
 class StdioClient:
     """A server process and a client on its pipes. Every line from the server has to be one JSON-RPC message."""
 
-    def __init__(
+    def __init__(self, *roots: Path, **environment: str) -> None:
+        self._begin(["serve", *roots], os.environ | environment)
+
+    def _begin(
         self,
-        *roots: Path | str,
-        command: str = "serve",
+        arguments: Sequence[Path | str],
+        env: Mapping[str, str],
         cwd: Path | None = None,
-        env: Mapping[str, str] | None = None,
-        **environment: str,
+        constants: Mapping[str, object] | None = None,
     ) -> None:
         self.received: list[Message] = []
         """All messages from the server."""
@@ -49,8 +51,8 @@ class StdioClient:
         self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
         self.final_stderr = ""
         self.process = start(
-            *command.split(), *roots, env={**(env or os.environ), **environment}, cwd=str(cwd) if cwd else None,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr_file.fileno(),
+            *arguments, env=env, cwd=str(cwd) if cwd else None,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr_file.fileno(), constants=constants,
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read_lines, daemon=True)
         self._reader.start()

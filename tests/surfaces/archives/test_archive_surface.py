@@ -121,11 +121,11 @@ def test_the_specification_s_example_field_for_field(mode: str, locations: Archi
     }  # fmt: skip
 
 
-def test_the_schema_is_the_specification_s(mode: str, locations: ArchiveLocations) -> None:
+def test_the_schema_is_the_specification_s(locations: ArchiveLocations) -> None:
     async def listed(client: Client) -> Any:
         return {tool.name: tool for tool in (await client.list_tools()).tools}
 
-    tool = run_conversation(mode, locations, listed)["searchLocalArchives"]
+    tool = run_conversation("auto", locations, listed)["searchLocalArchives"]
     assert tool.description == "Searches the local research and URL content archives"
     assert tool.input_schema["required"] == ["query"]
     properties = tool.input_schema["properties"]
@@ -141,14 +141,14 @@ def test_the_schema_is_the_specification_s(mode: str, locations: ArchiveLocation
     assert (properties["fuzzy"]["default"], properties["includeCitations"]["default"]) == (True, False)
 
 
-def test_without_citations_there_are_none(mode: str, locations: ArchiveLocations) -> None:
-    reply = content_of(call(mode, locations, "searchLocalArchives", {"query": "machine"}))
+def test_without_citations_there_are_none(locations: ArchiveLocations) -> None:
+    reply = content_of(call("auto", locations, "searchLocalArchives", {"query": "machine"}))
     assert "citationGraph" not in reply
     assert "citations" not in reply["results"][0]
 
 
-def test_an_empty_query_has_no_results_and_the_usual_metadata(mode: str, locations: ArchiveLocations) -> None:
-    reply = content_of(call(mode, locations, "searchLocalArchives", {"query": "", "includeCitations": True}))
+def test_an_empty_query_has_no_results_and_the_usual_metadata(locations: ArchiveLocations) -> None:
+    reply = content_of(call("auto", locations, "searchLocalArchives", {"query": "", "includeCitations": True}))
     assert reply["results"] == []
     assert (reply["metadata"]["totalResults"], reply["metadata"]["query"]) == (0, "")
 
@@ -161,9 +161,9 @@ def test_an_empty_query_has_no_results_and_the_usual_metadata(mode: str, locatio
     ],
 )  # fmt: skip
 def test_a_wrong_argument_fails_in_the_words_of_the_specification(
-    mode: str, locations: ArchiveLocations, arguments: Reply
+    locations: ArchiveLocations, arguments: Reply
 ) -> None:
-    result = call(mode, locations, "searchLocalArchives", arguments)
+    result = call("auto", locations, "searchLocalArchives", arguments)
     assert result.is_error
     (block,) = result.content
     assert isinstance(block, TextContent)
@@ -171,22 +171,24 @@ def test_a_wrong_argument_fails_in_the_words_of_the_specification(
     assert (result.structured_content or {})["userMessage"] == block.text
 
 
-def test_null_is_absent(mode: str, locations: ArchiveLocations) -> None:
-    reply = content_of(call(mode, locations, "searchLocalArchives", {"query": "machine", "limit": None, "fuzzy": None}))
+def test_null_is_absent(locations: ArchiveLocations) -> None:
+    reply = content_of(
+        call("auto", locations, "searchLocalArchives", {"query": "machine", "limit": None, "fuzzy": None})
+    )
     assert (reply["metadata"]["limit"], reply["metadata"]["fuzzy"]) == (10, True)
 
 
-def test_no_database_fails_in_the_words_of_the_specification_and_names_no_folder(mode: str, tmp_path: Path) -> None:
-    result = call(mode, locations_in(tmp_path), "searchLocalArchives", {"query": "x"})
+def test_no_database_fails_in_the_words_of_the_specification_and_names_no_folder(tmp_path: Path) -> None:
+    result = call("auto", locations_in(tmp_path), "searchLocalArchives", {"query": "x"})
     (block,) = result.content
     assert isinstance(block, TextContent)
     assert block.text.startswith("Failed to search local archives: No archive has been indexed")
     assert str(tmp_path) not in block.text
 
 
-def test_a_damaged_database_is_said_to_be_one(mode: str, locations: ArchiveLocations) -> None:
+def test_a_damaged_database_is_said_to_be_one(locations: ArchiveLocations) -> None:
     locations.database.write_bytes(b"SQLite format 3\0" + os.urandom(5000))
-    result = call(mode, locations, "searchLocalArchives", {"query": "x"})
+    result = call("auto", locations, "searchLocalArchives", {"query": "x"})
     assert result.is_error
     assert (result.structured_content or {})["userMessage"].startswith("Failed to search local archives: the database")
     assert str(locations.database) not in (result.structured_content or {})["userMessage"]
@@ -205,30 +207,28 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> ArchiveLocations:
 
 
 @pytest.mark.parametrize("budget", [1000, 4000])
-def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(
-    mode: str, linked: ArchiveLocations, budget: int
-) -> None:
+def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(linked: ArchiveLocations, budget: int) -> None:
     arguments = {"query": "apple", "includeCitations": True, "citationDepth": 3, "limit": 50}
-    reply = content_of(call(mode, linked, "searchLocalArchives", arguments, budget))
+    reply = content_of(call("auto", linked, "searchLocalArchives", arguments, budget))
     assert wire_characters(reply) <= budget * 4
     assert "truncated" in reply["metadata"]
     ids = {node["id"] for node in reply["citationGraph"]["nodes"]}
     assert all({edge["from"], edge["to"]} <= ids for edge in reply["citationGraph"]["edges"])
-    shorter = content_of(call(mode, linked, "find_citations", {"document": "0.md", "limit": 500}, budget))
+    shorter = content_of(call("auto", linked, "find_citations", {"document": "0.md", "limit": 500}, budget))
     assert wire_characters(shorter) <= budget * 4
     assert "truncated" in shorter
-    around = content_of(call(mode, linked, "find_citations", {"document": "0.md", "limit": 500, "depth": 3}, budget))
+    around = content_of(call("auto", linked, "find_citations", {"document": "0.md", "limit": 500, "depth": 3}, budget))
     assert wire_characters(around) <= budget * 4
     assert around["citationGraph"]["truncated"].startswith("Left out")
     assert around["citing"], "the citations themselves are worth more than the graph around them"
 
 
-def test_the_other_questions_of_the_graph_have_tools_on_demand(mode: str, locations: ArchiveLocations) -> None:
-    found = content_of(call(mode, locations, "find_citations", {"document": "https://example.com/ml-algorithms"}))
+def test_the_other_questions_of_the_graph_have_tools_on_demand(locations: ArchiveLocations) -> None:
+    found = content_of(call("auto", locations, "find_citations", {"document": "https://example.com/ml-algorithms"}))
     assert [one["sourceTitle"] for one in found["cited"]] == ["Introduction to Machine Learning"]
-    assert content_of(call(mode, locations, "archive_most_cited", {}))["documents"][0]["citedBy"] == 1
-    assert content_of(call(mode, locations, "archive_broken_links", {}))["links"] == []
-    assert call(mode, locations, "find_citations", {"document": "nothing"}).is_error
+    assert content_of(call("auto", locations, "archive_most_cited", {}))["documents"][0]["citedBy"] == 1
+    assert content_of(call("auto", locations, "archive_broken_links", {}))["links"] == []
+    assert call("auto", locations, "find_citations", {"document": "nothing"}).is_error
 
 
 def test_only_the_search_is_offered_without_demand(locations: ArchiveLocations) -> None:
@@ -302,11 +302,11 @@ def test_a_database_that_was_just_created_is_waited_for(tmp_path: Path) -> None:
         surface.close()
 
 
-def test_an_archive_that_is_named_and_missing_is_said_without_its_path(tmp_path: Path, mode: str) -> None:
+def test_an_archive_that_is_named_and_missing_is_said_without_its_path(tmp_path: Path) -> None:
     found = make_archives(tmp_path, RESEARCH)
     index_archives(found).close()
     named = replace(found, named=frozenset({"url-content"}))
-    result = call(mode, named, "searchLocalArchives", {"query": "machine"})
+    result = call("auto", named, "searchLocalArchives", {"query": "machine"})
     assert result.structured_content is not None
     (warning,) = result.structured_content["metadata"]["warnings"]
     assert warning.startswith("The url-content archive that is named does not exist. Create the folder, or correct")

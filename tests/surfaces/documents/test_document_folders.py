@@ -41,7 +41,7 @@ def test_addresses_begin_with_the_name_of_their_folder(folders: list[Path], mode
     run_conversation(mode, conversation, *folders)
 
 
-def test_all_folders_are_searched_and_counted_together(folders: list[Path], mode: str) -> None:
+def test_all_folders_are_searched_and_counted_together(folders: list[Path]) -> None:
     async def conversation(reader: Reader) -> None:
         text, content = await reader.search_with_text("red", limit=2)
         assert text.startswith("Search results: 3 matches (showing 2)")
@@ -55,7 +55,7 @@ def test_all_folders_are_searched_and_counted_together(folders: list[Path], mode
         scores = [one["relevance"] for one in (await reader.search("pears red"))["results"]]
         assert scores == sorted(scores, reverse=True)
 
-    run_conversation(mode, conversation, *folders)
+    run_conversation("auto", conversation, *folders)
 
 
 def test_links_stay_within_their_folder(folders: list[Path]) -> None:

@@ -34,13 +34,13 @@ def site(tmp_path: Path) -> Path:
     return root
 
 
-def test_the_tools_are_offered_on_demand_alone(site: Path, mode: str) -> None:
+def test_the_tools_are_offered_on_demand_alone(site: Path) -> None:
     async def names(reader: Reader) -> set[str]:
         return {tool.name for tool in (await reader.client.list_tools()).tools}
 
-    assert run_conversation(mode, names, site) == {"search_documents"}
+    assert run_conversation("auto", names, site) == {"search_documents"}
     extra = {"get_document_outline", "read_document", "find_links"}
-    assert run_conversation(mode, names, site, level="full") == {"search_documents", *extra}
+    assert run_conversation("auto", names, site, level="full") == {"search_documents", *extra}
 
 
 def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -> None:
@@ -66,7 +66,7 @@ def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -
     run_conversation("auto", conversation, tmp_path, level="full", budget_tokens=2000)
 
 
-def test_broken_links_are_found_in_one_document_or_all(site: Path, mode: str) -> None:
+def test_broken_links_are_found_in_one_document_or_all(site: Path) -> None:
     async def conversation(reader: Reader) -> None:
         async def broken(**how: Any) -> list[tuple[str, str]]:
             found = await reader.call_tool("find_links", direction="broken", **how)
@@ -81,7 +81,7 @@ def test_broken_links_are_found_in_one_document_or_all(site: Path, mode: str) ->
             message = await reader.expect_error("find_links", direction=direction)
             assert message == f"uri: which document? Links '{direction}' are those of one."
 
-    run_conversation(mode, conversation, site, level="full")
+    run_conversation("auto", conversation, site, level="full")
 
 
 def test_links_follow_what_was_just_changed(site: Path) -> None:

@@ -58,7 +58,7 @@ def hostile(tmp_path: Path) -> Path:
     return root
 
 
-def test_whatever_a_document_holds_a_reply_keeps_its_form(hostile: Path, mode: str) -> None:
+def test_whatever_a_document_holds_a_reply_keeps_its_form(hostile: Path) -> None:
     async def conversation(reader: Reader) -> None:
         for place in ("content", "both"):
             text, content = await reader.search_with_text("quince", limit=100, searchIn=place)
@@ -74,7 +74,7 @@ def test_whatever_a_document_holds_a_reply_keeps_its_form(hostile: Path, mode: s
                 assert len(one["title"]) <= 200
             assert not FORBIDDEN.search(text)
 
-    run_conversation(mode, conversation, hostile)
+    run_conversation("auto", conversation, hostile)
 
 
 def test_whatever_a_document_holds_it_is_listed_on_a_line_and_read_as_it_is(hostile: Path) -> None:
@@ -89,7 +89,7 @@ def test_whatever_a_document_holds_it_is_listed_on_a_line_and_read_as_it_is(host
     run_conversation("auto", conversation, hostile)
 
 
-def test_whatever_is_asked_is_a_question_and_nothing_more(hostile: Path, mode: str) -> None:
+def test_whatever_is_asked_is_a_question_and_nothing_more(hostile: Path) -> None:
     async def conversation(reader: Reader) -> None:
         for query in (*HOSTILE, "\0", "\ud800", "*" * 1000, '"' * 999, "+" * 500, "-" * 500, "(" * 500, "a " * 4000):
             text, content = await reader.search_with_text(query)
@@ -97,7 +97,7 @@ def test_whatever_is_asked_is_a_question_and_nothing_more(hostile: Path, mode: s
             assert all(0 <= one["relevance"] <= 1 for one in content["results"])
         assert "10,000" in await reader.expect_error("search_documents", query="a" * 10_001)
 
-    run_conversation(mode, conversation, hostile)
+    run_conversation("auto", conversation, hostile)
 
 
 def test_a_reply_stays_within_its_budget(tmp_path: Path) -> None:

@@ -29,14 +29,14 @@ def test_a_document_is_read_as_a_reader_gets_it(notes: Path, mode: str) -> None:
     run_conversation(mode, conversation, notes)
 
 
-def test_the_type_is_the_one_that_is_listed(notes: Path, mode: str) -> None:
+def test_the_type_is_the_one_that_is_listed(notes: Path) -> None:
     async def conversation(reader: Reader) -> None:
         for listed in await reader.list_all():
             (content,) = (await reader.client.read_resource(str(listed.uri))).contents
             assert isinstance(content, TextResourceContents)
             assert content.mime_type == listed.mime_type
 
-    run_conversation(mode, conversation, notes)
+    run_conversation("auto", conversation, notes)
 
 
 def test_a_section_is_what_stands_below_its_heading(notes: Path, mode: str) -> None:
@@ -103,7 +103,7 @@ NAMES = [
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="such names cannot be written there")
-def test_every_address_that_is_listed_can_be_read_whatever_the_name(tmp_path: Path, mode: str) -> None:
+def test_every_address_that_is_listed_can_be_read_whatever_the_name(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "odd", {name: f"This is {name!r}.\n" for name in NAMES})
     write_tree(root, {".dowseignore": "!..hidden.md\n"})
 
@@ -117,9 +117,9 @@ def test_every_address_that_is_listed_can_be_read_whatever_the_name(tmp_path: Pa
             assert await reader.read(str(one.uri)) == f"This is {name!r}.\n"
             assert str(one.name).replace("\u200d", "").isprintable()  # it joins letters and pictures
 
-    run_conversation(mode, conversation, root)  # from the files
+    run_conversation("auto", conversation, root)  # from the files
     index(root)
-    run_conversation(mode, conversation, root)  # from the index
+    run_conversation("auto", conversation, root)  # from the index
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names are Unicode")

@@ -28,7 +28,7 @@ def test_the_tool_is_described_as_specified(notes: Path, mode: str) -> None:
     run_conversation(mode, conversation, notes)
 
 
-def test_the_reply_has_the_form_of_the_specification(notes: Path, mode: str) -> None:
+def test_the_reply_has_the_form_of_the_specification(notes: Path) -> None:
     async def conversation(reader: Reader) -> None:
         text, content = await reader.search_with_text("rootstock")
         (one,) = content["results"]
@@ -51,7 +51,7 @@ def test_the_reply_has_the_form_of_the_specification(notes: Path, mode: str) -> 
         }
         assert content["coverage"] == {"indexedFiles": 4, "expectedFiles": 4, "complete": True}
 
-    run_conversation(mode, conversation, notes)
+    run_conversation("auto", conversation, notes)
 
 
 def test_the_header_says_how_many_there_are_and_how_many_are_shown(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_the_header_says_how_many_there_are_and_how_many_are_shown(tmp_path: Pat
     run_conversation("auto", conversation, root)
 
 
-def test_where_is_looked_can_be_chosen(tmp_path: Path, mode: str) -> None:
+def test_where_is_looked_can_be_chosen(tmp_path: Path) -> None:
     root = write_tree(
         tmp_path,
         {
@@ -100,7 +100,7 @@ def test_where_is_looked_can_be_chosen(tmp_path: Path, mode: str) -> None:
         assert title["excerpt"] == "A fruit."
         assert "startLine" not in title
 
-    run_conversation(mode, conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 @pytest.mark.parametrize("types", [["md"], [".md"], ["MD"], [" .Md "], ["md", ".html"]])
@@ -117,7 +117,7 @@ def test_kinds_of_files_are_named_with_or_without_their_dot(notes: Path, types: 
     run_conversation("auto", conversation, notes)
 
 
-def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path, mode: str) -> None:
+def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path) -> None:
     async def conversation(reader: Reader) -> None:
         assert len(await reader.found_uris("secateurs", fileTypes=[])) == 2
         assert len(await reader.found_uris("secateurs", fileTypes=None)) == 2
@@ -126,7 +126,7 @@ def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path, mode: st
         message = await reader.expect_error("search_documents", query="x", fileTypes=["md", "exe"])
         assert message.startswith("fileTypes: .exe is not a document type. Known types: .adoc")
 
-    run_conversation(mode, conversation, notes)
+    run_conversation("auto", conversation, notes)
 
 
 @pytest.mark.parametrize(
@@ -152,7 +152,7 @@ def test_wrong_arguments_are_refused_by_name(notes: Path, wrong: dict[str, Any],
     run_conversation("auto", conversation, notes)
 
 
-def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path, mode: str) -> None:
+def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path) -> None:
     root = write_tree(
         tmp_path,
         {
@@ -172,7 +172,7 @@ def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path, mode: str) ->
         scores = [one["relevance"] for one in found]
         assert scores == sorted(scores, reverse=True)
 
-    run_conversation(mode, conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_an_exact_title_comes_first_and_is_relevant(tmp_path: Path, title: str) 
     run_conversation("auto", conversation, root)
 
 
-def test_nonsense_is_not_relevant(notes: Path, mode: str) -> None:
+def test_nonsense_is_not_relevant(notes: Path) -> None:
     write_tree(notes, {f"{number}.md": f"# Page {number}\n\nWords and orchards and ladders.\n" for number in range(30)})
     index(notes)
 
@@ -208,7 +208,7 @@ def test_nonsense_is_not_relevant(notes: Path, mode: str) -> None:
                 found = (await reader.search(query, searchIn=place))["results"]
                 assert max((one["relevance"] for one in found), default=0) < 0.3, (query, found)
 
-    run_conversation(mode, conversation, notes)
+    run_conversation("auto", conversation, notes)
 
 
 def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) -> None:
@@ -259,13 +259,13 @@ def test_as_many_are_shown_as_were_asked_for_where_there_are_so_many(tmp_path: P
     run_conversation("auto", conversation, tmp_path)
 
 
-def test_the_very_first_call_on_a_folder_without_an_index_is_answered(unindexed: Path, mode: str) -> None:
+def test_the_very_first_call_on_a_folder_without_an_index_is_answered(unindexed: Path) -> None:
     async def conversation(reader: Reader) -> None:
         text, content = await reader.search_with_text("rootstock")
         assert [one["uri"] for one in content["results"]] == ["docs://guide/grafting.html"]
         assert text.startswith("Search results: 1 matches")
 
-    run_conversation(mode, conversation, unindexed)
+    run_conversation("auto", conversation, unindexed)
 
 
 def test_the_first_call_finds_titles_alone_as_well(unindexed: Path) -> None:
@@ -277,7 +277,7 @@ def test_the_first_call_finds_titles_alone_as_well(unindexed: Path) -> None:
     run_conversation("auto", conversation, unindexed)
 
 
-def test_answers_follow_a_file_that_was_just_changed_or_deleted(notes: Path, mode: str) -> None:
+def test_answers_follow_a_file_that_was_just_changed_or_deleted(notes: Path) -> None:
     async def conversation(reader: Reader) -> None:
         assert await reader.found_uris("ladder") == ["docs://memo.txt"]
         (notes / "memo.txt").write_text("Sell the tractor\n", encoding="utf-8")
@@ -294,4 +294,4 @@ def test_answers_follow_a_file_that_was_just_changed_or_deleted(notes: Path, mod
         assert text == "Search results: 0 matches"
         assert content["totalMatches"] == 0
 
-    run_conversation(mode, conversation, notes)
+    run_conversation("auto", conversation, notes)

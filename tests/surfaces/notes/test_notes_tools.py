@@ -38,15 +38,15 @@ def test_the_example_of_the_specification(mode: str) -> None:
     run_conversation(mode, conversation)
 
 
-def test_an_empty_query_finds_nothing_and_says_no_more(mode: str) -> None:
+def test_an_empty_query_finds_nothing_and_says_no_more() -> None:
     async def conversation(assistant: Assistant) -> None:
         for query in ("", "  \n"):
             assert await assistant.call_tool("search_index", query=query) == {"results": [], "total_matches": 0}
 
-    run_conversation(mode, conversation)
+    run_conversation("auto", conversation)
 
 
-def test_errors_read_as_specified(mode: str) -> None:
+def test_errors_read_as_specified() -> None:
     async def conversation(assistant: Assistant) -> None:
         expect_error = assistant.expect_error
         assert await expect_error("search_index", query="x", index_name="nope") == "Index not found: nope"
@@ -75,7 +75,7 @@ def test_errors_read_as_specified(mode: str) -> None:
         assert "has no argument 'limit'" in await expect_error("search_index", query="x", limit=3)
         assert "2 has to" not in await expect_error("search_index", query=2)
 
-    run_conversation(mode, conversation)
+    run_conversation("auto", conversation)
 
 
 HARD: dict[str, dict[str, Any]] = {
@@ -89,7 +89,7 @@ HARD: dict[str, dict[str, Any]] = {
 }
 
 
-def test_what_cannot_be_added_leaves_the_old_document_untouched(mode: str) -> None:
+def test_what_cannot_be_added_leaves_the_old_document_untouched() -> None:
     deep: Any = {}
     for _ in range(150):
         deep = {"a": deep}
@@ -102,7 +102,7 @@ def test_what_cannot_be_added_leaves_the_old_document_untouched(mode: str) -> No
         found = await assistant.call_tool("search_get_document", doc_id="a")
         assert found == {"doc_id": "a", "content": "old words", "metadata": {"v": 1}, "token_count": 2}
 
-    run_conversation(mode, conversation)
+    run_conversation("auto", conversation)
 
 
 def test_large_and_odd_things_that_are_allowed_work(mode: str) -> None:
@@ -124,7 +124,7 @@ def test_large_and_odd_things_that_are_allowed_work(mode: str) -> None:
     run_conversation(mode, conversation)
 
 
-def test_indexes_are_listed_with_what_they_hold(mode: str) -> None:
+def test_indexes_are_listed_with_what_they_hold() -> None:
     async def conversation(assistant: Assistant) -> None:
         config = {"lowercase": False, "min_length": 4}
         await assistant.call_tool("search_create_index", index_name="Case", backend="disk", tokenizer_config=config)
@@ -141,10 +141,10 @@ def test_indexes_are_listed_with_what_they_hold(mode: str) -> None:
         )
         assert first["size_bytes"] > 0
 
-    run_conversation(mode, conversation)
+    run_conversation("auto", conversation)
 
 
-def test_a_reply_keeps_its_budget_and_says_how_to_go_on(mode: str) -> None:
+def test_a_reply_keeps_its_budget_and_says_how_to_go_on() -> None:
     async def conversation(assistant: Assistant) -> None:
         documents = [
             {"doc_id": f"d{n:03}", "content": f"words {n} " * 200, "metadata": {"x": "y" * 300}} for n in range(60)
@@ -166,10 +166,10 @@ def test_a_reply_keeps_its_budget_and_says_how_to_go_on(mode: str) -> None:
             text, offset = text + part["content"], part.get("next_offset")
         assert text == documents[7]["content"]
 
-    run_conversation(mode, conversation, budget_tokens=1000)
+    run_conversation("auto", conversation, budget_tokens=1000)
 
 
-def test_limits_are_told_when_they_are_reached(mode: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_limits_are_told_when_they_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(library_module, "MAX_INDEXES", 2)
     monkeypatch.setattr(library_module, "MAX_MEMORY_BYTES", 3_000_000)
 
@@ -183,7 +183,7 @@ def test_limits_are_told_when_they_are_reached(mode: str, monkeypatch: pytest.Mo
         assert (await assistant.call_tool("search_index", query="old"))["total_matches"] == 1
         await assistant.call_tool("search_add_document", doc_id="b", content="small", index_name="one")
 
-    run_conversation(mode, conversation)
+    run_conversation("auto", conversation)
 
 
 def test_a_cancelled_search_stands_in_nobodys_way(mode: str) -> None:

@@ -34,8 +34,8 @@ def shop(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_commit_is_found_with_its_files_and_without_its_author(shop: Path, mode: str) -> None:
-    reply = call_tool(mode, "search_history", shop, query="when was a retry billed twice")
+def test_a_commit_is_found_with_its_files_and_without_its_author(shop: Path) -> None:
+    reply = call_tool("auto", "search_history", shop, query="when was a retry billed twice")
     (hit,) = reply["results"]
     assert {key: hit[key] for key in ("commit", "date", "subject", "lines", "files")} == {
         "commit": git(shop, "rev-parse", "HEAD~1")[:10],

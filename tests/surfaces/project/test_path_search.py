@@ -104,9 +104,9 @@ def replies(root: Path, mode: str, paths: list[str], prefix: str = "", **more: A
     return run_conversation(mode, conversation, *([root] if not prefix and not more else [root, root.parent / "other"]))
 
 
-def test_what_may_not_be_indexed_is_not_found(project: Path, mode: str) -> None:
+def test_what_may_not_be_indexed_is_not_found(project: Path) -> None:
     paths = [*OUTSIDE, *ABSOLUTE, *DENIED, *NOT_INDEXED]
-    assert replies(project, mode, paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
+    assert replies(project, "auto", paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
 SYMLINKS = [
@@ -115,22 +115,22 @@ SYMLINKS = [
 ]  # fmt: skip
 
 
-def test_symlinks_are_refused_at_the_end_and_on_the_way(project: Path, mode: str) -> None:
-    codes = replies(project, mode, SYMLINKS)
+def test_symlinks_are_refused_at_the_end_and_on_the_way(project: Path) -> None:
+    codes = replies(project, "auto", SYMLINKS)
     assert set(codes.values()) <= {"SYMLINK_NOT_ALLOWED", "FILE_NOT_FOUND"}
     assert [path for path, code in codes.items() if code != "SYMLINK_NOT_ALLOWED"] == ["hole/../secret.txt/.."]
 
 
-def test_absolute_paths_into_the_project_are_refused_too(project: Path, mode: str) -> None:
+def test_absolute_paths_into_the_project_are_refused_too(project: Path) -> None:
     paths = [str(project / "src/main.py"), str(project / ".env"), f"{project}/", f"file://{project}/src/main.py"]
-    assert replies(project, mode, paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
+    assert replies(project, "auto", paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
-def test_other_spellings_of_a_file_mean_the_file(project: Path, mode: str) -> None:
+def test_other_spellings_of_a_file_mean_the_file(project: Path) -> None:
     async def conversation(assistant: Assistant) -> dict[str, str]:
         return {spelling: (await assistant.call_tool("reindex_file", path=spelling))["path"] for spelling in MEANT}
 
-    assert run_conversation(mode, conversation, project) == MEANT
+    assert run_conversation("auto", conversation, project) == MEANT
 
 
 def test_what_was_refused_is_not_in_the_index(project: Path) -> None:
@@ -174,7 +174,7 @@ def test_with_a_named_project_the_same_is_refused(project: Path) -> None:
     assert replies(project, "auto", paths, project="project") == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
-def test_a_path_of_several_projects_begins_with_the_name_of_one(project: Path, mode: str) -> None:
+def test_a_path_of_several_projects_begins_with_the_name_of_one(project: Path) -> None:
     index(project.parent / "other")
 
     async def conversation(assistant: Assistant) -> None:
@@ -187,4 +187,4 @@ def test_a_path_of_several_projects_begins_with_the_name_of_one(project: Path, m
                      "other/src/main.py", "project/../other/secret.py", "./project/src/main.py"):  # fmt: skip
             assert (await assistant.expect_error("reindex_file", path=path))["code"] == "FILE_NOT_FOUND"
 
-    run_conversation(mode, conversation, project, project.parent / "other")
+    run_conversation("auto", conversation, project, project.parent / "other")

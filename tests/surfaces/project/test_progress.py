@@ -158,7 +158,7 @@ def assert_indexing(reply: dict[str, Any]) -> None:
     assert "goes on" in reply["message"]
 
 
-def test_search_works_while_the_index_grows_and_states_coverage(tree: Path, mode: str) -> None:
+def test_search_works_while_the_index_grows_and_states_coverage(tree: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         recorder = ProgressRecorder()
 
@@ -180,10 +180,10 @@ def test_search_works_while_the_index_grows_and_states_coverage(tree: Path, mode
         assert reply["coverage"] == {"indexedFiles": FILES, "expectedFiles": FILES, "complete": True}
         assert reply["results"][0]["path"] == "src/m199/file199.py"
 
-    run_conversation(mode, conversation, tree)
+    run_conversation("auto", conversation, tree)
 
 
-def test_while_another_process_indexes_that_is_said(indexed: Path, mode: str) -> None:
+def test_while_another_process_indexes_that_is_said(indexed: Path) -> None:
     with Lock(storage_layout.index_folder(indexed) / "index.lock").held(1.0):
 
         async def conversation(assistant: Assistant) -> None:
@@ -194,7 +194,7 @@ def test_while_another_process_indexes_that_is_said(indexed: Path, mode: str) ->
             assert (await assistant.call_tool("create_index"))["status"] == "indexing"
             assert (await assistant.call_tool("reindex_project", confirm=True))["status"] == "indexing"
 
-        run_conversation(mode, conversation, indexed)
+        run_conversation("auto", conversation, indexed)
 
 
 def test_a_lock_that_a_dead_process_left_does_not_matter(indexed: Path) -> None:

@@ -35,7 +35,7 @@ def indexed_roots(roots: list[Path]) -> list[Path]:
     return roots
 
 
-def test_every_project_has_a_name_of_its_own(indexed_roots: list[Path], mode: str) -> None:
+def test_every_project_has_a_name_of_its_own(indexed_roots: list[Path]) -> None:
     async def conversation(assistant: Assistant) -> None:
         tools = await assistant.tools()
         for name, tool in tools.items():
@@ -51,7 +51,7 @@ def test_every_project_has_a_name_of_its_own(indexed_roots: list[Path], mode: st
             "web/src/kiwi.ts",
         ]
 
-    run_conversation(mode, conversation, *indexed_roots)
+    run_conversation("auto", conversation, *indexed_roots)
 
 
 def test_one_project_named_twice_is_one(indexed_roots: list[Path], tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_one_project_named_twice_is_one(indexed_roots: list[Path], tmp_path: Pat
     assert reply["matches"] == ["guide.md", "src/apple.py"]
 
 
-def test_all_projects_are_searched_unless_one_is_named(indexed_roots: list[Path], mode: str) -> None:
+def test_all_projects_are_searched_unless_one_is_named(indexed_roots: list[Path]) -> None:
     async def conversation(assistant: Assistant) -> None:
         every = await assistant.call_tool("search_code", query="peel")
         assert {hit["path"].split("/")[0] for hit in every["results"]} == {"app", "app-2", "web"}
@@ -73,7 +73,7 @@ def test_all_projects_are_searched_unless_one_is_named(indexed_roots: list[Path]
             "web/src/kiwi.ts"
         ]
 
-    run_conversation(mode, conversation, *indexed_roots)
+    run_conversation("auto", conversation, *indexed_roots)
 
 
 def test_a_page_goes_on_over_all_projects(indexed_roots: list[Path]) -> None:
@@ -118,13 +118,13 @@ def test_the_status_of_all_is_that_of_the_worst(indexed_roots: list[Path], tmp_p
     assert (reply["status"], reply["totalFiles"]) == ("incomplete", 5)
 
 
-def test_where_no_project_can_answer_the_error_is_said(roots: list[Path], mode: str) -> None:
+def test_where_no_project_can_answer_the_error_is_said(roots: list[Path]) -> None:
     async def conversation(assistant: Assistant) -> None:
         assert (await assistant.expect_error("search_code", query="peel"))["code"] == "INDEX_NOT_FOUND"
         assert (await assistant.expect_error("search_by_path", pattern="*"))["code"] == "INDEX_NOT_FOUND"
         assert (await assistant.expect_error("search_docs", query="peel"))["code"] == "DOCS_INDEX_NOT_FOUND"
 
-    run_conversation(mode, conversation, *roots)
+    run_conversation("auto", conversation, *roots)
 
 
 def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> None:

@@ -62,15 +62,15 @@ def assert_has(reply: dict[str, Any], keys: dict[str, type | tuple[type, ...]]) 
     assert wrong == {}, f"missing or of another type in {reply}"
 
 
-def test_replies_have_the_keys_that_are_promised(root: Path, mode: str) -> None:
+def test_replies_have_the_keys_that_are_promised(root: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for tool, (arguments, keys) in KEYS.items():  # in this order: from creating the index to deleting it
             assert_has(await assistant.call_tool(tool, **arguments), keys)
 
-    run_conversation(mode, conversation, root)
+    run_conversation("auto", conversation, root)
 
 
-def test_a_hit_has_the_keys_that_are_promised(indexed: Path, mode: str) -> None:
+def test_a_hit_has_the_keys_that_are_promised(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for tool in ("search_code", "search_docs"):
             reply = await assistant.call_tool(tool, query="peel an apple")
@@ -78,7 +78,7 @@ def test_a_hit_has_the_keys_that_are_promised(indexed: Path, mode: str) -> None:
             for hit in reply["results"]:
                 assert_has(hit, HIT)
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_exactly_these_tools_are_offered_and_nothing_else(indexed: Path, mode: str) -> None:
@@ -91,8 +91,8 @@ def test_exactly_these_tools_are_offered_and_nothing_else(indexed: Path, mode: s
     run_conversation(mode, conversation, indexed)
 
 
-def test_the_annotations_are_true(indexed: Path, mode: str) -> None:
-    tools = run_conversation(mode, Assistant.tools, indexed)
+def test_the_annotations_are_true(indexed: Path) -> None:
+    tools = run_conversation("auto", Assistant.tools, indexed)
     annotations = {
         name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint, tool.annotations.idempotent_hint)
         for name, tool in tools.items()
@@ -109,7 +109,7 @@ def test_every_argument_is_described_and_the_output_has_a_schema(indexed: Path) 
         assert all(argument.get("description") for argument in tool.input_schema["properties"].values())
 
 
-def test_code_and_documents_are_searched_apart(indexed: Path, mode: str) -> None:
+def test_code_and_documents_are_searched_apart(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for query in ("apple", "pear", "guide peel", "src/apple.py docs/guide.md notes"):
             code, docs = [
@@ -120,28 +120,28 @@ def test_code_and_documents_are_searched_apart(indexed: Path, mode: str) -> None
             assert docs <= {"docs/guide.md", "notes.txt"}
             assert docs
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
-def test_a_hit_is_the_lines_it_names(indexed: Path, mode: str) -> None:
-    (hit,) = call_tool(mode, "search_code", indexed, query="peel_apple")["results"][:1]
+def test_a_hit_is_the_lines_it_names(indexed: Path) -> None:
+    (hit,) = call_tool("auto", "search_code", indexed, query="peel_apple")["results"][:1]
     lines = (indexed / hit["path"]).read_text(encoding="utf-8").splitlines()
     assert hit["path"] == "src/apple.py"
     assert hit["text"].split("\n") == lines[hit["startLine"] - 1 : hit["endLine"]]
     assert 0 < hit["score"] <= 1
 
 
-def test_a_changed_file_is_found_by_what_it_says_now(indexed: Path, mode: str) -> None:
+def test_a_changed_file_is_found_by_what_it_says_now(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         await assistant.call_tool("search_code", query="peel_apple")
         write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n"})
         for hit in (await assistant.call_tool("search_code", query="apple"))["results"]:
             assert "peel_apple" not in hit["text"]
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
-def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path, mode: str) -> None:
+def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path) -> None:
     write_tree(
         root,
         {
@@ -158,7 +158,7 @@ def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path, mode: s
         found = await assistant.call_tool("search_code", query="delete user", mode="lexical")
         assert found["searchedBy"] == {"words": 1.0}
 
-    run_conversation(mode, conversation, root)
+    run_conversation("auto", conversation, root)
 
 
 def test_other_ways_to_search_find_something(indexed: Path) -> None:
@@ -237,7 +237,7 @@ def test_a_glob_finds_the_files_it_means_in_order(tree: Path) -> None:
     assert run_conversation("auto", conversation, tree) == expected
 
 
-def test_paths_come_in_pages(tree: Path, mode: str) -> None:
+def test_paths_come_in_pages(tree: Path) -> None:
     async def conversation(assistant: Assistant) -> list[str]:
         seen, offset = list[str](), 0
         while True:
@@ -249,7 +249,7 @@ def test_paths_come_in_pages(tree: Path, mode: str) -> None:
                 return seen
             offset = page["nextOffset"]
 
-    assert run_conversation(mode, conversation, tree) == sorted(TREE)
+    assert run_conversation("auto", conversation, tree) == sorted(TREE)
 
 
 def test_twenty_paths_are_shown_unless_more_are_asked_for(tmp_path: Path) -> None:
@@ -259,16 +259,16 @@ def test_twenty_paths_are_shown_unless_more_are_asked_for(tmp_path: Path) -> Non
     assert len(call_tool("auto", "search_by_path", root, pattern="*", limit=100)["matches"]) == 30
 
 
-def test_a_file_deleted_since_is_not_listed(tree: Path, mode: str) -> None:
+def test_a_file_deleted_since_is_not_listed(tree: Path) -> None:
     (tree / "b/c.py").unlink()
-    reply = call_tool(mode, "search_by_path", tree, pattern="b/*.py")
+    reply = call_tool("auto", "search_by_path", tree, pattern="b/*.py")
     assert (reply["matches"], reply["totalMatches"]) == ([], 0)
 
 
 # Edge cases
 
 
-def test_many_calls_at_once_are_all_answered(indexed: Path, mode: str) -> None:
+def test_many_calls_at_once_are_all_answered(indexed: Path) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("search_code", {"query": "peel"}),
         ("search_docs", {"query": "peel"}),
@@ -284,7 +284,7 @@ def test_many_calls_at_once_are_all_answered(indexed: Path, mode: str) -> None:
                 tool, arguments = calls[number % len(calls)]
                 tasks.start_soon(partial(assistant.call_tool, tool, **arguments))
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_a_project_whose_folder_has_no_unicode_name_is_served(tmp_path: Path) -> None:

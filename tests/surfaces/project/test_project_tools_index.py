@@ -12,14 +12,14 @@ from tests.surfaces.project.project_client import Assistant, call_tool, run_conv
 # Status
 
 
-def test_before_anything_is_indexed_the_status_says_so(root: Path, mode: str) -> None:
-    reply = call_tool(mode, "get_index_status", root)
+def test_before_anything_is_indexed_the_status_says_so(root: Path) -> None:
+    reply = call_tool("auto", "get_index_status", root)
     assert (reply["status"], reply["totalFiles"], reply["lastUpdated"]) == ("not_found", 0, None)
     assert "create_index" in reply["message"]
 
 
-def test_the_status_tells_what_is_indexed_and_what_was_left_out(indexed: Path, mode: str) -> None:
-    reply = call_tool(mode, "get_index_status", indexed)
+def test_the_status_tells_what_is_indexed_and_what_was_left_out(indexed: Path) -> None:
+    reply = call_tool("auto", "get_index_status", indexed)
     assert (reply["status"], reply["projectPath"], reply["totalFiles"]) == ("ready", str(indexed), len(INDEXED))
     assert (reply["code"]["files"], reply["docs"]["files"]) == (len(INDEXED) - 2, 2)
     assert reply["coverage"] == {"indexedFiles": len(INDEXED), "expectedFiles": len(INDEXED)}
@@ -54,17 +54,17 @@ def test_every_project_of_the_machine_is_listed(indexed: Path, tmp_path: Path) -
 # Changes to the index
 
 
-def test_a_rebuild_forgets_what_was_there(indexed: Path, mode: str) -> None:
+def test_a_rebuild_forgets_what_was_there(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         (indexed / "src/pear.py").unlink()
         reply = await assistant.call_tool("reindex_project", confirm=True)
         assert (reply["status"], reply["message"]) == ("success", "Index rebuilt successfully")
         assert reply["filesIndexed"] == len(INDEXED) - 1
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
-def test_a_file_is_indexed_again_by_its_name(indexed: Path, mode: str) -> None:
+def test_a_file_is_indexed_again_by_its_name(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n", "src/new.py": "fig = 1\n"})
         assert await assistant.call_tool("reindex_file", path="src/apple.py") == {
@@ -76,7 +76,7 @@ def test_a_file_is_indexed_again_by_its_name(indexed: Path, mode: str) -> None:
         assert (await assistant.call_tool("search_code", query="slice_apple"))["results"][0]["path"] == "src/apple.py"
         assert (await assistant.call_tool("reindex_file", path="src/new.py"))["chunksCreated"] == 1
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)
 
 
 def test_the_fingerprints_follow_a_file_that_is_indexed_again(indexed: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_file_that_is_ignored_by_now_leaves_the_index_when_it_is_named(indexed
     run_conversation("auto", conversation, indexed)
 
 
-def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path, mode: str) -> None:
+def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         await assistant.call_tool("search_code", query="apple")
         reply = await assistant.call_tool("delete_index", confirm=True)
@@ -118,4 +118,4 @@ def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path, mode: str) ->
         assert (await assistant.expect_error("delete_index", confirm=True))["code"] == "INDEX_NOT_FOUND"
         assert (await assistant.call_tool("create_index"))["filesIndexed"] == len(INDEXED)
 
-    run_conversation(mode, conversation, indexed)
+    run_conversation("auto", conversation, indexed)

@@ -39,8 +39,8 @@ def lines(reply: dict[str, Any]) -> list[tuple[str, int, str]]:
     return [(file["path"], use["line"], use["kind"]) for file in reply["references"] for use in file["uses"]]
 
 
-def test_definitions_and_uses_are_listed_by_file(kitchen: Path, mode: str) -> None:
-    reply = call_tool(mode, kitchen, name="peel")
+def test_definitions_and_uses_are_listed_by_file(kitchen: Path) -> None:
+    reply = call_tool("auto", kitchen, name="peel")
     assert reply["definitions"] == [{"path": "apple.py", "line": 1, "text": "def peel(skin):", "kind": "function"}]
     assert lines(reply) == [("cook.py", 1, "import"), ("cook.py", 5, "call"), ("cook.py", 6, "call")]
     assert reply["references"][0]["uses"][1] == {"line": 5, "text": "peel(1)", "kind": "call", "within": "cook"}

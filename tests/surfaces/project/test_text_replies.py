@@ -29,8 +29,8 @@ def places(reply: dict[str, Any]) -> list[tuple[str, int]]:
     return [(match["path"], match["line"]) for match in reply["matches"]]
 
 
-def test_every_occurrence_is_found_and_counted(many: Path, mode: str) -> None:
-    reply = call_tool(mode, "find_text", many, text="peel")
+def test_every_occurrence_is_found_and_counted(many: Path) -> None:
+    reply = call_tool("auto", "find_text", many, text="peel")
     assert (reply["totalMatches"], reply["totalFiles"], reply["complete"]) == (7, 4, True)
     assert places(reply)[:2] == [("examples/peel.py", 1), ("src/apple.py", 1)]
     assert reply["matches"][1]["text"] == "def peel():"
@@ -100,9 +100,11 @@ def test_a_glob_that_leads_out_of_the_project_is_refused(many: Path) -> None:
     assert expect_error("auto", "search_code", many, query="peel", exclude=["../x"])["code"] == "INVALID_PATTERN"
 
 
-def test_a_place_is_explained(many: Path, mode: str) -> None:
+def test_a_place_is_explained(many: Path) -> None:
     def ask(**arguments: Any) -> dict[str, Any]:
-        return run_conversation(mode, lambda assistant: assistant.call_tool("explain", **arguments), many, level="full")
+        return run_conversation(
+            "auto", lambda assistant: assistant.call_tool("explain", **arguments), many, level="full"
+        )
 
     ranked = ask(path="src/apple.py", query="peel")
     assert (ranked["allowed"], ranked["indexed"], ranked["rank"]) == (True, True, 1)
