@@ -133,19 +133,6 @@ def test_a_wrong_argument_is_explained(run: Run, places: Places, arguments: list
     assert list(places.home.iterdir()) == []
 
 
-def test_a_malformed_file_is_left_alone_and_the_others_are_changed(run: Run, cursor: Path, places: Places) -> None:
-    claude = places.home / ".claude.json"
-    claude.write_text("{", encoding="utf-8")
-    (places.home / ".claude").mkdir()
-    ran = run("install", "--yes", "--json")
-    assert ran.code == 1
-    rows = {row["name"]: row for row in ran.json["assistants"]}
-    assert rows["claude-code"]["action"] == "skipped"
-    assert "was left alone: line 1" in rows["claude-code"]["problem"]
-    assert claude.read_text(encoding="utf-8") == "{"
-    assert '"dowse"' in cursor.read_text(encoding="utf-8")
-
-
 def test_without_assistants_nothing_happens(run: Run, places: Places) -> None:
     ran = run("install")
     assert (ran.code, "no assistant was found" in ran.err) == (1, True)

@@ -89,10 +89,3 @@ def test_a_damaged_index_is_told_of_as_such_where_all_sources_are_listed(run: Ru
     assert f"index/{ideas}: failed\n  The index index-{ideas}.db cannot be used (file is not a database). " in ran.out
     assert "Restore the file from a backup, or delete the index." in ran.out
     assert "Rebuilding" not in ran.out
-
-
-@pytest.mark.parametrize("command", ["create", "add", "search", "list", "show", "remove", "export", "import"])
-def test_every_command_has_help_and_json(run: Run, command: str) -> None:
-    ran = run("notes", command, "--help")
-    assert ran.code == 0
-    assert "--json" in ran.out

@@ -85,20 +85,6 @@ def test_where_no_tool_creates_an_index_the_server_does_when_it_starts(tmp_path:
     assert (row["state"], row["files"] > 0) == ("ready", True)
 
 
-@pytest.mark.parametrize(
-    ("surfaces", "expected"),
-    [
-        (("federated",), MINIMAL),
-        (("site", "federated"), {*MINIMAL, "search_fruit", "get_article", "get_index_info"}),
-        (("documents", "federated"), {*MINIMAL, "search_documents"}),
-    ],
-)
-def test_only_what_is_named_is_offered(
-    tmp_path: Path, app: Path, surfaces: tuple[Surface, ...], expected: set[str]
-) -> None:
-    assert offered_tools(make_federated_server(tmp_path, app, Offer(surfaces))).keys() == expected
-
-
 def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app: Path) -> None:
     def searched(*surfaces: Surface) -> list[str]:
         server = make_federated_server(tmp_path, app, Offer(surfaces))
@@ -139,21 +125,6 @@ def test_a_broken_source_is_seen_in_the_status(tmp_path: Path, app: Path, storag
     (row,) = [one for one in status["sources"] if one["name"] == "documents/app"]
     assert row["state"] == "failed"
     assert row["problem"]
-
-
-def test_the_public_searches_documents_and_sites_alone(tmp_path: Path, app: Path) -> None:
-    server = make_federated_server(tmp_path, app, Offer(is_public=True))
-    assert offered_tools(server).keys() >= FEDERATED
-    assert "get_index_status" not in offered_tools(make_federated_server(tmp_path, app, Offer(is_public=True)))
-
-    async def conversation(assistant: Assistant) -> tuple[Reply, Reply]:
-        found = await assistant.call_tool("search", query="quince peel", limit=50)
-        return found, await assistant.expect_error("fetch", id="project/app/src/apple.py")
-
-    found, refused = run_conversation(make_federated_server(tmp_path, app, Offer(is_public=True)), conversation)
-    assert found["metadata"]["searched"] == ["documents/app", "site/fruit"]
-    assert str(tmp_path) not in json.dumps(found)
-    assert "project/app," not in refused["userMessage"]
 
 
 def test_a_site_whose_tool_has_another_s_name_is_refused_unless_only_search_is_offered(

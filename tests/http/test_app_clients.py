@@ -60,25 +60,6 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
         assert "Traceback" not in server.stderr
 
 
-def test_a_project_from_its_first_index_to_its_end(market: HttpServer, revision: str) -> None:
-    progress_values: list[float] = []
-
-    async def record(progress: float, total: float | None, message: str | None) -> None:
-        progress_values.append(progress)
-
-    async def conversation(client: Client) -> None:
-        mine = {"project": "fruit"}
-        assert "search_code" in {tool.name for tool in (await client.list_tools()).tools}
-        assert (await call_tool(client, "get_index_status", **mine))["status"] == "not_found"
-        await client.call_tool("create_index", mine, progress_callback=record)
-        assert progress_values[-1] == (await call_tool(client, "get_index_status", **mine))["totalFiles"] == 3
-        found = await call_tool(client, "search_code", query="peel_apple", **mine)
-        assert [hit["path"] for hit in found["results"]] == ["fruit/src/apple.py"]
-        assert (await call_tool(client, "delete_index", confirm=True, **mine))["status"] == "success"
-
-    run_conversation(conversation, market, revision)
-
-
 def test_a_question_and_its_answer(market: HttpServer, revision: str) -> None:
     questions, answers = list[str](), [ElicitResult(action="decline"), ElicitResult(action="accept", content={})]
     project = "three" if revision == OLDER else "four"

@@ -43,27 +43,11 @@ def test_the_nearest_folder_upwards_with_a_marker_is_the_project(plain: Path, ma
     assert detected_root("auto", plain / "src/deep") == str(plain)
 
 
-def test_an_inner_project_is_nearer_than_the_one_around_it(plain: Path) -> None:
-    write_tree(plain, {"package.json": "{}", "src/go.mod": ""})
-    assert detected_root("auto", plain / "src/deep") == str(plain / "src")
-
-
 def test_nobody_is_asked_where_there_is_a_marker(plain: Path, mode: str) -> None:
     write_tree(plain, {"package.json": "{}"})
     user = ScriptedUser()
     assert detected_root(mode, plain, **user.client) == str(plain)
     assert user.questions == []
-
-
-def test_no_warning_is_given_where_there_is_a_marker(plain: Path) -> None:
-    write_tree(plain, {"package.json": "{}"})
-    assert "warnings" not in call_tool("auto", "get_index_status", start=plain)
-
-
-def test_a_marker_in_the_home_folder_makes_no_project_of_it(storage: Path, mode: str) -> None:
-    below = write_tree(storage.parent, {".git/HEAD": "", "package.json": "{}", "work/a.py": ""}) / "work"
-    assert detected_root(mode, below) == str(below)
-    assert expect_error(mode, "get_index_status", start=storage.parent)["code"] == "PROJECT_NOT_DETECTED"
 
 
 @pytest.mark.parametrize("folder", ["/", "home", "above home"])
@@ -75,12 +59,6 @@ def test_a_whole_disk_and_a_home_are_never_detected(storage: Path, mode: str, fo
 def test_a_home_that_is_named_is_served(storage: Path) -> None:
     write_tree(storage.parent, {"a.py": "apple = 1\n"})
     assert call_tool("auto", "get_index_status", storage.parent)["projectPath"] == str(storage.parent)
-
-
-def test_a_folder_that_is_never_read_is_not_detected(tmp_path: Path) -> None:
-    start = write_tree(tmp_path, {".git/config": "", ".git/hooks/x": ""}) / ".git" / "hooks"
-    (start.parent / "package.json").write_text("{}", encoding="utf-8")
-    assert expect_error("auto", "create_index", start=start)["code"] == "PROJECT_NOT_DETECTED"
 
 
 # Clients that cannot ask the user

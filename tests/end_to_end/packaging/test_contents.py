@@ -64,11 +64,6 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(wheel: Path) -
     assert names >= NEEDED
 
 
-def test_models_are_in_the_wheel_where_the_tree_has_them(wheel: Path) -> None:
-    models = {name for name in package_files() if name.startswith("dowse/encoding/models/")}
-    assert models <= set(contents(wheel))
-
-
 def test_the_wheel_says_what_it_is(wheel: Path) -> None:
     about = metadata(wheel)
     assert (about["Name"], about["Version"]) == ("dowse", dowse.__version__)

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -94,19 +94,6 @@ def test_a_hundred_files_each_written_at_once_into_fresh_nested_folders(kept: Ke
     assert_equal_to_a_new_index(kept.root, tmp_path / "scratch")
 
 
-def test_a_folder_of_fifty_is_moved_in_and_out_and_saved_in(kept: KeptProject, tmp_path: Path) -> None:
-    for number in range(50):
-        save(tmp_path / f"box/deep{number % 5}/file{number}.py", f"name{number}")
-    (tmp_path / "box").rename(kept.root / "src/box")
-    eventually(lambda: len(kept.paths("src/box/")) == 50)
-    kept.wait_until_settled()
-    save(kept.root / "src/box/deep1/file1.py", "saved")
-    kept.wait_for("src/box/deep1/file1.py", "saved")
-    (kept.root / "src/box").rename(tmp_path / "box")
-    eventually(lambda: kept.paths("src/box/") == set())
-    assert kept.paths() == {"src/apple.py", "docs/guide.md"}
-
-
 def test_a_folder_that_was_deleted_and_made_again_is_watched(kept: KeptProject) -> None:
     """The new folder has the name of the old one, whose watch is gone."""
     shutil.rmtree(kept.root / "src")
@@ -143,51 +130,6 @@ def test_what_is_saved_while_new_folders_are_taken_up_is_not_lost(kept: KeptProj
 
 
 # Files
-
-
-def save_by_replacing(file: Path, name: str) -> None:
-    save(file.with_name(".temporary.swp"), name)
-    file.with_name(".temporary.swp").replace(file)
-
-
-def save_with_a_backup(file: Path, name: str) -> None:
-    file.replace(file.with_name("backup~"))
-    save(file, name)
-    file.with_name("backup~").unlink()
-
-
-def save_by_deleting(file: Path, name: str) -> None:
-    file.unlink()
-    save(file, name)
-
-
-def save_with_the_same_size_and_time(file: Path, name: str) -> None:
-    seen = file.stat()
-    save(file, name[:5].ljust(5, "x"))
-    os.utime(file, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-
-
-@pytest.mark.parametrize(
-    ("how", "name"),
-    [
-        (save, "plainly"),
-        (save_by_replacing, "replaced"),
-        (save_with_a_backup, "backed_up"),
-        (save_by_deleting, "deleted"),
-        (save_with_the_same_size_and_time, "grape"),
-    ],
-)
-def test_however_an_editor_saves_it_is_seen(kept: KeptProject, how: Callable[[Path, str], None], name: str) -> None:
-    how(kept.root / "src/apple.py", name)
-    kept.wait_for("src/apple.py", name)
-    kept.wait_until_settled()
-    assert kept.paths() == {"src/apple.py", "docs/guide.md"}
-
-
-def test_names_that_change_by_case_alone_are_followed(kept: KeptProject) -> None:
-    (kept.root / "src/apple.py").rename(kept.root / "src/Apple.py")
-    (kept.root / "docs").rename(kept.root / "Docs")
-    eventually(lambda: kept.paths() == {"src/Apple.py", "Docs/guide.md"})
 
 
 def test_a_file_that_changes_a_hundred_times_a_second_starves_nobody(kept: KeptProject) -> None:

@@ -7,17 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
-from dowse.store import storage_layout
 from tests.mcp.stdio.stdio_client import (
-    NEWER,
-    Message,
     StdioClient,
-    content_of,
     is_alive,
-    is_half_done,
-    resume_process,
-    wait_until,
 )
 from tests.sample_data import write_tree
 
@@ -25,52 +17,6 @@ from tests.sample_data import write_tree
 def lists_tools(client: StdioClient) -> bool:
     """Return whether the server still lists its tools."""
     return len(client.request("tools/list")["result"]["tools"]) >= 9
-
-
-def test_a_project_is_searched_while_it_is_indexed(orchard: Path) -> None:
-    with StdioClient(orchard) as client:
-        number, worker = client.initialize(NEWER).suspend_indexing()
-        found, again = client.call("search_docs", query="banana"), client.call("create_index")
-        assert client.workers() == [worker]
-        resume_process(worker)
-        assert content_of(client.wait_for_reply(number))["status"] == "success"
-        wait_until(lambda: client.call("search_code", query="banana")["coverage"]["complete"])
-        progress = [
-            sent["params"]["progress"] for sent in client.received if sent.get("method") == "notifications/progress"
-        ]
-    assert found["results"]
-    assert not found["coverage"]["complete"]
-    assert again["status"] == "indexing"
-    assert progress == sorted(set(progress))
-    assert client.final_stderr == ""
-
-
-def test_a_project_is_searched_while_another_process_indexes_it(orchard: Path) -> None:
-    """The other process is the test itself."""
-    seen: list[Message] = []
-    with StdioClient(orchard) as client:
-        client.initialize()
-
-        def look(done: int, total: int) -> None:
-            if is_half_done(done, total) and not seen:
-                seen.extend([client.call("get_index_status"), client.call("search_docs", query="banana")])
-
-        project = ProjectIndex(orchard)
-        project.update(look)
-        project.close()
-        wait_until(lambda: client.call("search_code", query="banana")["coverage"]["complete"])
-    status, found = seen
-    assert status["status"] == "indexing"
-    assert found["results"]
-    assert found["coverage"]["indexing"]
-
-
-def test_a_warning_about_the_settings(indexed: Path) -> None:
-    storage_layout.global_settings_file().write_text('{"maxFiles": "many"', encoding="utf-8")
-    with StdioClient(indexed) as client:
-        assert client.initialize().call("get_index_status")["warnings"]
-        assert client.call("search_code", query="apple")["warnings"]
-        assert client.call("create_index")["status"] == "success"
 
 
 def test_a_crash_of_the_indexing_process_is_an_error_and_not_the_end(orchard: Path) -> None:

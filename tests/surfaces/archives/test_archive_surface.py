@@ -20,7 +20,7 @@ from dowse.mcp.reply_budget import BUDGET_TOKENS, wire_characters
 from dowse.platform import make_private_folder
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from mcp import Client
-from tests.archives.sample_archives import HOSTILE, captured_page, index_archives, locations_in, make_archives
+from tests.archives.sample_archives import captured_page, index_archives, locations_in, make_archives
 from tests.mcp.fixed_tools import fixed_tools
 from tests.surfaces.project.project_client import converse, wait_until
 
@@ -235,15 +235,6 @@ def test_only_the_search_is_offered_without_demand(locations: ArchiveLocations) 
     surface = ArchiveSurface(locations, keeps_fresh=False)
     assert [tool.name for tool in surface.tools if not tool.is_extra] == ["searchLocalArchives"]
     assert all(tool.is_read_only and not tool.is_destructive for tool in surface.tools)
-
-
-def test_hostile_queries_are_answered(locations: ArchiveLocations) -> None:
-    async def ask_all(client: Client) -> None:
-        for query in HOSTILE:
-            for fuzzy in (True, False):
-                content_of(await client.call_tool("searchLocalArchives", {"query": query, "fuzzy": fuzzy}))
-
-    run_conversation("auto", locations, ask_all)
 
 
 def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:

@@ -65,14 +65,6 @@ def test_the_list_is_the_same_without_an_index(unindexed: Path, mode: str) -> No
     run_conversation(mode, conversation, unindexed)
 
 
-def test_the_project_surface_beside_it_changes_nothing(notes: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        assert await reader.uris() == LISTED
-        assert {tool.name for tool in (await reader.client.list_tools()).tools} >= {"search_code", "search_documents"}
-
-    run_conversation("auto", conversation, notes, surfaces=("code", "documents"))
-
-
 def _many(folder: Path) -> Path:
     names = [f"{name}{number}.md" for number in range(70) for name in ("a", "a/b", "a-b", "a.b", "ä", "Z/y/x")]
     return write_tree(folder / "many", {name: f"# {name}\n" for name in names})
@@ -135,12 +127,3 @@ def test_a_cursor_that_is_not_ours_is_refused(notes: Path, cursor: str, mode: st
         assert "The cursor did not come from this server" in caught.value.error.message
 
     run_conversation(mode, conversation, notes)
-
-
-def test_an_empty_folder_has_an_empty_list(tmp_path: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        assert await reader.uris() == []
-        assert (await reader.search_with_text("anything"))[0] == "Search results: 0 matches"
-
-    index(tmp_path)
-    run_conversation(mode, conversation, tmp_path)

@@ -1,6 +1,5 @@
 """Paths in requests lead to the right file or to an error; errors never contain file contents."""
 
-import unicodedata
 from pathlib import Path
 from typing import Any
 
@@ -29,24 +28,6 @@ FILES: dict[str, str | bytes] = {
     "image.bin": b"\x00\x01" + SECRET.encode(),
     "folder/inside.py": f"x = '{SECRET}'\n",
 }
-
-MEANT = {
-    "src/main.py": "src/main.py",
-    "./src/main.py": "src/main.py",
-    "src//main.py": "src/main.py",
-    "src/./main.py": "src/main.py",
-    "src/../src/main.py": "src/main.py",
-    "src\\main.py": "src/main.py",
-    "src%2Fmain.py": "src/main.py",
-    "src/%6dain.py": "src/main.py",
-    "s\u200brc/main.py": "src/main.py",
-    "src/main.py\u202e": "src/main.py",
-    "my file.md": "my file.md",
-    "my%20file.md": "my file.md",
-    "src/" + unicodedata.normalize("NFC", "größe.py"): "src/größe.py",
-    "src/" + unicodedata.normalize("NFD", "größe.py"): "src/größe.py",
-}
-"""Other ways to write a file's path."""
 
 OUTSIDE = [
     "..", "../", "../secret.txt", "./../secret.txt", "src/../../secret.txt", "src/../../other/secret.py", "../other/secret.py",
@@ -126,13 +107,6 @@ def test_absolute_paths_into_the_project_are_refused_too(project: Path) -> None:
     assert replies(project, "auto", paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
-def test_other_spellings_of_a_file_mean_the_file(project: Path) -> None:
-    async def conversation(assistant: Assistant) -> dict[str, str]:
-        return {spelling: (await assistant.call_tool("reindex_file", path=spelling))["path"] for spelling in MEANT}
-
-    assert run_conversation("auto", conversation, project) == MEANT
-
-
 def test_what_was_refused_is_not_in_the_index(project: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         for path in (*DENIED, *OUTSIDE, *SYMLINKS, "ignored.py"):
@@ -166,12 +140,6 @@ def test_behind_the_name_of_a_project_the_same_is_refused(project: Path) -> None
     index(project.parent / "other")
     paths = [*OUTSIDE, *ABSOLUTE, *DENIED, *NOT_INDEXED]
     assert replies(project, "auto", paths, prefix="project/") == dict.fromkeys(paths, "FILE_NOT_FOUND")
-
-
-def test_with_a_named_project_the_same_is_refused(project: Path) -> None:
-    index(project.parent / "other")
-    paths = [*OUTSIDE, *ABSOLUTE, *DENIED]
-    assert replies(project, "auto", paths, project="project") == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
 def test_a_path_of_several_projects_begins_with_the_name_of_one(project: Path) -> None:

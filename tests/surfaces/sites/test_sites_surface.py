@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from dowse.errors import DowseError
-from dowse.sites.site_locations import parse_site_argument
 from dowse.surfaces.sites.sites_surface import open_sites
 from tests.sites.sample_sites import SITE, index, write_index
 from tests.sites.sites_client import Reader, run_conversation
@@ -178,33 +177,6 @@ def test_a_prefix_that_names_no_tool_is_refused_unless_another_name_is_given(tmp
         assert "search_blog" in await reader.tools()
 
     run_conversation(conversation, f"blog={file}")
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a.json", (None, "a.json")),
-        ("docs=a.json", ("docs", "a.json")),
-        ("docs=https://a.example/i?x=1", ("docs", "https://a.example/i?x=1")),
-        ("https://a.example/i?x=1", (None, "https://a.example/i?x=1")),
-        ("./a=b.json", (None, "./a=b.json")),
-        ("Docs=a.json", (None, "Docs=a.json")),
-    ],
-)
-def test_a_place_may_have_a_name(text: str, expected: tuple[str | None, str]) -> None:
-    assert parse_site_argument(text) == expected
-
-
-def test_an_index_that_cannot_be_served_says_why(tmp_path: Path) -> None:
-    file = write_index(tmp_path / "i.json", {"url": "/a"})
-    with pytest.raises(DowseError, match=r"i.json cannot be served. pages.0.title: it is missing"):
-        open_sites([str(file)])
-    with pytest.raises(DowseError, match="does not exist"):
-        open_sites([str(tmp_path / "none.json")])
-    with pytest.raises(DowseError, match="is a folder"):
-        open_sites([str(tmp_path)])
-    with pytest.raises(DowseError, match="an https:// or s3:// address"):
-        open_sites(["http://example.com/index.json"])
 
 
 def test_small_faults_do_not_keep_a_site_from_being_served(tmp_path: Path) -> None:
