@@ -6,34 +6,12 @@ from pathlib import Path
 import pytest
 
 from tests.http.http_server import HttpServer
-from tests.mcp.stdio.stdio_client import NEWER, OLDER
+from tests.mcp.stdio.conftest import FRUIT, indexed, revision, root
 from tests.sample_data import index, write_tree
 
-FRUIT = {
-    "pyproject.toml": "[project]\nname = 'fruit'\n",
-    "src/apple.py": "def peel_apple():\n    return 'red'\n",
-    "docs/guide.md": "# Guide\n\nHow to peel an apple.\n",
-}
+__all__ = ["FRUIT", "indexed", "revision", "root"]
+
 TOKEN = "correct-horse-battery-staple"
-
-
-@pytest.fixture
-def root(tmp_path: Path) -> Path:
-    """A small project that is not indexed."""
-    return write_tree(tmp_path / "fruit", FRUIT)
-
-
-@pytest.fixture
-def indexed(root: Path) -> Path:
-    """The small project, indexed."""
-    index(root)
-    return root
-
-
-@pytest.fixture(params=[OLDER, NEWER])
-def revision(request: pytest.FixtureRequest) -> str:
-    """The older protocol and the newer one."""
-    return str(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ import errno
 import os
 import shutil
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +19,7 @@ from dowse.mcp.error_replies import error_reply, without_storage_root
 from dowse.platform import Lock, writing_error
 from dowse.store import storage_layout
 from dowse.surfaces.notes.notes_handlers import error_of
-from tests.repository import REPOSITORY
+from tests.end_to_end.preloaded import FAILING, compile_library, failing
 from tests.sample_data import index, write_tree
 from tests.surfaces.project.conftest import INDEXED
 from tests.surfaces.project.project_client import (
@@ -140,23 +139,15 @@ def test_an_index_that_was_begun_and_is_not_there_yet_is_busy(root: Path, monkey
 @pytest.fixture(scope="module")
 def full_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that makes writes fail."""
-    if sys.platform != "linux" or not shutil.which("cc"):
-        pytest.skip("needs Linux and a C compiler to make system calls fail")
-    library = tmp_path_factory.mktemp("failing") / "failing.so"
-    source = REPOSITORY / "tests" / "end_to_end" / "crash" / "failing.c"
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    return library
+    return compile_library(FAILING, tmp_path_factory.mktemp("failing"))
 
 
 @pytest.mark.parametrize("place", [1, 40])
 def test_disk_full(root: Path, full_disk: Path, storage: Path, monkeypatch: pytest.MonkeyPatch, place: int) -> None:
     """Only the indexing process finds the disk full; its leftovers do not stop the next one."""
     with monkeypatch.context() as patch:
-        patch.setenv("LD_PRELOAD", str(full_disk))
-        patch.setenv("FAIL_CALL", "write")
-        patch.setenv("FAIL_AT", str(place))
-        patch.setenv("FAIL_ERRNO", str(errno.ENOSPC))
-        patch.setenv("FAIL_BELOW", str(storage))
+        for name, value in failing(full_disk, "write", place, errno.ENOSPC, storage).items():
+            patch.setenv(name, value)
         error = expect_error("auto", "create_index", root)
     free = shutil.disk_usage(storage.parent).free // 10**6
     assert error["code"] == "DISK_FULL"

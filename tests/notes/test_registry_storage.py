@@ -1,12 +1,12 @@
 """Named indexes on disk: after kills, between processes, and with damaged files."""
 
+import contextlib
 import os
 import signal
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -55,37 +55,35 @@ def test_a_kill_after_any_reply_loses_nothing(library: NotesRegistry) -> None:
 
 
 def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> None:
-    adders, searchers, each = 8, 4, 12
-    servers = 3
+    adders, searchers, servers, each = 8, 4, 3, 12
 
     async def scene() -> None:
-        async with anyio.create_task_group() as group:
-            started = [await connect(group) for _ in range(servers)]
+        async with contextlib.AsyncExitStack() as stack:
+            started = [Assistant(await stack.enter_async_context(Client(program()))) for _ in range(servers)]
             await started[0].call_tool("search_create_index", index_name="shared", backend="disk")
             is_done = anyio.Event()
 
+            async def find(who: int, query: str, k: int) -> tuple[int, list[str]]:
+                reply = await started[who % servers].call_tool("search_index", index_name="shared", query=query, k=k)
+                return reply["total_matches"], [one["doc_id"] for one in reply["results"]]
+
             async def add(who: int) -> None:
                 for number in range(each):
-                    arguments = {"doc_id": f"{who}-{number}", "content": f"shared text of{who} number{number}"}
-                    added = await started[who % servers].call_tool(
-                        "search_add_document", index_name="shared", **arguments
+                    document = {"doc_id": f"{who}-{number}", "content": f"shared text of{who} number{number}"}
+                    reply = await started[who % servers].call_tool(
+                        "search_add_document", index_name="shared", **document
                     )
-                    assert added["status"] == "indexed"
+                    assert reply["status"] == "indexed"
                     if number % 4 == 3:
-                        other = await started[(who + 1) % servers].call_tool(
-                            "search_index", index_name="shared", query=f"+of{who} +number{number}"
-                        )
-                        assert [one["doc_id"] for one in other["results"]] == [f"{who}-{number}"]
+                        assert await find(who + 1, f"+of{who} +number{number}", 10) == (1, [document["doc_id"]])
 
             async def search(who: int) -> None:
                 last = 0
                 while not is_done.is_set():
-                    reply = await started[who % servers].call_tool(
-                        "search_index", index_name="shared", query="shared", k=100
-                    )
-                    assert reply["total_matches"] >= last
-                    assert len(reply["results"]) == min(100, reply["total_matches"])
-                    last = reply["total_matches"]
+                    total, found = await find(who, "shared", 100)
+                    assert total >= last
+                    assert len(found) == min(100, total)
+                    last = total
 
             async with anyio.create_task_group() as readers:
                 for who in range(searchers):
@@ -94,28 +92,10 @@ def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> No
                     for who in range(adders):
                         writers.start_soon(add, who)
                 is_done.set()
-            final = await started[-1].call_tool("search_index", index_name="shared", query="shared", k=200)
-            assert final["total_matches"] == adders * each
-            assert len({one["doc_id"] for one in final["results"]}) == adders * each
-            leave.set()
+            total, found = await find(0, "shared", 200)
+            assert total == len(set(found)) == adders * each
 
-    leave: Any = None
-
-    async def connect(group: Any) -> Assistant:
-        return Assistant(await group.start(hold))
-
-    async def hold(*, task_status: Any) -> None:
-        async with Client(program()) as client:
-            task_status.started(client)
-            await leave.wait()
-
-    async def main() -> None:
-        nonlocal leave
-        leave = anyio.Event()
-        with anyio.fail_after(90):
-            await scene()
-
-    anyio.run(main)
+    anyio.run(scene)
 
 
 def test_an_index_survives_its_server_and_its_configuration_too(library: NotesRegistry) -> None:

@@ -25,20 +25,10 @@ from dowse.sharing.shared_version import read_version, require_version, write_ve
 from dowse.store import storage_layout
 from dowse.types import KINDS
 from tests.encoding_worker.conftest import wait_until
-from tests.publishing.shared_places import KEY, commit, found_at, found_in, make_project, publish_words
+from tests.publishing.shared_places import KEY, commit, found_at, found_in, publish_words
 from tests.sample_data import open_indexed
 
 lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return make_project(tmp_path / "animals")
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> str:
-    return str(tmp_path / "place")
 
 
 def test_a_server_without_a_checkout_answers_from_the_commit_and_names_it(project: Path, place: str) -> None:

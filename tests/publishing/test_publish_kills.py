@@ -16,19 +16,9 @@ from dowse.platform import storage_root
 from dowse.sharing.place_lookup import open_place
 from dowse.sharing.shared_version import require_version
 from dowse.store import storage_layout
-from tests.publishing.shared_places import FILES, commit, found_at, found_in, make_project, publish_words
+from tests.publishing.shared_places import FILES, commit, found_at, found_in, publish_words
 
 lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    return make_project(tmp_path / "animals")
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> str:
-    return str(tmp_path / "place")
 
 
 def publishing_folder() -> Path:

@@ -9,6 +9,7 @@ import pytest
 from tests.end_to_end.conditions.commands import run_command
 from tests.end_to_end.crash.test_faults import failing_calls
 from tests.end_to_end.crash.writers import WRITERS, Writer
+from tests.end_to_end.preloaded import failing
 
 __all__ = ["failing_calls"]
 
@@ -20,13 +21,7 @@ def fail_once(writer: Writer, library: Path, call: str, place: int, error: int, 
     before = writer.state()
     arguments = writer.change(age)
     home = Path(os.environ["DOWSE_HOME"])
-    environment = {
-        "LD_PRELOAD": str(library),
-        "FAIL_CALL": call,
-        "FAIL_AT": str(place),
-        "FAIL_ERRNO": str(error),
-        "FAIL_BELOW": os.path.commonpath([writer.folder, home]),
-    }
+    environment = failing(library, call, place, error, os.path.commonpath([writer.folder, home]))
     failed = run_command(*arguments, **environment)
     assert failed.code == 0 or failed.err.startswith("dowse: "), failed.err
     found = writer.state()

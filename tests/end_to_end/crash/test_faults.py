@@ -3,9 +3,6 @@
 import errno
 import os
 import random
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -18,20 +15,14 @@ from tests.end_to_end.crash.project import (
     make_project,
     start_index,
 )
+from tests.end_to_end.preloaded import FAILING, compile_library, failing
 from tests.sample_data import open_indexed
-
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux" or not shutil.which("cc"), reason="needs Linux and a C compiler to make system calls fail"
-)
 
 
 @pytest.fixture(scope="session")
 def failing_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that makes system calls fail."""
-    library = tmp_path_factory.mktemp("failing") / "failing.so"
-    source = Path(__file__).with_name("failing.c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    return library
+    return compile_library(FAILING, tmp_path_factory.mktemp("failing"))
 
 
 def survive_failures(root: Path, scratch: Path, library: Path, call: str, places: list[int], *, is_once: bool) -> None:
@@ -41,13 +32,8 @@ def survive_failures(root: Path, scratch: Path, library: Path, call: str, places
     hit = 0
     for age, place in enumerate(places, 1):
         change_project(root, dice, age)
-        environment = {
-            "LD_PRELOAD": str(library),
-            "FAIL_CALL": call,
-            "FAIL_AT": str(place),
-            "FAIL_ERRNO": str(dice.choice([errno.EIO, errno.ENOSPC])),
-            "FAIL_BELOW": os.environ["DOWSE_HOME"],
-        }
+        error = dice.choice([errno.EIO, errno.ENOSPC])
+        environment = failing(library, call, place, error, os.environ["DOWSE_HOME"])
         with start_index(root, **environment, **({"FAIL_ONCE": "1"} if is_once else {})) as child:
             _, errors = child.communicate(timeout=60)
         assert child.returncode in (0, 3), errors
@@ -78,13 +64,7 @@ def test_every_early_call_may_fail(tmp_path: Path, failing_calls: Path, call: st
 
 def test_a_full_disk_is_said_in_one_line(tmp_path: Path, failing_calls: Path) -> None:
     root = make_project(tmp_path / "project", files=40)
-    environment = {
-        "LD_PRELOAD": str(failing_calls),
-        "FAIL_CALL": "write",
-        "FAIL_AT": "30",
-        "FAIL_ERRNO": str(errno.ENOSPC),
-        "FAIL_BELOW": os.environ["DOWSE_HOME"],
-    }
+    environment = failing(failing_calls, "write", 30, errno.ENOSPC, os.environ["DOWSE_HOME"])
     with start_index(root, **environment) as child:
         _, errors = child.communicate(timeout=60)
     assert child.returncode == 3

@@ -2,15 +2,13 @@
 
 import contextlib
 import errno
-import shutil
-import subprocess
-import sys
 import threading
 from pathlib import Path
 
 import pytest
 
 from dowse.indexes.index import ProjectIndex
+from tests.end_to_end.preloaded import compile_library
 from tests.end_to_end.storm.file_operations import RandomOperations
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.search_thread import SearchThread
@@ -63,12 +61,7 @@ def test_many_servers_killed_in_a_storm(tmp_path: Path, seed: int) -> None:
 @pytest.fixture(scope="session")
 def broken_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The library that simulates a broken disk."""
-    if sys.platform != "linux" or not shutil.which("cc"):
-        pytest.skip("needs Linux and a C compiler to make system calls fail")
-    library = tmp_path_factory.mktemp("broken") / "broken_disk.so"
-    source = Path(__file__).with_name("broken_disk.c")
-    subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"], check=True)
-    return library
+    return compile_library(Path(__file__).with_name("broken_disk.c"), tmp_path_factory.mktemp("broken"))
 
 
 @pytest.mark.soak  # takes half a minute: the pause after a failure

@@ -188,6 +188,7 @@ def test_fifty_thousand_events_in_a_burst(kept: KeptProject, tmp_path: Path, fil
     survive_a_burst(kept, tmp_path / "scratch", files, writes)
 
 
+@pytest.mark.soak  # tests/keeping/test_catch_up.py throws events away without the system
 @pytest.mark.skipif(sys.platform != "linux", reason="the queue of events that overflows is Linux's")
 def test_events_that_the_system_has_thrown_away_are_made_up_for(root: Path) -> None:
     """The server is suspended, as by a debugger, until the event queue of the system overflows."""
