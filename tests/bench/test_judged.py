@@ -50,6 +50,7 @@ def test_all_sets_are_in_one_table_and_each_rule_is_taken_away(data: Path) -> No
     assert "German" in done.stdout
 
 
+@pytest.mark.soak  # the model takes half a minute
 def test_the_model_takes_part_and_half_of_it_is_measured(data: Path) -> None:
     done = measure(data, "--code-search", str(data / "laid-out"), "--model", "--only", "code-search", "--no-ablations")
     assert done.returncode == 0, done.stderr

@@ -40,9 +40,9 @@ def offered_tools(server: ComposedServer, mode: str = "auto") -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("level", "most"), [("minimal", 600), ("standard", 4_000)])
-def test_the_tools_of_one_project_take_no_more_than_this(app: Path, mode: str, level: Level, most: int) -> None:
+def test_the_tools_of_one_project_take_no_more_than_this(app: Path, level: Level, most: int) -> None:
     server = ComposedServer(Service([app]), app, Offer(level=level))
-    assert _tokens(offered_tools(server, mode)) <= most
+    assert _tokens(offered_tools(server, "auto")) <= most
 
 
 def test_all_tools_of_all_surfaces_take_no_more_than_this(tmp_path: Path, app: Path) -> None:

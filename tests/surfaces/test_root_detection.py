@@ -43,17 +43,17 @@ def test_the_nearest_folder_upwards_with_a_marker_is_the_project(plain: Path, ma
     assert detected_root("auto", plain / "src/deep") == str(plain)
 
 
-def test_nobody_is_asked_where_there_is_a_marker(plain: Path, mode: str) -> None:
+def test_nobody_is_asked_where_there_is_a_marker(plain: Path) -> None:
     write_tree(plain, {"package.json": "{}"})
     user = ScriptedUser()
-    assert detected_root(mode, plain, **user.client) == str(plain)
+    assert detected_root("auto", plain, **user.client) == str(plain)
     assert user.questions == []
 
 
 @pytest.mark.parametrize("folder", ["/", "home", "above home"])
-def test_a_whole_disk_and_a_home_are_never_detected(storage: Path, mode: str, folder: str) -> None:
+def test_a_whole_disk_and_a_home_are_never_detected(storage: Path, folder: str) -> None:
     start = {"/": Path("/"), "home": storage.parent, "above home": storage.parent.parent}[folder]
-    assert expect_error(mode, "create_index", start=start)["code"] == "PROJECT_NOT_DETECTED"
+    assert expect_error("auto", "create_index", start=start)["code"] == "PROJECT_NOT_DETECTED"
 
 
 def test_a_home_that_is_named_is_served(storage: Path) -> None:

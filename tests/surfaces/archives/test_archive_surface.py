@@ -1,4 +1,4 @@
-"""The archive surface as an assistant uses it, in both revisions of the protocol."""
+"""The archive surface as an assistant uses it."""
 
 import contextlib
 import json

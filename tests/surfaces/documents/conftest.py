@@ -1,4 +1,4 @@
-"""A folder of documents, in both revisions of the protocol."""
+"""A folder of documents."""
 
 from pathlib import Path
 

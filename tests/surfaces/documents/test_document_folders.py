@@ -23,7 +23,7 @@ def folders(tmp_path: Path) -> list[Path]:
     return found
 
 
-def test_addresses_begin_with_the_name_of_their_folder(folders: list[Path], mode: str) -> None:
+def test_addresses_begin_with_the_name_of_their_folder(folders: list[Path]) -> None:
     async def conversation(reader: Reader) -> None:
         uris = await reader.uris()
         assert uris == [
@@ -36,9 +36,9 @@ def test_addresses_begin_with_the_name_of_their_folder(folders: list[Path], mode
         for uri in uris:
             assert await reader.read(uri)
         for uri in ("docs://apple.md", "docs://notes", "docs://notes/pear.md", "docs://notes-2/../notes/apple.md"):
-            assert await reader.read_error(uri) == (NOT_FOUND[mode], f"Resource not found: {uri}")
+            assert await reader.read_error(uri) == (NOT_FOUND["auto"], f"Resource not found: {uri}")
 
-    run_conversation(mode, conversation, *folders)
+    run_conversation("auto", conversation, *folders)
 
 
 def test_all_folders_are_searched_and_counted_together(folders: list[Path]) -> None:

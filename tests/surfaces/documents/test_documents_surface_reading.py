@@ -39,18 +39,18 @@ def test_the_type_is_the_one_that_is_listed(notes: Path) -> None:
     run_conversation("auto", conversation, notes)
 
 
-def test_a_section_is_what_stands_below_its_heading(notes: Path, mode: str) -> None:
+def test_a_section_is_what_stands_below_its_heading(notes: Path) -> None:
     async def conversation(reader: Reader) -> None:
         when = "## When\n\nIn late winter, before the buds open.\n\n"
         assert await reader.read("docs://guide/pruning.md#when") == when
         assert await reader.read("docs://guide/pruning.md#When") == when
         assert (await reader.read("docs://guide/grafting.html#whip-and-tongue")).startswith("## Whip and tongue")
         assert await reader.read_error("docs://guide/pruning.md#where") == (
-            NOT_FOUND[mode],
+            NOT_FOUND["auto"],
             "Resource not found: docs://guide/pruning.md#where",
         )
 
-    run_conversation(mode, conversation, notes)
+    run_conversation("auto", conversation, notes)
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
@@ -69,16 +69,16 @@ def test_lines_end_as_they_do_in_the_file(tmp_path: Path, end: str) -> None:
     run_conversation("auto", conversation, tmp_path)
 
 
-def test_a_document_is_read_as_it_is_now(notes: Path, mode: str) -> None:
+def test_a_document_is_read_as_it_is_now(notes: Path) -> None:
     async def conversation(reader: Reader) -> None:
         (notes / "memo.txt").write_text("Something else\n", encoding="utf-8")
         (notes / "new.md").write_text("# New\n", encoding="utf-8")
         assert await reader.read("docs://memo.txt") == "Something else\n"
         assert await reader.read("docs://new.md") == "# New\n"
         (notes / "memo.txt").unlink()
-        assert (await reader.read_error("docs://memo.txt"))[0] == NOT_FOUND[mode]
+        assert (await reader.read_error("docs://memo.txt"))[0] == NOT_FOUND["auto"]
 
-    run_conversation(mode, conversation, notes)
+    run_conversation("auto", conversation, notes)
 
 
 def test_a_long_document_is_not_cut(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_every_address_that_is_listed_can_be_read_whatever_the_name(tmp_path: Pa
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names are Unicode")
-def test_a_name_that_is_no_unicode_is_neither_listed_nor_read(tmp_path: Path, mode: str) -> None:
+def test_a_name_that_is_no_unicode_is_neither_listed_nor_read(tmp_path: Path) -> None:
     os.makedirs(os.fsencode(tmp_path / "odd"))
     with open(os.fsencode(tmp_path / "odd") + b"/caf\xe9.md", "wb") as file:
         file.write(b"# hunter2\n")
@@ -133,10 +133,10 @@ def test_a_name_that_is_no_unicode_is_neither_listed_nor_read(tmp_path: Path, mo
     async def conversation(reader: Reader) -> None:
         assert await reader.uris() == ["docs://fine.md"]
         code, message = await reader.read_error("docs://caf%E9.md")
-        assert code == NOT_FOUND[mode]
+        assert code == NOT_FOUND["auto"]
         assert message == "Resource not found: docs://caf%E9.md"
 
-    run_conversation(mode, conversation, tmp_path / "odd")
+    run_conversation("auto", conversation, tmp_path / "odd")
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.text())

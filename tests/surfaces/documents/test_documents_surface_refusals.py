@@ -85,26 +85,26 @@ FOREIGN = [
 ]  # fmt: skip
 
 
-def test_another_scheme_is_named_as_such(guarded: Path, mode: str) -> None:
+def test_another_scheme_is_named_as_such(guarded: Path) -> None:
     async def conversation(reader: Reader) -> None:
         for uri in FOREIGN:
-            assert await reader.read_error(uri) == (NOT_FOUND[mode], f"Unsupported URI scheme: {uri}")
+            assert await reader.read_error(uri) == (NOT_FOUND["auto"], f"Unsupported URI scheme: {uri}")
 
-    run_conversation(mode, conversation, guarded)
+    run_conversation("auto", conversation, guarded)
 
 
-def test_a_file_that_becomes_a_symlink_is_not_read_any_more(guarded: Path, mode: str) -> None:
+def test_a_file_that_becomes_a_symlink_is_not_read_any_more(guarded: Path) -> None:
     async def conversation(reader: Reader) -> None:
         assert "secateurs" in await reader.read("docs://memo.txt")
         (guarded / "memo.txt").unlink()
         (guarded / "memo.txt").symlink_to(guarded.parent / "secret.md")
-        assert (await reader.read_error("docs://memo.txt"))[0] == NOT_FOUND[mode]
+        assert (await reader.read_error("docs://memo.txt"))[0] == NOT_FOUND["auto"]
         text, found = await reader.search_with_text("secateurs ladder")
         assert "docs://memo.txt" not in text
         assert SECRET not in text
         assert SECRET not in str(found)
 
-    run_conversation(mode, conversation, guarded)
+    run_conversation("auto", conversation, guarded)
 
 
 def test_a_folder_that_is_gone_is_an_error_and_no_empty_list(notes: Path) -> None:

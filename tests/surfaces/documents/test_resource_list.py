@@ -58,11 +58,11 @@ def test_a_resource_is_listed_with_its_metadata_and_nothing_of_its_content(notes
     run_conversation(mode, conversation, notes)
 
 
-def test_the_list_is_the_same_without_an_index(unindexed: Path, mode: str) -> None:
+def test_the_list_is_the_same_without_an_index(unindexed: Path) -> None:
     async def conversation(reader: Reader) -> None:
         assert await reader.uris() == LISTED
 
-    run_conversation(mode, conversation, unindexed)
+    run_conversation("auto", conversation, unindexed)
 
 
 def _many(folder: Path) -> Path:

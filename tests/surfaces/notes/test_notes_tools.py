@@ -1,4 +1,4 @@
-"""The tools of named indexes, called in both revisions of the protocol."""
+"""The tools of named indexes."""
 
 import subprocess
 import sys
@@ -105,11 +105,11 @@ def test_what_cannot_be_added_leaves_the_old_document_untouched() -> None:
     run_conversation("auto", conversation)
 
 
-def test_large_and_odd_things_that_are_allowed_work(mode: str) -> None:
+def test_large_and_odd_things_that_are_allowed_work() -> None:
     async def conversation(assistant: Assistant) -> None:
         words = [f"word{number}" for number in range(10_000)]
         text = " ".join(words)
-        size = 10 * 2**20 if mode == "auto" else 2**20  # the largest that is allowed
+        size = 2 * 2**20
         huge = (text + " ") * (size // (len(text) + 1))
         added = await assistant.call_tool("search_add_document", doc_id="huge", content=huge)
         assert added["token_count"] == 10_000 * (size // (len(text) + 1))
@@ -121,7 +121,7 @@ def test_large_and_odd_things_that_are_allowed_work(mode: str) -> None:
         assert (await assistant.call_tool("search_index", query=f'"{text}"'))["total_matches"] == 1
         assert (await assistant.call_tool("search_index", query="about", k=10_000))["total_matches"] == 7
 
-    run_conversation(mode, conversation)
+    run_conversation("auto", conversation)
 
 
 def test_indexes_are_listed_with_what_they_hold() -> None:

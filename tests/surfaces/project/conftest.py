@@ -1,4 +1,4 @@
-"""A project that is served, in both revisions of the protocol."""
+"""A project that is served."""
 
 from pathlib import Path
 
