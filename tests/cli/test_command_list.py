@@ -1,7 +1,6 @@
 """The commands: their output on stdout and stderr, and their exit codes."""
 
 import os
-import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -171,21 +170,6 @@ def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Run, root: Path) 
     assert (folder / "catalog.sqlite.bak").read_bytes().startswith(b"garbage")
     assert run("doctor", root).code == 0
     assert "set aside" in (folder / "logs" / "dowse.log").read_text(encoding="utf-8")
-
-
-def test_a_newer_index_is_refused_and_untouched(run: Run, root: Path) -> None:
-    run("index", root)
-    file = storage_layout.index_folder(root) / "catalog.sqlite"
-    with sqlite3.connect(file) as connection:
-        connection.execute("PRAGMA user_version = 99")
-    connection.close()
-    before = file.read_bytes()
-    for command in ("index", "doctor"):
-        ran = run(command, root)
-        assert ran.code == 3
-        assert "format 99" in ran.err
-        assert "Upgrade dowse" in ran.err
-    assert file.read_bytes() == before
 
 
 def test_a_huge_project_needs_a_yes(run: Run, root: Path, storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:

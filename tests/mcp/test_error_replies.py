@@ -107,13 +107,6 @@ def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path) -> None:
     assert list(storage_layout.index_folder(indexed).glob("*.bak*"))
 
 
-def test_create_index_mends_a_corrupt_index(indexed: Path) -> None:
-    damage(indexed)
-    reply = call_tool("auto", "create_index", indexed)
-    assert (reply["status"], reply["filesIndexed"]) == ("success", len(INDEXED))
-    assert ".bak" in reply["warnings"][0]
-
-
 def test_index_too_new(indexed: Path) -> None:
     with sqlite3.connect(storage_layout.index_folder(indexed) / "catalog.sqlite") as connection:
         connection.execute("PRAGMA user_version = 999")

@@ -1,6 +1,5 @@
 """The ten tools: their effects, replies and annotations."""
 
-import os
 import threading
 from functools import partial
 from pathlib import Path
@@ -285,23 +284,6 @@ def test_many_calls_at_once_are_all_answered(indexed: Path) -> None:
                 tasks.start_soon(partial(assistant.call_tool, tool, **arguments))
 
     run_conversation("auto", conversation, indexed)
-
-
-def test_a_project_whose_folder_has_no_unicode_name_is_served(tmp_path: Path) -> None:
-    root = tmp_path / os.fsdecode(b"caf\xe9")
-    try:
-        write_tree(root, {"src/apple.py": "def peel_apple(): ...\n"})
-    except OSError:
-        pytest.skip("this file system does not take the name")
-
-    async def conversation(assistant: Assistant) -> None:
-        assert (await assistant.call_tool("create_index"))["filesIndexed"] == 1
-        assert (await assistant.call_tool("get_index_status"))["projectPath"].endswith("caf?")
-        assert (await assistant.call_tool("search_code", query="peel"))["results"][0]["path"] == "src/apple.py"
-        assert (await assistant.call_tool("list_projects"))["totalProjects"] == 1
-        assert (await assistant.call_tool("delete_index", confirm=True))["status"] == "success"
-
-    run_conversation("auto", conversation, root)
 
 
 def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
