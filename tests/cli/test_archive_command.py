@@ -63,6 +63,7 @@ def test_folders_and_the_database_may_be_named(capsys: pytest.CaptureFixture[str
     assert answer(capsys, "index", *folders, "--db", "other/x.db")["documents"] == 3
     assert Path("other/x.db").is_file()
     assert answer(capsys, "search", "gradient", "--db", "other/x.db")["results"]
+    assert "not archived" not in run_and_capture(capsys, "most-cited", "--db", "other/x.db")[0]
     _, err = run_and_capture(capsys, "index", "nothing-here", code=2)
     assert "is not a folder" in err
 

@@ -122,6 +122,11 @@ def test_a_shell_completes_paths_itself(run: Run, monkeypatch: pytest.MonkeyPatc
     assert ask(run, monkeypatch, line) == [(kind, "", "_")]
 
 
+def test_a_request_that_no_script_of_ours_makes_is_ignored(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_DOWSE_COMPLETE", "nonsense_source")
+    assert (run("status").code, run("status").out) == (0, "")
+
+
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_shell_has_a_script(run: Run, shell: str) -> None:
     script = run("completions", shell).out

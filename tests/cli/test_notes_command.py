@@ -39,10 +39,10 @@ def test_an_import_from_stdin_is_checked_to_its_end_before_anything_is_added(
 ) -> None:
     good = "".join(f'{{"doc_id": "n{number}", "content": "note"}}\n' for number in range(5)).encode()
     monkeypatch.setattr(notes_command, "BATCH_DOCUMENTS", 2)
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(good + b"\xff\n")))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(good + b"\n\xff\n")))
     ran = run("notes", "import", ideas)
     assert ran.code == 2
-    assert "Nothing was added: line 6:" in ran.err
+    assert "Nothing was added: line 7:" in ran.err
     assert run("notes", "show", ideas, "n0").code == 1
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf" + good)))
     assert run("notes", "import", ideas).out == f"{ideas}: 5 added, 0 replaced\n"

@@ -104,6 +104,12 @@ def test_no_to_the_size_question_is_an_answer_and_not_an_interrupt(root: Path, s
     assert not (storage_layout.index_folder(root) / "catalog.sqlite").exists()
 
 
+def test_an_end_of_input_is_no_yes(root: Path, storage: Path) -> None:
+    write_tree(storage, {"config.json": '{"maxFiles": 2}'})
+    screen = in_terminal("index", root, typed="\x04")
+    assert (screen.code, "Cancelled" in screen.raw) == (1, True)
+
+
 def test_yes_to_the_size_question_indexes(root: Path, storage: Path) -> None:
     write_tree(storage, {"config.json": '{"maxFiles": 2}'})
     screen = in_terminal("index", root, typed="y\n")

@@ -30,7 +30,7 @@ def project_commands(place: Place) -> str:
     """Record the commands about a project, before it is indexed and after."""
     shell = Commands(place)
     for words in ("status", "status --json", "doctor", "doctor --json", "projects", "projects --json", "forget .",
-                  "why src/cart.py", "why src/cart.py --json", "why cart src/cart.py"):  # fmt: skip
+                  "why src/cart.py", "why src/cart.py --json", "why cart src/cart.py", "why src/cart.py cart"):  # fmt: skip
         shell.run(*words.split(), cwd="shop")
     shell.run("index", cwd="shop")
     for words in ("index", "index --json", "status", "status --json", "projects", "projects --json",
@@ -75,7 +75,8 @@ def search_commands(place: Place) -> str:
         ["cart", "--budget", "40", "--json"], ["TOKEN"], ["TOKEN", "--json"], ["previous instructions"],
         ["previous instructions", "--json"], ["cart", "--mode", "lexical"], ["cart", "--mode", "vector"],
         ["cart", "--mode", "vector", "--json"], ["cart", "--alpha", "0.5"], ["zzzqqq"], ["zzzqqq", "--json"], ["never-shown"],
-        ["--exact", "cents"], ["--exact", "cents", "--json", "--limit", "3"], ["--exact", "cents", "--offset", "8"],
+        ["--exact", "cents"], ["--exact", "cents", "--json", "--limit", "3"], ["--exact", "cents", "--limit", "1"],
+        ["--exact", "cents", "--offset", "8"],
         ["--exact", "TOKEN"], ["--exact", "zzzqqq"], ["--exact", "zzzqqq", "--json"], ["--exact", "never-shown"],
         ["--regex", r"def \w+_cents"], ["--regex", r"def \w+_cents", "--json"], ["--regex", "("], ["--regex", "(", "--json"],
         ["--regex", "cart", "--path", "docs/*", "--docs"], ["cart", "--path", "[a"], ["cart", "--language", "klingon"],
@@ -95,7 +96,8 @@ def document_commands(place: Place) -> str:
         ["search", "till", "handbook"], ["search", "till", "handbook", "--json"],
         ["search", "glossary", "handbook", "--in", "title"], ["search", "scales", "handbook", "--type", "md", "--limit", "1"],
         ["search", "instructions", "handbook", "--json"], ["search", "zzzqqq", "handbook"],
-        ["search", "zzzqqq", "handbook", "--json"], ["search", "till", "handbook", "--type", "exe"],
+        ["search", "zzzqqq", "handbook", "--json"], ["search", "till", "handbook", "--type", "exe"], ["search", "glosary", "handbook"],
+        ["search", "till +zeppelin", "handbook"], ["search", " ", "handbook"],
         ["read", "guide/install.md", "handbook"], ["read", "guide/install.md#steps", "handbook"],
         ["read", "docs://hours.html", "handbook"], ["read", "history.rst", "handbook", "--json"],
         ["read", "sales.ipynb", "handbook"], ["read", "note.txt", "handbook", "--section", "nothing"],
@@ -140,7 +142,7 @@ def archive_commands(place: Place) -> str:
         ["most-cited"], ["most-cited", "--json"], ["broken"], ["broken", "--json"],
         ["graph", "Plums", "--format", "json"], ["graph", "--format", "graphml", "-o", "x.xml"],
         ["graph", "plums", "--format", "html", "-o", "x.html"], ["graph", "zzzqqq", "--format", "json"], ["export"],
-        ["export", "plums"], ["export", "Pears", "--format", "json"], ["export", "zzzqqq"],
+        ["export", "plums"], ["export", "plums of the market"], ["export", "Pears", "--format", "json"], ["export", "zzzqqq"],
         ["search", "plums", "--db", "nowhere.db"], ["search", "plums", "--limit", "0"],
     ):  # fmt: skip
         shell.run("archive", *words)
@@ -167,7 +169,7 @@ def note_commands(place: Place) -> str:
         ["search", "ideas", "zzzqqq", "--json"], ["search", "nothing", "x"], ["search", "nothing", "x", "--json"],
         ["show", "ideas"], ["show", "ideas", "--json"], ["show", "ideas", "rates"], ["show", "ideas", "rates", "--json"],
         ["show", "ideas", "nothing"], ["show", "nothing"], ["export", "ideas"], ["export", "ideas", "out.jsonl", "--json"],
-        ["export", "nothing"], ["remove", "ideas", "new", "missing"], ["remove", "ideas", "json", "--json"], ["remove", "ideas"],
+        ["export", "nothing"], ["remove", "ideas", "new", "missing"], ["remove", "ideas", "json", "--json"], ["remove", "ideas", "new"], ["remove", "ideas"],
         ["remove", "other", "--yes"], ["remove", "made", "--yes", "--json"], ["remove", "other", "--yes"], ["list"],
         ["list", "--json"],
     ):  # fmt: skip

@@ -202,7 +202,7 @@ SITE_CALLS: dict[str, list[dict[str, Any]]] = {
         {"query": "pears", "limit": 26},
     ],
     "get_article": [
-        {"url": "/about"}, {"url": "https://fruit.example/posts/peeling-apples/#top"}, {"url": "/"}, {"url": "/nothing"},
+        {"url": "/about"}, {"url": "/abuot"}, {"url": "https://fruit.example/posts/peeling-apples/#top"}, {"url": "/"}, {"url": "/nothing"},
         {"url": "/posts/storing-pears", "offset": 6000}, {"url": "/posts/storing-pears", "offset": 99999}, {"url": "https://other.example/about"},
     ],
     "get_index_info": [{}],

@@ -64,6 +64,12 @@ def test_a_home_that_is_named_is_served(storage: Path) -> None:
 # Clients that cannot ask the user
 
 
+def test_a_folder_that_is_never_read_is_not_detected(tmp_path: Path) -> None:
+    start = write_tree(tmp_path, {".git/config": "", ".git/hooks/x": ""}) / ".git" / "hooks"
+    (start.parent / "package.json").write_text("{}", encoding="utf-8")
+    assert expect_error("auto", "create_index", start=start)["code"] == "PROJECT_NOT_DETECTED"
+
+
 def test_without_a_marker_the_folder_itself_is_taken_and_every_reply_says_so(plain: Path, mode: str) -> None:
     index(plain)
 

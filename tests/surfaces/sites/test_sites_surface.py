@@ -179,6 +179,18 @@ def test_a_prefix_that_names_no_tool_is_refused_unless_another_name_is_given(tmp
     run_conversation(conversation, f"blog={file}")
 
 
+def test_an_index_that_cannot_be_served_says_why(tmp_path: Path) -> None:
+    file = write_index(tmp_path / "i.json", {"url": "/a"})
+    with pytest.raises(DowseError, match=r"i.json cannot be served. pages.0.title: it is missing"):
+        open_sites([str(file)])
+    with pytest.raises(DowseError, match="does not exist"):
+        open_sites([str(tmp_path / "none.json")])
+    with pytest.raises(DowseError, match="is a folder"):
+        open_sites([str(tmp_path)])
+    with pytest.raises(DowseError, match="an https:// or s3:// address"):
+        open_sites(["http://example.com/index.json"])
+
+
 def test_small_faults_do_not_keep_a_site_from_being_served(tmp_path: Path) -> None:
     pages: list[dict[str, Any]] = [
         {"url": "about/", "title": "About", "body": None, "topics": None},
