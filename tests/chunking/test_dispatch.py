@@ -2,13 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.chunking import MAX_CHUNKS, VERSION, chunk
+from dowse.chunking import MAX_CHUNKS, chunk
 from dowse.types import Kind
 from tests.chunking.passages import assert_exact, assert_nothing_lost, texts
-
-
-def test_the_version_is_a_number_to_compare() -> None:
-    assert isinstance(VERSION, int)
 
 
 @given(texts, st.sampled_from(["text", "klingon", ""]), st.sampled_from(["code", "docs"]))

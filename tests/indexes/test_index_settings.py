@@ -2,15 +2,13 @@
 
 import hashlib
 import json
-import stat
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dowse.store import storage_layout
-from tests.sample_data import index, write_tree
+from tests.sample_data import write_tree
 from tests.surfaces.project.conftest import FRUIT, INDEXED
 from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
 
@@ -152,13 +150,6 @@ def test_the_index_is_where_the_hash_of_its_path_says(root: Path, index_folder: 
     assert index_folder == storage / "indexes" / hashlib.sha256(str(root).encode()).hexdigest()[:32]
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="needs the permissions of POSIX")
-def test_only_the_user_may_look_into_an_index(index_folder: Path, storage: Path) -> None:
-    assert [stat.S_IMODE(folder.stat().st_mode) for folder in (storage, index_folder.parent, index_folder)] == [
-        0o700
-    ] * 3
-
-
 def test_the_settings_are_written_with_their_explanations(index_folder: Path) -> None:
     config = read(index_folder / "config.json")
     assert config["_availableOptions"].keys() < INVALID.keys()
@@ -200,8 +191,3 @@ def test_a_folder_with_the_short_name_of_older_indexes_is_used(root: Path, stora
 
 def test_what_happened_is_in_the_log(index_folder: Path) -> None:
     assert "added" in "".join(file.read_text(encoding="utf-8") for file in (index_folder / "logs").iterdir())
-
-
-def test_an_index_made_by_the_command_line_is_the_same_one(root: Path) -> None:
-    index(root)
-    assert call_tool("auto", "get_index_status", root)["status"] == "ready"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.outlines import Heading, Outline, Section, make_slug
+from dowse.reading.outlines import Outline, Section, make_slug
 
 
 def find_section(text: str, anchor: str) -> Section | None:
@@ -303,7 +303,3 @@ def test_sections_of_the_outermost_headings_cover_all_below_the_first(shape: lis
             ends.append(section.end_line)
             highest = heading.level
     assert ends[-1] == len(text.splitlines())
-
-
-def test_a_heading_is_a_value() -> None:
-    assert Outline("# A").headings == (Heading(1, "A", 1, "a"),)

@@ -62,11 +62,6 @@ def test_the_first_hit_is_that_of_an_index(project: ProjectIndex, query: str) ->
     assert found.hits[0].is_direct
 
 
-@pytest.mark.parametrize("query", ["zebra", "+zebra cookie", '"needle the"', "-cookie -redirect -café"])
-def test_nothing_is_found_where_nothing_matches(project: ProjectIndex, query: str) -> None:
-    assert ask(project, query).hits == ()
-
-
 def test_required_and_excluded_words_hold(project: ProjectIndex) -> None:
     assert {hit.path for hit in ask(project, "cookie -test").hits} == {"src/cookies.py", "docs/guide.md"}
     assert {hit.path for hit in ask(project, "redirect +login").hits} == {"src/sessions.py"}

@@ -10,7 +10,7 @@ import pytest
 
 from tests.end_to_end.other_clients.sample_server import FILES, write_sample_server
 from tests.end_to_end.other_clients.typescript_client import CALLS, CLIENTS, Client, Transcript, run_client
-from tests.mcp.stdio.stdio_client import NEWER, OLDER, is_alive, wait_until
+from tests.mcp.stdio.stdio_client import is_alive, wait_until
 
 CONFIRMED = {
     "create": "Index 5 files of fruit?",
@@ -158,7 +158,3 @@ def test_the_server_ends_with_its_client(recorded: Conversation) -> None:
     process = recorded.transcript["pid"]
     assert recorded.is_over_http == (process is None)
     wait_until(lambda: process is None or not is_alive(process))
-
-
-def test_the_clients_that_are_tested_speak_both_revisions() -> None:
-    assert {client.revision for client in CLIENTS} == {OLDER, NEWER}

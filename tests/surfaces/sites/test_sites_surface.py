@@ -49,7 +49,6 @@ def test_a_site_has_three_tools(file: Path, mode: str) -> None:
     run_conversation(conversation, file, mode=mode)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_a_search_tells_all_that_is_known_of_a_page(file: Path) -> None:
     async def conversation(reader: Reader) -> None:
         content, text = await reader.call_tool("search_fruit", query="peel apple", limit=1)
