@@ -20,7 +20,8 @@ from tests.forking import forking
 from tests.grammar_files import unpack_grammars
 from tests.s3_server import s3_environment, s3_server
 
-settings.register_profile("dowse", deadline=None)  # a busy machine is not a failure
+_EXAMPLES = 100 if os.environ.get("SOAK") else 50
+settings.register_profile("dowse", deadline=None, max_examples=_EXAMPLES)  # a busy machine is not a failure
 settings.load_profile("dowse")
 
 _MEMORY = Path("/dev/shm")

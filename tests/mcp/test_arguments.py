@@ -100,7 +100,7 @@ def values(schema: Schema) -> st.SearchStrategy[Any]:
 
 
 @given(data=st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_the_check_accepts_what_the_published_schema_accepts(tools: list[Tool], data: st.DataObject) -> None:
     """Two exceptions: null counts as absent, and text of white space alone counts as empty."""
     tool = data.draw(st.sampled_from(tools), label="tool")

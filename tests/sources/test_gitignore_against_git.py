@@ -67,7 +67,7 @@ def clear(folder: Path) -> None:
             shutil.rmtree(item) if item.is_dir() else item.unlink()
 
 
-@examples(100, many=3000, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(50, many=3000, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     tree=trees, ignores=st.lists(st.tuples(st.integers(0, 99), ignore_files), min_size=1, max_size=3), exclude=patterns
 )

@@ -47,7 +47,7 @@ def plant(folder: Path, tree: Tree) -> None:
             path.symlink_to("..")
 
 
-@examples(60, many=1500, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(30, many=1500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     tree=trees,
     git_rules=ignore_files,
