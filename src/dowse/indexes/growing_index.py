@@ -12,10 +12,10 @@ from dowse.parsing.document_parsing import parse
 from dowse.protocols import Searchable
 from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex, read_directly
+from dowse.searching.kept_files import KeptFiles
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import ALL_INDEXED, SearchedFiles, SearchOptions
 from dowse.sources.document_types import is_binary_document, shared_language
-from dowse.sources.project_files import ProjectFiles
 from dowse.types import KINDS, Coverage, Entry, FileContent, Reading, Verdict, View
 
 MAX_WALKED_FILES = 20_000
@@ -52,15 +52,16 @@ def search_growing_index(
     has_words = _has_words(index)
     if has_words and sum(index.store.totals(kind).documents for kind in KINDS) > MAX_WALKED_FILES:
         return ask(None), ALL_INDEXED
-    source = index.source
     unsearchable, missing = _missing_files(index) if has_words else (frozenset[str](), _all_files(index))
     if not missing and has_words:
+        index.forget_files()
         return ask(None), SearchedFiles(indexed=len(index.store.paths()))
     chosen = _chosen(missing, options)
     readable = [entry for entry in chosen if not is_binary_document(entry.path)]
+    kept = index.kept_files()
     files = DirectIndex(
-        readable, lambda entry: _read(source, index.view, entry, options), query, _reader(index),
-        has_titles=index.view is View.DOCUMENTS,
+        readable, lambda entry: _read(kept, index.view, entry, options), query, _reader(index),
+        kept=kept, has_titles=index.view is View.DOCUMENTS,
     )  # fmt: skip
     files.read_files(DIRECT_SECONDS)
     answer, searched = _search_directly(index if has_words else None, files, unsearchable, ask)
@@ -72,6 +73,7 @@ def search_growing_index(
         if time.monotonic() > deadline:
             return answer, searched
         time.sleep(POLL_SECONDS)
+    index.forget_files()
     return (ask(None), ALL_INDEXED) if index.is_ready() else (answer, searched)
 
 
@@ -133,8 +135,8 @@ def _chosen(files: Sequence[Entry], options: SearchOptions) -> list[Entry]:
     ]
 
 
-def _read(source: ProjectFiles, view: View, entry: Entry, options: SearchOptions) -> Sequence[FileContent] | Verdict:
-    read = source.read(entry)
+def _read(kept: KeptFiles, view: View, entry: Entry, options: SearchOptions) -> Sequence[FileContent] | Verdict:
+    read = kept.read(entry)
     if isinstance(read, Verdict):
         return read
     language = options.language.lower() if options.language else None

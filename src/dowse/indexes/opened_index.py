@@ -5,7 +5,7 @@ import copy
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
 from dowse.freshness.indexer import text_reader
@@ -20,6 +20,9 @@ from dowse.store.local import LocalStore
 from dowse.store.storage_layout import index_folder
 from dowse.types import StoredDocument, View
 
+if TYPE_CHECKING:
+    from dowse.searching.kept_files import KeptFiles
+
 __all__ = ["OpenedIndex", "index_folder", "make_source"]
 
 
@@ -30,6 +33,7 @@ class _SharedParts:
     source: ProjectFiles
     store: LocalStore | None = None
     refusal: NotWritable | None = None
+    kept_files: "KeptFiles | None" = None
 
 
 class OpenedIndex:
@@ -105,7 +109,20 @@ class OpenedIndex:
     def _files_of(self, views: View) -> ProjectFiles:
         if self._shared.source.views is not views:
             self._shared.source = make_source(self.root, self.settings, views)
+            self.forget_files()
         return self._shared.source
+
+    def kept_files(self) -> "KeptFiles":
+        """Return the files that searches read while the index lacks them."""
+        from dowse.searching.kept_files import KeptFiles  # most searches do not need it
+
+        source = self.source
+        self._shared.kept_files = self._shared.kept_files or KeptFiles(source.read)
+        return self._shared.kept_files
+
+    def forget_files(self) -> None:
+        """Release the memory of the files that searches read."""
+        self._shared.kept_files = None
 
     def settings_stamp(self) -> tuple[int, ...]:
         """Return a fingerprint of the settings files."""
@@ -140,6 +157,7 @@ class OpenedIndex:
 
     def close(self) -> None:
         """Close the store and its files."""
+        self.forget_files()
         if self._shared.store is not None:
             self._shared.store.close()
             self._shared.store = None

@@ -9,19 +9,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from heapq import nlargest
-from itertools import islice
 from math import exp
 from typing import Literal
 
-from dowse.chunking import MAX_CHUNKS
-from dowse.chunking.spans import Text, make_chunks
-from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, split_text
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import MAX_TERMS
-from dowse.searching.file_counts import CountedFile, FileCounts, ReadFile
+from dowse.searching.file_counts import CountedFile, FileCounts
+from dowse.searching.kept_files import CutFile, KeptFiles, ReadFile, ReadText
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.written_symbols import defined_names, find_title, heading_in
+from dowse.searching.written_symbols import find_title
 from dowse.store.catalog_rows import text_hash
 from dowse.store.lexical_entries import LexicalDocument
 from dowse.store.lexical_follower import without_title
@@ -34,14 +31,12 @@ from dowse.types import (
     Entry,
     Field,
     FileContent,
-    Kind,
     MatchedDocuments,
     OtherChunks,
     Reading,
     Scored,
     StoredChunk,
     StoredDocument,
-    Symbol,
     TextQuery,
     Verdict,
 )
@@ -55,14 +50,8 @@ of 0.827 on its project with the longest files."""
 _PATH_FIELDS: tuple[Literal["path"], Literal["stem"]] = ("path", "stem")
 _SATURATION = 1.2
 """How fast further occurrences of a word count less, as in BM25."""
-_LINE_CHARACTERS = 300
-"""The length of a line in which a definition is looked for."""
 _CHANGED_ENDINGS = "iey"
 """A stem may end with a letter that a form of the word does not have: `queri` and `query`."""
-
-
-ReadText = Callable[[FileContent], Reading | None]
-"""Returns the text of a file, or None if that would take too long."""
 
 
 class DirectIndex:
@@ -76,8 +65,9 @@ class DirectIndex:
         entries: Iterable[Entry],
         read: ReadFile,
         query: SearchQuery,
-        read_text: "ReadText | None" = None,
+        read_text: ReadText | None = None,
         *,
+        kept: KeptFiles | None = None,
         has_titles: bool = False,
     ) -> None:
         required = (*query.must, *(word for phrase in query.phrases for word in phrase.split()))
@@ -87,6 +77,7 @@ class DirectIndex:
         self._required = {_letters_of(term) for word in required for term in terms_of(word)}
         letters = list(dict.fromkeys((*self._parts.values(), *self._wholes.values(), *self._required)))
         self._read_text, self._has_titles = read_text or read_directly, has_titles
+        self._kept = kept or KeptFiles(read)
         self._read, self._counts = read, FileCounts(entries, read, letters, self._parts, names)
         self._chunk_count = 0
         self._frequencies: dict[tuple[Field, str], int] = {}
@@ -250,29 +241,28 @@ class DirectIndex:
 
     def _analyze(self, files: Mapping[int, CountedFile], rarities: Mapping[str, float]) -> Iterator[LexicalDocument]:
         """Cut files into chunks; yield them with the most promising of these."""
-        waiting: list[tuple[float, int, Chunk]] = []
-        texts: dict[int, Reading] = {}
+        waiting: list[tuple[float, int, int]] = []
+        cut: dict[int, CutFile] = {}
         for number, file in files.items():
             read = self._read(file.entry)
             content = None if isinstance(read, Verdict) or not read else read[0]
-            reading = self._read_text(content) if content else None
-            chunks = list(_cut(reading.text, content.kind)) if content and reading else []
-            if not content or not reading or not chunks:  # an empty file has nothing to show
+            found = self._kept.cut(content, self._read_text) if content else None
+            if not content or not found or not found.chunks:  # an empty file has nothing to show
                 continue
-            self._documents[-number], texts[number] = _make_document(-number, content, reading, len(chunks)), reading
-            if not reading.is_verbatim:
-                self._converted[-number] = reading.text
-            for chunk in chunks:
+            cut[number] = found
+            self._documents[-number] = _make_document(-number, content, found)
+            if not found.reading.is_verbatim:
+                self._converted[-number] = found.reading.text
+            for at, chunk in enumerate(found.chunks):
                 weight = _weight_of(self._parts, rarities, chunk.text.lower().encode().count)
-                waiting.append((weight, number, chunk))
-        waiting.sort(key=lambda one: (-one[0], one[1], one[2].start_byte))
+                waiting.append((-weight, number, at))
         chosen: dict[int, list[StoredChunk]] = {}
-        for at, (_, number, chunk) in enumerate(waiting, 1):
-            if at <= ANALYZED_CHUNKS or number not in chosen:
-                self._stored[-at] = _make_chunk(-at, -number, chunk, self._documents[-number].kind)
-                chosen.setdefault(number, []).append(self._stored[-at])
+        for rank, (_, number, at) in enumerate(sorted(waiting), 1):
+            if rank <= ANALYZED_CHUNKS or number not in chosen:
+                self._stored[-rank] = _make_chunk(-rank, -number, cut[number].named_chunk(at))
+                chosen.setdefault(number, []).append(self._stored[-rank])
         for number, stored in chosen.items():
-            yield self._lexical_document(number, stored, texts[number])
+            yield self._lexical_document(number, stored, cut[number].reading)
 
     def _lexical_document(self, number: int, chunks: Sequence[StoredChunk], reading: Reading) -> LexicalDocument:
         data, document = reading.text.encode(), self._documents[-number]
@@ -334,29 +324,17 @@ def _chunk_frequencies(files: Iterable[CountedFile], letters: Mapping[str, bytes
     return {term: round(frequency) for term, frequency in frequencies.items()}
 
 
-def _cut(text: str, kind: Kind) -> Iterator[Chunk]:
-    spans = split_text(text, DOCS_SIZE if kind == "docs" else CODE_SIZE)
-    return islice(make_chunks(Text(text), spans), MAX_CHUNKS)
-
-
-def _make_document(document_id: int, content: FileContent, reading: Reading, chunks: int) -> StoredDocument:
+def _make_document(document_id: int, content: FileContent, cut: CutFile) -> StoredDocument:
+    reading = cut.reading
     return StoredDocument(
         document_id, content.path, content.kind, content.language, reading.title, reading.description, reading.tags,
         content.stat, 0, content.content_hash, reading.encoding, reading.text_start, reading.is_verbatim,
-        is_truncated=False, chunk_count=chunks, recipe="", views=content.views,
+        is_truncated=False, chunk_count=len(cut.chunks), recipe="", views=content.views,
     )  # fmt: skip
 
 
-def _make_chunk(chunk_id: int, document_id: int, chunk: Chunk, kind: Kind) -> StoredChunk:
-    """Return a chunk with the names that its lines seem to define, or its first heading."""
-    lines = chunk.text.split("\n")
-    symbols = [
-        Symbol(name, "definition", number)
-        for number, line in enumerate(lines if kind == "code" else (), chunk.start_line)
-        for name in defined_names(line[:_LINE_CHARACTERS])
-    ]
-    headings = [heading for line in lines if (heading := heading_in(line))] if kind == "docs" else []
+def _make_chunk(chunk_id: int, document_id: int, chunk: Chunk) -> StoredChunk:
     return StoredChunk(
         chunk_id, document_id, -chunk_id, chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.end_line,
-        text_hash(chunk.text.encode()), tuple(symbols), tuple(headings[:1]),
+        text_hash(chunk.text.encode()), chunk.symbols, chunk.headings,
     )  # fmt: skip
