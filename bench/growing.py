@@ -1,7 +1,7 @@
 """`python -m bench.growing --eval EVAL --code-search DIR`: measure the answers at every moment of an index's life.
 
-Judged questions are asked while a first build stands still at each tenth, after a kill at these points, and while many
-files have just changed; `find_text` is compared with the lines of the files.
+Judged questions are asked while a first build stands still at each tenth, after a kill at these points, while many
+files have just changed, and while the model encodes; `find_text` is compared with `git grep`.
 """
 
 import argparse
@@ -10,75 +10,26 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from itertools import chain
 from pathlib import Path
-from statistics import mean, quantiles
-from typing import Any
+from statistics import mean
 
 import anyio
 from mcp.client.stdio import StdioServerParameters
 
 from bench import program, quality
-from bench.quality import Judged
+from bench.moment import COLUMNS, Corpus, Round, ask_all, ask_commands
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
-from dowse.types import Entry
 from mcp import Client
 
 MARKER = "bench growing"
-PROJECTS = ("abseil-cpp", "laravel-framework", "curl")
-TENTHS = tuple(range(1, 11))
+PROJECTS = ("abseil-cpp", "laravel-framework", "commons-lang")
+KINDS = ("building", "killed", "commands", "changed", "encoding")
+TENTHS = tuple(range(11))
 CHANGED_SHARE = 0.4
-TEXTS = 12
-"""Texts that are compared with the lines of the files at each point."""
-
-
-@dataclass(slots=True)
-class Round:
-    """The answers at one moment."""
-
-    ndcg: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-    false_words: int = 0
-    """Words that are called not found although a file has them."""
-    false_coverage: int = 0
-    """Answers whose counts are not those of the files."""
-    compared: int = 0
-    differences: int = 0
-    """Texts whose number of lines is not that of the files."""
-
-    def row(self, name: str, best: float) -> Row:
-        """Return the row of a table; `best` is the nDCG of the finished index."""
-        p95 = quantiles(self.seconds, n=20)[-1] if len(self.seconds) > 1 else self.seconds[0]
-        return (
-            name, f"{mean(self.ndcg):.3f}", f"{mean(self.ndcg) / best:.2f}", f"{p95:.2f}", str(self.false_words),
-            str(self.false_coverage), f"{self.differences} of {self.compared}",
-        )  # fmt: skip
-
-
-class Corpus:
-    """A project, its questions, and the words of its files."""
-
-    def __init__(self, root: Path, questions: Sequence[Judged]) -> None:
-        self.root, self.questions = root, questions
-        self.texts: dict[str, str] = {}
-        self.read()
-
-    def read(self) -> None:
-        """Read all files that the policy allows."""
-        source = ProjectIndex(self.root).source
-        entries = [entry.path for entry in source.entries() if isinstance(entry, Entry)]
-        self.texts = {path: (self.root / path).read_text(encoding="utf-8", errors="replace") for path in entries}
-        self._lower = "\n".join(self.texts.values()).lower()
-
-    def has_word(self, word: str) -> bool:
-        return word.lower() in self._lower
-
-    def count(self, text: str) -> int:
-        return sum(one.count(text) for one in self.texts.values())
 
 
 def main() -> int:
@@ -93,9 +44,10 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m bench.growing", description=__doc__)
     parser.add_argument("--eval", type=Path, required=True, metavar="EVAL", help="a folder with code-search/")
     parser.add_argument("--code-search", type=Path, required=True, metavar="DIR", help="its corpora, laid out")
-    parser.add_argument("--project", action="append", default=[], help=f"default: {', '.join(PROJECTS)}")
-    parser.add_argument("--tenths", type=int, action="append", default=[], help="default: all")
-    parser.add_argument("--kind", action="append", default=[], choices=("building", "killed", "changed"))
+    parser.add_argument("--project", nargs="+", default=PROJECTS, help=f"default: {', '.join(PROJECTS)}")
+    parser.add_argument("--tenths", type=int, nargs="+", default=TENTHS, help="the points of a build (default: all)")
+    parser.add_argument("--kind", nargs="+", default=KINDS, choices=KINDS, help="the moments (default: all)")
+    parser.add_argument("--questions", type=int, metavar="N", help="ask only about N of each project's questions")
     program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
@@ -103,52 +55,75 @@ def _options() -> argparse.Namespace:
 def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     judged = quality.code_search(options.eval / "code-search")
     tables = []
-    for name in options.project or PROJECTS:
+    for name in options.project:
         root = work / name
         shutil.copytree(options.code_search / name, root)
-        corpus = Corpus(root, [one for one in judged if one.corpus == name])
+        _home(work)
+        questions = [one for one in judged if one.corpus == name]
+        corpus = Corpus(root, questions[:: max(1, len(questions) // (options.questions or len(questions)))])
         tables.append(anyio.run(_measure, corpus, options, work))
     return tables
 
 
 async def _measure(corpus: Corpus, options: argparse.Namespace, work: Path) -> Table:
-    rows: list[Row] = [("", "nDCG@10", "÷ finished", "p95 s", "false words", "false counts", "texts that differ")]
-    best = _finished(corpus, _home(work))
-    kinds, tenths = options.kind or ("building", "killed", "changed"), options.tenths or TENTHS
+    rows: list[Row] = [COLUMNS]
+    best = _finished(corpus)
 
     def show(name: str, found: Round) -> None:
         rows.append(found.row(name, best))
-        print(*rows[-1], sep="\t", file=sys.stderr, flush=True)
+        print(*rows[-1], f"load {os.getloadavg()[0]:.0f}", sep="\t", file=sys.stderr, flush=True)
 
-    if "building" in kinds:
+    if "building" in options.kind:
         _home(work)
-        async for tenth, found in _while_building(corpus, tenths):
-            show(f"building, {tenth}0 %", found)
-    for tenth in tenths if "killed" in kinds else ():
+        async for tenth, found in _while_building(corpus, options.tenths):
+            show(f"building, {tenth * 10} %", found)
+    for tenth in options.tenths if {"killed", "commands"}.intersection(options.kind) else ():
         _home(work)
         _run_build(corpus.root, kills_at=tenth)
+        killed = f"killed at {tenth * 10} %"
+        if "commands" in options.kind:
+            with _copied_home(work):
+                show(f"{killed}, commands", ask_commands(corpus))
+        if "killed" in options.kind:
+            async with _server(corpus.root) as client:
+                show(f"{killed}, first answers", await ask_all(client, corpus, moves=True))
+                show(f"{killed}, next answers", await ask_all(client, corpus, moves=True))
+    if "encoding" in options.kind:
+        _home(work)
+        _run_build(corpus.root)
         async with _server(corpus.root) as client:
-            show(f"killed at {tenth}0 %, first answers", await _ask_all(client, corpus))
-            show(f"killed at {tenth}0 %, next answers", await _ask_all(client, corpus))
-    if "changed" in kinds:
+            show("while the model encodes", await ask_all(client, corpus))
+    if "changed" in options.kind:
         _home(work)
         _run_build(corpus.root)
         async with _server(corpus.root) as client:
             await client.call_tool("search_code", {"query": "anything"})
             _change(corpus)
-            show("40 % changed, first answers", await _ask_all(client, corpus))
-            show("40 % changed, next answers", await _ask_all(client, corpus))
-    return Table(f"{corpus.root.name}: {len(corpus.texts):,} files, by words finished {best:.3f}", rows)
+            show("40 % changed, first answers", await ask_all(client, corpus, moves=True))
+            show("40 % changed, next answers", await ask_all(client, corpus, moves=True))
+    return Table(f"{corpus.root.name}: {len(corpus.words):,} files, by words finished {best:.3f}", rows)
 
 
-def _home(work: Path) -> Path:
+def _home(work: Path) -> None:
     home = work / "home"
     shutil.rmtree(home, ignore_errors=True)
     os.environ["DOWSE_HOME"] = str(home)
-    return home
 
 
-def _finished(corpus: Corpus, _home: Path) -> float:
+@contextmanager
+def _copied_home(work: Path) -> Iterator[None]:
+    """Let commands work in a copy of the indexes; what they leave running ends with it."""
+    before, copied = os.environ["DOWSE_HOME"], work / "copied"
+    shutil.copytree(before, copied, dirs_exist_ok=True)
+    os.environ["DOWSE_HOME"] = str(copied)
+    try:
+        yield
+    finally:
+        os.environ["DOWSE_HOME"] = before
+        shutil.rmtree(copied, ignore_errors=True)
+
+
+def _finished(corpus: Corpus) -> float:
     """Return the nDCG of the finished index by words."""
     project = quality.open_index(corpus.root)
     value = mean(quality.ndcg(quality.ranked_paths(project.store, one.text), one.answers) for one in corpus.questions)
@@ -164,22 +139,23 @@ async def _while_building(corpus: Corpus, tenths: Iterable[int]) -> AsyncIterato
     ) as build:  # fmt: skip
         if not build.stdin or not build.stdout:
             return
+        first = build.stdout.readline()  # before a server starts a build of its own
         async with _server(corpus.root) as client:
-            for line in build.stdout:
+            for line in chain([first], build.stdout):
                 if (tenth := int(line)) in tenths:
-                    yield tenth, await _ask_all(client, corpus)
+                    yield tenth, await ask_all(client, corpus)
                 build.stdin.write("on\n")
                 build.stdin.flush()
 
 
 def _run_build(root: Path, *, kills_at: int | None = None) -> None:
     program_line = [sys.executable, "-m", "bench.growing", "--build", str(root)]
-    subprocess.run([*program_line, str(kills_at or 0)], stdout=subprocess.DEVNULL, check=kills_at is None)
+    subprocess.run([*program_line, str(-1 if kills_at is None else kills_at)], check=kills_at is None)
 
 
 def _build(root: Path, kills_at: int | None) -> None:
     """Index a root; stand still at each tenth until a line comes, or die at one of them."""
-    reached = 0
+    reached = -1
 
     def progress(done: int, total: int) -> None:
         nonlocal reached
@@ -200,10 +176,10 @@ def _build(root: Path, kills_at: int | None) -> None:
 
 def _change(corpus: Corpus) -> None:
     """Add a line to 40 % of the files, as a checkout of another branch would."""
-    paths = sorted(corpus.texts)
+    paths = sorted(corpus.words)
     for path in paths[:: round(1 / CHANGED_SHARE)]:
-        file = corpus.root / path
-        file.write_text(file.read_text(encoding="utf-8", errors="replace") + "\n", encoding="utf-8")
+        with (corpus.root / path).open("a", encoding="utf-8") as file:
+            file.write("\n")
     corpus.read()
 
 
@@ -216,33 +192,6 @@ async def _server(root: Path) -> AsyncIterator[Client]:
     )
     async with Client(server) as client:
         yield client
-
-
-async def _ask_all(client: Client, corpus: Corpus) -> Round:
-    found = Round()
-    for question in corpus.questions:
-        reply, seconds = await _call(client, "search_code", {"query": question.text})
-        found.seconds.append(seconds)
-        found.ndcg.append(quality.ndcg([hit["path"] for hit in reply.get("results", ())], question.answers))
-        found.false_words += sum(map(corpus.has_word, reply.get("notFound", ())))
-        found.false_coverage += not _is_true(reply.get("coverage", {}), corpus)
-    for question in corpus.questions[:TEXTS]:
-        text = max(question.text.split(), key=len)
-        reply, _ = await _call(client, "find_text", {"text": text})
-        found.compared += 1
-        found.differences += reply.get("totalMatches") != corpus.count(text)
-    return found
-
-
-def _is_true(coverage: Mapping[str, Any], corpus: Corpus) -> bool:
-    searched = coverage.get("indexedFiles", 0) + coverage.get("searchedDirectly", 0)
-    return bool(searched == len(corpus.texts)) or not coverage.get("complete", True)
-
-
-async def _call(client: Client, tool: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], float]:
-    began = time.perf_counter()
-    result = await client.call_tool(tool, arguments)
-    return dict(result.structured_content or {}), time.perf_counter() - began
 
 
 if __name__ == "__main__":

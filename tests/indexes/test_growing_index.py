@@ -1,6 +1,7 @@
 """The first answers about a project: files that are not indexed yet are searched directly."""
 
 import contextlib
+import json
 import threading
 import time
 from collections.abc import Iterator
@@ -285,6 +286,18 @@ def test_an_exact_text_is_counted_in_every_file_while_the_index_grows(project: P
     assert {one.path.partition("/")[0] for one in only.found} == {"src"}
 
 
+def test_an_exact_text_is_not_looked_for_in_files_that_the_policy_refuses_by_their_content(
+    project: ProjectIndex,
+) -> None:
+    """A binary file with a text's name counted until the index had read it."""
+    (project.root / "src" / "blob.txt").write_bytes(b"apple\0apple\n")
+    with being_indexed(project):
+        found = find_all_now(project, ExactQuery("apple", SearchOptions(100), 10.0))[0]
+    project.update()
+    later = find_all_now(project, ExactQuery("apple", SearchOptions(100), 10.0))[0]
+    assert [one.path for one in found.found] == [one.path for one in later.found] == ["docs/fruit.md", "src/apple.py"]
+
+
 DOCUMENTS = {
     "guide.md": "---\ntitle: Growing apples\n---\n\nWater them.\n",
     "pears.md": "Pears\n=====\n\nA pear is no apple.\n",
@@ -293,6 +306,23 @@ DOCUMENTS = {
     "code.py": "apple = 1\n",
     "book.pdf": "%PDF-1.4 apple",
 }
+
+
+def test_an_exact_text_is_found_in_converted_documents_before_they_are_indexed(tmp_path: Path) -> None:
+    notebook = {"cells": [{"cell_type": "markdown", "source": "# Apples & pears"}], "metadata": {}, "nbformat": 4}
+    files = {**DOCUMENTS, "notes.ipynb": json.dumps(notebook)}
+    index = ProjectIndex(write_tree(tmp_path / "documents", files), View.DOCUMENTS)
+    query = ExactQuery("pples & pears", SearchOptions(100), 60.0)
+    with being_indexed(index):
+        found, covered = find_all_now(index, query)
+        again = find_all_now(index, query)[0]
+    index.update()
+    later = find_all_now(index, query)[0]
+    assert [(one.path, one.line, one.text) for one in found.found] == [
+        (one.path, one.line, one.text) for one in later.found
+    ]
+    assert (found.total, again.total, {one.path for one in found.found}) == (2, 2, {"notes.ipynb", "page.html"})
+    assert (found.is_complete, covered.is_complete, covered.expected) == (True, True, 6)
 
 
 def test_documents_are_searched_before_they_are_indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

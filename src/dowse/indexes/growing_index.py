@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from math import inf
 from typing import TypeGuard, TypeVar
 
 from dowse.errors import UsageError, WordsMissing
@@ -52,7 +53,7 @@ def search_growing_index(
     has_words = _has_words(index)
     if has_words and sum(index.store.totals(kind).documents for kind in KINDS) > MAX_WALKED_FILES:
         return ask(None), ALL_INDEXED
-    unsearchable, missing = _missing_files(index) if has_words else (frozenset[str](), _all_files(index))
+    unsearchable, missing = missing_files(index) if has_words else (frozenset[str](), _all_files(index))
     if not missing and has_words:
         index.forget_files()
         return ask(None), SearchedFiles(indexed=len(index.store.paths()))
@@ -60,7 +61,7 @@ def search_growing_index(
     readable = [entry for entry in chosen if not is_binary_document(entry.path)]
     kept = index.kept_files()
     files = DirectIndex(
-        readable, lambda entry: _read(kept, index.view, entry, options), query, _reader(index),
+        readable, lambda entry: _read(kept, index.view, entry, options), query, _reader(index, CONVERTED_SECONDS),
         kept=kept, has_titles=index.view is View.DOCUMENTS,
     )  # fmt: skip
     files.read_files(DIRECT_SECONDS)
@@ -89,7 +90,7 @@ def _has_words(index: ProjectIndex) -> bool:
     return True
 
 
-def _missing_files(index: ProjectIndex) -> tuple[frozenset[str], list[Entry]]:
+def missing_files(index: ProjectIndex) -> tuple[frozenset[str], list[Entry]]:
     """Return the paths whose words the index lacks although it knows them, and the files that it lacks altogether."""
     unsearchable, drift = frozenset(index.store.unsearchable_paths()), index.drift()
     known = {entry.path for entry in (*drift.new, *drift.changed)}
@@ -103,20 +104,24 @@ def _has_view_of(index: ProjectIndex, entry: Entry) -> bool:
     return any(one.views & index.view and one.stat == entry.stat for one in index.whole.documents_at(entry.path))
 
 
-def missing_texts(index: ProjectIndex) -> tuple[list[Entry], Coverage]:
-    """Return the files whose text the index lacks now, and how complete a search of all texts is with them.
-
-    Documents that have to be converted are left out until they are indexed.
-    """
+def missing_texts(index: ProjectIndex) -> tuple[list[Entry], Callable[[Entry], str], Coverage]:
+    """Return the files whose text the index lacks now, how they are read, and how complete a search is with them."""
     if index.exists:
         drift = index.drift()
         found = [entry for entry in (*drift.new, *drift.changed) if _is_shown(entry, index)]
         known = len(set(index.store.paths()).difference(drift.gone, (entry.path for entry in found)))
     else:
         found, known = _all_files(index), 0
-    plain = [entry for entry in found if index.view is View.PROJECT or shared_language(entry.path)]
-    is_indexing, is_whole = index.is_being_updated(), len(plain) == len(found)
-    return plain, Coverage(known, known + len(found), is_indexing=is_indexing, is_whole=is_whole, direct=len(plain))
+    kept, read_text, any_file = index.kept_files(), _reader(index, inf), SearchOptions()
+
+    def read(entry: Entry) -> str:
+        contents = _read(kept, index.view, entry, any_file)
+        content = None if isinstance(contents, Verdict) or not contents else contents[0]
+        reading = kept.reading(content, read_text) if content else None
+        return reading.text if reading else ""
+
+    is_indexing = index.is_being_updated()
+    return found, read, Coverage(known, known + len(found), is_indexing=is_indexing, is_whole=True, direct=len(found))
 
 
 def _all_files(index: ProjectIndex) -> list[Entry]:
@@ -143,7 +148,7 @@ def _read(kept: KeptFiles, view: View, entry: Entry, options: SearchOptions) -> 
     return [one for one in read if one.views & view and language in (None, one.language)]
 
 
-def _reader(index: ProjectIndex) -> Callable[[FileContent], Reading | None]:
+def _reader(index: ProjectIndex, seconds: float) -> Callable[[FileContent], Reading | None]:
     """Return a function that reads the text of a file; pages are converted for as long as there is time."""
     if index.view is View.PROJECT:
         return read_directly
@@ -153,7 +158,7 @@ def _reader(index: ProjectIndex) -> Callable[[FileContent], Reading | None]:
         nonlocal spent
         if shared_language(content.path):
             return read_directly(content)
-        if spent > CONVERTED_SECONDS:
+        if spent > seconds:
             return None
         began = time.monotonic()
         document = parse(index.source, content)

@@ -118,22 +118,30 @@ def find_all_now(index: ProjectIndex, query: ExactQuery, pending: int = 0) -> "t
     """
     from dowse.searching.exact_search import find_occurrences
 
-    others, covered = list[Entry](), None
+    others, read_other, covered = list[Entry](), None, None
     if pending or not index.is_ready():
         from dowse.indexes.growing_index import missing_texts  # as in `search_now`
 
-        others, covered = missing_texts(index)
+        others, read_other, covered = missing_texts(index)
 
     def read(path: str) -> tuple[bytes, Stat]:
-        if query.stopped.is_set():
-            raise SearchStopped
+        _raise_if_stopped(query)
         return index.source.read_bytes(path)
+
+    def read_file(entry: Entry) -> str:
+        _raise_if_stopped(query)
+        return read_other(entry) if read_other else ""
 
     found = find_occurrences(
         index.store if index.exists or not index.is_being_updated() else None, read, query.matcher(), replace(query.options, masks_secrets=index.settings.mask_secrets),
-        offset=query.offset, seconds=query.seconds, texts=query.texts, others=others,
+        offset=query.offset, seconds=query.seconds, texts=query.texts, others=others, read_other=read_file,
     )  # fmt: skip
     return found, covered or coverage(index, pending)
+
+
+def _raise_if_stopped(query: ExactQuery) -> None:
+    if query.stopped.is_set():
+        raise SearchStopped
 
 
 def explain_rank(

@@ -9,7 +9,6 @@ from functools import partial
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
 from dowse.protocols import Searchable
-from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching.passage_screening import screen_line
 from dowse.searching.path_kinds import path_filter
 from dowse.searching.search import SearchOptions, scope_of
@@ -94,19 +93,20 @@ def find_occurrences(
     options: SearchOptions,
     *,
     others: Iterable[Entry] = (),
+    read_other: Callable[[Entry], str] = lambda _: "",
     offset: int = 0,
     seconds: float = DEFAULT_SECONDS,
     texts: dict[str, str] | None = None,
 ) -> Occurrences:
     """Find all matches in the indexed files, sorted by path and line, and list `limit` of them from `offset` on.
 
-    The files `others` are read beside them; the index lacks them or has another text of them. The texts of the files
-    that are listed are added to `texts`, if it is given.
+    `read_other` reads the files `others` beside them, which the index lacks or has another text of. The texts of the
+    files that are listed are added to `texts`, if it is given.
     """
     started = time.monotonic()
     deadline, result = started + seconds, Occurrences(offset, options.limit, options.masks_secrets)
     try:
-        for path, read_text in _texts_in_scope(store, read, options, others):
+        for path, read_text in _texts_in_scope(store, read, options, others, read_other):
             if time.monotonic() > deadline:
                 raise TimeoutError
             text, listed = read_text(), len(result.found)
@@ -120,12 +120,16 @@ def find_occurrences(
 
 
 def _texts_in_scope(
-    store: Searchable | None, read: ReadBytes, options: SearchOptions, others: Iterable[Entry]
+    store: Searchable | None,
+    read: ReadBytes,
+    options: SearchOptions,
+    others: Iterable[Entry],
+    read_other: Callable[[Entry], str],
 ) -> Iterable[tuple[str, Callable[[], str]]]:
     """Return the paths of all files to look at, in order, and functions that read their texts."""
     is_wanted = path_filter(options.path_glob, options.excluded_globs, options.tests)
     found = {
-        entry.path: partial(_read_text, read, entry.path)
+        entry.path: partial(read_other, entry)
         for entry in others
         if options.kind in (None, entry.kind) and is_wanted(entry.path)
     }
@@ -133,14 +137,6 @@ def _texts_in_scope(
         return sorted(found.items())
     stored = ((one.path, partial(_current_text, store, read, one)) for one in _documents_in_scope(store, options))
     return sorted((dict(stored) | found).items()) if found else stored
-
-
-def _read_text(read: ReadBytes, path: str) -> str:
-    try:
-        data, _ = read(path)
-    except (OSError, PathRefused):
-        return ""
-    return read_as_plain_text(data, path).text
 
 
 def _documents_in_scope(store: Searchable, options: SearchOptions) -> Iterator[StoredDocument]:

@@ -6,6 +6,7 @@ Questions come in groups, and reading and cutting files is most of what a direct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
+from typing import TypeVar
 
 from dowse.chunking import MAX_CHUNKS
 from dowse.chunking.spans import Text, make_chunks
@@ -21,6 +22,7 @@ _LINE_CHARACTERS = 300
 ReadFile = Callable[[Entry], Sequence[FileContent] | Verdict]
 ReadText = Callable[[FileContent], Reading | None]
 """Returns the text of a file, or None if that would take too long."""
+Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +48,7 @@ class KeptFiles:
         self._read = read
         self._files: dict[str, tuple[Entry, Sequence[FileContent] | Verdict]] = {}
         self._cut: dict[tuple[str, View], tuple[bytes, CutFile]] = {}
+        self._readings: dict[tuple[str, View], tuple[bytes, Reading]] = {}
         self._bytes = 0
 
     def read(self, entry: Entry) -> Sequence[FileContent] | Verdict:
@@ -64,16 +67,32 @@ class KeptFiles:
 
     def cut(self, content: FileContent, read_text: ReadText) -> CutFile | None:
         """Return a file cut into chunks; None if its text cannot be had in time."""
+
+        def cut() -> CutFile | None:
+            if (reading := self.reading(content, read_text)) is None:
+                return None
+            spans = split_text(reading.text, DOCS_SIZE if content.kind == "docs" else CODE_SIZE)
+            return CutFile(reading, content.kind, list(islice(make_chunks(Text(reading.text), spans), MAX_CHUNKS)))
+
+        return self._keep(self._cut, content, cut)
+
+    def reading(self, content: FileContent, read_text: ReadText) -> Reading | None:
+        """Return the text of a file; None if it cannot be had in time. A converted text is kept."""
+        if not content.is_converted:
+            return read_text(content)
+        return self._keep(self._readings, content, lambda: read_text(content))
+
+    def _keep(
+        self, kept: dict[tuple[str, View], tuple[bytes, Kept]], content: FileContent, make: Callable[[], Kept | None]
+    ) -> Kept | None:
+        """Return what was made of a file, unless it has changed."""
         key = content.path, content.views
-        digest, known = self._cut.get(key, (b"", None))
+        digest, known = kept.get(key, (b"", None))
         if known and digest == content.content_hash:
             return known
-        if (reading := read_text(content)) is None:
-            return None
-        spans = split_text(reading.text, DOCS_SIZE if content.kind == "docs" else CODE_SIZE)
-        found = CutFile(reading, content.kind, list(islice(make_chunks(Text(reading.text), spans), MAX_CHUNKS)))
-        if content.path in self._files:
-            self._cut[key] = content.content_hash, found
+        found = make()
+        if found and content.path in self._files:
+            kept[key] = content.content_hash, found
         return found
 
     def _forget(self, path: str) -> int:
