@@ -111,7 +111,7 @@ class Corpus:
         """Return a piece of a line of any file."""
         while True:
             line = numbers.choice(self.text(numbers.choice(sorted(self.words))).splitlines() or [""]).strip()
-            if len(line) > 8 and line.isascii():
+            if len(line) > 8 and line.isascii() and "\\" not in line:  # `git grep -F` stumbles over `\\E`
                 start = numbers.randrange(len(line) - 8)
                 if piece := line[start : start + numbers.randint(6, 24)].strip():
                     return piece
