@@ -29,6 +29,7 @@ from dowse.indexes.document_search import (
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
 from dowse.indexes.query_vectors import load_vectors
+from dowse.keeping.catch_up import is_far_behind
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.mcp.reply_status import coverage_warnings
@@ -199,7 +200,7 @@ class ProjectSearchSource(_FileSource):
             raise SourceNotReady(self._not_indexed())
         try:
             answer = search_now(
-                index, query.query, self._options(index, query), self._served.encoder, is_behind="." in pending
+                index, query.query, self._options(index, query), self._served.encoder, is_behind=is_far_behind(pending)
             )
         except (UsageError, NotIndexed) as error:
             if index.exists:
@@ -275,7 +276,7 @@ class DocumentsSearchSource(_FileSource):
 
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""
-        answer = search_now(index, query.query, self._options(index, query), is_behind="." in pending)
+        answer = search_now(index, query.query, self._options(index, query), is_behind=is_far_behind(pending))
         covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
         warnings = tuple(coverage_warnings(covered))
         return SourceResult(self._hits(answer), covered, self._pending(pending), answer.corrected, warnings)

@@ -53,8 +53,8 @@ def search_growing_index(
     has_words = _has_words(index)
     if has_words and sum(index.store.totals(kind).documents for kind in KINDS) > MAX_WALKED_FILES:
         return ask(None), ALL_INDEXED
-    unsearchable, missing = missing_files(index) if has_words else (frozenset[str](), _all_files(index))
-    if not missing and has_words:
+    outdated, missing = missing_files(index) if has_words else (frozenset[str](), _all_files(index))
+    if not missing and not outdated and has_words:
         index.forget_files()
         return ask(None), SearchedFiles(indexed=len(index.store.paths()))
     chosen = _chosen(missing, options)
@@ -65,7 +65,7 @@ def search_growing_index(
         kept=kept, has_titles=index.view is View.DOCUMENTS,
     )  # fmt: skip
     files.read_files(DIRECT_SECONDS)
-    answer, searched = _search_directly(index if has_words else None, files, unsearchable, ask)
+    answer, searched = _search_directly(index if has_words else None, files, outdated, ask)
     searched = searched._replace(unread=searched.unread + len(chosen) - len(readable))
     needed = indexing_seconds([entry.stat.size for entry in missing], SLOWER_BESIDE)
     seconds = FIRST_ANSWER_SECONDS if needed < FIRST_ANSWER_SECONDS else 0.0
@@ -91,12 +91,13 @@ def _has_words(index: ProjectIndex) -> bool:
 
 
 def missing_files(index: ProjectIndex) -> tuple[frozenset[str], list[Entry]]:
-    """Return the paths whose words the index lacks although it knows them, and the files that it lacks altogether."""
+    """Return the paths whose words the index lacks or that are gone, and the files that have to be searched directly."""
     unsearchable, drift = frozenset(index.store.unsearchable_paths()), index.drift()
     known = {entry.path for entry in (*drift.new, *drift.changed)}
     entries = [index.source.entry_at(path) for path in unsearchable - known]
     changed = [entry for entry in drift.changed if not _has_view_of(index, entry)]
-    return unsearchable, [entry for entry in (*drift.new, *changed, *entries) if _is_shown(entry, index)]
+    found = [entry for entry in (*drift.new, *changed, *entries) if _is_shown(entry, index)]
+    return unsearchable.union(drift.gone), found
 
 
 def _has_view_of(index: ProjectIndex, entry: Entry) -> bool:
@@ -171,12 +172,12 @@ def _reader(index: ProjectIndex, seconds: float) -> Callable[[FileContent], Read
 def _search_directly(
     index: ProjectIndex | None,
     files: DirectIndex,
-    unsearchable: frozenset[str],
+    outdated: frozenset[str],
     ask: Callable[[Searchable | None], Result],
 ) -> tuple[Result, SearchedFiles]:
     """Search files, and those that an index has beside them."""
     if index:
-        combined = CombinedStore(index.store, files, unsearchable)
+        combined = CombinedStore(index.store, files, outdated)
         if combined.indexed_paths:
             unread = files.unread_paths - combined.indexed_paths
             return ask(combined), SearchedFiles(files.file_count, len(combined.indexed_paths), len(unread))

@@ -227,7 +227,7 @@ def _index_in_background(index: ProjectIndex, first: str) -> None:
 
 def coverage(index: ProjectIndex, pending: int = 0, searched: SearchedFiles | None = None) -> Coverage:
     """Return how much of the project is indexed now, or the files that were searched if not all of them are."""
-    is_direct = searched is not None and searched.direct > 0
+    is_direct = searched is not None and any(searched)
     store = index.store if index.exists else None
     is_indexing = store is None or index.is_being_updated()
     if store is None and not is_direct:

@@ -1,6 +1,7 @@
 """The bounded update of an index before an answer: what a search may wait for, and what it names as pending."""
 
 import time
+from collections.abc import Collection
 
 from dowse.errors import DowseError
 from dowse.freshness.pending_paths import ChangeTimes
@@ -38,6 +39,11 @@ def catch_up(watched: WatchedIndex, project: ProjectIndex) -> list[str]:
     _wait_for_scan(watched)
     names = _list_pending(watched)
     return names if "." in names or (is_certain and _is_searchable(project)) else [".", *names]
+
+
+def is_far_behind(pending: Collection[str]) -> bool:
+    """Return whether so much is pending that the files which changed are searched directly."""
+    return "." in pending or len(pending) > MAX_CATCH_UP_FILES
 
 
 def pending_names(watched: WatchedIndex) -> tuple[str, ...]:

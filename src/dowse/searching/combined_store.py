@@ -31,29 +31,29 @@ Result = TypeVar("Result")
 class CombinedStore:
     """A store and a direct index, searched together; ids of the direct index are negative.
 
-    A file that was read directly is hidden in the store, which may have an older version of it. The words of both
-    count in how rare a word is, so that one order of scores is fair to both.
+    A file that was read directly is hidden in the store, which may have an older version of it, and so are the
+    `outdated` paths. The words of both count in how rare a word is, so that one order of scores is fair to both.
     """
 
-    def __init__(self, store: LocalStore, files: DirectIndex, unsearchable: Collection[str] = ()) -> None:
+    def __init__(self, store: LocalStore, files: DirectIndex, outdated: Collection[str] = ()) -> None:
         self._store, self._files = store, files
-        read, stored = files.paths, store.ids_by_path()
-        lacking = read.union(unsearchable)
-        self._hidden = frozenset(document for document, path in stored if path in lacking)
-        self.indexed_paths = frozenset(path for _, path in stored if path not in lacking)
+        lacking = files.paths.union(outdated)
+        stored = store.ids_by_path()
+        self._shown = {document: path for document, path in stored if path not in lacking}
+        self._hides_some = len(self._shown) < len(stored)
+        self.indexed_paths = frozenset(self._shown.values())
         """The paths of the files that are searched in the store."""
         self.has_vectors = files.file_count <= MAX_DIRECT_SHARE * len(self.indexed_paths)
         """Whether anything can be found by meaning."""
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """Yield all documents."""
-        yield from (document for document in self._store.documents(below, after) if document.id not in self._hidden)
+        yield from (document for document in self._store.documents(below, after) if document.id in self._shown)
         yield from self._files.documents(below, after)
 
     def ids_by_path(self) -> list[tuple[int, str]]:
         """Return the ids and the paths of all documents."""
-        stored = [(document, path) for document, path in self._store.ids_by_path() if document not in self._hidden]
-        return [*stored, *self._files.ids_by_path()]
+        return [*self._shown.items(), *self._files.ids_by_path()]
 
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
         """Return the paths of those of the documents that exist, by id."""
@@ -105,20 +105,22 @@ class CombinedStore:
         direct = self._files.match_documents(match, limit)
         titled = [*stored.ids[: stored.titled], *direct.ids[: direct.titled]]
         ids = [*titled, *stored.ids[stored.titled :], *direct.ids[direct.titled :]]
-        shown = [one for one in ids if one not in self._hidden]
-        total = stored.total + direct.total - (len(ids) - len(shown))
-        return MatchedDocuments(total, tuple(shown[:limit]), sum(one not in self._hidden for one in titled))
+        return MatchedDocuments(stored.total + direct.total, tuple(ids[:limit]), len(titled))
 
     def _in_store(self, query: Asked, ask: Callable[[Asked], Result]) -> Result | None:
         """Ask the store about those of the documents in question that it has; None if it has none of them."""
-        if query.among is None:
-            return ask(query)
-        among = frozenset(one for one in query.among if one > 0)
-        return ask(replace(query, among=among)) if among else None
+        among = self._stored_among(query.among)
+        return ask(replace(query, among=among)) if among is None or among else None
+
+    def _stored_among(self, among: frozenset[int] | None) -> frozenset[int] | None:
+        """Return those of the documents in question that the store shows; None if it may show all that it has."""
+        if among is None:
+            return frozenset(self._shown) if self._hides_some else None
+        return among & self._shown.keys()
 
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
-        return (self._store.documents_with_word(word) - self._hidden) | self._files.documents_with_word(word)
+        return (self._store.documents_with_word(word) & self._shown.keys()) | self._files.documents_with_word(word)
 
     def chunk_count(self) -> int:
         """Return the number of chunks; frequencies are relative to it."""
@@ -151,12 +153,10 @@ class CombinedStore:
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
         """Return the chunks of the store that are nearest in meaning, best first."""
-        stored = None if among is None else frozenset(one for one in among if one > 0)
-        return self._merge((self._store.nearest(encoder, vector, limit, kind=kind, among=stored),), limit)
+        return self._store.nearest(encoder, vector, limit, kind=kind, among=self._stored_among(among))
 
     def _merge(self, found: Iterable[list[Scored]], limit: int) -> list[Scored]:
-        hits = [hit for some in found for hit in some if hit.document_id not in self._hidden]
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+        return sorted((hit for some in found for hit in some), key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def _by_id(
         self, ids: Iterable[int],

@@ -12,6 +12,7 @@ from dowse.indexes.document_search import (
     read_now,
 )
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping.catch_up import is_far_behind
 from dowse.keeping.served_index import ServedIndex
 from dowse.surfaces.documents.doc_uris import make_uri
 from dowse.surfaces.documents.link_graph import LinkGraph
@@ -43,7 +44,7 @@ class DocumentFolder:
 
     def search_in(self, index: ProjectIndex, pending: list[str], query: DocumentQuery) -> DocumentResults:
         """Find documents, on the index's thread."""
-        found = find_documents(index, query, len(pending), self.served.encoder, is_behind="." in pending)
+        found = find_documents(index, query, len(pending), self.served.encoder, is_behind=is_far_behind(pending))
         if self.served.encoder:
             self.served.encoder.prioritize(index.root, [one.document.path for one in found.matches.found])
         return found

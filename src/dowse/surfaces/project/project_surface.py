@@ -17,6 +17,7 @@ from dowse.indexes.index_errors import shown_folder
 from dowse.indexes.project_lookup import forget_project, list_projects
 from dowse.indexes.project_search import ExactQuery, coverage, search_now
 from dowse.indexes.reference_lookup import FoundReferences, references_now
+from dowse.keeping.catch_up import is_far_behind
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
@@ -113,7 +114,7 @@ class ProjectSurface:
                 _require_docs(served, index)
             _require_index(served, index)
             try:
-                answer = search_now(index, query, options, served.encoder, is_behind="." in pending)
+                answer = search_now(index, query, options, served.encoder, is_behind=is_far_behind(pending))
             except UsageError as error:
                 if index.exists:
                     raise
