@@ -361,3 +361,31 @@ def test_documents_beside_an_index_are_searched_with_it(tmp_path: Path, monkeypa
         "new.md",
     }
     assert found.matches.total == 5
+
+
+def test_documents_that_changed_or_are_gone_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All documents of the index counted but those that happened to be listed."""
+    monkeypatch.setattr(growing_index, "FIRST_ANSWER_SECONDS", 0.0)
+    documents = {f"{number:02}.md": f"# Part {number}\n\nAn apple.\n" for number in range(60)}
+    index = ProjectIndex(write_tree(tmp_path / "documents", documents), View.DOCUMENTS)
+    update_all(index)
+    write_tree(index.root, {f"{number:02}.md": "# Part\n\nA pear, and more of them.\n" for number in range(20)})
+    for number in range(20, 30):
+        (index.root / f"{number:02}.md").unlink()
+    with being_indexed(index):
+        found = find_documents(index, DocumentQuery(parse_search_query("apple"), limit=3))
+    assert (found.matches.total, len(found.matches.found)) == (30, 3)
+    assert (found.coverage.files, found.coverage.direct, found.coverage.expected) == (30, 20, 50)
+
+
+def test_hits_of_files_that_are_gone_do_not_take_the_places_of_others(project: ProjectIndex) -> None:
+    gone = {f"old/{number}.py": "def apple(): ...  # apple apple\n" for number in range(400)}
+    write_tree(project.root, gone)
+    update_all(project)
+    for path in gone:
+        (project.root / path).unlink()
+    with being_indexed(project):
+        found = ask(project, "apple")
+        covered = coverage(project, 0, found.searched)
+    assert paths(found) == ["src/apple.py", "docs/fruit.md"]
+    assert (covered.files, covered.direct, covered.expected) == (5, 0, 5)

@@ -127,7 +127,7 @@ def search_command(
     from dowse.indexes.query_vectors import InProcessEncoder
     from dowse.searching.query_terms import parse_search_query
     from dowse.surfaces.documents.doc_uris import make_uri, parse_extensions
-    from dowse.surfaces.documents.document_replies import document_result, documents_reply
+    from dowse.surfaces.documents.document_replies import at_least, document_result, documents_reply
 
     query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     if not query.strip():
@@ -160,7 +160,8 @@ def search_command(
     more = f", {len(results)} shown" if found.total > len(results) else ""
     if results and not found.total:
         more = f" with these words, {len(results)} near in meaning"
-    say(f"{pluralize(found.total, 'document')}{more}" if results else "nothing found")
+    least = at_least(found.total, [answer.coverage])
+    say(f"{least}{pluralize(found.total, 'document')}{more}" if results else "nothing found")
     if found.total_without_filters:
         say(filters_note(found.total_without_filters, "document"))
     for note in coverage_notes(answer.coverage):

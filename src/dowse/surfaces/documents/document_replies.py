@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, present
@@ -82,13 +82,23 @@ def documents_reply(
         cut = f"Only {len(shown)} are shown, for the reply would be too long. Ask for something more specific."
         content["truncated"] = cut
         notes.append(cut)
+    least = at_least(total, coverages)
     showing = f" (showing {len(shown)})" if total > len(shown) else ""
     if shown and not total:
         showing = f" ({len(shown)} near in meaning)"
     text = "\n\n".join(
-        [f"Search results: {total} matches{showing}", *(_lines(number, result) for number, result in shown), *notes]
+        [
+            f"Search results: {least}{total} matches{showing}",
+            *(_lines(number, result) for number, result in shown),
+            *notes,
+        ]
     )
     return ProseReply({**content, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}, text)
+
+
+def at_least(total: int, coverages: Iterable[Coverage]) -> str:
+    """Return the words before a number of matches that is a lower bound, because documents are not indexed yet."""
+    return "at least " if total and any(one.files < one.expected for one in coverages) else ""
 
 
 def _lines(number: int, result: Reply) -> str:
@@ -110,8 +120,8 @@ def _coverage_notes(coverages: list[Coverage]) -> list[str]:
         return []
     if warnings := _warnings(coverages):
         return warnings
-    if covered["indexedFiles"] < covered["expectedFiles"]:
-        count, expected = covered["indexedFiles"], covered["expectedFiles"]
+    count, expected = covered["indexedFiles"] + covered.get("searchedDirectly", 0), covered["expectedFiles"]
+    if count < expected:
         return [f"Searched {count} of {expected} documents so far; the rest is being indexed."]
     if "indexing" in covered:
         return ["The documents are being indexed; there may be more in a moment."]
