@@ -124,9 +124,11 @@ def find_all_now(index: ProjectIndex, query: ExactQuery, pending: int = 0) -> "t
 
         others, read_other, covered = missing_texts(index)
 
+    read_bytes = index.source.read_bytes  # looked up once: it asks the catalog for its views
+
     def read(path: str) -> tuple[bytes, Stat]:
         _raise_if_stopped(query)
-        return index.source.read_bytes(path)
+        return read_bytes(path)
 
     def read_file(entry: Entry) -> str:
         _raise_if_stopped(query)
