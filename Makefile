@@ -81,8 +81,9 @@ smoke: .venv/installed ## say in two minutes what works on this machine
 soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (hours)
 	SOAK=1 $(RUN) -m pytest -m "soak or property" --timeout 3600
 
-bench: .venv/installed ## search quality in one table; EVAL, CODE_SEARCH, ISSUES name folders of data (bench/NOTES.md)
+bench: .venv/installed ## search quality in one table, and while an index grows; EVAL, CODE_SEARCH, ISSUES name folders of data (bench/NOTES.md)
 	$(RUN) -m bench.judged --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --checkouts "$(ISSUES)" --peps "$(CORPORA)/python+peps" --semble .bench/semble
+	$(RUN) -m bench.growing --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --tenths 0 3 6 9
 
 model: .venv/installed ## the same with the model, which encodes for hours once, and while it encodes
 	$(RUN) -m bench.judged --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --checkouts "$(ISSUES)" --model --no-ablations
@@ -92,7 +93,6 @@ speed: .venv/installed ## time, memory and size of everything; CORPORA names a f
 	$(RUN) -m bench "$(CORPORA)"
 	$(RUN) -m bench.search "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.cold --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --semble .bench/semble
-	$(RUN) -m bench.growing --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.serve "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.calls "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
