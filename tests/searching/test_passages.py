@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.searching.passages import Passage, found_terms, holds_phrase
+from dowse.searching.passages import MAX_LINE_CHARACTERS, Passage, found_terms, holds_phrase, shorten_lines
 from dowse.text.analysis import terms_of
 
 
@@ -33,3 +33,17 @@ def test_a_phrase_is_its_words_in_order(text: str, phrase: str, expected: bool) 
 def test_matches_are_whole_words_also_by_their_parts() -> None:
     assert list(found_terms("x = getUserName(1)", weights("user"))) == [(4, 15, "user")]
     assert list(found_terms("nothing", weights("user"))) == []
+
+
+def test_only_the_part_of_a_very_long_line_around_the_first_match_is_shown() -> None:
+    """One line of 144,000 characters took a whole reply, and no other file was shown."""
+    long = "filler " * 10_000 + "apple" + " filler" * 10_000
+    shown = shorten_lines(Passage(1, 3, f"first\n{long}\nlast"), weights("apple"))
+    first, middle, last = shown.text.split("\n")
+    assert (first, last) == ("first", "last")
+    assert middle.startswith("…")
+    assert middle.endswith("…")
+    assert "apple" in middle
+    assert len(middle) == MAX_LINE_CHARACTERS + 2
+    short = Passage(1, 2, "a\nb")
+    assert shorten_lines(short, {}) is short

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from dowse.searching.term_positions import foreign_terms_in, terms_of_word
 
 MIN_COMPARED_LINES = 3
 """Shorter passages are shown again where another file has the same."""
+MAX_LINE_CHARACTERS = 4000
+"""Of a longer line, only the part around the first match is shown. One line of a generated page took a whole reply."""
 _TOKEN = re.compile(r"\w+")
 
 
@@ -65,3 +67,18 @@ def found_terms(text: str, terms: Mapping[str, float]) -> Iterator[tuple[int, in
 def first_match(line: str, terms: Mapping[str, float]) -> int | None:
     """Return where the first matching word of a line begins; None if none matches."""
     return next((start for start, _, _ in found_terms(line, terms)), None)
+
+
+def shorten_lines(passage: Passage, terms: Mapping[str, float]) -> Passage:
+    """Return a passage without most of the lines that are too long to be shown."""
+    if len(passage.text) <= MAX_LINE_CHARACTERS:
+        return passage
+    return replace(passage, text="\n".join(_shorten_line(line, terms) for line in passage.text.split("\n")))
+
+
+def _shorten_line(line: str, terms: Mapping[str, float]) -> str:
+    if len(line) <= MAX_LINE_CHARACTERS:
+        return line
+    start = max(0, (first_match(line, terms) or 0) - MAX_LINE_CHARACTERS // 4)
+    end = start + MAX_LINE_CHARACTERS
+    return ("…" if start else "") + line[start:end] + ("…" if end < len(line) else "")

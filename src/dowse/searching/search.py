@@ -14,7 +14,7 @@ from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, S
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passage_selection import ChosenPassages, FileLines, choose_passages
-from dowse.searching.passages import Passage, comparable_lines, holds_phrase
+from dowse.searching.passages import Passage, comparable_lines, holds_phrase, shorten_lines
 from dowse.searching.path_kinds import Tests, path_filter
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
@@ -362,10 +362,11 @@ class _AnswerBuilder:
         places = () if self._options.detail == "brief" else lines.other_places(file.units, passages)
         texts = ShownTexts(passages, document.title, places)
         texts = screen_shown(texts, found.checked.data, found.part, document.path, masks=self._masks)
+        found_passages = tuple(shorten_lines(passage, self._evidence.terms) for passage in texts.passages)
         count = len(shown.passages)
         return SearchHit(
-            document.path, document.kind, document.language, texts.title, relevance, texts.passages[:count],
-            found.file.signals, document.id, texts.passages[count:], texts.places,
+            document.path, document.kind, document.language, texts.title, relevance, found_passages[:count],
+            found.file.signals, document.id, found_passages[count:], texts.places,
             tuple(self._copies.get(document.content_hash, ())), found.checked.data,
         )  # fmt: skip
 
