@@ -67,10 +67,11 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
 
 async def _measure(corpus: Corpus, options: argparse.Namespace, work: Path) -> Table:
     rows: list[Row] = [COLUMNS]
-    best = _finished(corpus)
+    _finish(corpus)
+    best = mean(corpus.finished.values())
 
     def show(name: str, found: Round) -> None:
-        rows.append(found.row(name, best))
+        rows.append(found.row(name))
         print(*rows[-1], f"load {os.getloadavg()[0]:.0f}", sep="\t", file=sys.stderr, flush=True)
 
     if "building" in options.kind:
@@ -123,12 +124,12 @@ def _copied_home(work: Path) -> Iterator[None]:
         shutil.rmtree(copied, ignore_errors=True)
 
 
-def _finished(corpus: Corpus) -> float:
-    """Return the nDCG of the finished index by words."""
+def _finish(corpus: Corpus) -> None:
+    """Measure the nDCG of the finished index by words."""
     project = quality.open_index(corpus.root)
-    value = mean(quality.ndcg(quality.ranked_paths(project.store, one.text), one.answers) for one in corpus.questions)
+    for one in corpus.questions:
+        corpus.finished[one.text] = quality.ndcg(quality.ranked_paths(project.store, one.text), one.answers)
     project.close()
-    return value
 
 
 async def _while_building(corpus: Corpus, tenths: Iterable[int]) -> AsyncIterator[tuple[int, Round]]:
