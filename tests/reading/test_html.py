@@ -70,7 +70,7 @@ def test_the_text_is_markdown_without_what_a_reader_does_not_see() -> None:
         "<form><p>In a form</p></form><table><tr><th>k<th>v<tr><td>1<td>2</table><footer>Foot</footer>"
     )
     assert reading.text == (
-        "[Home](/home)\n\n# H © \\<b>\n\nSome **bold** text.\n\n- a\n  * b\n\n```py\nx = 1\n  y\n```\n\n"
+        "[Home](/home)\n\n# H © \\<b>\n\nSome **bold** text.\n\n- a\n  - b\n\n```py\nx = 1\n  y\n```\n\n"
         "In a form\n\n| k | v |\n| --- | --- |\n| 1 | 2 |\n\nFoot\n"
     )
     assert not reading.is_verbatim

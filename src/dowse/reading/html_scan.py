@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 # Every alternative ends at a `<`, at a closing mark or at the end of the text, so no text is scanned twice.
-_INVISIBLE = r"<!--(?s:.*?)(?:-->|\Z)|<(?P<raw>script|style|template|noscript)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
-_INVISIBLE_PART = re.compile(_INVISIBLE, re.IGNORECASE)
-_TOKEN = re.compile(rf"{_INVISIBLE}|<a\s(?P<attributes>[^<>]*)>|(?P<close></a\s*>)|</?[a-z][^<>]*>", re.IGNORECASE)
+INVISIBLE = r"<!--(?s:.*?)(?:-->|\Z)|<(?P<raw>script|style|template|noscript)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
+"""The pattern of comments and of elements whose text a browser does not show."""
+_INVISIBLE_PART = re.compile(INVISIBLE, re.IGNORECASE)
+_TOKEN = re.compile(rf"{INVISIBLE}|<a\s(?P<attributes>[^<>]*)>|(?P<close></a\s*>)|</?[a-z][^<>]*>", re.IGNORECASE)
 _ANCHOR = re.compile(r"<a\s([^<>]*)>", re.IGNORECASE)
-_HREF = re.compile(r"""(?:^|[\s"'])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
+_VALUE = r"""\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""
 
 
 class HtmlToken(NamedTuple):
@@ -28,7 +29,7 @@ def scan_tokens(markup: str) -> Iterator[HtmlToken]:
         if match.start() > end:
             yield HtmlToken("text", html.unescape(markup[end : match.start()]), end)
         if match["attributes"] is not None:
-            yield HtmlToken("open", _read_href(match["attributes"]), match.start())
+            yield HtmlToken("open", read_attribute(match["attributes"], "href"), match.start())
         elif match["close"]:
             yield HtmlToken("close", "", match.start())
         end = match.end()
@@ -38,7 +39,7 @@ def scan_tokens(markup: str) -> Iterator[HtmlToken]:
 
 def find_hrefs(markup: str) -> Iterator[str]:
     """Return the addresses of all `<a>` tags, also of those in comments and scripts."""
-    return (_read_href(attributes) for attributes in _ANCHOR.findall(markup))
+    return (read_attribute(attributes, "href") for attributes in _ANCHOR.findall(markup))
 
 
 def remove_invisible(markup: str) -> str:
@@ -52,6 +53,7 @@ def extract_text(markup: str) -> str:
     return "\n".join(filter(None, words))
 
 
-def _read_href(attributes: str) -> str:
-    match = _HREF.search(attributes)
+def read_attribute(attributes: str, name: str) -> str:
+    """Return the value of an attribute of a tag; empty if it has none."""
+    match = re.search(rf"""(?:^|[\s"']){name}{_VALUE}""", attributes, re.IGNORECASE)
     return html.unescape(next(filter(None, match.groups()), "")) if match else ""

@@ -25,6 +25,13 @@ def code_block(code: str, language: str = "") -> str:
     return f"{fence}{language}\n{code}\n{fence}"
 
 
+def code_span(code: str) -> str:
+    """Return code within a line; the code may contain backticks itself."""
+    fence = "`" * (_longest_run(code) + 1)
+    space = " " * (code.startswith("`") or code.endswith("`"))
+    return f"{fence}{space}{code}{space}{fence}"
+
+
 def link(text: str, target: str) -> str:
     """Return a link; a target with spaces or parentheses is put in angle brackets."""
     target = " ".join(target.split())

@@ -12,7 +12,7 @@ from tests.reading.test_pdf import make_pdf
 from tests.sample_data import write_tree
 
 PARSERS = (
-    "tree_sitter", "semble_grammars", "pyromark", "selectolax", "html_to_markdown", "pypdfium2", "yaml",
+    "tree_sitter", "semble_grammars", "pyromark", "selectolax", "pypdfium2", "yaml",
     "charset_normalizer",
 )  # fmt: skip
 """The packages that parse files."""
@@ -61,7 +61,7 @@ def test_a_command_that_indexes_or_reads_files_parses_none(audited: AuditedProce
     )
     assert "peel_apple" in output
     assert "Sharp." in output
-    check(audited, "tree_sitter", "pyromark", "html_to_markdown", "yaml")
+    check(audited, "tree_sitter", "pyromark", "selectolax", "yaml")
 
 
 def test_a_command_for_archives_or_sites_parses_no_file(audited: AuditedProcesses, root: Path, tmp_path: Path) -> None:
@@ -101,4 +101,4 @@ def test_a_server_parses_no_file(audited: AuditedProcesses, root: Path) -> None:
         assert "Apple" in str(client.request("resources/read", uri="docs://docs/word.docx"))
         found = client.call("search", query="apple")["results"]
         assert client.call("fetch", id=found[0]["id"])["text"]
-    check(audited, "tree_sitter", "pyromark", "html_to_markdown")
+    check(audited, "tree_sitter", "pyromark", "selectolax")

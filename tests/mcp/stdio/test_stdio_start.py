@@ -11,7 +11,7 @@ import pytest
 from tests.mcp.stdio.stdio_client import StdioClient, wait_until
 
 HEAVY = (
-    "charset_normalizer", "html_to_markdown", "numpy", "pyromark", "rapidfuzz", "regex", "selectolax",
+    "charset_normalizer", "numpy", "pyromark", "rapidfuzz", "regex", "selectolax",
     "semble_grammars", "tree_sitter", "yaml",
 )  # fmt: skip
 
