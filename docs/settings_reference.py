@@ -22,7 +22,7 @@ MEANINGS = {
     "sharedIndex": "the [shared index](how-to/shared-index.md#a-checkout-that-begins-with-the-shared-index) with which a new index begins: a folder or an s3:// address",
     "store": "with `lancedb`, also keep each chunk with its text and vectors in [LanceDB tables](how-to/shared-index.md#tables-for-other-programs), which other programs read; needs `dowse[lance]`",
     "integrityHours": "hours between full checks of the index against the files",
-    "encoder": "the encoder for search by meaning ([encoders.md](encoders.md)); an object names an [endpoint](encoders.md#an-encoder-of-your-own), which only the global file may",
+    "encoder": "the encoder for search by meaning ([encoders.md](encoders.md))",
     "encoderFolder": "the folder with the model of `minilm`, if it is not in one of the usual places",
     "vectorCacheMB": "size limit of the vector cache that all projects share, in megabytes; the least recently used vectors are removed first",
     "memory": "how much memory dowse uses; only the global file sets it ([below](#memory))",

@@ -31,10 +31,9 @@ GROUND: dict[str, set[str]] = {
     "sqlite_connection": {"errors", "platform"},
     "sqlite_database": {"errors", "platform", "sqlite_connection"},
     "globs": {"errors"},
-    "encoder_endpoint": set(),
-    "https_client": {"errors", "encoder_endpoint"},
+    "https_client": {"errors"},
     "small_files": {"platform"},
-    "settings": {"errors", "encoder_endpoint", "globs", "platform", "small_files"},
+    "settings": {"errors", "globs", "platform", "small_files"},
     "memory_plan": {"platform", "settings"},
 }
 """The modules beside the packages: every package may import them, and they import each other as stated here."""

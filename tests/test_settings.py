@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from dowse.encoder_endpoint import EncoderEndpoint
 from dowse.settings import _KEYS, Settings, load_settings, write_default_settings
 
 SPECIFIED = {
@@ -38,20 +37,6 @@ def test_the_generated_file_says_what_the_defaults_are(tmp_path: Path) -> None:
     assert keys == SPECIFIED
     assert set(content["_availableOptions"]) == keys
     assert load_settings(tmp_path / "none.json", file) == (Settings(), [])
-
-
-ENDPOINT = {"url": "http://127.0.0.1:11434", "model": "nomic-embed-text"}
-
-
-def test_only_the_users_own_file_names_an_endpoint(tmp_path: Path) -> None:
-    settings, warnings = load(tmp_path, {"maxFiles": 3}, {"encoder": ENDPOINT})
-    assert settings.encoder == EncoderEndpoint("http://127.0.0.1:11434/v1/embeddings", "nomic-embed-text")
-    assert warnings == []
-    settings, warnings = load(tmp_path, {"encoder": ENDPOINT}, {"encoder": "none"})
-    assert settings.encoder == "none"
-    assert warnings == [
-        "config.json: encoder names an endpoint, which only the config.json for all projects may do; it is ignored."
-    ]
 
 
 def test_a_file_of_the_users_is_never_overwritten(tmp_path: Path) -> None:

@@ -30,7 +30,6 @@ DowseError
     ├── LimitReached                 no more of this can be kept
     ├── DownloadFailed               a server cannot be reached, or its reply is cut
     ├── ModelMissing                 an encoder's model cannot be had
-    ├── EndpointFailed               an encoder's server does not answer as it should
     ├── NotWritable                  nothing can be written there
     │   └── DiskFull                 no space is left
     ├── NoHistory                    there is no history of commits that may be read
@@ -217,15 +216,6 @@ class ModelMissing(Failed):
     """An encoder's model was not found and could not be downloaded."""
 
     code = "MODEL_DOWNLOAD_FAILED"
-
-
-class EndpointFailed(Failed):
-    """The server of an encoder does not answer, or not with vectors."""
-
-    def __init__(self, message: str, *, is_too_long: bool = False) -> None:
-        super().__init__(message)
-        self.is_too_long = is_too_long
-        """Whether the server refuses the texts because of their length."""
 
 
 class NotWritable(Failed):

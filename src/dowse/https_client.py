@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from urllib.parse import unquote, urljoin, urlsplit
 
 from dowse import __version__
-from dowse.encoder_endpoint import is_loopback
 from dowse.errors import DownloadFailed, Failed, UsageError
 
 MAX_REDIRECTS = 5
@@ -55,7 +54,6 @@ class DownloadRules:
     """Whether http:// is allowed on this machine."""
     uses_proxy: bool = False
     """Whether to connect through the proxy of the environment, which then resolves the names."""
-    follows_redirects: bool = True
 
 
 class Reply:
@@ -79,8 +77,8 @@ class Reply:
 
 
 @contextmanager
-def open_url(url: str, headers: Mapping[str, str], rules: DownloadRules, body: bytes | None = None) -> Iterator[Reply]:
-    """Request a URL, follow its redirects, and yield the reply, whatever its status. A body is posted.
+def open_url(url: str, headers: Mapping[str, str], rules: DownloadRules) -> Iterator[Reply]:
+    """Request a URL, follow its redirects, and yield the reply, whatever its status.
 
     Raise DownloadFailed if no reply comes, and Failed for a redirect that is not followed. The user may name a host
     with any address; a redirect to another host is followed only if all addresses of that host are public.
@@ -98,14 +96,12 @@ def open_url(url: str, headers: Mapping[str, str], rules: DownloadRules, body: b
         with closing(connection), limit.shutting_down(connection):
             with limit.errors():
                 request_headers = {"User-Agent": f"dowse/{__version__}", **headers}
-                connection.request("GET" if body is None else "POST", address.target, body, request_headers)
+                connection.request("GET", address.target, headers=request_headers)
                 reply = connection.getresponse()
             with reply:
                 if reply.status not in _REDIRECT_STATUSES:
                     yield Reply(reply, limit)
                     return
-                if not rules.follows_redirects:
-                    raise Failed(f"{address.host} redirects to another address, which is not followed.")
                 address = _parse_redirect(reply.headers.get("Location", ""), address)
     raise Failed(f"{first.host} redirects more than {MAX_REDIRECTS} times.")
 
@@ -124,6 +120,14 @@ def parse_url(url: str, *, base: str = "", allows_loopback: bool = False) -> Par
         raise UsageError(f"{url[:100]!r} is not an address such as https://example.com/search-index.json.")
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
     return ParsedUrl(url, parts.scheme, host, port, target)
+
+
+def is_loopback(host: str) -> bool:
+    """Return whether the name or IP address of a host means this machine."""
+    try:
+        return host.lower() == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def is_public(ip: str) -> bool:

@@ -20,11 +20,6 @@ class Encoder(Protocol):
     @property
     def dimensions(self) -> int: ...
 
-    @property
-    def sends_text(self) -> bool:
-        """Whether texts leave dowse, so that their secrets have to be masked."""
-        ...
-
     def encode(self, texts: Sequence[str], kind: Kind = "docs") -> "Vectors":
         """Return one row for each text, all of one kind. A row has length 1, or 0 for a text without words."""
         ...

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dowse.encoder_endpoint import EncoderEndpoint, parse_endpoint
 from dowse.errors import SettingsError, UsageError
 from dowse.globs import compile_glob
 from dowse.platform import write_atomically
@@ -43,7 +42,7 @@ class Settings:
     indexing_strategy: Strategy = "realtime"
     lazy_idle_threshold: int = 30
     integrity_hours: int = 24
-    encoder: EncoderName | EncoderEndpoint = "dowse"
+    encoder: EncoderName = "dowse"
     encoder_folder: str | None = None
     vector_cache_bytes: int = 512 * 1024 * 1024
     mask_secrets: bool = True
@@ -59,10 +58,7 @@ class Settings:
 
 
 def load_settings(*files: Path) -> tuple[Settings, list[str]]:
-    """Return the settings in force and a warning for each value that cannot be used. Later files override earlier ones.
-
-    The first file is the user's own: only there may `encoder` name an endpoint.
-    """
+    """Return the settings in force and a warning for each value that cannot be used. Later files override earlier ones."""
     values, warnings = read_settings(*files)
     return Settings(**{_KEYS[key][0]: _KEYS[key][1](value) for key, value in values.items()}), warnings
 
@@ -71,11 +67,11 @@ def read_settings(*files: Path) -> tuple[dict[str, Any], list[str]]:
     """Return the values in force by key, as the files have them, and a warning for each that cannot be used."""
     values: dict[str, Any] = {}
     warnings: list[str] = []
-    for number, file in enumerate(files):
+    for file in files:
         for key, value in _read_values(file, warnings).items():
             if key not in _KEYS:
                 continue
-            if problem := _find_problem(key, value, is_own=number == 0):
+            if problem := _find_problem(key, value):
                 warnings.append(f"{file.name}: {key} {problem}; it is ignored.")
             else:
                 values[key] = value
@@ -112,9 +108,7 @@ def read_json(file: Path) -> Any:
         raise SettingsError(f"{file} cannot be read ({error.strerror}).{remedy}") from error
 
 
-def _find_problem(key: str, value: Any, *, is_own: bool = True) -> str | None:
-    if key == "encoder" and isinstance(value, dict) and not is_own:
-        return "names an endpoint, which only the config.json for all projects may do"
+def _find_problem(key: str, value: Any) -> str | None:
     try:
         _KEYS[key][1](value)
     except ValueError as error:
@@ -176,11 +170,9 @@ def _parse_strategy(value: Any) -> Strategy:
     return strategy
 
 
-def _parse_encoder(value: Any) -> EncoderName | EncoderEndpoint:
-    if isinstance(value, dict):
-        return parse_endpoint(value)
+def _parse_encoder(value: Any) -> EncoderName:
     if value not in ("dowse", "minilm", "none"):
-        raise ValueError("is not one of 'dowse', 'minilm', 'none', or an object with 'url' and 'model'")
+        raise ValueError("is not one of 'dowse', 'minilm', 'none'")
     name: EncoderName = value
     return name
 

@@ -39,7 +39,6 @@ class Lengths:
 
     version = "lengths-1"
     dimensions = 4
-    sends_text = False
 
     def __init__(self) -> None:
         self.seen: list[str] = []

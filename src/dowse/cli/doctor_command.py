@@ -28,23 +28,19 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
     DIR defaults to the project around the working directory. This reads every file, and compares
     every part of the index with the catalog.
 
-    It asks the endpoint of the encoder, if the settings name one.
-
     Exit code 1: there are problems that are not repaired.
     """
     if report:
         if fix:
             raise click.UsageError("--report changes nothing; run --fix without it.")
         return _show_report(parse_folder(folder), as_json=as_json)
-    from dowse.indexes.encoding_progress import find_endpoint_problem
     from dowse.indexes.project_lookup import open_or_find
 
     project = open_or_find(parse_folder(folder))
     findings = _check(project)
     remaining = _repair(project, findings) if fix and findings else findings
     repaired = fix and bool(findings)
-    encoding, endpoint_problem = project.encoding(), find_endpoint_problem(project.settings)
-    exit_code = 1 if remaining or endpoint_problem else 0
+    encoding, exit_code = project.encoding(), 1 if remaining else 0
     if as_json:
         value = {
             "projectPath": str(project.root),
@@ -52,15 +48,12 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
             "repaired": repaired,
             "remaining": [{"part": finding.part, "problem": finding.problem} for finding in remaining],
             "encoding": encoding.as_json if encoding else None,
-            "endpointProblem": endpoint_problem,
         }
         return CommandReply(value, exit_code)
     for finding in findings:
         show(f"{finding.part}: {finding.problem}")
     if encoding:
         show(format_encoding(encoding))
-    if endpoint_problem:
-        show(f"encoder: {endpoint_problem}")
     show(f"{project.root}: {_format_verdict(len(findings), len(remaining), is_repaired=repaired)}")
     return exit_code
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def format_encoding(encoding: "EncodingProgress") -> str:
     """Return the progress of encoding as one line."""
-    encoder = encoding.endpoint or encoding.encoder
+    encoder = encoding.encoder
     progress = f"{encoding.done:,} of {encoding.total:,} chunks encoded by {encoder}"
     if encoding.serving:
         progress += f", {encoding.serving} is used meanwhile"

@@ -72,8 +72,6 @@ class MiniLM:
     often it occurs, and after its first layer it merges each two tokens; so a chunk takes two fifths of the time.
     """
 
-    sends_text = False
-
     def __init__(
         self,
         session: "InferenceSession",

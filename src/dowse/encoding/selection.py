@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
-from dowse.encoder_endpoint import EncoderEndpoint
 from dowse.encoding import model_locations
-from dowse.encoding.endpoint_record import is_endpoint_version, version_of
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
 from dowse.errors import Failed
 from dowse.memory_plan import is_memory_small
@@ -37,14 +35,7 @@ def model_version(settings: "Settings") -> str | None:
         return None
     if settings.encoder == "dowse":
         return MINILM_VERSION
-    if isinstance(settings.encoder, EncoderEndpoint):
-        return version_of(settings.encoder)
     return next((location.version for location in _find_locations(settings)), model_locations.VERSION)
-
-
-def is_of_other_endpoint(version: str, settings: "Settings") -> bool:
-    """Return whether this is the version of an endpoint that the settings no longer name: it is not asked any more."""
-    return is_endpoint_version(version) and version != model_version(settings)
 
 
 def open_model(settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
@@ -54,17 +45,13 @@ def open_model(settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
     """
     if settings.encoder == "none":
         raise Failed('There is no encoder: "encoder" is "none" in the settings.')
-    if isinstance(settings.encoder, EncoderEndpoint):
-        from dowse.encoding.endpoint import open_endpoint  # here because it imports the HTTP client
-
-        return open_endpoint(settings.encoder)
     return open_minilm(threads) if settings.encoder == "dowse" else _open_unchanged_minilm(settings, say, threads)
 
 
 def open_version(version: str, settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
     """Open the encoder of a version. Raise Failed when it is no longer on this machine.
 
-    Only the model that the settings select is downloaded, and only the endpoint that they name is asked.
+    Only the model that the settings select is downloaded.
     """
     from dowse.encoding.minilm import MiniLM
 

@@ -24,8 +24,6 @@ MAX_WORD_COUNT = 255
 class StaticEncoder:
     """An encoder with a table of word vectors in eight bits, each with its scale, mapped from disk."""
 
-    sends_text = False
-
     def __init__(self, folder: Path, version: str) -> None:
         import numpy as np
 

@@ -12,8 +12,7 @@ from dowse.freshness.indexer import text_reader
 from dowse.indexes.encoder_state import encoded_up_to, lacks_vectors, record_encoded_up_to
 from dowse.indexes.index import ProjectIndex
 from dowse.protocols import Encoder
-from dowse.screening.masking import PRIVATE_KEY_CHARACTERS, screen_text, surroundings
-from dowse.types import Kind, StoredChunk, StoredDocument
+from dowse.types import Kind, StoredDocument
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -163,8 +162,6 @@ class _Backfill:
                 self.skipped.add(document.id)
             elif document and data is not None:
                 text = data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
-                if self._encoder.sends_text:
-                    text = _mask(text, data, chunk, document.path)
                 yield chunk.id, _ChunkText(encoder_input(document.path, text), document.kind)
 
     def _text_of(self, document: StoredDocument) -> bytes | None:
@@ -174,15 +171,6 @@ class _Backfill:
             text = self._read_text(document) if converted is None else converted
             self._open_text = document.id, None if text is None else text.encode()
         return self._open_text[1]
-
-
-def _mask(text: str, data: bytes, chunk: StoredChunk, path: str) -> str:
-    """Mask the secrets of a chunk, also those of which it has only a part."""
-    first = max(0, chunk.start_byte - PRIVATE_KEY_CHARACTERS)
-    before = data[first : chunk.start_byte].decode("utf-8", "replace")
-    after = data[chunk.end_byte : chunk.end_byte + PRIVATE_KEY_CHARACTERS].decode("utf-8", "replace")
-    around = surroundings(before + text + after, len(before), len(before) + len(text))
-    return screen_text(text, around=around, path=path).text
 
 
 def _batches(values: Iterable[int], size: int) -> Iterator[list[int]]:

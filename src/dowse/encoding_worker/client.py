@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 from dowse.encoding_worker.messages import QUERY_CHARACTERS, vector_from_text
 from dowse.encoding_worker.process import WORKER_COMMAND, EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions
-from dowse.errors import EndpointFailed
 from dowse.indexes.encoder_state import record_complete_versions, record_encoding_complete
 from dowse.indexes.encoding_progress import encoding_lease, record_problem
 from dowse.indexes.index import ProjectIndex
@@ -55,27 +54,15 @@ class _PendingQuery:
     sent_at: float
     answered: threading.Event = field(default_factory=threading.Event)
     vector: "Vectors | None" = None
-    problem: str | None = None
 
     def wait(self, seconds: float) -> "Vectors | None":
-        """Return the vector, or None if it is not ready in time. Raise EndpointFailed if there will be none."""
+        """Return the vector, or None if it is not ready in time."""
         self.answered.wait(seconds)
-        if self.problem:
-            raise EndpointFailed(self.problem)
         return self.vector
 
 
 def _no_vector(_seconds: float) -> None:
     """Return no vector: the process does not encode yet."""
-
-
-def _refuse(problem: str) -> "Callable[[float], Vectors | None]":
-    """Return a function that raises the problem of an endpoint."""
-
-    def wait(_seconds: float) -> "Vectors | None":
-        raise EndpointFailed(problem)
-
-    return wait
 
 
 class EncodingClient:
@@ -103,8 +90,8 @@ class EncodingClient:
         self._priority_paths = dict[Path, list[str]]()
         """Files to encode first, for the process that is not started yet."""
         self._releases = dict[Path, threading.Event]()
-        self._unavailable = dict[str, str]()
-        """Why the encoder of a version could not be opened when it was last tried."""
+        self._unavailable = set[str]()
+        """Versions of the encoders that could not be opened when it was last tried."""
         self._crashes = 0
         self._not_before = 0.0
         self.problem: str | None = None
@@ -113,7 +100,7 @@ class EncodingClient:
     # Queries
 
     def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":
-        """Return the vector of a query, or None if it is not ready in time. Raise EndpointFailed if there will be none."""
+        """Return the vector of a query, or None if it is not ready in time."""
         return self.start_query(version, text)(seconds)
 
     def start_query(self, version: str, text: str) -> "Callable[[float], Vectors | None]":
@@ -130,12 +117,8 @@ class EncodingClient:
                 return _no_vector
             if self._process is None or version not in self._process.loaded:
                 self._send({"load": version})
-                problem, process = self._unavailable.get(version), self._process
-                return (
-                    _refuse(problem)
-                    if problem
-                    else lambda seconds: self._ask_when_loaded(process, version, text, seconds)
-                )
+                process = self._process
+                return lambda seconds: self._ask_when_loaded(process, version, text, seconds)
             number, query = next(self._query_numbers), _PendingQuery(self._process, version, text, time.monotonic())
             self._queries[number] = query
             self._send({"ask": number, "version": version, "text": text})
@@ -272,9 +255,9 @@ class EncodingClient:
         if "left" in message and (released := self._releases.pop(Path(message["left"]), None)):
             released.set()
         if "unavailable" in message:
-            self._unavailable[message["unavailable"]] = message["said"]
+            self._unavailable.add(message["unavailable"])
         if "loaded" in message:
-            self._unavailable.pop(message["loaded"], None)
+            self._unavailable.discard(message["loaded"])
         if "said" in message:
             self._say(message["said"])
         if process.is_leaving:
@@ -283,8 +266,6 @@ class EncodingClient:
     def _handle_vector(self, message: dict[str, Any]) -> None:
         with self._lock:
             query = self._queries.pop(message["answer"], None)
-            if query:
-                query.problem = message.get("problem")
             if query and message["vector"] is not None:
                 query.vector = self._cached_vectors[query.version, query.text] = vector_from_text(message["vector"])
                 while len(self._cached_vectors) > MAX_CACHED_QUERIES:

@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dowse.encoding.cache import VectorCache
-from dowse.encoding.endpoint_record import is_endpoint_version
 from dowse.encoding.selection import open_version
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker_options import WorkerOptions
-from dowse.errors import DowseError, EndpointFailed, StoreBusy, StoreDamaged
+from dowse.errors import DowseError, StoreBusy, StoreDamaged
 from dowse.indexes.encoder_state import (
     record_complete_versions,
     record_encoding_complete,
@@ -36,10 +35,6 @@ TURN_SECONDS = 60.0
 """After this long another index gets its turn."""
 RETRY_SECONDS = 300.0
 """Time before a failure is tried again, unless the settings change: a failed download, a full disk."""
-ENDPOINT_RETRY_SECONDS = 15.0
-"""Time before an endpoint is asked again: asking costs little, and the user may just start its server."""
-ENDPOINT_TEXTS = 32
-"""Texts that are sent to an endpoint at once: enough for a graphics card, and a processor answers within a minute."""
 STATIC_CHUNKS = 1024
 """Chunks that the static table encodes and saves at once; this takes a third of a second."""
 
@@ -124,7 +119,6 @@ class Worker:
 
     def _visit(self, root: Path) -> None:
         problem: str | None = None
-        retry_seconds = 0.0
         self._queue.note_visit(root)
         try:
             project = ProjectIndex(root)
@@ -139,13 +133,13 @@ class Worker:
         except StoreDamaged:
             outcome = "gone"  # its server builds it again
         except (DowseError, OSError, MemoryError) as error:
-            outcome, problem, retry_seconds = "failed", describe_problem(error), _retry_seconds(error)
+            outcome, problem = "failed", describe_problem(error)
             record_problem(project.folder, problem)
             if project.exists:
                 open_log(project.folder).error("encoding: %s", problem)
         finally:
             project.close()
-        until = time.monotonic() + (retry_seconds or REST_SECONDS[outcome])
+        until = time.monotonic() + REST_SECONDS[outcome]
         self._rests[root] = _Rest(outcome, until, project.settings_stamp, settings_stamp, sequence)
         self._send({"about": str(root), "outcome": outcome, "problem": problem})
 
@@ -212,10 +206,7 @@ class Worker:
         urgent_paths = lambda: self._queue.urgent_paths(root)  # noqa: E731
         if version == STATIC_VERSION:
             return BackfillOptions(may_continue, urgent_paths, batch_texts=STATIC_CHUNKS, save_chunks=STATIC_CHUNKS)
-        batch_texts = (
-            ENDPOINT_TEXTS if is_endpoint_version(version) else self._options.batch_texts * self._options.cores
-        )
-        return BackfillOptions(may_continue, urgent_paths, cache, batch_texts)
+        return BackfillOptions(may_continue, urgent_paths, cache, self._options.batch_texts * self._options.cores)
 
     # Encoders
 
@@ -226,7 +217,7 @@ class Worker:
             try:
                 self._open_encoder(version, self._settings_for(version))
             except (DowseError, OSError, MemoryError) as error:
-                self._failed_loads[version] = time.monotonic() + _retry_seconds(error)
+                self._failed_loads[version] = time.monotonic() + RETRY_SECONDS
                 self._send({"unavailable": version, "said": describe_problem(error)})
 
     def _open_encoder(self, version: str, settings: Settings, folder: Path | None = None) -> Encoder:
@@ -248,7 +239,3 @@ class Worker:
             if version in versions:
                 return settings
         return load_settings(storage_layout.global_settings_file())[0]
-
-
-def _retry_seconds(error: BaseException) -> float:
-    return ENDPOINT_RETRY_SECONDS if isinstance(error, EndpointFailed) else RETRY_SECONDS

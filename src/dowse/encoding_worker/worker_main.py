@@ -13,7 +13,7 @@ from dowse.encoding_worker.messages import encode_message, parse_message, vector
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker import Send, Worker
 from dowse.encoding_worker.worker_options import parse_options
-from dowse.errors import EndpointFailed, Failed
+from dowse.errors import Failed
 from dowse.platform import lower_priority
 from dowse.signals import ignore_interrupts
 
@@ -75,8 +75,6 @@ def _encode_query(worker: Worker, message: dict[str, Any]) -> dict[str, str | No
         return {"vector": None}
     try:
         return {"vector": vector_to_text(encoder.encode_query(message["text"]))}
-    except EndpointFailed as error:
-        return {"vector": None, "problem": str(error)}
     except Exception:  # a library fails on a strange text: this query goes without a vector
         return {"vector": None}
 

@@ -6,7 +6,7 @@ chunk has a vector; and the substitute of an encoder whose model could not be lo
 
 import contextlib
 
-from dowse.encoding.selection import is_of_other_endpoint, model_version, uses_model, uses_static
+from dowse.encoding.selection import model_version, uses_model, uses_static
 from dowse.encoding.shipped import STATIC_VERSION
 from dowse.errors import ModelMissing
 from dowse.indexes.sidecar_files import write_tables
@@ -38,13 +38,12 @@ def serving_version(store: LocalStore, settings: Settings) -> str | None:
     """Return the encoder of the second phase whose vectors answer searches; None if no model is used.
 
     After a change of the settings this is the old encoder until the new one has a vector of every chunk: vectors of
-    two encoders are never compared. An endpoint that the settings no longer name encodes no queries, so the successor
-    answers from its first vector on. If no model is used, its vectors are kept for later.
+    two encoders are never compared. If no model is used, its vectors are kept for later.
     """
     if not uses_model(settings):
         return None
     recorded = store.fact(_SERVING_FACT)
-    if recorded is not None and not is_of_other_endpoint(recorded, settings):
+    if recorded is not None:
         return recorded
     with contextlib.suppress(ModelMissing):
         return second_phase_version(store, settings)
@@ -96,8 +95,7 @@ def record_substitute(store: LocalStore, version: str, substitute: str) -> None:
 def record_encoding_start(store: LocalStore, settings: Settings) -> None:
     """Let the new vectors answer searches at once, unless another encoder has vectors that can go on doing so."""
     second, serving = second_phase_version(store, settings), store.fact(_SERVING_FACT)
-    is_usable = serving is not None and not is_of_other_endpoint(serving, settings) and store.vector_counts(serving)[0]
-    if second and serving != second and not is_usable:
+    if second and serving != second and not (serving and store.vector_counts(serving)[0]):
         store.set_fact(_SERVING_FACT, second)
 
 

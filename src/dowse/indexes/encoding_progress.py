@@ -6,10 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dowse.encoder_endpoint import EncoderEndpoint
-from dowse.encoding.endpoint_record import is_endpoint_version
-from dowse.encoding.selection import open_model
-from dowse.errors import CatalogError, DowseError, EndpointFailed, ModelMissing
+from dowse.errors import CatalogError, DowseError, ModelMissing
 from dowse.indexes.encoder_state import first_incomplete_version, serving_version, wanted_versions
 from dowse.platform import Lock, write_atomically
 from dowse.settings import Settings, read_json
@@ -33,14 +30,12 @@ class EncodingProgress:
     """Why the encoding does not continue."""
     serving: str | None = None
     """The encoder whose vectors answer searches meanwhile, if it is another one."""
-    endpoint: str | None = None
-    """The model and the address of an encoder behind an endpoint."""
 
     @property
     def as_json(self) -> dict[str, Any]:
         """The progress as replies show it."""
         fields = {"encoder": self.encoder, "state": self.state, "done": self.done, "total": self.total}
-        optional = {"serving": self.serving, "problem": self.problem, "endpoint": self.endpoint}
+        optional = {"serving": self.serving, "problem": self.problem}
         return fields | {key: value for key, value in optional.items() if value}
 
 
@@ -51,15 +46,14 @@ def read_encoding_progress(store: LocalStore, settings: Settings) -> EncodingPro
         wanted = wanted_versions(store, settings)
     except ModelMissing as error:
         chunks = sum(store.totals(kind).chunks for kind in KINDS)
-        return EncodingProgress("failed", str(settings.encoder), 0, chunks, describe_problem(error), serving)
+        return EncodingProgress("failed", settings.encoder, 0, chunks, describe_problem(error), serving)
     if not wanted:
         return EncodingProgress("off")
     encoder = wanted[-1]
     done, total = store.vector_counts(encoder)
     state, problem = _state(store, settings)
     other = serving if serving != encoder else None
-    endpoint = str(settings.encoder) if is_endpoint_version(encoder) else None
-    return EncodingProgress(state, encoder, total if state == "complete" else done, total, problem, other, endpoint)
+    return EncodingProgress(state, encoder, total if state == "complete" else done, total, problem, other)
 
 
 def _state(store: LocalStore, settings: Settings) -> tuple[EncodingPhase, str | None]:
@@ -71,17 +65,6 @@ def _state(store: LocalStore, settings: Settings) -> tuple[EncodingPhase, str | 
     if problem := _recorded_problem(store.folder):
         return "failed", problem
     return "waiting", None
-
-
-def find_endpoint_problem(settings: Settings) -> str | None:
-    """Ask the endpoint of the encoder, if the settings name one, and return what is wrong with its answer."""
-    if not isinstance(settings.encoder, EncoderEndpoint):
-        return None
-    try:
-        open_model(settings, lambda _text: None)
-    except EndpointFailed as error:
-        return str(error)
-    return None
 
 
 def describe_problem(error: BaseException) -> str:

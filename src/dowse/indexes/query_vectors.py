@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
-from dowse.encoding.endpoint_record import is_endpoint_version
 from dowse.encoding.shipped import STATIC_VERSION
-from dowse.errors import DowseError, EndpointFailed
+from dowse.errors import DowseError
 from dowse.indexes.encoder_state import serving_version
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import Mode, QueryVector
@@ -22,18 +21,13 @@ if TYPE_CHECKING:
 
 QUERY_SECONDS = 0.15
 """How long a search waits for the vector of its query: an idle process takes 5 to 10 ms, a busy one 30."""
-ENDPOINT_SECONDS = 1.0
-"""How long it waits for an endpoint that the user has chosen, which may be busy or far away."""
 
 
 class QueryEncoder(Protocol):
     """Encodes queries with the model."""
 
     def start_query(self, version: str, text: str) -> "Callable[[float], Vectors | None]":
-        """Have a query encoded; return a function that waits so many seconds for its vector.
-
-        The function raises EndpointFailed if there will be none.
-        """
+        """Have a query encoded; return a function that waits so many seconds for its vector."""
         ...
 
 
@@ -49,7 +43,7 @@ class InProcessEncoder:
         """Open the model that the index has vectors of, on another thread: half of that runs beside other work."""
         with contextlib.suppress(DowseError):  # the search reports it
             version = serving_version(index.store, self._settings) if index.exists else None
-            if version and not is_endpoint_version(version) and index.store.vector_counts(version)[0]:
+            if version and index.store.vector_counts(version)[0]:
                 threading.Thread(target=self._try_to_open, args=(version,), daemon=True, name="opens the model").start()
 
     def _try_to_open(self, version: str) -> None:
@@ -70,8 +64,6 @@ class InProcessEncoder:
         def encode(_seconds: float) -> "Vectors | None":
             try:
                 return self._open(version).encode_query(text)
-            except EndpointFailed:
-                raise
             except DowseError:
                 return None
 
@@ -127,14 +119,11 @@ def encode_query(
     def wait() -> _Encoded:
         vectors, skipped_method = list[QueryVector](), ""
         if version and wait_for_model:
-            try:
-                vector = wait_for_model(ENDPOINT_SECONDS if is_endpoint_version(version) else QUERY_SECONDS)
-                if vector is None:
-                    skipped_method = f"{version} was not ready in time; the next search may have it"
-                else:
-                    vectors.append(QueryVector(version, vector, model_share, is_model=True))
-            except EndpointFailed as error:
-                skipped_method = str(error)
+            vector = wait_for_model(QUERY_SECONDS)
+            if vector is None:
+                skipped_method = f"{version} was not ready in time; the next search may have it"
+            else:
+                vectors.append(QueryVector(version, vector, model_share, is_model=True))
         if not vectors or model_share < 1:
             vector, table_share = table.encode([text])[0], _share(store.vector_counts(STATIC_VERSION))
             if table_share and vector.any():
