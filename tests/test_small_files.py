@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.small_files import parse_toml, read_named_file, read_small_file
+from dowse.small_files import read_named_file, read_small_file
 
 LIMIT = 1 << 20
 
@@ -59,9 +59,3 @@ def test_a_pipe_or_a_folder_is_refused_at_once(tmp_path: Path, *, follows_links:
     for name in ("pipe", "link", "."):
         with pytest.raises(OSError, match=r"not a regular file|not a relative path|symbolic link"):
             read_small_file(tmp_path / name, LIMIT, follows_links=follows_links)
-
-
-def test_a_key_of_very_many_parts_is_refused_and_not_parsed() -> None:
-    assert parse_toml("a.b = 'x'\n") == {"a": {"b": "x"}}
-    with pytest.raises(ValueError, match="line 2 has more than 1,000 dots"):
-        parse_toml(f"a = 1\nb{'.b' * 200_000} = 1\n")

@@ -2,14 +2,10 @@
 
 import errno
 import os
-import tomllib
 from pathlib import Path
-from typing import Any
 
 from dowse.platform import open_beneath, read_at_most
 
-MAX_LINE_DOTS = 1000
-"""The time to parse a key grows with the square of its parts: 16,000 take 4.4 s."""
 _MEGABYTE = 1024 * 1024
 
 
@@ -35,11 +31,3 @@ def _require_small(data: bytes, file: Path, max_bytes: int) -> bytes:
         limit = f"{max_bytes // _MEGABYTE} MB" if max_bytes >= _MEGABYTE else f"{max_bytes // 1024} KB"
         raise OSError(errno.EFBIG, f"it is larger than {limit}", str(file))
     return data
-
-
-def parse_toml(text: str) -> dict[str, Any]:
-    """Parse the TOML of a settings file. Raise ValueError for text that is no TOML, RecursionError for deep nesting."""
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.count(".") > MAX_LINE_DOTS:
-            raise ValueError(f"line {number} has more than {MAX_LINE_DOTS:,} dots")
-    return tomllib.loads(text)

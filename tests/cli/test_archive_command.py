@@ -48,7 +48,7 @@ def test_an_archive_that_is_named_and_missing_is_said(
 ) -> None:
     warning = (
         f"The url-content archive {tmp_path / 'pages'} does not exist. "
-        "Create the folder, or correct URL_CONTENT_ARCHIVE_PATH or dowse.toml."
+        "Create the folder, or correct URL_CONTENT_ARCHIVE_PATH."
     )
     monkeypatch.setenv("URL_CONTENT_ARCHIVE_PATH", "pages")
     assert answer(capsys, "index")["warnings"] == [warning]

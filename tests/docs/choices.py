@@ -28,12 +28,10 @@ _SHOP = {
     "shop/pyproject.toml": "[project]\nname = 'shop'\n",
     "shop/cart.py": '"""Everything about the cart."""\n\n\ndef add_to_cart(item):\n    """Put an item into the cart of a customer."""\n',
     "shop/guide.md": "# How to renew a certificate\n\n## Install\n\nCopy it.\n",
-    "shop/dowse.toml": 'roots = ["."]\n',
     "shop/public/robots.txt": "",
     "shop/pages/index.md": "---\ntitle: Home\n---\nAbout the shop.\n",
 }
 _FILLED_IN = {
-    "--config FILE": "--config dowse.toml",
     "--site FILE": "--site public/index.json",
     "~/": "HOME/",
     " DIR DIR": " . ../notes",

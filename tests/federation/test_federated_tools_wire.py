@@ -1,4 +1,4 @@
-"""Servers of the working directory: over stdio with a dowse.toml, and over HTTP."""
+"""Servers of the working directory: over stdio with a site, and over HTTP."""
 
 import os
 import sys
@@ -15,9 +15,9 @@ from tests.surfaces.project.project_client import Assistant, run_conversation_ov
 def test_over_stdio(tmp_path: Path) -> None:
     root = make_app(tmp_path)
     write_site_index(root)
-    (root / "dowse.toml").write_text("tools = 'minimal'\nsites = ['site.json']\n", encoding="utf-8")
+    options = ["--tools", "minimal", "--site", "site.json"]
     server = StdioServerParameters(
-        command=sys.executable, args=["-m", "dowse", "serve"], cwd=str(root), env=dict(os.environ)
+        command=sys.executable, args=["-m", "dowse", "serve", *options], cwd=str(root), env=dict(os.environ)
     )
 
     async def conversation(assistant: Assistant) -> None:

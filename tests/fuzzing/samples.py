@@ -146,11 +146,6 @@ REQUESTS: Samples = tuple(
     for body in (*MESSAGES[:3], b"")
 )
 
-MANIFESTS: Samples = (
-    b'roots = ["."]\ndocuments = ["docs"]\nsites = ["blog=site.json", "https://a.org/i.json"]\nindexes = true\nonly = ["code"]\ntools = "all"\nbudget = 5000\n'
-    b'[archives]\nresearch = "r"\nurlContent = "u"\ndatabase = "d"\n[http]\naddress = "127.0.0.1:1"\nallowRemote = true\ntokenFile = "t"\nallowOrigin = ["x"]\nrate = 1.5\n',
-)
-
 SETTINGS: Samples = (
     json.dumps(
         {

@@ -192,15 +192,6 @@ def _write(name: str, data: bytes) -> Path:
     return file
 
 
-def read_manifests(data: bytes) -> None:
-    from dowse.server.manifest import read_manifest
-
-    file = _write("dowse.toml", data)
-    for is_trusted in (False, True):
-        with contextlib.suppress(DowseError):
-            read_manifest(file, is_trusted=is_trusted)
-
-
 def read_settings(data: bytes) -> None:
     from dowse.settings import load_settings
 
@@ -359,7 +350,6 @@ TARGETS: dict[str, Target] = {
     "screening": Target(screen_text, lambda: samples.TEXTS),
     "messages": Target(parse_messages, lambda: samples.MESSAGES, _JSON, (DowseError, InvalidMessage), share=2.0),
     "http": Target(answer_requests, lambda: samples.REQUESTS, samples.HTTP_TOKENS, share=0.5),
-    "manifest": Target(read_manifests, lambda: samples.MANIFESTS, samples.TOML_TOKENS),
     "settings": Target(read_settings, lambda: samples.SETTINGS, _JSON),
     "sites": Target(load_sites, lambda: samples.SITES, _JSON, share=0.1),
     "archived_files": Target(

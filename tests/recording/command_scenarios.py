@@ -190,10 +190,10 @@ def wrong_usage(place: Place) -> str:
         ["forget", "nowhere"], ["doctor", "nowhere"], ["index", "home"], ["index", "empty"], ["index", "empty", "--json"],
         ["serve", "nowhere"], ["serve", "--tools", "many"], ["serve", "--only", "nothing"], ["serve", "--only", "site"],
         ["serve", "--budget", "10"], ["serve", "--http", "nowhere"], ["serve", "shop", "--http", "0.0.0.0:0"],
-        ["serve", "shop", "--http", "0.0.0.0:0", "--allow-remote"], ["serve", "--config", "nowhere.toml"],
+        ["serve", "shop", "--http", "0.0.0.0:0", "--allow-remote"],
         ["serve", "--token-file", "token"], ["serve", "shop", "--site", "broken.json"], ["docs", "nowhere"], ["site"],
         ["site", "nothing"], ["archive"], ["archive", "nothing"], ["notes"], ["notes", "nothing"], ["notes", "create"],
-        ["docs", "search"], ["status", "--all", "--config", "nowhere.toml"],
+        ["docs", "search"],
     ):  # fmt: skip
         shell.run(*words)
     (place.home / "config.json").write_text('{"maxFileSize": "big", "encoder": "none"}', encoding="utf-8")
@@ -214,30 +214,12 @@ def _make_every_source(shell: Commands) -> None:
 
 
 def federated_status(place: Place) -> str:
-    """Record `dowse status --all` and valid and invalid settings in a dowse.toml."""
+    """Record `dowse status --all`."""
     shell = Commands(place)
     _make_every_source(shell)
     shell.run("status", "--all", cwd="shop")
     shell.run("status", "--all", "--json", cwd="shop")
-    for name, text in MANIFESTS.items():
-        Path(place.folder / "dowse.toml").write_text(text, encoding="utf-8")
-        shell.said.append(f"dowse.toml: {name}\n")
-        shell.run("status")
-        if name == "good":
-            shell.run("status", "--json")
-            shell.run("status", "--no-config")
     return shell.text
-
-
-MANIFESTS = {
-    "good": 'roots = ["shop", "toolbox"]\ndocuments = ["handbook"]\nsites = ["site.json"]\ntools = "full"\n',
-    "unknown key": 'roots = ["shop"]\nnothing = 1\n',
-    "wrong type": "roots = 5\n",
-    "no TOML": "roots = [\n",
-    "outside": 'roots = ["/etc"]\n',
-    "network": 'sites = ["https://example.org/index.json"]\n',
-    "http": '[http]\naddress = "127.0.0.1:1"\n',
-}
 
 
 def damage(place: Place) -> str:

@@ -24,7 +24,7 @@ class ArchiveLocations:
     url_content: Path
     database: Path
     named: frozenset[Archive] = frozenset()
-    """The archives that an argument, a variable or a manifest names; the others are at their default location."""
+    """The archives that an argument or a variable names; the others are at their default location."""
 
     @property
     def roots(self) -> dict[Archive, Path]:
@@ -41,7 +41,7 @@ class ArchiveLocations:
         return {
             archive: f"The {archive} archive {root if shows_paths else 'that is named'} "
             f"{'is not a folder' if os.path.lexists(root) else 'does not exist'}. "
-            f"Create the folder, or correct {_VARIABLES[archive]} or dowse.toml."
+            f"Create the folder, or correct {_VARIABLES[archive]}."
             for archive, root in self.roots.items()
             if archive in self.named and archive not in self.present
         }

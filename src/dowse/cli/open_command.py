@@ -7,7 +7,7 @@ import click
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.http_options import serve_over_http
 from dowse.cli.output import format_json, say, show, show_text
-from dowse.cli.serve_options import compose_server, config_options, load_manifest, merge_options
+from dowse.cli.serve_options import ServeOptions, compose_server
 
 
 @click.command("open")
@@ -20,12 +20,8 @@ from dowse.cli.serve_options import compose_server, config_options, load_manifes
     help="Also show the site with this search index. May be repeated.",
 )
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
-@config_options
 @json_option
-def open_page(
-    folders: tuple[str, ...], sites: tuple[str, ...], *, config: str | None, no_config: bool, no_browser: bool,
-    as_json: bool,
-) -> int:  # fmt: skip
+def open_page(folders: tuple[str, ...], sites: tuple[str, ...], *, no_browser: bool, as_json: bool) -> int:
     """Search and read DIR in a browser.
 
     The page shows what dowse serve would serve: projects, documents, sites, archives and named
@@ -33,8 +29,7 @@ def open_page(
     A project without an index is indexed. Ctrl-C ends it. See docs/page.md.
     """
     roots = tuple(folder for name in folders if (folder := parse_folder(name)))
-    manifest = load_manifest(config, no_config=no_config, has_folders=bool(roots))
-    options = merge_options({"roots": roots, "sites": sites, "level": "minimal"}, manifest)
+    options = ServeOptions(level="minimal", roots=roots, sites=sites)
 
     def open_browser(address: str) -> None:
         if as_json:

@@ -8,7 +8,7 @@ import click
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
 from dowse.cli.encoding_output import format_encoding
 from dowse.cli.output import CommandReply, format_unparsed, pluralize, say, show, show_warnings
-from dowse.cli.serve_options import config_options, load_manifest, merge_options
+from dowse.cli.serve_options import ServeOptions
 from dowse.indexes.index_status import format_size
 from dowse.indexes.remaining_time import format_seconds_left
 from dowse.types import View
@@ -22,16 +22,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--all", "is_all", is_flag=True, help="Show every source that dowse serve would serve here.")
-@config_options
 @json_option
-def status(
-    folder: str | None, *, is_all: bool, config: str | None, no_config: bool, as_json: bool
-) -> int | CommandReply:
+def status(folder: str | None, *, is_all: bool, as_json: bool) -> int | CommandReply:
     """Show the state of the index of DIR and of its documents.
 
-    DIR defaults to the project around the working directory. With --all, or without DIR where
-    there is a dowse.toml, show every source that dowse serve would serve. The state is one of
-    not_found, indexing, ready, incomplete, failed.
+    DIR defaults to the project around the working directory. The state is one of not_found, indexing,
+    ready, incomplete, failed.
 
     Exit code 1: there is no index that can be used, or one of several sources has failed.
     """
@@ -39,14 +35,13 @@ def status(
     from dowse.indexes.project_lookup import open_or_find
     from dowse.keeping.watch_status import read_watch_status
 
-    manifest = load_manifest(config, no_config=no_config, has_folders=folder is not None)
     named = parse_folder(folder)
-    if is_all or manifest:
-        options = merge_options({"roots": (named,) if named else ()}, manifest)
+    if is_all:
+        options = ServeOptions(roots=(named,) if named else ())
         return reply_with_status(options, is_all=True) if as_json else show_sources(options)
     project = open_or_find(named)
     if as_json:
-        return reply_with_status(merge_options({"roots": (project.root,)}, None), is_all=False)
+        return reply_with_status(ServeOptions(roots=(project.root,)), is_all=False)
     found, watch = project.status(), read_watch_status(project)
     documents_found = project.seen_as(View.DOCUMENTS).status()
     project.close()

@@ -3,11 +3,10 @@
 from typing import Any, get_args
 
 import click
-from click.core import ParameterSource
 
 from dowse.cli.common_arguments import parse_folder
 from dowse.cli.http_options import http_options, serve_over_http
-from dowse.cli.serve_options import ServeOptions, compose_server, config_options, load_manifest, merge_options
+from dowse.cli.serve_options import ServeOptions, compose_server
 from dowse.errors import UsageError
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import SURFACES, Level, Surface
@@ -33,39 +32,24 @@ tools_option = click.option(
     help="Also serve the site with this search index. May be repeated.",
 )
 @click.option("--store", metavar="PLACE", help="Serve the shared index in this folder or s3:// address, read-only.")
-@config_options
 @tools_option
 @budget_option
 @http_options
-def serve(folders: tuple[str, ...], *, config: str | None, no_config: bool, **how: Any) -> int:
+def serve(folders: tuple[str, ...], **how: Any) -> int:
     """Serve DIR to an assistant over the Model Context Protocol (MCP).
 
     The server uses stdin and stdout, or HTTP with --http. An assistant usually starts it; see
     docs/clients.md.
 
-    Without DIR, the server reads dowse.toml in the working directory. If there is none, it
-    serves the folders that the client names, or the project around the working directory. Over
-    HTTP, it serves that project. With several folders, paths begin with the name of their folder.
-
-    Options on the command line override dowse.toml. See docs/federation.md for dowse.toml and
-    docs/http.md for HTTP.
+    Without DIR, the server serves the folders that the client names, or the project around the
+    working directory. Over HTTP, it serves that project. With several folders, paths begin with
+    the name of their folder. See docs/http.md for HTTP.
     """
     roots = tuple(folder for name in folders if (folder := parse_folder(name)))
-    manifest = load_manifest(config, no_config=no_config, has_folders=bool(roots or how["store"]))
     level, budget, only, sites, store = (how.pop(name) for name in ("level", "budget", "only", "sites", "store"))
     if store and roots:
         raise UsageError("--store serves a shared index in place of DIR. Leave out one of them.")
-    arguments = {
-        "roots": roots,
-        "sites": sites,
-        "only": _parse_only(only),
-        "level": level if _is_on_command_line("level") else None,
-        "budget": budget if _is_on_command_line("budget") else None,
-        "store": store,
-    }
-    if manifest and manifest.http and not how["address"]:
-        how |= manifest.http
-    return run_server(merge_options(arguments, manifest), how)
+    return run_server(ServeOptions(_parse_only(only), level, budget, roots, sites, store), how)
 
 
 def run_server(options: ServeOptions, web: dict[str, Any]) -> int:
@@ -79,14 +63,9 @@ def run_server(options: ServeOptions, web: dict[str, Any]) -> int:
     return 0
 
 
-def _is_on_command_line(name: str) -> bool:
-    """Return whether an option is on the command line, rather than at its default."""
-    return click.get_current_context().get_parameter_source(name) is not ParameterSource.DEFAULT
-
-
-def _parse_only(only: str | None) -> tuple[Surface, ...] | None:
+def _parse_only(only: str | None) -> tuple[Surface, ...]:
     if only is None:
-        return None
+        return SURFACES
     names = {name.strip() for name in only.split(",") if name.strip()}
     if not names or names - set(SURFACES):
         raise UsageError(f"--only {only}: it takes one or more of {', '.join(SURFACES)}, separated by commas.")

@@ -1,4 +1,4 @@
-"""The status of every source that `dowse serve` would offer, for `dowse status --all` and with a dowse.toml."""
+"""The status of every source that `dowse serve` would offer, for `dowse status --all`."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -39,7 +39,7 @@ def show_sources(options: ServeOptions) -> int:
         if status.problem:
             show(f"  {status.problem}")
     if not statuses:
-        say("There is nothing to serve here. Name a folder, or write a dowse.toml: see docs/federation.md")
+        say("There is nothing to serve here. Name a folder.")
     return _exit_code({status.state for status in statuses})
 
 

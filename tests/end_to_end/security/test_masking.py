@@ -99,7 +99,7 @@ def test_text_that_speaks_to_assistants_is_flagged_with_its_line(root: Path) -> 
 
 
 def test_a_user_can_switch_masks_off_and_nobody_else(root: Path) -> None:
-    write_tree(root, {"config.json": '{"maskSecrets": false}', "dowse.toml": "maskSecrets = false\n"})
+    write_tree(root, {"config.json": '{"maskSecrets": false}'})
     write_tree(root, {".mcp/search/config.json": '{"maskSecrets": false}'})
     without_secrets(projects.call_tool("auto", "search_code", root, query="deploy orchard"))
     settings = storage_layout.index_folder(root) / "config.json"
