@@ -18,25 +18,23 @@ def test_a_project_is_evaluated_and_stays_as_it_is(run: Run, tmp_path: Path) -> 
     ran = run("eval", root, "--json")
     assert ran.code == 0, ran.err
     questions = {question["text"]: question for question in ran.json["questions"]["table"]}
-    assert set(questions) == {
-        "Peel the apple in one ribbon", "Charge the customer only once", "Give every plant the water that it needs.",
-    }  # fmt: skip
+    assert set(questions) == {"Peel the apple in one ribbon", "Charge the customer only once"}
     assert {question["rank"] for question in questions.values()} == {1}
     assert questions["Charge the customer only once"]["answers"] == {"pay.py": [[2, 2]]}
-    assert ran.json["scores"]["commit"]["words"]["lines@500"] == 1
+    assert ran.json["scores"]["words"]["lines@500"] == 1
     assert sorted(root.rglob("*")) == before
     assert list_projects() == []
 
 
 def test_the_scores_are_shown_as_bars_with_what_was_missed(run: Run, tmp_path: Path) -> None:
     root = make_repository(tmp_path / "shop")
-    ran = run("eval", root / "fruit", "--from", "history", "--methods", "words")
+    ran = run("eval", root / "fruit", "--methods", "words")
     assert ran.code == 0, ran.err
     assert "1 commit asked" in ran.out
     assert "hit@1       words  100.0%  ███" in ran.out
 
 
-def test_a_folder_without_history_and_comments_has_no_questions(run: Run, tmp_path: Path) -> None:
+def test_a_folder_without_history_has_no_questions(run: Run, tmp_path: Path) -> None:
     (tmp_path / "plain").mkdir()
     (tmp_path / "plain" / "a.txt").write_text("hello\n", encoding="utf-8")
     ran = run("eval", tmp_path / "plain")
@@ -55,4 +53,4 @@ def test_the_model_is_compared_too(run: Run, tmp_path: Path) -> None:
     root = make_repository(tmp_path / "shop")
     ran = run("eval", root, "--methods", "words,table,model", "--json")
     assert ran.code == 0, ran.err
-    assert len(ran.json["questions"]["model"]) == 3
+    assert len(ran.json["questions"]["model"]) == 2

@@ -5,7 +5,7 @@ import pytest
 from dowse.evaluation.measures import ShownLines, judge, summarize
 from dowse.evaluation.questions import Question
 
-QUESTION = Question("commit", "x", {"a.py": ((1, 2), (10, 11)), "b.py": ((5, 5),)})
+QUESTION = Question("x", {"a.py": ((1, 2), (10, 11)), "b.py": ((5, 5),)})
 
 
 def test_the_first_right_file_counts_and_every_one_gains() -> None:

@@ -1,8 +1,8 @@
-"""Messages and comments become questions only if they say something."""
+"""Messages become questions only if they say something."""
 
 import pytest
 
-from dowse.evaluation.questions import comment_question, commit_question, is_changelog
+from dowse.evaluation.questions import commit_question, is_changelog
 
 
 @pytest.mark.parametrize(
@@ -18,18 +18,6 @@ from dowse.evaluation.questions import comment_question, commit_question, is_cha
 )
 def test_a_message_without_its_trailers(message: str, question: str) -> None:
     assert commit_question(message) == question
-
-
-@pytest.mark.parametrize(
-    ("comment", "question"),
-    [
-        ("Take the skin off\n    in one ribbon. Slowly.", "Take the skin off in one ribbon."),
-        ("Take the skin off in one ribbon @param knife the knife", "Take the skin off in one ribbon"),
-        ("Return self.", ""),
-    ],
-)
-def test_the_first_sentence_of_a_comment(comment: str, question: str) -> None:
-    assert comment_question(comment) == question
 
 
 def test_a_changelog_answers_nothing() -> None:

@@ -1,4 +1,4 @@
-"""`dowse eval`: how good search is on a project, by questions from its own history and documentation."""
+"""`dowse eval`: how good search is on a project, by questions from its own history."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,20 +23,17 @@ BAR_CHARACTERS = 30
 
 @click.command("eval")
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--from", "origin", type=click.Choice(["history", "docs", "both"]), default="both",
-              help="Ask commit messages, doc comments, or both (default).")  # fmt: skip
 @click.option("--questions", "count", type=click.IntRange(1, 1000), default=30, show_default=True,
-              help="Questions of each kind, at most.")  # fmt: skip
+              help="Questions, at most.")  # fmt: skip
 @click.option("--methods", default="words,table", show_default=True,
               help="Methods to compare, separated by commas: words, table, model. The model encodes everything first.")  # fmt: skip
 @json_option
-def evaluate_command(folder: str | None, *, origin: str, count: int, methods: str, as_json: bool) -> int | CommandReply:
+def evaluate_command(folder: str | None, *, count: int, methods: str, as_json: bool) -> int | CommandReply:
     """Measure how well dowse searches DIR.
 
     Ask commit messages in the files as they were before each commit, where the right answer is
-    what the commit changed. Ask doc comments in the files without these comments, where the right
-    answer is what they describe. Print how often a right file is among the first 1, 5 and 10, and
-    the share of the right lines that a reply of 500 to 4,000 tokens shows.
+    what the commit changed. Print how often a right file is among the first 1, 5 and 10, and the
+    share of the right lines that a reply of 500 to 4,000 tokens shows.
 
     Everything happens in a temporary folder on this machine; DIR and its index are only read.
 
@@ -50,10 +47,7 @@ def evaluate_command(folder: str | None, *, origin: str, count: int, methods: st
     root = project.root
     project.close()
     with progress_bar("Asking") as tell:
-        result = evaluate(
-            root, chosen, commits=count if origin != "docs" else 0, comments=count if origin != "history" else 0,
-            progress=tell,
-        )  # fmt: skip
+        result = evaluate(root, chosen, count, tell)
     scores = _scores(result)
     exit_code = 0 if scores else 1
     if as_json:
@@ -73,33 +67,24 @@ def _methods(text: str) -> "list[Method]":
     return [name for name in METHODS if name in names]  # type: ignore[misc]
 
 
-def _scores(result: "Evaluation") -> dict[str, dict[str, dict[str, float]]]:
-    """Return the means by kind of question, method and measure."""
+def _scores(result: "Evaluation") -> dict[str, dict[str, float]]:
+    """Return the means by method and measure."""
     from dowse.evaluation.measures import summarize
 
-    kinds = list(dict.fromkeys(o.question.kind for outcomes in result.outcomes.values() for o in outcomes))
-    return {
-        kind: {
-            method: summarize([outcome for outcome in outcomes if outcome.question.kind == kind])
-            for method, outcomes in result.outcomes.items()
-        }
-        for kind in kinds
-    }
+    return {method: summarize(outcomes) for method, outcomes in result.outcomes.items() if outcomes}
 
 
-def _show(result: "Evaluation", scores: dict[str, dict[str, dict[str, float]]]) -> None:
-    best = list(result.outcomes.values())[-1]
-    for kind, by_method in scores.items():
-        asked = [outcome for outcome in best if outcome.question.kind == kind]
-        show(f"{pluralize(len(asked), kind)} asked")
-        for line in _bars(by_method):
-            show(f"  {line}")
-        missed = [outcome for outcome in asked if outcome.rank is None]
-        if missed:
-            show(f"  Not among the first ten ({list(result.outcomes)[-1]}): {len(missed)}")
-        for outcome in missed[:SHOWN_FAILURES]:
-            show(f"    {_shorten(outcome.question.text)}")
-            show(f"      right: {', '.join(outcome.question.answers)}; first: {(outcome.paths or ('nothing',))[0]}")
+def _show(result: "Evaluation", scores: dict[str, dict[str, float]]) -> None:
+    best, asked = list(result.outcomes.items())[-1]
+    show(f"{pluralize(len(asked), 'commit')} asked")
+    for line in _bars(scores):
+        show(f"  {line}")
+    missed = [outcome for outcome in asked if outcome.rank is None]
+    if missed:
+        show(f"  Not among the first ten ({best}): {len(missed)}")
+    for outcome in missed[:SHOWN_FAILURES]:
+        show(f"    {_shorten(outcome.question.text)}")
+        show(f"      right: {', '.join(outcome.question.answers)}; first: {(outcome.paths or ('nothing',))[0]}")
 
 
 def _bars(scores: dict[str, dict[str, float]]) -> Iterator[str]:
@@ -117,22 +102,16 @@ def _shorten(text: str) -> str:
     return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
 
 
-def _as_json(root: Path, result: "Evaluation", scores: dict[str, dict[str, dict[str, float]]]) -> dict[str, Any]:
-    rounded = {
-        kind: {
-            method: {name: round(value, 4) for name, value in values.items()} for method, values in by_method.items()
-        }
-        for kind, by_method in scores.items()
-    }
+def _as_json(root: Path, result: "Evaluation", scores: dict[str, dict[str, float]]) -> dict[str, Any]:
+    rounded = {method: {name: round(value, 4) for name, value in values.items()} for method, values in scores.items()}
     questions = {method: [_outcome_as_json(one) for one in outcomes] for method, outcomes in result.outcomes.items()}
     return {"projectPath": str(root), "scores": rounded, "questions": questions, "notes": result.notes}
 
 
 def _outcome_as_json(outcome: "Outcome") -> dict[str, Any]:
     return {
-        "kind": outcome.question.kind,
         "text": _shorten(outcome.question.text),
-        "commit": outcome.question.commit or None,
+        "commit": outcome.question.commit,
         "answers": {path: [list(lines) for lines in ranges] for path, ranges in outcome.question.answers.items()},
         "rank": outcome.rank,
         "ndcg": round(outcome.ndcg, 4),

@@ -1,1 +1,1 @@
-"""How good search is on a project: questions made of its own history and documentation, and their answers."""
+"""How good search is on a project: questions made of its own history, and their answers."""

@@ -4,7 +4,6 @@ Everything happens in a temporary folder with indexes of its own; the project an
 """
 
 import contextlib
-import hashlib
 import json
 import os
 import tempfile
@@ -14,26 +13,22 @@ from pathlib import Path, PurePath
 from typing import Literal
 
 from dowse.encoding_worker.encode_now import encode_now
-from dowse.evaluation.doc_comments import DocComment, find_doc_comments, without_comments
 from dowse.evaluation.git_clone import GitClone
 from dowse.evaluation.measures import DEPTH, Outcome, ShownLines, judge
-from dowse.evaluation.questions import Question, comment_question, commit_question, is_changelog
+from dowse.evaluation.questions import Question, commit_question, is_changelog
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search
 from dowse.indexes.query_vectors import InProcessEncoder
 from dowse.searching.search import SearchOptions
 from dowse.settings import read_settings
-from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
-from dowse.types import Entry, Progress
+from dowse.types import Progress
 
 Method = Literal["words", "table", "model"]
 MAX_CHANGED_FILES = 5
 """A commit that changes more files has no single subject."""
 LOOKED_AT = 40
 """So many commits are looked at for each question that is wanted."""
-MAX_FILE_BYTES = 400_000
-"""Doc comments are taken from files up to this size."""
 
 
 @dataclass(slots=True)
@@ -44,14 +39,11 @@ class Evaluation:
     notes: list[str] = field(default_factory=list)
 
 
-def evaluate(root: Path, methods: Sequence[Method], *, commits: int, comments: int, progress: Progress) -> Evaluation:
-    """Ask questions of a project's history and doc comments, and judge the answers of each method."""
+def evaluate(root: Path, methods: Sequence[Method], count: int, progress: Progress) -> Evaluation:
+    """Ask questions of a project's history, and judge the answers of each method."""
     with tempfile.TemporaryDirectory(prefix="dowse-eval-") as work:
         evaluator = _Evaluator(root, Path(work), methods, progress)
-        if commits:
-            evaluator.ask_history(commits)
-        if comments:
-            evaluator.ask_comments(comments)
+        evaluator.ask_history(count)
         return evaluator.result
 
 
@@ -80,58 +72,33 @@ class _Evaluator:
             return
         questions.reverse()  # oldest first, as the files changed
         for methods in self._passes:
-            with self._storage("history", methods):
+            with _own_storage(self._work / f"history-{methods[0]}", self._root):
                 for done, question in enumerate(questions):
                     clone.check_out(question.commit)
                     with contextlib.closing(ProjectIndex(clone.folder / served)) as project:
-                        self._ask(project, [question], methods)
+                        self._ask(project, question, methods)
                     self._progress(done + 1, len(questions))
 
-    def ask_comments(self, count: int) -> None:
-        """Ask doc comments in the files without them."""
-        copy = self._work / "comments" / self._root.name
-        copy.mkdir(parents=True)
-        with contextlib.closing(ProjectIndex(self._root)) as project:
-            questions = _copy_without_comments(project.source, copy, count)
-        if not questions:
-            self.result.notes.append("No doc comments were found: no questions from documentation.")
-            return
-        for methods in self._passes:
-            with self._storage("comments", methods), contextlib.closing(ProjectIndex(copy)) as project:
-                self._ask(project, questions, methods, self._progress)
-
-    def _ask(
-        self,
-        project: ProjectIndex,
-        questions: Sequence[Question],
-        methods: Sequence[Method],
-        tell: Progress | None = None,
-    ) -> None:
+    def _ask(self, project: ProjectIndex, question: Question, methods: Sequence[Method]) -> None:
         project.update()
         encoder = None
         if "model" in methods:
             encode_now(project, lambda _done, _total: None, lambda _text: None)
             encoder = InProcessEncoder(project.settings)
-        for done, question in enumerate(questions):
-            for method in methods:
-                options = SearchOptions(limit=DEPTH, mode="lexical" if method == "words" else "hybrid")
-                answer, _ = search(project, question.text, options, waits=True, encoder=encoder)
-                passages = [
-                    *((hit.path, passage) for hit in answer.hits for passage in hit.passages),
-                    *((hit.path, passage) for hit in answer.hits for passage in hit.further),
-                ]
-                shown = [
-                    ShownLines(path, (number, number), len(line) + 1)
-                    for path, passage in passages
-                    for number, line in passage.numbered_lines
-                    if number
-                ]
-                self.result.outcomes[method].append(judge(question, [hit.path for hit in answer.hits], shown))
-            if tell:
-                tell(done + 1, len(questions))
-
-    def _storage(self, name: str, methods: Sequence[Method]) -> contextlib.AbstractContextManager[None]:
-        return _own_storage(self._work / f"{name}-{methods[0]}", self._root)
+        for method in methods:
+            options = SearchOptions(limit=DEPTH, mode="lexical" if method == "words" else "hybrid")
+            answer, _ = search(project, question.text, options, waits=True, encoder=encoder)
+            passages = [
+                *((hit.path, passage) for hit in answer.hits for passage in hit.passages),
+                *((hit.path, passage) for hit in answer.hits for passage in hit.further),
+            ]
+            shown = [
+                ShownLines(path, (number, number), len(line) + 1)
+                for path, passage in passages
+                for number, line in passage.numbered_lines
+                if number
+            ]
+            self.result.outcomes[method].append(judge(question, [hit.path for hit in answer.hits], shown))
 
 
 def _commit_questions(clone: GitClone, count: int, served: PurePath) -> Iterator[Question]:
@@ -147,36 +114,7 @@ def _commit_questions(clone: GitClone, count: int, served: PurePath) -> Iterator
         if inside and len(changed) <= MAX_CHANGED_FILES:
             found += 1
             answers = {path.relative_to(served).as_posix(): lines for path, lines in inside.items()}
-            yield Question("commit", commit_question(commit.message), answers, commit.parent)
-
-
-def _copy_without_comments(source: ProjectFiles, copy: Path, count: int) -> list[Question]:
-    """Copy the files that may be read, with the doc comments removed that become questions."""
-    candidates: list[tuple[str, DocComment]] = []
-    for path, data in _readable_files(source):
-        target = copy / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-        if len(data) <= MAX_FILE_BYTES:
-            found = find_doc_comments(path, data.decode(errors="replace"))
-            candidates += [(path, one) for one in found if comment_question(one.text)]
-    candidates.sort(key=lambda one: hashlib.sha256(f"{one[0]}:{one[1].lines}".encode()).digest())
-    chosen = candidates[:count]
-    for path in {path for path, _ in chosen}:
-        text = (copy / path).read_bytes().decode(errors="replace")
-        shorter = without_comments(text, [comment for other, comment in chosen if other == path])
-        (copy / path).write_text(shorter, encoding="utf-8", newline="")
-    return [
-        Question("doc comment", comment_question(comment.text), {path: (comment.described,)})
-        for path, comment in chosen
-    ]
-
-
-def _readable_files(source: ProjectFiles) -> Iterator[tuple[str, bytes]]:
-    for entry in source.entries():
-        contents = source.read(entry) if isinstance(entry, Entry) else None
-        if isinstance(contents, list | tuple) and contents:
-            yield contents[0].path, contents[0].data
+            yield Question(commit_question(commit.message), answers, commit.parent)
 
 
 @contextlib.contextmanager

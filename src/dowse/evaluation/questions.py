@@ -3,14 +3,12 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
-QuestionKind = Literal["commit", "doc comment"]
 Lines = tuple[tuple[int, int], ...]
 """Ranges of lines, both ends included."""
 
 MIN_WORDS = 4
-"""Shorter texts (`fix typo`, `Returns self.`) say nothing about their answer."""
+"""Shorter texts (`fix typo`) say nothing about their answer."""
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _TRAILER = re.compile(
     r"^(?:signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|reported-by|change-id|fixes|closes|refs?|cc"
@@ -31,11 +29,10 @@ _CHANGELOG = re.compile(
 class Question:
     """A text to search for, and the lines that answer it, by path."""
 
-    kind: QuestionKind
     text: str
     answers: Mapping[str, Lines]
     commit: str = ""
-    """The commit before the change that the text describes, or nothing for the files as they are."""
+    """The commit before the change that the text describes."""
 
 
 def commit_question(message: str) -> str:
@@ -48,10 +45,3 @@ def commit_question(message: str) -> str:
 def is_changelog(path: str) -> bool:
     """Return whether a file is a changelog, which every commit changes and which answers no question."""
     return bool(_CHANGELOG.search(path))
-
-
-def comment_question(comment: str) -> str:
-    """Return the first sentence of a doc comment, or nothing if it is too short."""
-    plain = " ".join(comment.split())
-    sentence = re.split(r"(?<=[.!?])\s|\s[@:]\w+", plain, maxsplit=1)[0][:300]
-    return sentence if len(_WORD.findall(sentence)) >= MIN_WORDS else ""
