@@ -55,10 +55,5 @@ def paragraph(text: str) -> str:
     return _BLOCK_START.sub(r"\1\\", text)
 
 
-def indent(block: str, prefix: str) -> str:
-    """Put a prefix before each line of a block, as for a list item or a quotation."""
-    return "\n".join(f"{prefix}{line}" if line else prefix.rstrip() for line in block.split("\n"))
-
-
 def _longest_run(code: str) -> int:
     return max(map(len, _BACKTICKS.findall(code)), default=0)
