@@ -16,7 +16,6 @@ from typing import Any
 
 from bench import meter, program
 from bench.report import Row, Table
-from dowse.notes.filters import parse_filter
 from dowse.notes.notes_documents import NewNote
 from dowse.notes.registry import NotesRegistry
 
@@ -95,7 +94,7 @@ def _measure(backend: str, count: int, queries: int) -> dict[str, Any]:
         figures |= _time_opening()
         library = NotesRegistry()
     asked = [_query(chance, _text(chance, words, weights).split(), words) for _ in range(queries)]
-    return figures | _time_searches(library, asked, words)
+    return figures | _time_searches(library, asked)
 
 
 def _text(chance: random.Random, words: list[str], weights: list[float]) -> str:
@@ -126,7 +125,7 @@ def _query(chance: random.Random, near: list[str], words: list[str]) -> str:
     return " ".join(chance.sample(near, chance.randint(1, 4)))
 
 
-def _time_searches(library: NotesRegistry, asked: list[str], words: list[str]) -> dict[str, float]:
+def _time_searches(library: NotesRegistry, asked: list[str]) -> dict[str, float]:
     index = library.use("bench", lambda index: index)
     index.search("warm")
     times, worked = [], []
@@ -137,17 +136,12 @@ def _time_searches(library: NotesRegistry, asked: list[str], words: list[str]) -
         worked.append(time.process_time() - begun)
     times.sort()
     worked.sort()
-    conditions = parse_filter({"year": {"gte": 20}})
-    began = time.perf_counter()
-    index.search(words[0], conditions=conditions)
-    filtered = time.perf_counter() - began
     return {
         "p50": times[len(times) // 2],
         "p99": times[int(len(times) * 0.99)],
         "slowest": times[-1],
         "p50_worked": worked[len(worked) // 2],
         "p99_worked": worked[int(len(worked) * 0.99)],
-        "filtered": filtered,
     }
 
 
@@ -163,7 +157,6 @@ _FIGURES: list[tuple[str, str, Callable[[float], str], str]] = [
     ("the slowest search", "slowest", _milliseconds, ""),
     ("search by processor time, median", "p50_worked", _milliseconds, ""),
     ("search by processor time, 99 of 100", "p99_worked", _milliseconds, ""),
-    ("the commonest word with a filter on metadata", "filtered", _milliseconds, ""),
     ("memory after adding ÷ text", "memory", lambda value: f"{value:.1f}", "≤ 6"),
     ("highest resident memory while adding ÷ text", "peak", lambda value: f"{value:.1f}", ""),
     ("index ÷ text", "size", lambda value: f"{value:.1f}", ""),

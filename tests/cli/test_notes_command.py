@@ -65,7 +65,6 @@ def test_text_comes_from_a_file_or_from_stdin(
         (("create", "default"), 2, "Index already exists: default"),
         (("add", "ideas", "a", " "), 2, "Content must be a non-empty string"),
         (("add", "ideas", "a", "x", "--metadata", "{"), 2, "--metadata is not JSON"),
-        (("search", "ideas", "x", "--filter", '{"a": {"like": 1}}'), 2, "not a comparison"),
         (("add", "ideas", "z", "--file", "/dev/zero"), 2, "/dev/zero has more than 10 MiB. Split it"),
     ],
 )

@@ -231,7 +231,6 @@ def read_archived_files(data: bytes) -> None:
 
 
 def read_notes(data: bytes) -> None:
-    from dowse.notes.filters import holds, parse_filter
     from dowse.notes.notes_documents import parse_note
 
     try:
@@ -240,8 +239,6 @@ def read_notes(data: bytes) -> None:
         return
     with contextlib.suppress(DowseError):
         parse_note(value)
-    if isinstance(value, dict):
-        holds(parse_filter(value.get("metadata") if isinstance(value.get("metadata"), dict) else value), value)
 
 
 def _run_command(*arguments: object) -> None:

@@ -9,8 +9,6 @@ from tests.recording.normalize import normalized
 from tests.recording.projects import MODIFIED, Place
 from tests.recording.starting import Commands, files_below
 
-NOTE_FILTER = '{"year": {"gte": 2022}}'
-
 
 def help_texts(place: Place) -> str:
     """Record the help of every command, found by following the lists of commands."""
@@ -164,7 +162,7 @@ def note_commands(place: Place) -> str:
         ["add", "ideas", "new", "Figs are sweet", "--metadata", '{"year": 2025}'], ["add", "ideas", "new", "Figs are very sweet"],
         ["add", "ideas", "json", "A fig tree", "--json"], ["add", "ideas", "bad", "text", "--metadata", "[1]"],
         ["add", "nothing", "x", "text"], ["search", "ideas", "token"], ["search", "ideas", "+token -permit", "--json"],
-        ["search", "ideas", '"rate limiting"', "--filter", NOTE_FILTER], ["search", "ideas", "rate", "--filter", "{"],
+        ["search", "ideas", '"rate limiting"'],
         ["search", "ideas", "token rate", "-k", "1", "--offset", "1"], ["search", "ideas", "zzzqqq"],
         ["search", "ideas", "zzzqqq", "--json"], ["search", "nothing", "x"], ["search", "nothing", "x", "--json"],
         ["show", "ideas"], ["show", "ideas", "--json"], ["show", "ideas", "rates"], ["show", "ideas", "rates", "--json"],

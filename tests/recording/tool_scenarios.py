@@ -284,8 +284,6 @@ NOTE_CALLS: list[tuple[str, dict[str, Any]]] = [
     ("search_index", {"query": "+figs", **MINE}),
     ("search_index", {"query": 'figs "fig tree" trees', "k": 2, **MINE}),
     ("search_index", {"query": "figs trees tree", "k": 1, "offset": 1, **MINE}),
-    ("search_index", {"query": "trees", "filter": {"year": {"gte": 2019}}, **MINE}),
-    ("search_index", {"query": "trees", "filter": {"year": {"about": 2019}}, **MINE}),
     ("search_index", {"query": "-figs", **MINE}),
     ("search_index", {"query": "", **MINE}),
     ("search_index", {"query": "zzzqqq", **MINE}),

@@ -85,7 +85,7 @@ def add(
     if text is not None and file is not None:
         raise UsageError("Give TEXT or --file, not both.")
     content = text if text is not None else _read_text(file or "-", MAX_CONTENT_BYTES)
-    note = make_note(doc_id, content, _parse_object("--metadata", metadata))
+    note = make_note(doc_id, content, _parse_metadata(metadata))
     with _open_registry() as registry:
         (added,) = registry.use(name, lambda index: index.add([note]))
     if as_json:
@@ -101,23 +101,20 @@ def add(
     "-k", type=click.IntRange(1, MAX_K), default=DEFAULT_K, show_default=True, help="Maximum number of results."
 )
 @click.option("--offset", type=click.IntRange(0, MAX_OFFSET), default=0, help="Skip this many results.")
-@click.option("--filter", "filter_", metavar="JSON", help='Conditions on metadata, such as {"year": {"gte": 2020}}.')
 @json_option
-def search(name: str, query: str, *, k: int, offset: int, filter_: str | None, as_json: bool) -> int | CommandReply:
+def search(name: str, query: str, *, k: int, offset: int, as_json: bool) -> int | CommandReply:
     """Search the index NAME for QUERY.
 
     QUERY is words: +word is required, -word is excluded, "some words" is a phrase.
 
     Exit code 1: nothing was found.
     """
-    from dowse.notes.filters import parse_filter
     from dowse.surfaces.notes.notes_handlers import search_reply
 
-    conditions = parse_filter(_parse_object("--filter", filter_))
     with _open_registry() as registry:
         reply = registry.use(
             name,
-            lambda index: search_reply(index, query, k=k, offset=offset, conditions=conditions, budget=sys.maxsize),
+            lambda index: search_reply(index, query, k=k, offset=offset, budget=sys.maxsize),
         )
     show_warnings([warning[0].lower() + warning[1:] for warning in reply.get("warnings", ())])
     results, total = reply["results"], reply["total_matches"]
@@ -302,15 +299,15 @@ def _read_text(file: str, max_bytes: int) -> str:
         raise UsageError(f"{name} is not text in UTF-8 ({error.reason} at byte {error.start}).") from error
 
 
-def _parse_object(option: str, text: str | None) -> dict[str, Any] | None:
+def _parse_metadata(text: str | None) -> dict[str, Any] | None:
     if text is None:
         return None
     try:
         value = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"{option} is not JSON: {error}.") from error
+        raise UsageError(f"--metadata is not JSON: {error}.") from error
     if not isinstance(value, dict):
-        raise UsageError(f"{option} has to be an object, such as {{}}.")
+        raise UsageError("--metadata has to be an object, such as {}.")
     return value
 
 

@@ -24,10 +24,6 @@ MAX_QUERY_CHARACTERS = 200_000
 DEFAULT_K = 10
 MAX_K = 10_000
 MAX_OFFSET = 10_000_000
-MAX_CONDITIONS = 100
-"""In one filter."""
-MAX_CHOICES = 1000
-"""Values in the list of one condition."""
 
 DEFAULT_MIN_LENGTH = 2
 """Characters of the shortest token, unless the index is configured otherwise."""

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from dowse.errors import NotFound, SnapshotGone, StoreDamaged, UsageError
-from dowse.notes.filters import Filter
 from dowse.notes.limits import DEFAULT_K
 from dowse.notes.notes_database import LAYOUT, NotesDatabase
 from dowse.notes.notes_documents import AddedNote, NewNote, StoredNote
-from dowse.notes.notes_search import Fits, NotesAnswer, NotesSearch, search_notes
+from dowse.notes.notes_search import Fits, NotesAnswer, search_notes
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
 from dowse.notes.notes_writer import delete_note, put_notes
 from dowse.notes.scoring import CheckCancelled
@@ -102,7 +101,6 @@ class NamedIndex:
         text: str,
         k: int = DEFAULT_K,
         offset: int = 0,
-        conditions: Filter = (),
         *,
         check_cancelled: CheckCancelled = lambda: None,
         fits: Fits = lambda _: True,
@@ -114,7 +112,9 @@ class NamedIndex:
                 connection,
                 documents,
                 self.tokenizer,
-                NotesSearch(text, k, offset, conditions),
+                text,
+                k=k,
+                offset=offset,
                 check_cancelled=check_cancelled,
                 fits=fits,
             )

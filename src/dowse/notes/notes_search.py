@@ -3,23 +3,20 @@
 import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
-from dowse.notes.filters import Filter, holds
 from dowse.notes.highlights import find_highlights
 from dowse.notes.notes_query import tokenize_query
 from dowse.notes.notes_tokens import NotesTokenizer
-from dowse.notes.postings import Flags, Numbers, is_in
+from dowse.notes.postings import Numbers, is_in
 from dowse.notes.scoring import CheckCancelled, ScoredNotes, score_documents
 from dowse.query_syntax import Query, parse_query
 
 _ROWS_PER_QUERY = 500
-_DENSE_FACTOR = 4
-"""Reading all documents in sequence is faster if more than one in four is needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +39,6 @@ class NoteResult:
 
 
 @dataclass(frozen=True, slots=True)
-class NotesSearch:
-    """A query, its filter, and the page of results to return."""
-
-    text: str
-    k: int
-    offset: int
-    conditions: Filter
-
-
-@dataclass(frozen=True, slots=True)
 class NotesAnswer:
     """A page of results, the total number of matches, and the parsed query."""
 
@@ -70,27 +57,26 @@ def search_notes(
     connection: sqlite3.Connection,
     documents: int,
     tokenizer: NotesTokenizer,
-    request: NotesSearch,
+    text: str,
     *,
+    k: int,
+    offset: int,
     check_cancelled: CheckCancelled,
     fits: Fits,
 ) -> NotesAnswer:
     """Return the documents that match, from `offset` on, best first; equal scores come in order of id."""
-    parsed = parse_query(request.text)
+    parsed = parse_query(text)
     query = tokenize_query(parsed, tokenizer)
     if not query.positive:
         return NotesAnswer(0, parsed, query.ignored)
     found = score_documents(connection, tokenizer, documents, query, check_cancelled)
-    if request.conditions:
-        is_kept = _filter_ids(connection, found.ids, request.conditions, documents, check_cancelled)
-        found = replace(found, ids=found.ids[is_kept], scores=found.scores[is_kept])
-    end = request.offset + request.k
-    page = _sort_best(connection, found, documents, end)[request.offset : end]
+    end = offset + k
+    page = _sort_best(connection, found, documents, end)[offset:end]
     results = []
     for score, doc_id, number in page:
         check_cancelled()
-        text, metadata = _read_document(connection, number)
-        highlights = find_highlights(text, query, found.weights, tokenizer)
+        content, metadata = _read_document(connection, number)
+        highlights = find_highlights(content, query, found.weights, tokenizer)
         result = NoteResult(doc_id, score, tuple(highlights), json.loads(metadata))
         if not fits(result):
             break
@@ -130,27 +116,6 @@ def _read_document(connection: sqlite3.Connection, number: int) -> tuple[str, st
     query = "SELECT text, metadata FROM documents JOIN contents USING (id) WHERE id = ?"
     row: tuple[str, str] = connection.execute(query, (number,)).fetchone()
     return row
-
-
-def _filter_ids(
-    connection: sqlite3.Connection, ids: Numbers, conditions: Filter, documents: int, check_cancelled: CheckCancelled
-) -> Flags:
-    """Return which documents meet conditions. Metadata that several documents share is evaluated once."""
-    verdicts: dict[str, bool] = {}
-    is_kept = np.zeros(len(ids), dtype=bool)
-    places = {number: place for place, number in enumerate(ids.tolist())}
-    is_dense = len(ids) * _DENSE_FACTOR > documents
-    every = "SELECT id, metadata FROM documents"
-    rows = connection.execute(every) if is_dense else _read_column(connection, "metadata", list(places))
-    for count, (number, metadata) in enumerate(rows):
-        if count % 1000 == 0:
-            check_cancelled()
-        place = places.get(number)
-        if place is not None:
-            if metadata not in verdicts:
-                verdicts[metadata] = holds(conditions, json.loads(metadata))
-            is_kept[place] = verdicts[metadata]
-    return is_kept
 
 
 def _read_column(connection: sqlite3.Connection, column: str, ids: Sequence[int]) -> Iterator[tuple[int, str]]:

@@ -15,7 +15,6 @@ from dowse.notes.limits import MAX_BATCH_DOCUMENTS
 if TYPE_CHECKING:
     import anyio
 
-    from dowse.notes.filters import Filter
     from dowse.notes.named_index import IndexInfo, NamedIndex
     from dowse.notes.notes_documents import StoredNote
     from dowse.notes.notes_search import NoteResult, NotesAnswer
@@ -63,15 +62,12 @@ class NotesSurface:
 
     async def search_index(self, call: Call) -> dict[str, Any]:
         """Return the documents that match a query."""
-        from dowse.notes.filters import parse_filter
-
         given = call.arguments
         name, text, k, offset = given["index_name"], given["query"], int(given["k"]), int(given["offset"])
-        conditions = parse_filter(given["filter"])
         return await self.use(
             name,
             lambda index, check_cancelled: search_reply(
-                index, text, k=k, offset=offset, conditions=conditions, budget=call.budget_characters,
+                index, text, k=k, offset=offset, budget=call.budget_characters,
                 check_cancelled=check_cancelled,
             ),
         )  # fmt: skip
@@ -232,7 +228,6 @@ def search_reply(
     *,
     k: int,
     offset: int,
-    conditions: "Filter",
     budget: int,
     check_cancelled: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
@@ -241,7 +236,7 @@ def search_reply(
         index.info()  # raises an error if the index is gone
         return {"results": [], "total_matches": 0}
     page = _Page(budget)
-    answer = index.search(query, k, offset, conditions, check_cancelled=check_cancelled, fits=page.fits)
+    answer = index.search(query, k, offset, check_cancelled=check_cancelled, fits=page.fits)
     reply: dict[str, Any] = {"results": page.results, "total_matches": answer.total, "query_parsed": _parsed(answer)}
     end = offset + len(page.results)
     if answer.total > end and page.results:

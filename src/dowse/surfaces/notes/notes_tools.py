@@ -56,11 +56,6 @@ def notes_tools(surface: NotesSurface) -> list[Tool]:
                 "k": describe(INTEGER, "Maximum results to return", default=DEFAULT_K, minimum=1, maximum=MAX_K),
                 **_INDEX,
                 "offset": _OFFSET,
-                "filter": describe(
-                    OBJECT,
-                    'Conditions on metadata: {"author": "Smith", "tag": ["a", "b"], "year": {"gte": 2020, "lt": 2030}, '
-                    '"draft": {"exists": false}}; also eq, ne, in, gt, lte',
-                ),
             },
             ("query",),
         ),
