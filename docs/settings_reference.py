@@ -26,7 +26,6 @@ MEANINGS = {
     "encoderFolder": "the folder with the model of `minilm`, if it is not in one of the usual places",
     "vectorCacheMB": "size limit of the vector cache that all projects share, in megabytes; the least recently used vectors are removed first",
     "memory": "how much memory dowse uses; only the global file sets it ([below](#memory))",
-    "storageLimitMB": "size limit of `~/.mcp/search`, in megabytes; only the global file sets it ([below](#storage))",
 }
 START, END = "<!-- settings: start -->\n\n", "\n<!-- settings: end -->"
 

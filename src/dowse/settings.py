@@ -52,9 +52,6 @@ class Settings:
     """The place of a shared index with which a new index begins."""
     memory: MemoryName = "auto"
     """How much memory all of dowse uses, which only the global file sets."""
-    storage_limit_bytes: int = 10 * 1024**3
-    """The size of the whole storage root, which only the global file sets. An index takes 0.7 to 1.7
-    times its text, and up to 3 times with vectors, so 10 GB hold a hundred projects of 30 MB of text."""
 
 
 def load_settings(*files: Path) -> tuple[Settings, list[str]]:
@@ -233,7 +230,6 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "store": ("store", _parse_store),
     "sharedIndex": ("shared_index", _parse_place),
     "memory": ("memory", _parse_memory),
-    "storageLimitMB": ("storage_limit_bytes", _parse_megabytes),
 }
 
 SETTING_FIELDS = {key: field for key, (field, _) in _KEYS.items()}

@@ -62,7 +62,6 @@ def index(
     root = parse_folder(folder)
     warm_up_parser(root)
     from dowse.indexes.project_lookup import open_project
-    from dowse.indexes.storage_limit import enforce_storage_limit
 
     project = open_project(root)
     if documents:
@@ -78,16 +77,14 @@ def index(
     show_warnings(project.warnings[shown:])
     if wait and report.is_complete:
         wait_for_vectors(project)
-    messages = enforce_storage_limit(project)
-    show_warnings(messages)
     status = project.status()
     project.close()
     exit_code = INTERRUPTED if not report.is_complete else 0 if status.files else 1
     if as_json:
         from dowse.surfaces.project.project_replies import indexed_reply
 
-        warnings = [*project.warnings, *messages]
-        return CommandReply(indexed_reply(status, report.seconds, warnings, is_complete=report.is_complete), exit_code)
+        reply = indexed_reply(status, report.seconds, project.warnings, is_complete=report.is_complete)
+        return CommandReply(reply, exit_code)
     _show(report, status)
     if not report.is_complete:
         say("dowse: Interrupted; the work done so far is kept.")

@@ -63,21 +63,19 @@ def projects(*, as_json: bool) -> int | CommandReply:
     The size is that of the index on disk. A folder that no longer exists is marked.
     """
     from dowse.indexes.project_lookup import list_projects
-    from dowse.indexes.storage_limit import storage_use
+    from dowse.platform import storage_root
+    from dowse.store.storage_layout import folder_size
 
     found = list_projects()
     if as_json:
         from dowse.surfaces.project.project_replies import projects_reply
 
         return CommandReply(projects_reply(found, sys.maxsize))
-    use = storage_use()
     for project in found:
         counts = f"{_format_counts(project)}, {format_size(project.size_bytes)}"
         show(f"{project.root}  {counts}{_ROOT_STATES[project.root_state]}")
     if found:
-        say(
-            f"All of dowse's files: {format_size(use.size_bytes)} in {use.folder}, at most {format_size(use.limit_bytes)}"
-        )
+        say(f"All of dowse's files: {format_size(folder_size(storage_root()))} in {storage_root()}")
     else:
         say("Nothing is indexed. Start with: dowse index DIR, or dowse docs list DIR")
     return 0

@@ -24,7 +24,6 @@ from dowse.indexes.encoder_state import (
 from dowse.indexes.encoding_progress import describe_problem, encoding_lease, record_problem
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
-from dowse.indexes.storage_limit import enforce_storage_limit
 from dowse.protocols import Encoder
 from dowse.settings import Settings, load_settings
 from dowse.store import storage_layout
@@ -179,7 +178,6 @@ class Worker:
         finally:
             cache.close()
         record_encoding_complete(project.whole, project.settings)
-        enforce_storage_limit(project)  # vectors can double an index
         return "complete"
 
     def _backfill_options(self, project: ProjectIndex, root: Path, version: str, cache: VectorCache) -> BackfillOptions:

@@ -70,10 +70,6 @@ def format_size(size_bytes: int) -> str:
     return f"{size:.1f}GB"
 
 
-STORAGE_FACT = "storage"
-"""The fact with the messages of the last check of the storage limit."""
-
-
 def describe_index(
     root: Path,
     folder: Path,
@@ -91,11 +87,9 @@ def describe_index(
         expected = int(store.fact(EXPECTED_FACTS[view]) or 0)
         state = _state(store.fact("state"), is_indexing=is_indexing)
         last_check, last_error = store.fact("checked"), store.fact("error")
-        warnings = [*warnings, *(store.fact(STORAGE_FACT) or "").splitlines()]
         findings = [] if is_indexing else store.quick_check()
     except NotIndexed:
-        notice = storage_layout.read_eviction_notice(folder)
-        return IndexStatus("not_found", root, folder, warnings=(*warnings, *notice))
+        return IndexStatus("not_found", root, folder, warnings=tuple(warnings))
     except Failed as error:
         return IndexStatus("failed", root, folder, problem=str(error), last_error=str(error), warnings=tuple(warnings))
     project = storage_layout.read_project(folder)

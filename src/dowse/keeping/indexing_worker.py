@@ -56,7 +56,6 @@ def main(arguments: list[str]) -> int:
 
 def _index(root: Path, how: list[str]) -> None:
     from dowse.indexes.index import ProjectIndex  # imported while the parser process starts
-    from dowse.indexes.storage_limit import enforce_storage_limit
     from dowse.keeping.indexing_run import REBUILD, VERIFY, VIEWS
 
     views = [view for view, option in VIEWS.items() if option in how]
@@ -71,7 +70,6 @@ def _index(root: Path, how: list[str]) -> None:
 
     work = project.rebuild if REBUILD in how else project.verify if VERIFY in how else project.update
     report = work(progress)
-    project.warnings += enforce_storage_limit(project)
     project.close()
     _send({"is_complete": report.is_complete, "seconds": round(report.seconds, 2), "warnings": project.warnings})
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dowse.platform import make_private_folder
-from dowse.store.storage_layout import remove_eviction_notice, remove_forgotten_folders
+from dowse.store.storage_layout import remove_forgotten_folders
 from dowse.store.store_files import remove_store, store_files
 
 _FOLDER_PREFIX = "replaced-"
@@ -34,7 +34,6 @@ def replaced_store(folder: Path) -> Iterator[None]:
 
 def remove_leftovers(folder: Path) -> None:
     """Remove folders of processes that were killed; only the caller may replace or fetch a store of `folder`."""
-    remove_eviction_notice(folder)
     for prefix in (_FOLDER_PREFIX, FETCHED_PREFIX, SHARED_PREFIX):
         for left in filter(Path.is_dir, folder.glob(f"{prefix}*")):
             shutil.rmtree(left, ignore_errors=True)

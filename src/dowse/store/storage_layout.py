@@ -22,10 +22,7 @@ _VIEW_NAMES = {View.PROJECT: "project", View.DOCUMENTS: "documents"}
 
 _USED_FILE = "last-used"
 """An empty file in the folder of an index; its time says when the index was last used."""
-_EVICTED_FILE = "evicted.txt"
-"""In the place of an index that was removed to save space: the message for whoever opens it next."""
-_KEPT_NAMES = ("config.json", "logs", _EVICTED_FILE)
-USE_INTERVAL_SECONDS = 3600
+_USE_INTERVAL_SECONDS = 3600
 """The resolution of the time of the last use, so that an index in frequent use is not touched each time."""
 _FILE_SUFFIXES = (".json", ".lock", ".matrix", ".sqlite", ".sqlite-shm", ".sqlite-wal")
 """How the names of the files of an index end. Its folders have no suffix."""
@@ -126,7 +123,7 @@ def mark_used(folder: Path) -> None:
     """Record that an index is used now, at most once an hour. Where nothing can be written, nothing is recorded."""
     file = folder / _USED_FILE
     with contextlib.suppress(OSError):
-        if not file.exists() or time.time() - file.stat().st_mtime >= USE_INTERVAL_SECONDS:
+        if not file.exists() or time.time() - file.stat().st_mtime >= _USE_INTERVAL_SECONDS:
             file.touch(mode=0o600)
 
 
@@ -137,29 +134,6 @@ def last_used(folder: Path) -> float:
         with contextlib.suppress(OSError):
             times.append(file.stat().st_mtime)
     return max(times)
-
-
-def evict_index(folder: Path, notice: str) -> None:
-    """Remove an index that can be built again; keep its settings, its log and a notice. The caller holds its lock."""
-    with contextlib.suppress(OSError):  # a full disk
-        (folder / _EVICTED_FILE).write_text(notice, encoding="utf-8")
-    (folder / "catalog.sqlite").unlink(missing_ok=True)  # first: without it there is no index
-    for entry in folder.iterdir():
-        if entry.name not in _KEPT_NAMES and entry.suffix != ".lock":
-            shutil.rmtree(entry) if entry.is_dir() and not entry.is_symlink() else entry.unlink()
-
-
-def read_eviction_notice(folder: Path) -> list[str]:
-    """Return the message of an index that was removed to save space and was not built again yet."""
-    try:
-        return [(folder / _EVICTED_FILE).read_text(encoding="utf-8", errors="replace")]
-    except OSError:
-        return []
-
-
-def remove_eviction_notice(folder: Path) -> None:
-    """Remove the message: the index is built again."""
-    (folder / _EVICTED_FILE).unlink(missing_ok=True)
 
 
 def nearest_indexed(folder: Path) -> Path | None:
