@@ -14,7 +14,7 @@ from tests.sample_data import write_tree
 
 def test_a_server_with_a_page_imports_no_parser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = write_tree(tmp_path / "fruit", {"a.py": "def peel():\n    return 1\n", "b.md": "# B\n\n[a](a.py)\n"})
-    audited = AuditedProcesses(tmp_path, modules=("pygments", "pyromark", "tree_sitter"))
+    audited = AuditedProcesses(tmp_path, modules=("pyromark", "tree_sitter"))
     for name, value in audited.environment.items():
         monkeypatch.setenv(name, value)
     with HttpServer(root, home=tmp_path) as server:
@@ -23,7 +23,7 @@ def test_a_server_with_a_page_imports_no_parser(tmp_path: Path, monkeypatch: pyt
         get(server, "/outline?id=project/fruit/a.py")
     imported = audited.imports()
     assert [one for one in imported if "dowse.parsing.parser_worker" not in one] == []
-    assert {name for name, *_ in imported} >= {"pygments", "pyromark", "tree_sitter"}
+    assert {name for name, *_ in imported} >= {"pyromark", "tree_sitter"}
 
 
 def colours(language: str, file: str, *passages: tuple[int, str]) -> list[list[tuple[str, str]]]:

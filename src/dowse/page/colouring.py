@@ -42,7 +42,7 @@ class Colours:
         self._known: OrderedDict[_Key, list[Runs]] = OrderedDict()
 
     async def start(self) -> None:
-        """Start a parser process with the lexers of the usual languages, so that the first search need not wait."""
+        """Start a parser process with the grammars of the usual languages, so that the first search need not wait."""
         await self.find([CodeText(((1, "x"),), language) for language in USUAL_LANGUAGES], 0.0)
 
     async def find(self, texts: Sequence[CodeText], seconds: float) -> list[list[Runs]]:

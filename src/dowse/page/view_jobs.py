@@ -4,48 +4,45 @@ They return numbers, names and text, never HTML: the server writes every tag its
 """
 
 import re
-from functools import cache
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dowse.line_numbers import line_number_at, line_starts, split_lines
+from dowse.line_numbers import line_starts, split_lines
 from dowse.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 
 if TYPE_CHECKING:
-    from pygments.lexer import Lexer
-    from tree_sitter import Tree
+    from tree_sitter import Node, Tree
 
-COLOURS = ("", "k", "s", "c", "n", "f", "t", "b", "d", "v", "h", "i", "x")
-"""The classes of the style sheet: keyword, string, comment, number, function, type, builtin, decorator, variable,
-heading, inserted, deleted."""
-_BY_TOKEN = {
-    "Token.Keyword": 1, "Token.Keyword.Type": 6, "Token.Operator.Word": 1, "Token.Literal.String": 2,
-    "Token.Literal.String.Doc": 3, "Token.Comment": 3, "Token.Comment.Preproc": 8, "Token.Literal.Number": 4,
-    "Token.Name.Function": 5, "Token.Name.Class": 6, "Token.Name.Builtin": 7, "Token.Name.Decorator": 8,
-    "Token.Name.Exception": 6, "Token.Name.Tag": 1, "Token.Name.Attribute": 5, "Token.Name.Constant": 4,
-    "Token.Name.Variable": 9, "Token.Name.Namespace": 6, "Token.Generic.Heading": 10, "Token.Generic.Subheading": 10,
-    "Token.Generic.Inserted": 11, "Token.Generic.Deleted": 12, "Token.Generic.Emph": 2, "Token.Generic.Strong": 1,
-}  # fmt: skip
-_LANGUAGE_NAMES = {"c_sharp": "csharp", "objc": "objective-c", "shell": "bash", "vim": "vim", "text": "text"}
-"""The languages that Pygments calls otherwise."""
+COLOURS = ("", "k", "s", "c", "n", "f", "t", "d")
+"""The classes of the style sheet: keyword, string, comment, number, function, type, decorator."""
+_BY_TYPE = tuple(
+    (re.compile(pattern), COLOURS.index(colour))
+    for pattern, colour in (
+        (r"type_identifier|primitive_type|predefined_type|builtin_type|^class_name$", "t"),
+        (r"comment", "c"),
+        (r"string|quote|heredoc|char(acter)?_literal|rune_literal|regex|block_scalar|raw_text", "s"),
+        (r"integer|float|number|numeric|decimal|^(true|false|none|null|nil|undefined)$", "n"),
+        (r"^decorator$|^(marker_)?annotation$|^attribute_item$|^preproc|^[#@][a-z]", "d"),
+        (r"^tag_name$|^(this|self|super)$", "k"),
+        (r"^attribute_name$|^property_name$", "f"),
+    )
+)
+"""The colours of nodes by their types, in most grammars; the first that fits counts."""
+_OPAQUE = frozenset({COLOURS.index(colour) for colour in "tscd"})
+"""The colours of nodes that are coloured as a whole."""
+_DEFINING = re.compile(r"(function|method|call|macro)|class|struct|enum|interface|trait|type")
+"""Nodes whose name is that of a function, or else of a type."""
 UNCOLOURED = ("", "text", "markdown")
 """Prose is read better without colours."""
-CONTEXT_BYTES = 10_000
-"""A string or comment that is longer around a passage is cut to its first and last line, which decide its colour."""
-LEAD_LINES = 100
-"""Lines before a passage that are read with it where no grammar says in what it begins; they take 30 ms."""
-_OPAQUE = re.compile(r"string|comment|heredoc|block_scalar|(script|style)_element|raw_text")
-"""The nodes inside which a line cannot be told from code by itself."""
 
 Fields = dict[str, Any]
 
 
 def prepare(fields: Fields) -> None:
-    """Import the lexers and grammars, so that no file pays for it."""
+    """Load the grammar, so that no file pays for it."""
     from dowse import chunking
 
-    if fields["job"] == "colours" and _lexer(fields["language"], fields["path"]) is None:
-        return
-    if fields["job"] in ("colours", "symbols"):
+    if fields["job"] in ("colours", "symbols") and fields["language"] not in UNCOLOURED:
         chunking.prepare(fields["language"])
 
 
@@ -62,115 +59,81 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
 
 
 def _colours(fields: Fields, data: bytes) -> list[list[int]]:
-    """Return, for each passage, lengths and colours in turn; nothing for a language without a lexer.
+    """Return, for each passage, lengths and colours in turn; nothing for a language without a grammar.
 
     A passage has the line at which it begins, and its size. The passages follow each other in the data; then comes
     the file, or as much of it as matters, which says whether a passage begins or ends inside a string or comment.
     """
-    lexer = _lexer(fields["language"], fields["path"])
     passages = fields["passages"]
     file = data[sum(size for _, size in passages) :]
-    starts = line_starts(file)
-    tree = _parse(fields["language"], file) if lexer and file else None
+    starts, tree = line_starts(file), _parse(fields["language"], file)
     found, at = [], 0
     for line, size in passages:
-        text = data[at : at + size].decode("utf-8", "surrogatepass")
-        before, after = _surroundings(file, starts, tree, line, line + text.count("\n"))
-        if fields["language"] == "php" and file.rfind(b"<?", 0, starts[min(line, len(starts)) - 1]) >= 0:
-            before = f"<?php\n{before}"
-        found.append(_cut(_runs(lexer, before + text + after), len(before), len(text)) if lexer else [])
+        passage = data[at : at + size]
         at += size
+        start = starts[line - 1] if 0 < line <= len(starts) else len(file)
+        if tree and file.startswith(passage, start):
+            found.append(_runs(tree, file, start, start + size))
+        else:  # the file was changed, or the passage has a secret that is masked
+            alone = _parse(fields["language"], passage)
+            found.append(_runs(alone, passage, 0, size) if alone else [])
     return found
 
 
-def _surroundings(file: bytes, starts: list[int], tree: "Tree | None", first: int, last: int) -> tuple[str, str]:
-    """Return what has to be read before and after some lines to colour them."""
-    if not 0 < first <= last <= len(starts):  # the file is shorter than it was
-        return "", ""
-    start, end = starts[first - 1], starts[last] if last < len(starts) else len(file)
-    if tree is None:
-        return _decode(file[starts[max(0, first - 1 - LEAD_LINES)] : start]), ""
-    opened, closed = _opaque_node(tree, start)[0], _opaque_node(tree, end)[1]
-    line = line_number_at(starts, opened)  # all of it, since a string that stands alone is a docstring
-    before, after = file[starts[line - 1] : start], file[end:closed]
-    if len(before) > CONTEXT_BYTES:
-        before = file[starts[line - 1] : starts[line]]
-    if len(after) > CONTEXT_BYTES:
-        after = file[starts[line_number_at(starts, closed - 1) - 1] : closed]
-    return _decode(before), _decode(after)
-
-
-def _opaque_node(tree: "Tree", place: int) -> tuple[int, int]:
-    """Return where the outermost string or comment around a place begins and ends; the place itself without one."""
-    found = place, place
-    node = tree.root_node.descendant_for_byte_range(place, place)
-    while node is not None:
-        if node.start_byte < place < node.end_byte and _OPAQUE.search(node.type):
-            found = node.start_byte, node.end_byte
-        node = node.parent
-    return found
-
-
-def _parse(language: str, file: bytes) -> "Tree | None":
+def _parse(language: str, text: bytes) -> "Tree | None":
     from dowse.chunking.grammars import load_grammar, parse
 
-    grammar = load_grammar(language)
-    return parse(grammar, file) if grammar else None
+    grammar = load_grammar(language) if text and language not in UNCOLOURED else None
+    return parse(grammar, text) if grammar else None
 
 
-def _decode(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
+def _runs(tree: "Tree", text: bytes, start: int, end: int) -> list[int]:
+    """Return lengths in characters and colours in turn, of a part of a text."""
+    runs, at = list[int](), start
 
-
-def _cut(runs: list[int], skipped: int, length: int) -> list[int]:
-    """Return the part of the runs that covers some characters after others that are skipped."""
-    left: list[int] = []
-    for size, colour in zip(runs[::2], runs[1::2], strict=True):
-        shown = min(size - skipped, length)
-        if shown > 0:
-            left += (shown, colour)
-            length -= shown
-        skipped = max(0, skipped - size)
-    return left
-
-
-def _runs(lexer: "Lexer", text: str) -> list[int]:
-    runs: list[int] = []
-    for _, token, value in lexer.get_tokens_unprocessed(text):
-        colour = _colour_of(token)
+    def add(until: int, colour: int) -> None:
+        nonlocal at
+        length = len(text[at:until].decode("utf-8", "surrogatepass"))
         if runs and runs[-1] == colour:
-            runs[-2] += len(value)
-        elif value:
-            runs += (len(value), colour)
+            runs[-2] += length
+        elif length:
+            runs.extend((length, colour))
+        at = max(at, until)
+
+    for first, last, colour in _coloured_nodes(tree, start, end):
+        add(max(at, first), 0)
+        add(min(end, last), colour)
+    add(end, 0)
     return runs
 
 
-@cache
-def _colour_of(token: Any) -> int:
-    while token is not None:
-        if (colour := _BY_TOKEN.get(str(token))) is not None:
-            return colour
-        token = token.parent
+def _coloured_nodes(tree: "Tree", start: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Yield where the nodes that have a colour begin and end, and their colours, in order."""
+    cursor = tree.walk()
+    while (node := cursor.node) and node.start_byte < end:
+        colour = _colour_of(node, cursor.field_name) if node.end_byte > start else 0
+        if colour:
+            yield node.start_byte, node.end_byte, colour
+        is_left = node.end_byte <= start or colour in _OPAQUE
+        if not is_left and cursor.goto_first_child():
+            continue
+        while not cursor.goto_next_sibling():
+            if not cursor.goto_parent():
+                return
+
+
+def _colour_of(node: "Node", field: str | None) -> int:
+    kind, parent = node.type, node.parent
+    colour = next((colour for pattern, colour in _BY_TYPE if pattern.search(kind)), 0)
+    if colour == COLOURS.index("s") and parent and parent.type == "expression_statement":
+        return COLOURS.index("c")  # a docstring
+    if colour in _OPAQUE or not node.child_count:
+        if not colour and not node.is_named and kind[:1].isalpha():
+            return COLOURS.index("k")
+        if field in ("name", "function") and parent and (defining := _DEFINING.search(parent.type)):
+            return COLOURS.index("f" if defining[1] else "t")
+        return colour
     return 0
-
-
-@cache
-def _lexer(language: str, path: str) -> "Lexer | None":
-    """Return the lexer of a language or, where Pygments does not know it, of a file name."""
-    from pygments.lexers import get_lexer_by_name, get_lexer_for_filename
-    from pygments.util import ClassNotFound
-
-    if language in UNCOLOURED:
-        return None
-    path = path if "." in path else ""
-    try:
-        return get_lexer_by_name(_LANGUAGE_NAMES.get(language, language))
-    except ClassNotFound:
-        pass
-    try:
-        return get_lexer_for_filename(path.rpartition("/")[2]) if path else None
-    except ClassNotFound:
-        return None
 
 
 def _symbols(language: str, text: str) -> list[tuple[str, str, int]]:
