@@ -26,6 +26,7 @@ from dowse.reading.html_markdown import convert_html
         ("<a href=x><h2>a</h2><p>b</p></a>", "## [a](x)\n\nb"),
         ("<img src=a alt=b><img src='data:,' alt=c><img alt=d>", "![b](a)cd"),
         ("<p title='a > b' data-x=\"<p>no</p>\">c <button>d</button>", "c d"),
+        ("<p class='a hidden b' title=\"x hidden \">a<p data-hidden=1>b<p title='a'hidden>no", "a\n\nb"),
         ("<p>a<p hidden>no<p>b<div hidden>no<div>no</div>no</div>c", "a\n\nb\n\nc"),
     ],
 )  # fmt: skip

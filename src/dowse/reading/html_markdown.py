@@ -13,12 +13,10 @@ _PIECE = re.compile(
     rf"|<(?P<end>/?)(?P<tag>[a-z][^\s/<>]*)(?P<attributes>{_ATTRIBUTES})>",
     re.IGNORECASE,
 )
-_HIDDEN = re.compile(
-    r"""(?:^|["'\s])(?:aria-hidden\s*=\s*["']?true|hidden(?=[\s=/]|$)"""
-    r"""|style\s*=\s*(?:"[^"]*?|'[^']*?)(?:display\s*:\s*none|visibility\s*:\s*hidden))""",
-    re.IGNORECASE,
-)
-_TAB_PANEL = re.compile(r"""\brole\s*=\s*["']?tabpanel\b""", re.IGNORECASE)
+_MAY_HIDE = re.compile(r"hidden|none", re.IGNORECASE)
+_QUOTED = re.compile(r"""=\s*(?:"[^"]*"|'[^']*')""")
+_HIDDEN = re.compile(r"(?:^|\s)hidden(?=[\s=/]|$)", re.IGNORECASE)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _LANGUAGE = re.compile(r"\blang(?:uage)?-([\w+#.-]+)")
 _VOID = frozenset(
     {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
@@ -44,7 +42,7 @@ _ANGLE = re.compile(r"<(?![;\s=\d]|$)")
 _PERMALINK_SIGNS = frozenset({"", "#", "§", "¶", "\u200b", "🔗"})
 """The signs beside a heading that link to the heading."""
 _MAX_DEPTH = 16
-"""Lists, quotations and tables that are nested deeper are shown as if they were at this depth."""
+"""Lists, quotations, tables and emphasis that are nested deeper are shown as if they were at this depth."""
 
 
 def convert_html(source: str) -> str:
@@ -168,7 +166,8 @@ class _Writer:
         elif tag in _SPACED:
             self._words.append(" ")
         if tag in _MARKS or tag in _CODE:
-            self._inlines.append(_Inline(tag, len(self._words)))
+            if len(self._inlines) < _MAX_DEPTH:
+                self._inlines.append(_Inline(tag, len(self._words)))
         elif tag == "a":
             self._end_inline("a")
             if address := read_attribute(attributes, "href"):
@@ -322,7 +321,14 @@ class _Writer:
 
 
 def _is_hidden(attributes: str) -> bool:
-    return bool(_HIDDEN.search(attributes)) and not _TAB_PANEL.search(attributes)
+    """Return whether a tag hides its element. A tab panel is not hidden: a person can open it."""
+    if not _MAY_HIDE.search(attributes) or read_attribute(attributes, "role").lower() == "tabpanel":
+        return False
+    return bool(
+        _HIDDEN.search(_QUOTED.sub("=_ ", attributes))
+        or read_attribute(attributes, "aria-hidden").lower() == "true"
+        or _HIDDEN_STYLE.search(read_attribute(attributes, "style"))
+    )
 
 
 def _find_language(attributes: str) -> str:
