@@ -69,12 +69,16 @@ KNOWS: dict[str, set[str]] = {
     "federation": {
         "surfaces", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening", "store", "text",
     },
+    "answers": {
+        "federation", "surfaces", "indexes", "keeping", "mcp", "references", "searching", "screening", "parsing", "reading",
+        "sources", "store", "text",
+    },
     "assistants": set(),
     "page": {
         "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing", "chunking",
         "reading", "searching", "screening", "text",
     },
-    "server": {"federation", "surfaces", "keeping", "mcp", "archives", "sites"},
+    "server": {"answers", "federation", "surfaces", "keeping", "mcp", "archives", "sites"},
     "cli": {
         "sharing", "publishing", "store", "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
         "archives", "history", "notes", "sites", "searching", "references",

@@ -133,7 +133,9 @@ def _error_result(tool: Tool, error: DowseError) -> CallToolResult:
     return _tool_result(tool.failure(error) if tool.failure else error_reply(error), is_error=True)
 
 
-def _tool_result(reply: dict[str, Any] | ProseReply, *, is_error: bool = False) -> CallToolResult:
+def _tool_result(reply: dict[str, Any] | ProseReply | str, *, is_error: bool = False) -> CallToolResult:
+    if isinstance(reply, str):
+        return CallToolResult(content=[TextContent(text=reply.encode(errors="replace").decode())], is_error=is_error)
     content, prose = reply if isinstance(reply, ProseReply) else (reply, None)
     dumped = json.dumps(content, ensure_ascii=False)
     sendable = dumped.encode(errors="replace").decode()

@@ -9,8 +9,9 @@ from dowse.errors import DowseError
 Schema = dict[str, Any]
 Surface = Literal["code", "documents", "site", "archive", "indexes", "federated"]
 SURFACES: tuple[Surface, ...] = ("code", "documents", "site", "archive", "indexes", "federated")
-Level = Literal["minimal", "standard", "full"]
-"""The tools that a server offers: one search over everything, the usual tools, or all tools."""
+Level = Literal["minimal", "assistant", "standard", "full"]
+"""The tools that a server offers: one search over everything, four tools whose replies are text for an assistant, the
+usual tools, or all tools."""
 
 
 def searchable_surfaces(surfaces: "tuple[Surface, ...]") -> "tuple[Surface, ...]":
@@ -64,8 +65,10 @@ class Tool:
     name: str
     title: str
     description: str
-    run: Callable[[Call], Awaitable[dict[str, Any] | ProseReply]]
-    output: Schema
+    run: Callable[[Call], Awaitable[dict[str, Any] | ProseReply | str]]
+    """Answers a call; a reply that is a text has no structured content."""
+    output: Schema | None
+    """The schema of the structured content; None for a tool whose replies are text."""
     arguments: Mapping[str, Schema] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     is_read_only: bool = True
@@ -73,7 +76,7 @@ class Tool:
     is_idempotent: bool = True
     is_extra: bool = False
     """Offered only with `--tools full`."""
-    failure: Callable[[DowseError], dict[str, Any] | ProseReply] | None = None
+    failure: Callable[[DowseError], dict[str, Any] | ProseReply | str] | None = None
     """Renders an error, for tools whose specification has its own error texts."""
 
     @property

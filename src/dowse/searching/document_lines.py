@@ -59,7 +59,7 @@ class DocumentLines:
         within: StoredChunk | None = None,
     ) -> None:
         """Read the lines; `read_symbols` returns the names that they define, which is seldom needed."""
-        self._path, self._wanted = document.path, wanted
+        self._path, self.wanted = document.path, wanted
         self._chances: dict[int, dict[int, float]] = {}
         # A section has the headings above it.
         is_slice = within is not None and not has_sections(document.language, document.kind)
@@ -85,7 +85,7 @@ class DocumentLines:
         """Find the terms of their query in documents; in all at once, which takes a third of the time."""
         if not documents:
             return
-        wanted = documents[0]._wanted
+        wanted = documents[0].wanted
         rarest, others = frozenset(wanted.terms) | frozenset(wanted.title_terms), list[DocumentLines]()
         for one, found in zip(documents, terms_by_line([one._data for one in documents], rarest), strict=True):
             one._terms = one._in_units(found)
@@ -94,7 +94,7 @@ class DocumentLines:
         if others:
             wanted, terms = replace(wanted, terms=wanted.all_terms), frozenset(wanted.all_terms)
             for one, found in zip(others, terms_by_line([one._data for one in others], terms), strict=True):
-                one._wanted, one._terms = wanted, one._in_units(found)
+                one.wanted, one._terms = wanted, one._in_units(found)
 
     def _in_units(self, found: dict[int, list[str]]) -> dict[int, list[str]]:
         first, last = self.units[0].start, self.units[-1].end
@@ -108,7 +108,7 @@ class DocumentLines:
 
     @cached_property
     def _weights(self) -> dict[int, float]:
-        terms, title_terms = self._wanted.terms, self._wanted.title_terms
+        terms, title_terms = self.wanted.terms, self.wanted.title_terms
         weights = {term: terms.get(term, 0.0) + title_terms.get(term, 0.0) for term in (*terms, *title_terms)}
         return {line: sum([weights[term] for term in found]) for line, found in self._terms.items()}
 
@@ -118,16 +118,16 @@ class DocumentLines:
         They are ranked by their words, their names, their kind, their length, and the scores of their chunks, which are
         given by their first and last line.
         """
-        by_words, by_chunk = self._word_scores(), self._chunk_scores(chunk_scores)
+        by_words, by_chunk = self._word_scores(), self.chunk_shares(chunk_scores)
         scores = list(self._units.scores)
         for at, score in by_words.items():
             scores[at] += score
         for at, share in by_chunk.items():
             scores[at] += ranking_constants.UNIT_CHUNK * share
-        for name in self._wanted.words & self._units.by_name.keys():
+        for name in self.wanted.words & self._units.by_name.keys():
             for at in self._units.by_name[name]:
                 scores[at] += ranking_constants.UNIT_NAMED
-        for name in self._wanted.symbols:
+        for name in self.wanted.symbols:
             for at in self._units.named(name):
                 scores[at] += ranking_constants.UNIT_SYMBOL
         for name, share in self._named_shares().items():
@@ -136,7 +136,7 @@ class DocumentLines:
         for at in self._framed_units():
             scores[at] += ranking_constants.UNIT_FRAME
         found = {at for at in (*by_words, *by_chunk) if by_words.get(at) or by_chunk.get(at) == 1.0}
-        found -= {at for at in found if self.units[at].kind == "block" and self._is_boilerplate(at)}
+        found -= {at for at in found if self.units[at].kind == "block" and self.is_boilerplate(at)}
         ranked = sorted({*found, *by_words}, key=lambda at: (at not in found, -scores[at], at))
         if not found:
             best = max(range(len(scores)), key=scores.__getitem__)
@@ -148,8 +148,8 @@ class DocumentLines:
 
     def _named_shares(self) -> dict[str, float]:
         """Return the names of units that have terms of a typed query, each with the share of the query that it has."""
-        terms, total = self._wanted.terms, sum(self._wanted.terms.values())
-        if self._wanted.title_terms or not total:
+        terms, total = self.wanted.terms, sum(self.wanted.terms.values())
+        if self.wanted.title_terms or not total:
             return {}
         found = dict[str, list[float]]()
         for term, rarity in terms.items():
@@ -159,11 +159,23 @@ class DocumentLines:
 
     def _framed_units(self) -> set[int]:
         """Return the units with a line that a traceback names."""
-        named = [line - self.first for frame in self._wanted.frames if (line := frame.line_in(self._path))]
+        named = [line - self.first for frame in self.wanted.frames if (line := frame.line_in(self._path))]
         return {at for line in named if (at := self._units.at(line)) is not None}
 
     def _word_scores(self) -> dict[int, float]:
         """Return the weight of the terms in each unit, from 0 to 2; those of a title count as much as all others."""
+        counts = self.term_counts()
+        totals = dict.fromkeys(counts, 0.0)
+        weightings = [self.wanted.terms, self.wanted.title_terms] if self.wanted.title_terms else [self.wanted.terms]
+        for weights in weightings:
+            scores = self.weights_of(counts, weights)
+            highest = max(scores, default=0.0) or 1.0
+            for at, score in zip(counts, scores, strict=True):
+                totals[at] += score / highest * (2 / len(weightings))
+        return totals
+
+    def term_counts(self) -> dict[int, dict[str, int]]:
+        """Return how often each unit has each term."""
         counts, starts, ends = dict[int, dict[str, int]](), self._units.starts, self._units.ends
         for line, terms in self._terms.items():
             at = bisect_right(starts, line) - 1
@@ -173,24 +185,20 @@ class DocumentLines:
                     of_unit = counts[at] = {}
                 for term in terms:
                     of_unit[term] = of_unit.get(term, 0) + 1
-        share, totals = ranking_constants.UNIT_LENGTH_SHARE, dict.fromkeys(counts, 0.0)
+        return counts
+
+    def weights_of(self, counts: Mapping[int, Mapping[str, int]], weights: Mapping[str, float]) -> list[float]:
+        """Return the weight of the terms in each of the units that are counted; in a longer unit a term counts less."""
+        share = ranking_constants.UNIT_LENGTH_SHARE
         saturations = {
             at: 1.2 * (1 - share + share * self._units.sizes[at] / self._units.average_size) for at in counts
         }
-        weightings = (
-            [self._wanted.terms, self._wanted.title_terms] if self._wanted.title_terms else [self._wanted.terms]
-        )
-        for weights in weightings:
-            scores = {
-                at: sum([weights.get(term, 0.0) * count / (count + saturations[at]) for term, count in found.items()])
-                for at, found in counts.items()
-            }
-            highest = max(scores.values(), default=0.0) or 1.0
-            for at, score in scores.items():
-                totals[at] += score / highest * (2 / len(weightings))
-        return totals
+        return [
+            sum([weights.get(term, 0.0) * count / (count + saturations[at]) for term, count in found.items()])
+            for at, found in counts.items()
+        ]
 
-    def _chunk_scores(self, chunk_scores: Mapping[tuple[int, int], float]) -> dict[int, float]:
+    def chunk_shares(self, chunk_scores: Mapping[tuple[int, int], float]) -> dict[int, float]:
         """Return for units in chunks with a score that of the best one, as a share of the highest."""
         highest = max(chunk_scores.values(), default=0.0) or 1.0
         scores, starts, ends = dict[int, float](), self._units.starts, self._units.ends
@@ -251,7 +259,7 @@ class DocumentLines:
                 )
         return found
 
-    def _is_boilerplate(self, at: int) -> bool:
+    def is_boilerplate(self, at: int) -> bool:
         """Return whether a block has nothing but imports and comments, such as a licence."""
         known = self._units.boilerplate.get(at)
         if known is None:

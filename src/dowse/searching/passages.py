@@ -33,6 +33,8 @@ class Passage:
     """The signature of the function of which the passage is a part, if the passage does not have it."""
     whole: tuple[int, int] | None = None
     """The first and last line of the function, class or section of which the passage is a part; None if it is whole."""
+    rank: int = 0
+    """Its place among the definitions of all files, from 1; 0 if definitions were not ranked."""
 
     @property
     def numbered_lines(self) -> "list[tuple[int, str]]":

@@ -1,4 +1,4 @@
-"""Information in the path of a file: its words, and whether it is a test, an example or prose."""
+"""Information in the path of a file: its words, and its kind, such as a test, an example, prose or a migration."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -17,15 +17,29 @@ _TEST_KINDS = frozenset({"test", "example"})
 _KINDS: dict[str, re.Pattern[str]] = {
     "test": re.compile(
         r"(?:^|/)(?:tests?|__tests__|specs?|testing|testdata|test-data|fixtures?|__mocks__|e2e)/"
+        r"|(?:^|/)[^/]*[a-z.]Tests?/|(?:^|/)Test[A-Z][^/]*\.[a-z]+$"
         r"|(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*[_.-](?:tests?|spec)\.[a-z]+|[^/]*(?:Tests?|Spec|Suite|IT)\.[a-z]+)$"
     ),
     "example": re.compile(r"(?:^|/)(?:_?examples?|samples?|demos?|docs?_src|benchmarks?|bench|tutorials?)/"),
     "prose": re.compile(r"\.(?:rst|md|mdx|txt|adoc)$", re.IGNORECASE),
+    "migration": re.compile(r"(?:^|/)(?:migrations?|migrate|seeds?|seeders?|alembic/versions)/|(?:^|/)seeds?\.[a-z]+$"),
+    "translation": re.compile(
+        r"(?:^|/)(?:locales?|i18n|l10n|translations?|lang)/.*\.(?:json|ya?ml|php|properties|xml|arb|strings|ftl)$"
+        r"|\.(?:po|pot|resx|arb|xlf|xliff)$"
+        r"|(?:^|/)(?:locales?|translations?)/[^/]*\.[jt]s$"
+    ),
+    "generated": re.compile(
+        r"(?:^|/)(?:__generated__|generated)/|(?:_pb2?(?:_grpc)?\.py|\.pb\.go|\.(?:g|generated|designer|min)\.[a-z]+)$",
+        re.IGNORECASE,
+    ),
 }
 _REQUEST_STEMS = {
     "test": {"test", "spec", "fixtur", "mock", "suit"},
     "example": {"exampl", "sampl", "demo", "benchmark", "bench", "tutori"},
     "prose": {"doc", "document", "readm", "guid", "tutori", "manual", "changelog"},
+    "migration": {"migrat", "seed", "schema", "sql", "trigger", "tabl"},
+    "translation": {"translat", "local", "i18n", "languag"},
+    "generated": {"generat"},
 }
 """Stems of the words with which a query requests files of a kind."""
 

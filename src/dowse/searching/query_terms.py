@@ -1,6 +1,7 @@
 """Parsing of a search query: words, `+required`, `-excluded`, `"phrases"`, and the shape of the query."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
@@ -99,6 +100,16 @@ def parse_search_query(text: str) -> SearchQuery:
         pasted = take_apart(text)
         return SearchQuery(pasted.words or tuple(text.split()), text=text, pasted=pasted)
     return SearchQuery(**asdict(query_syntax.parse_query(text)), text=text, shape=shape)
+
+
+def parse_plain_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
+    """Parse a query without operators, and names that are guesses of what is looked for."""
+    text = text[:MAX_CHARACTERS].replace("\0", " ").strip()
+    if is_pasted(text):
+        return parse_search_query("\n".join([text, *names]))
+    words = [word.lstrip("+-") for part in (text, *names) for word in part.replace('"', " ").split()]
+    joined = " ".join(filter(None, words))
+    return SearchQuery(tuple(joined.split()), text=joined, shape=_shape(joined))
 
 
 @cache

@@ -11,7 +11,9 @@ from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.blobs import is_blob_document
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
+from dowse.searching.definition_selection import FileEvidence, choose_definitions
 from dowse.searching.document_lines import DocumentLines
+from dowse.searching.found_files import ChunkLines, FoundFile, is_aside, scores_by_lines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passage_selection import ChosenPassages, FileLines, choose_passages
 from dowse.searching.passages import Passage, comparable_lines, holds_phrase, shorten_lines
@@ -23,10 +25,11 @@ from dowse.searching.term_positions import terms_among
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.searching.wanted_lines import WantedLines
 from dowse.text.vocabulary import rarity
-from dowse.types import Kind, StoredChunk, StoredDocument, Symbol
+from dowse.types import Kind, StoredDocument, Symbol
 
-Detail = Literal["brief", "outline", "passages", "full"]
-"""One short passage of each file; one line and the outline; the lines that answer; or whole functions and sections."""
+Detail = Literal["brief", "outline", "passages", "full", "definitions"]
+"""One short passage of each file; one line and the outline; the lines that answer; whole functions and sections; or the
+definitions that answer, ranked over all files."""
 
 MAX_LIMIT = 1000
 MAX_READ_BYTES = 300_000
@@ -62,6 +65,8 @@ class SearchOptions:
     """The spelling of the query, if it was checked before."""
     excluded_globs: tuple[str, ...] = ()
     """Paths that are left out."""
+    definitions: int = ranking_constants.MAX_DEFINITIONS
+    """Definitions that are shown whole, if they are ranked over all files."""
     tests: Tests = "ranked"
     """Whether files that are tests or examples by their path are ranked lower, left out, or the only ones."""
 
@@ -233,12 +238,17 @@ class _AnswerBuilder:
             {term: weight for term, weight in one.terms.items() if weight < absent} if one else {}
             for one in (evidence, evidence.title)
         )
-        self._wanted = WantedLines.of(query, terms, title_terms)
+        limit = ranking_constants.DEFINITION_TERMS if self._ranks_definitions else ranking_constants.UNIT_TERMS
+        self._wanted = WantedLines.of(query, terms, title_terms, limit)
         self._certainty = (
             ranking_constants.PASTED_FILE_CERTAINTY if query.is_pasted else ranking_constants.FILE_CERTAINTY
         )
-        self._found: list[_FoundFile] = []
+        self._found: list[FoundFile] = []
         self._copies: dict[bytes, list[str]] = {}
+
+    @property
+    def _ranks_definitions(self) -> bool:
+        return self._options.detail == "definitions"
 
     def add_files(self, ranked: Sequence[RankedFile]) -> None:
         """Add files, best first, until the limit is reached or nothing more fits."""
@@ -265,7 +275,7 @@ class _AnswerBuilder:
                 if len(self._found) == self._limit:
                     self.has_more = True
                     return False
-                self._found.append(_FoundFile(file, checked, part, scored))
+                self._found.append(FoundFile(file, checked, part, scored))
         return True
 
     def _is_shown(self, file: RankedFile, checked: Current) -> bool:
@@ -292,7 +302,9 @@ class _AnswerBuilder:
         return document.stat.size <= MAX_READ_BYTES and len(self._found) < self._files_read_whole()
 
     def _files_read_whole(self) -> int:
-        return {"brief": 0, "outline": self._limit}.get(self._options.detail, ranking_constants.READ_FILES)
+        return {"brief": 0, "outline": self._limit, "definitions": self._limit}.get(
+            self._options.detail, ranking_constants.READ_FILES
+        )
 
     def _show(self) -> None:
         """Choose the passages of all files that were found, and make hits of them, as many as fit."""
@@ -304,6 +316,9 @@ class _AnswerBuilder:
         ]
         DocumentLines.find_terms(lines)
         places = self._store.chunk_lines(chunk for found in self._found if not found.part for chunk in found.scores)
+        if self._ranks_definitions:
+            self._show_definitions(lines, places)
+            return
         files = [self._file_lines(found, one, places) for found, one in zip(self._found, lines, strict=True)]
         characters_left = self._options.budget_tokens * 4
         said_in = dict[str, int]()
@@ -322,6 +337,17 @@ class _AnswerBuilder:
                 return
             self.hits.append(hit)
 
+    def _show_definitions(self, lines: Sequence[DocumentLines], places: ChunkLines) -> None:
+        """Make hits of the files with definitions that are worth showing."""
+        best = max((found.file.score for found in self._found), default=0.0) or 1.0
+        files = [
+            FileEvidence(one, scores_by_lines(found, places), max(found.file.score / best, 0.0), is_aside(found))
+            for found, one in zip(self._found, lines, strict=True)
+        ]
+        for found, shown in zip(self._found, choose_definitions(files, self._options.definitions), strict=True):
+            if any(shown):
+                self.hits.append(self._screened_hit(found, shown, 1.0, ()))
+
     def _choose(self, files: Sequence[FileLines]) -> list[ChosenPassages]:
         match self._options.detail:
             case "brief":
@@ -333,15 +359,15 @@ class _AnswerBuilder:
         first = ranking_constants.SHOWN_CHARACTERS + ranking_constants.HIT_CHARACTERS * len(files)
         return choose_passages(files, first, ranking_constants.FURTHER_CHARACTERS)
 
-    def _file_lines(self, found: "_FoundFile", lines: DocumentLines, places: "_ChunkLines") -> FileLines:
+    def _file_lines(self, found: FoundFile, lines: DocumentLines, places: ChunkLines) -> FileLines:
         document, best = found.checked.document, self._found[0].file.score
         share = max(found.file.score / best, 0.01) if best > 0 else 1.0
         weight = share**self._certainty * (ranking_constants.PART_CHANCE if found.part else 1.0)
-        if found is not self._found[0] and not ranking_constants.ASIDE_SIGNALS.isdisjoint(found.file.signals):
+        if found is not self._found[0] and is_aside(found):
             weight *= ranking_constants.ASIDE_CHANCE
-        return FileLines(lines, lines.ranked_units(_scores_by_lines(found, places)), weight, len(document.path))
+        return FileLines(lines, lines.ranked_units(scores_by_lines(found, places)), weight, len(document.path))
 
-    def _symbols(self, found: "_FoundFile") -> list[Symbol]:
+    def _symbols(self, found: FoundFile) -> list[Symbol]:
         chunks = [found.part] if found.part else self._store.chunks(found.checked.document.id)
         return [symbol for chunk in chunks for symbol in chunk.symbols]
 
@@ -354,12 +380,18 @@ class _AnswerBuilder:
             holds_phrase(text, phrase) for phrase in self._query.not_phrases
         )
 
-    def _make_hit(self, found: "_FoundFile", file: FileLines, shown: ChosenPassages) -> SearchHit:
+    def _make_hit(self, found: FoundFile, file: FileLines, shown: ChosenPassages) -> SearchHit:
         document, lines = found.checked.document, file.document
         ceiling = self.hits[-1].relevance if self.hits else 1.0
         relevance = min(ceiling, relevance_of(document, lines.window(file.units[0].unit), self._evidence))
         passages = (*shown.passages, *shown.further)
         places = () if self._options.detail == "brief" else lines.other_places(file.units, passages)
+        return self._screened_hit(found, shown, relevance, places)
+
+    def _screened_hit(
+        self, found: FoundFile, shown: ChosenPassages, relevance: float, places: tuple[str, ...]
+    ) -> SearchHit:
+        document, passages = found.checked.document, (*shown.passages, *shown.further)
         texts = ShownTexts(passages, document.title, places)
         texts = screen_shown(texts, found.checked.data, found.part, document.path, masks=self._masks)
         found_passages = tuple(shorten_lines(passage, self._evidence.terms) for passage in texts.passages)
@@ -369,25 +401,3 @@ class _AnswerBuilder:
             found.file.signals, document.id, found_passages[count:], texts.places,
             tuple(self._copies.get(document.content_hash, ())), found.checked.data,
         )  # fmt: skip
-
-
-_ChunkLines = Mapping[int, tuple[int, int]]
-
-
-class _FoundFile(NamedTuple):
-    """A file that is shown, with its text and the chunk that its passages are taken from; None for all of the text."""
-
-    file: RankedFile
-    checked: Current
-    part: StoredChunk | None
-    scores: dict[int, float]
-    """The scores of its chunks."""
-
-
-def _scores_by_lines(found: _FoundFile, places: _ChunkLines) -> dict[tuple[int, int], float]:
-    """Return the scores of the chunks that are considered, by their lines, which are known by chunk."""
-    part, scores = found.part, found.scores
-    if part:
-        return {(part.start_line, part.end_line): scores[part.id]}
-    # A long line may have several chunks; the best one comes first.
-    return {places[chunk]: scores[chunk] for chunk in reversed(scores) if chunk in places}

@@ -18,6 +18,8 @@ UnitKind = Literal["function", "class", "section", "block"]
 MAX_BLOCK_LINES = 30
 """Lines outside of definitions are units of about this length, cut at blank lines."""
 MAX_SIGNATURE_LINES = 12
+LONG_FUNCTION_LINES = 110
+"""The functions inside of a longer function are units of their own, as the methods of a class are."""
 MAX_FRONT_MATTER = 100
 
 _BLANK = 1 << 30
@@ -97,6 +99,11 @@ class _Definition:
         """Return whether a later line is in it."""
         return line <= self.end if self.end >= 0 else indentation > self.indentation
 
+    @property
+    def has_units(self) -> bool:
+        """Whether the definitions inside of it are units."""
+        return not self.is_function or self.end - self.line >= LONG_FUNCTION_LINES
+
 
 def _code_units(lines: Sequence[str], symbols: Iterable[Symbol], first_line: int) -> Iterator[Unit]:
     """Yield a unit for each function and each head of a class, and blocks for the lines between them."""
@@ -120,7 +127,7 @@ def _code_units(lines: Sequence[str], symbols: Iterable[Symbol], first_line: int
         body = _signature_end(lines, definition.line, end) + 1
         kind: UnitKind = "function" if definition.is_function else "class"
         yield Unit(starts[at], end, kind, names, min(body, end), definition.line)
-        if not definition.is_function:
+        if definition.has_units:
             around.append(definition)
         yield from _blocks(lines, end + 1, following - 1, names[:-1])
 
@@ -128,19 +135,25 @@ def _code_units(lines: Sequence[str], symbols: Iterable[Symbol], first_line: int
 def _definitions(
     lines: Sequence[str], indents: Sequence[int], symbols: Iterable[Symbol], first_line: int
 ) -> Iterator[_Definition]:
-    """Yield the definitions that are units, in order: those inside of a function belong to it."""
+    """Yield the definitions that are units, in order: those inside of a function belong to it, unless it is long."""
     current: _Definition | None = None
+    long_end = -1
     for symbol in sorted({symbol.line: symbol for symbol in symbols}.values(), key=lambda symbol: symbol.line):
         line = symbol.line - first_line
         if not 0 <= line < len(lines):
             continue
         indentation = indents[line]
-        if current and current.is_function and current.has(line, indentation):
+        if current and not current.has_units and current.has(line, indentation):
+            continue
+        is_function = symbol.kind in _FUNCTIONS
+        if line <= long_end and not is_function:  # a variable of a long function
             continue
         end = min(symbol.end_line - first_line, len(lines) - 1) if symbol.end_line else -1
         if symbol.kind in _PARTS and (end == line or not _has_body(indents, line)):
             continue
-        current = _Definition(line, indentation, symbol.name, symbol.kind in _FUNCTIONS, end)
+        current = _Definition(line, indentation, symbol.name, is_function, end)
+        if is_function and current.has_units:
+            long_end = max(long_end, end)
         yield current
 
 

@@ -31,12 +31,18 @@ class WantedLines:
 
     @classmethod
     def of(
-        cls, query: SearchQuery, terms: Mapping[str, float], title_terms: Mapping[str, float] | None = None
+        cls,
+        query: SearchQuery,
+        terms: Mapping[str, float],
+        title_terms: Mapping[str, float] | None = None,
+        limit: int = ranking_constants.UNIT_TERMS,
     ) -> "WantedLines":
-        """Return what a query with these terms says."""
+        """Return what a query with these terms says; of each set of terms the rarest count, up to a limit."""
         return cls(
-            _rarest(terms, ranking_constants.MIN_UNIT_RARITY if title_terms else ranking_constants.MIN_TITLE_RARITY),
-            _rarest(title_terms or {}, ranking_constants.MIN_TITLE_RARITY),
+            _rarest(
+                terms, ranking_constants.MIN_UNIT_RARITY if title_terms else ranking_constants.MIN_TITLE_RARITY, limit
+            ),
+            _rarest(title_terms or {}, ranking_constants.MIN_TITLE_RARITY, limit),
             frozenset(_WORD.findall(query.text)),
             frozenset(query.names if query.shape == "symbol" else ()),
             query.pasted.frames if query.pasted else (),
@@ -44,8 +50,8 @@ class WantedLines:
         )
 
 
-def _rarest(terms: Mapping[str, float], share: float) -> dict[str, float]:
+def _rarest(terms: Mapping[str, float], share: float, limit: int) -> dict[str, float]:
     """Return the terms that count within a file: those that are less rare than a share of the rarest say little."""
     least = share * max(terms.values(), default=0.0)
-    best = nlargest(ranking_constants.UNIT_TERMS, terms, key=terms.__getitem__)
+    best = nlargest(limit, terms, key=terms.__getitem__)
     return {term: terms[term] for term in best if terms[term] >= least}

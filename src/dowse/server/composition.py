@@ -26,6 +26,7 @@ from dowse.types import View
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
+    from dowse.answers.answer_surface import AnswerSurface
     from dowse.archives.archive_locations import ArchiveLocations
     from dowse.keeping.service import Service
     from dowse.surfaces.documents.documents_surface import DocumentsSurface
@@ -65,11 +66,11 @@ class Offer:
     @property
     def is_federated(self) -> bool:
         """Whether all sources can be searched at once."""
-        return "federated" in self.surfaces or self.level == "minimal"
+        return self.level == "minimal" or ("federated" in self.surfaces and self.level != "assistant")
 
     def has_tools_of(self, surface: Surface) -> bool:
         """Return whether the tools of a surface are offered."""
-        return surface in self.surfaces and self.level != "minimal"
+        return surface in self.surfaces and self.level not in ("minimal", "assistant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +118,7 @@ class ComposedServer:
         self._offered = {name: part for name, part in self._parts.items() if offer.has_tools_of(name)}
         if self._federated:
             self._offered["federated"] = self._federated_part(self._federated)
+        self._answers = self._make_answers() if offer.level == "assistant" else None
         _require_distinct_names(self._offered)
 
     def server(self, *, is_over_http: bool = False) -> "Server[Any]":
@@ -136,6 +138,10 @@ class ComposedServer:
                 self.close()
 
         instructions = [*(part.instructions for part in self._offered.values()), DATA_INSTRUCTIONS]
+        if self._answers:
+            from dowse.answers.answer_tools import INSTRUCTIONS
+
+            instructions.insert(0, INSTRUCTIONS)
         has_resources = self._documents and "documents" in self._offered
         return make_server(
             self.tools,
@@ -148,12 +154,23 @@ class ComposedServer:
     async def tools(self, client: Call) -> Mapping[str, Tool]:
         """Return the tools that are offered now, by name; the list is rebuilt only after a change."""
         of_projects: Sequence[Tool] = ()
+        if self._answers and self._service:
+            return await self._answer_tools(self._answers, self._service, client)
         if self._project_tools and "code" in self._offered:
             of_projects = await self._project_tools.current(client)
         if of_projects is not self._offered_for or not self._by_name:
             self._offered_for, self._by_name = of_projects, self._tools_by_name(of_projects)
         self._is_listed.set()
         return self._by_name
+
+    async def _answer_tools(self, answers: "AnswerSurface", service: "Service", client: Call) -> Mapping[str, Tool]:
+        from dowse.answers.answer_tools import answer_tools
+        from dowse.surfaces.root_detection import add_client_roots
+
+        if not service.projects:
+            await add_client_roots(service, client)
+        self._is_listed.set()
+        return {tool.name: tool for tool in answer_tools(answers, tuple(served.name for served in service.projects))}
 
     def _tools_by_name(self, of_projects: Sequence[Tool]) -> dict[str, Tool]:
         tools: list[Tool] = []
@@ -169,7 +186,7 @@ class ComposedServer:
             replace(
                 tool, run=self.status, output={**tool.output, "properties": {**tool.output["properties"], **SOURCES}}
             )
-            if tool.name == STATUS_TOOL
+            if tool.name == STATUS_TOOL and tool.output
             else tool
             for tool in tools
         ]
@@ -273,6 +290,13 @@ class ComposedServer:
 
         surface = self.source_list.notes = NotesSurface()
         return SurfacePart(notes_tools(surface), INSTRUCTIONS, surface.close)
+
+    def _make_answers(self) -> "AnswerSurface":
+        from dowse.answers.answer_surface import AnswerSurface
+
+        if self._service is None:
+            raise UsageError("--tools assistant needs a project. Name its folder.")
+        return AnswerSurface(self._service, self._start, self.source_list)
 
     def _federated_part(self, surface: FederatedSurface) -> SurfacePart:
         """Return search and fetch, and the status if no other surface has it and it may be shown."""

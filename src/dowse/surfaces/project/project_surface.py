@@ -30,6 +30,7 @@ from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.project import path_search
+from dowse.surfaces.project.chosen_projects import ChosenProjects
 from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, history_reply
 from dowse.surfaces.project.progress import follow_runs
 from dowse.surfaces.project.project_replies import (
@@ -46,7 +47,6 @@ from dowse.surfaces.project.project_replies import (
 from dowse.surfaces.project.reference_replies import references_reply, related_reply
 from dowse.surfaces.project.several_projects import ask_each, find_text
 from dowse.surfaces.project.text_replies import explain_file, occurrences_reply
-from dowse.surfaces.root_detection import find_roots
 from dowse.types import Kind, View
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ class ProjectSurface:
 
     def __init__(self, service: Service, start: Path) -> None:
         self.service = service
-        self._start = start
-        """The folder in which a root is detected if none was named."""
+        self._projects = ChosenProjects(service, start)
         self._histories = HistoryReadings()
 
     # Searching
@@ -91,7 +90,7 @@ class ProjectSurface:
             detail=arguments["detail"],
         )  # fmt: skip
         query = parse_search_query(arguments["query"])
-        projects = await self._chosen(call)
+        projects = await self._projects.kept_fresh(call)
         answers, problems = await ask_each(
             projects,
             lambda served: self._search_one(
@@ -99,8 +98,8 @@ class ProjectSurface:
                 query,
                 replace(
                     options,
-                    path_glob=self._glob_within(served, arguments["path"]),
-                    excluded_globs=tuple(self._glob_within(served, glob) or glob for glob in excluded),
+                    path_glob=self._projects.glob_within(served, arguments["path"]),
+                    excluded_globs=tuple(self._projects.glob_within(served, glob) or glob for glob in excluded),
                 ),
             ),
         )
@@ -137,7 +136,7 @@ class ProjectSurface:
         arguments = call.arguments
         pattern, limit, offset = arguments["pattern"], int(arguments["limit"]), int(arguments["offset"])
         expression = path_search.compile_pattern(pattern)
-        projects = await self._chosen(call)
+        projects = await self._projects.kept_fresh(call)
         found, problems = await ask_each(
             projects,
             lambda served: served.ask_fresh(
@@ -160,13 +159,15 @@ class ProjectSurface:
         limit, offset = int(arguments["limit"]), int(arguments["offset"])
         if arguments["path"]:
             path_search.compile_pattern(arguments["path"])
-        projects = await self._chosen(call)
+        projects = await self._projects.kept_fresh(call)
         skipped = offset if len(projects) == 1 else 0
         queries = {
             served: (
                 ExactQuery(
                     arguments["text"],
-                    SearchOptions(offset + limit - skipped, path_glob=self._glob_within(served, arguments["path"])),
+                    SearchOptions(
+                        offset + limit - skipped, path_glob=self._projects.glob_within(served, arguments["path"])
+                    ),
                     FIND_SECONDS,
                     arguments["regex"],
                     skipped,
@@ -189,10 +190,10 @@ class ProjectSurface:
         async def search(served: ServedIndex) -> "HistoryAnswer":
             place = await served.ask(partial(_history_place, served))
             options = {key: arguments[key] for key in ("since", "until")} | {"limit": limit}
-            options["path_glob"] = self._glob_within(served, arguments["path"])
+            options["path_glob"] = self._projects.glob_within(served, arguments["path"])
             return await asyncio.to_thread(self._histories.search, place, arguments["query"], options)
 
-        answers, problems = await ask_each(await self._chosen(call), search)
+        answers, problems = await ask_each(await self._projects.kept_fresh(call), search)
         reply = history_reply(
             [(partial(self.service.shown_path, served), answer) for served, answer in answers],
             limit, call.budget_characters, [*self.service.warnings, *problems],
@@ -209,11 +210,11 @@ class ProjectSurface:
 
         def find(index: ProjectIndex, pending: list[str], served: ServedIndex) -> FoundReferences:
             _require_index(served, index)
-            glob = self._glob_within(served, arguments["path"])
+            glob = self._projects.glob_within(served, arguments["path"])
             options = ReferenceOptions(arguments["kind"], glob, offset + limit)
             return references_now(index, arguments["name"], options, len(pending))
 
-        projects = await self._chosen(call)
+        projects = await self._projects.kept_fresh(call)
         answers, problems = await ask_each(projects, lambda served: served.ask_fresh(partial(find, served=served)))
         for served, answer in answers:
             if answer.missing > QUICK_DOCUMENTS and not served.is_running:
@@ -224,7 +225,7 @@ class ProjectSurface:
 
     async def related_files(self, call: Call) -> Reply:
         """List the files around a file."""
-        await self._chosen(call)
+        await self._projects.kept_fresh(call)
         served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
         limit, shown_path = int(call.arguments["limit"]), partial(self.service.shown_path, served)
         found = await served.ask_fresh(lambda index, _pending: find_surroundings(index, path, limit))
@@ -234,7 +235,7 @@ class ProjectSurface:
 
     async def explain(self, call: Call) -> Reply:
         """Explain why a file is or is not indexed, and its rank for a query."""
-        await self._chosen(call)
+        await self._projects.kept_fresh(call)
         served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
         query = call.arguments.get("query")
         shown_path = partial(self.service.shown_path, served)
@@ -255,7 +256,7 @@ class ProjectSurface:
 
     async def get_index_status(self, call: Call) -> Reply:
         """Describe the index of each project."""
-        projects = await self._named(call)
+        projects = await self._projects.named(call)
         replies = [await served.ask(partial(status_reply, served=served)) for served in projects]
         size = sum([await served.ask(_size) for served in projects]) if len(projects) > 1 else 0
         return combined_reply(replies, self.service.warnings, size)
@@ -268,7 +269,7 @@ class ProjectSurface:
 
     async def create_index(self, call: Call) -> Reply:
         """Index the projects that are not being indexed, after a question."""
-        projects = await self._chosen(call)
+        projects = await self._projects.kept_fresh(call)
         busy = [served for served in projects if await self._is_busy(served)]
         idle = [served for served in projects if served not in busy]
         if idle and (refusal := await self._ask_to_index(call, idle)):
@@ -308,7 +309,7 @@ class ProjectSurface:
 
     async def reindex_file(self, call: Call) -> Reply:
         """Index one file again."""
-        await self._chosen(call)
+        await self._projects.kept_fresh(call)
         served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
         path, chunks = await served.ask(lambda index: path_search.reindex_file(index, path))
         return {
@@ -330,22 +331,8 @@ class ProjectSurface:
 
     # Which project
 
-    async def _chosen(self, call: Call) -> list[ServedIndex]:
-        """Return the project that the call names, or all of them; all are kept fresh from now on."""
-        named = await self._named(call)
-        for served in self.service.projects:
-            served.keep_fresh()
-        return named
-
-    async def _named(self, call: Call) -> list[ServedIndex]:
-        """Return the project that the call names, or all of them."""
-        if not self.service.projects:
-            await find_roots(self.service, call, self._start)
-        name = call.arguments.get("project")
-        return [self.service.find(name)] if name else list(self.service.projects)
-
     async def _only(self, call: Call) -> ServedIndex:
-        projects = await self._chosen(call)
+        projects = await self._projects.kept_fresh(call)
         if len(projects) > 1:
             raise UsageError(f"There are several projects. Say which with project: {self.service.names()}.")
         return projects[0]
@@ -353,13 +340,6 @@ class ProjectSurface:
     async def _is_busy(self, served: ServedIndex) -> bool:
         is_updated = await served.ask(lambda index: index.is_being_updated() and index.exists)
         return is_updated or served.progress(View.PROJECT) is not None
-
-    def _glob_within(self, served: ServedIndex, glob: str | None) -> str | None:
-        """Return a glob relative to one project; with several projects it may begin with the project's name."""
-        if not glob:
-            return None
-        bare = path_search.relative_pattern(glob)
-        return bare.removeprefix(f"{served.name}/") if self.service.has_several else bare
 
 
 def _own_run(served: ServedIndex) -> IndexingRun | None:

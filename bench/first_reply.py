@@ -1,0 +1,177 @@
+"""Does the first reply to a question show what decides? Questions about projects that nobody knows, asked as assistants do.
+
+    python -m bench.first_reply PROJECTS QUESTIONS CALLS [--way names|rewritten|question] [--random N] [--each]
+
+PROJECTS has a checkout for each project of QUESTIONS, which has a JSON object on each line: `id`, `project`, `question`,
+and `lines`, the ranges that decide, as `path:start-end`. CALLS has for each id the call of an assistant that has not seen
+the code: `rewritten`, in few words, and `also`, guessed names. Prints the share of the questions with a deciding range shown
+whole and with any line of one, those of which every place is shown or named, the median length of a reply, and the sums by
+language.
+"""
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+from dowse.answers.answer_surface import AnswerSurface
+from dowse.federation.source_list import NoClient, SourceList
+from dowse.keeping.service import Service
+
+_HEADER = re.compile(r"(\S.*?):(\d+)-(\d+)(?:  .*)?")
+_LINE = re.compile(r" *(\d+)(?: .*)?")
+_PLACE = re.compile(r"  (\d+)-(\d+)  .*")
+_BESIDE = re.compile(r"([^\s(),]+):(\d+)")
+"""A caller or a constant of a definition."""
+WORDS = (
+    "apply",
+    "buffer",
+    "handler",
+    "Registry",
+    "config_loader",
+    "dispatch",
+    "retry_count",
+    "ItemCache",
+    "parse",
+    "toggle",
+    "Snapshot",
+    "merge_all",
+)  # fmt: skip
+"""Guesses that are about nothing: they may not push the answer out."""
+
+
+class Shown(NamedTuple):
+    """The lines that a reply shows, and the ranges that it names."""
+
+    lines: set[tuple[str, int]]
+    named: list[tuple[str, int, int]]
+
+
+class Outcome(NamedTuple):
+    """Whether a reply shows what decides."""
+
+    whole: bool
+    any_line: bool
+    all_places: bool
+    characters: int
+
+
+def read_reply(text: str) -> Shown:
+    """Return what a reply of `search` shows: numbered lines below `path:start-end`, and places below a path."""
+    lines, named, path, in_places = set[tuple[str, int]](), list[tuple[str, int, int]](), "", False
+    for row in text.split("\n"):
+        if row in ("Other places:", "Places:"):
+            in_places, path = True, ""
+        elif in_places:
+            if place := _PLACE.fullmatch(row):
+                named.append((path, int(place[1]), int(place[2])))
+            else:
+                path = row
+        elif header := _HEADER.fullmatch(row):
+            path = header[1]
+            named.append((path, int(header[2]), int(header[3])))
+        elif row.startswith("  ") and (found := _BESIDE.findall(row)):
+            named += [(one, int(line), int(line)) for one, line in found]
+        elif (line := _LINE.fullmatch(row)) and path:
+            lines.add((path, int(line[1])))
+    return Shown(lines, named)
+
+
+def judge(row: dict[str, Any], text: str, root: Path) -> Outcome:
+    """Return whether a reply shows the ranges that decide; blank lines need not be shown."""
+    shown = read_reply(text)
+    wholes, anys, places = [], [], []
+    for path, start, end in _ranges(row):
+        texts = (root / path).read_text(encoding="utf-8", errors="replace").splitlines()
+        wanted = [number for number in range(start, end + 1) if number <= len(texts) and texts[number - 1].strip()]
+        found = [(path, number) in shown.lines for number in wanted]
+        wholes.append(all(found))
+        anys.append(any(found))
+        places.append(any(one == path and first <= end and last >= start for one, first, last in shown.named))
+    return Outcome(any(wholes), any(anys), all(a or b for a, b in zip(anys, places, strict=True)), len(text))
+
+
+def _ranges(row: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
+    for place in row["lines"]:
+        found = re.fullmatch(r"(.*):(\d+)(?:-(\d+))?", place)
+        if found:
+            yield found[1], int(found[2]), int(found[3] or found[2])
+
+
+def arguments_of(row: dict[str, Any], call: dict[str, Any], way: str, guesses: int) -> dict[str, Any]:
+    """Return the arguments of a call in one of three ways, with so many wrong guesses."""
+    names = list(call.get("also", ())) if way == "names" else []
+    if guesses:
+        names += random.Random(row["id"]).sample(WORDS, guesses)  # noqa: S311 - no secret
+    query = row["question"] if way == "question" else call["rewritten"]
+    return {"query": query, "names": names, "path": None, "kind": None, "tests": "ranked", "limit": 5}
+
+
+async def ask(root: Path, calls: Iterable[dict[str, Any]]) -> list[str]:
+    """Return the replies of a server to calls about one project."""
+    service = Service([root])
+    for served in service.projects:
+        served.encoder = None  # right after indexing, before the model has encoded anything
+    try:
+        sources = SourceList(root, service, indexes_projects=True)
+        surface = AnswerSurface(service, root, sources)
+        return [await surface.search(_call(arguments)) for arguments in calls]
+    finally:
+        service.close()
+
+
+def _call(arguments: dict[str, Any]) -> Any:
+    client = NoClient()
+    return SimpleNamespace(
+        arguments=arguments, budget_characters=80_000, can_ask=False, ask=client.ask, roots=client.roots
+    )
+
+
+def main() -> None:
+    """Ask all questions and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("projects", type=Path)
+    parser.add_argument("questions", type=Path, nargs="+")
+    parser.add_argument("--calls", type=Path, nargs="+", required=True)
+    parser.add_argument("--way", choices=["names", "rewritten", "question"], default="names")
+    parser.add_argument("--random", type=int, default=0, help="wrong guesses that are added")
+    parser.add_argument("--each", action="store_true", help="print every question")
+    options = parser.parse_args()
+    calls: dict[str, Any] = {}
+    for file in options.calls:
+        calls |= json.loads(file.read_text(encoding="utf-8"))
+    rows = [json.loads(line) for file in options.questions for line in file.read_text(encoding="utf-8").splitlines()]
+    by_project = defaultdict(list)
+    for row in rows:
+        if row["id"] in calls:
+            by_project[row["project"]].append(row)
+    outcomes: dict[str, list[Outcome]] = defaultdict(list)
+    for project, asked in sorted(by_project.items()):
+        root = options.projects / project
+        arguments = [arguments_of(row, calls[row["id"]], options.way, options.random) for row in asked]
+        for row, text in zip(asked, asyncio.run(ask(root, arguments)), strict=True):
+            outcome = judge(row, text, root)
+            outcomes[row.get("language", "")].append(outcome)
+            if options.each:
+                print(row["id"], project, *outcome)
+    for name, found in [*sorted(outcomes.items()), ("all", [one for some in outcomes.values() for one in some])]:
+        shares = [f"{100 * sum(one[at] for one in found) / len(found):.0f} %" for at in range(3)]
+        print(
+            name,
+            len(found),
+            "whole, any line, all places:",
+            *shares,
+            "median",
+            statistics.median(one.characters for one in found),
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Definitions as text: each whole and once, with line numbers, its callers and its constants; others by their first line."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import NamedTuple
+
+from dowse.references.definition_context import DefinitionContext
+from dowse.references.reference_lines import Place
+from dowse.searching.passages import Passage, first_match
+from dowse.text.excerpts import cut_line
+
+ShowPath = Callable[[str], str]
+MAX_LINE_CHARACTERS = 300
+"""A longer line is cut around its first match."""
+SIGNATURE_CHARACTERS = 110
+
+
+class FoundDefinition(NamedTuple):
+    """A definition of a file that answers, in the order of all."""
+
+    path: str
+    passage: Passage
+    context: DefinitionContext = DefinitionContext()
+    same_in: tuple[str, ...] = ()
+    """Other files with the same definition."""
+
+
+def definitions_text(
+    whole: Sequence[FoundDefinition], others: Sequence[FoundDefinition], terms: Mapping[str, float]
+) -> str:
+    """Return definitions as text, best first, then other places by their first line."""
+    parts = [_definition(one, terms) for one in whole]
+    if others:
+        parts.append("\n".join(["Other places:" if whole else "Places:", *_other_places(others)]))
+    return "\n\n".join(parts)
+
+
+def numbered(lines: Iterable[tuple[int, str]], terms: Mapping[str, float] | None = None) -> str:
+    """Return lines with their numbers; a line with the number 0 stands for others."""
+    rows = list(lines)
+    width = len(str(max((number for number, _ in rows), default=0)))
+    return "\n".join(
+        f"{number:>{width}} {_cut(line, terms)}".rstrip() if number else f"{'…':>{width}}" for number, line in rows
+    )
+
+
+def _cut(line: str, terms: Mapping[str, float] | None) -> str:
+    if len(line) <= MAX_LINE_CHARACTERS:
+        return line
+    return cut_line(line, MAX_LINE_CHARACTERS, lambda text: first_match(text, terms or {}))
+
+
+def _definition(one: FoundDefinition, terms: Mapping[str, float]) -> str:
+    passage = one.passage
+    start, end = passage.whole or (passage.start_line, passage.end_line)
+    lines = [f"{one.path}:{start}-{end}  {_name(passage)}".rstrip()]
+    if one.same_in:
+        lines.append(f"  the same in {', '.join(one.same_in)}")
+    lines.append(numbered(passage.numbered_lines, terms))
+    if passage.whole:
+        shown = [number for number, _ in passage.numbered_lines if number]
+        lines.append(f"  {len(shown)} of {end - start + 1} lines; read {one.path}:{start}-{end} for all")
+    return "\n".join([*lines, *context_lines(one.context)])
+
+
+def context_lines(context: DefinitionContext) -> list[str]:
+    """Return the context of a definition, a line for each fact."""
+    lines = []
+    if context.callers:
+        more = context.caller_count - len(context.callers)
+        places = [_caller(place) for place in context.callers] + ([f"{more} more"] if more else [])
+        lines.append(f"  called by {', '.join(places)}")
+    if context.overrides:
+        more = context.override_count - len(context.overrides)
+        places = [f"{place.path}:{place.line} {place.within}" for place in context.overrides]
+        lines.append(f"  overridden in {', '.join(places + ([f'{more} more'] if more else []))}")
+    lines += [f"  uses {place.text}  ({place.path}:{place.line})" for place in context.constants]
+    return lines
+
+
+def _caller(place: Place) -> str:
+    return f"{place.path}:{place.line} {place.within}".rstrip()
+
+
+def _name(passage: Passage) -> str:
+    names = (*passage.headings, *passage.symbols)
+    return ".".join(names) if passage.symbols else " > ".join(names)
+
+
+def _other_places(others: Sequence[FoundDefinition]) -> Iterable[str]:
+    """Yield the first line of definitions, under the path of their file."""
+    order = {path: at for at, path in reversed(list(enumerate(one.path for one in others)))}
+    for path, found in groupby(sorted(others, key=lambda one: order[one.path]), lambda one: one.path):
+        yield path
+        for one in sorted(found, key=lambda one: one.passage.start_line):
+            start, end = one.passage.whole or (one.passage.start_line, one.passage.end_line)
+            around = ".".join(one.passage.headings)
+            text = " ".join(one.passage.text.split())
+            shown = text if len(text) <= SIGNATURE_CHARACTERS else text[: SIGNATURE_CHARACTERS - 1] + "…"
+            yield f"  {start}-{end}  {shown}" + (f"  ({around})" if around else "")

@@ -1,0 +1,108 @@
+"""Lines as text: every occurrence of a text, and every use of a name, by file and the definition around it."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+
+from dowse.answers.source_text import SourceText
+from dowse.references.name_resolution import Confidence
+from dowse.references.reference_search import Place, References
+from dowse.searching.exact_search import Occurrences
+from dowse.types import Coverage
+
+ShowPath = Callable[[str], str]
+MAX_USES = 60
+MAX_DEFINITIONS = 8
+
+
+def occurrences_text(
+    text: str,
+    found: Occurrences,
+    coverage: Coverage,
+    sources: Mapping[str, SourceText],
+    show: ShowPath,
+    *,
+    context: int = 0,
+) -> str:
+    """Return the lines with a text, each once, and how many matches there are in all."""
+    is_complete = found.is_complete and (coverage.is_complete or coverage.is_whole)
+    at_least = "" if is_complete else "at least "
+    if not found.total:
+        where = "nowhere" if is_complete else "not found, but not every file was read"
+        return f"'{text}': {where}"
+    count = f"{at_least}{found.total} {'match' if found.total == 1 else 'matches'}"
+    parts = [f"'{text}': {count} in {found.files} {'file' if found.files == 1 else 'files'}"]
+    lines = dict.fromkeys((one.path, one.line) for one in found.found)
+    texts = {(one.path, one.line): one.text for one in found.found}
+    for path, group in groupby(lines, lambda pair: pair[0]):
+        numbers = [line for _, line in group]
+        parts.append(show(path))
+        parts += _grouped_lines(sources.get(path), numbers, {line: texts[path, line] for line in numbers}, context)
+    if len(found.found) < found.total:
+        parts.append(f"  {found.total - len(found.found)} more matches; raise limit, or narrow path")
+    return "\n".join(parts)
+
+
+def _grouped_lines(
+    source: SourceText | None, numbers: Sequence[int], texts: Mapping[int, str], context: int
+) -> Iterator[str]:
+    """Yield lines of a file with their numbers, under the names of the definitions around them."""
+
+    def around(line: int) -> str:
+        unit = source.unit_at(line) if source else None
+        return ".".join(unit.names) if unit else ""
+
+    width, shown = len(str(numbers[-1] + context)), set[int]()
+    for name, group in groupby(numbers, around):
+        if name:
+            yield f"  {name}"
+        for line in group:
+            near = range(line - context, line + context + 1) if source and context else (line,)
+            for number in near:
+                if number in shown or not (number in texts or (source and 1 <= number <= len(source.lines))):
+                    continue
+                shown.add(number)
+                text = texts.get(number) if number in texts and not context else None
+                yield f"  {number:>{width}} {text if text is not None or not source else source.lines[number - 1]}"
+
+
+def references_text(name: str, found: References, show: ShowPath, *, is_complete: bool) -> str:
+    """Return the definitions, the overrides and the uses of a name."""
+    if not found.is_found:
+        near = f" Similar names: {', '.join(found.suggestions)}." if found.suggestions else ""
+        state = "" if is_complete else " Not every file was read yet."
+        return f"{name}: nothing here is called that.{near}{state}"
+    parts = [f"{name}: defined at"] if found.definitions else [f"{name}: not defined here"]
+    parts += _places(found.definitions, found.more_definitions, show)
+    if found.overrides:
+        parts.append("  overridden or implemented at")
+        parts += _places(found.overrides, 0, show)
+    if found.owners:
+        rows = [f"  {owner.name}  {owner.uses} uses  ({show(owner.path)}:{owner.line})" for owner in found.owners]
+        return "\n".join([*parts, f"  {len(found.owners)} things have this name; ask for one of them:", *rows])
+    if set(found.confidences) == {Confidence.TEXT.word}:
+        parts.append(f"  no use is known by syntax; {found.total} lines have the word:")
+    else:
+        parts.append(f"  {found.total} uses in {found.files} files" + ("" if is_complete else " so far"))
+    if found.by_name_only:
+        parts.append(f"  matched by name only in {', '.join(found.by_name_only)}")
+    for path, uses in groupby(found.uses, lambda use: use.path):
+        parts.append(show(path))
+        parts += [_use(use) for use in uses]
+    if found.total > len(found.uses):
+        parts.append(f"  {found.total - len(found.uses)} more uses; narrow path")
+    return "\n".join(parts)
+
+
+def _places(places: Sequence[Place], more: int, show: ShowPath) -> Iterable[str]:
+    for place in places[:MAX_DEFINITIONS]:
+        within = f"  ({place.within})" if place.within else ""
+        yield f"  {show(place.path)}:{place.line}  {place.text.strip()}{within}"
+    left = more + max(0, len(places) - MAX_DEFINITIONS)
+    if left:
+        yield f"  and {left} more"
+
+
+def _use(use: Place) -> str:
+    doubt = "" if use.confidence >= Confidence.LIKELY else f"  [{use.confidence.word}]"
+    within = f"  in {use.within}" if use.within else ""
+    return f"  {use.line} {use.text.strip()}{within}{doubt}"

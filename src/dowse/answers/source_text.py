@@ -1,0 +1,115 @@
+"""The text of a file with its definitions, as it is now, read behind the policy."""
+
+import hashlib
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cached_property
+
+from dowse.errors import PathRefused, UsageError
+from dowse.indexes.document_search import read_now
+from dowse.indexes.index import ProjectIndex
+from dowse.parsing.document_parsing import start_parsing
+from dowse.reading.file_reading import read_as_plain_text
+from dowse.screening.masking import screen_text
+from dowse.searching.units import Unit, find_units
+from dowse.sources.document_types import is_binary_document
+from dowse.types import Entry, Kind, Symbol, Verdict, View
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """The lines of a file, and the names that they define."""
+
+    path: str
+    text: str
+    """Its text, with secrets masked and with LF at the ends of lines."""
+    language: str
+    kind: Kind
+    symbols: tuple[Symbol, ...]
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """Its lines without their ends."""
+        return self.text.removesuffix("\n").split("\n")
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """Its functions, classes, sections and blocks."""
+        return find_units(self.lines, self.symbols, self.language, kind=self.kind)
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return [unit.start for unit in self.units]
+
+    def unit_at(self, line: int) -> Unit | None:
+        """Return the unit that has a line, counted from 1."""
+        at = bisect_right(self._starts, line - 1) - 1
+        return self.units[at] if at >= 0 and line - 1 <= self.units[at].end else None
+
+    def named(self, name: str) -> list[tuple[int, int]]:
+        """Return the first and last lines of the definitions or sections of a name, which may have its owner before it."""
+        wanted = [part for part in name.replace("::", ".").replace("#", ".").split(".") if part]
+        if not wanted:
+            return []
+        found = [(unit.start + 1, unit.end + 1) for unit in self.units if _ends_with(unit.names, wanted)]
+        if not found and len(wanted) == 1:  # a definition inside of a function, or of one line
+            symbols = [symbol for symbol in self.symbols if symbol.name == wanted[0]]
+            found = [(symbol.line, max(symbol.end_line, symbol.line)) for symbol in symbols]
+        return found
+
+
+def _ends_with(names: tuple[str, ...], wanted: list[str]) -> bool:
+    if len(names) < len(wanted) or names[-1] != wanted[-1]:
+        return len(wanted) == 1 and bool(names) and names[-1].casefold() == wanted[0].casefold()
+    at = len(names) - 1
+    for part in reversed(wanted[:-1]):
+        at = next((number for number in range(at - 1, -1, -1) if names[number] == part), -1)
+        if at < 0:
+            return False
+    return True
+
+
+def read_source(index: ProjectIndex, path: str) -> SourceText:
+    """Return the text of a file; raise UsageError for a path that is no file of the project, or may not be read."""
+    entry = index.source.entry(path)
+    if isinstance(entry, Verdict):
+        raise UsageError(f"{path} cannot be read: {_refusal(entry)}.")
+    if is_binary_document(entry.path):
+        return _read_converted(index.seen_as(View.DOCUMENTS), entry.path)
+    try:
+        data, _ = index.source.read_bytes(entry.path)
+    except (OSError, PathRefused) as error:
+        raise UsageError(f"{path} cannot be read: {error}.") from error
+    text = read_as_plain_text(data, entry.path).text.replace("\r\n", "\n").replace("\r", "\n")
+    shown = screen_text(text, path=entry.path, masks=index.settings.mask_secrets).text
+    language, symbols = _definitions(index, entry, data)
+    return SourceText(entry.path, shown, language, entry.kind, symbols)
+
+
+def _read_converted(index: ProjectIndex, path: str) -> SourceText:
+    document = read_now(index, path)
+    if document is None:
+        raise UsageError(f"{path} cannot be read: it is no document with text.")
+    shown = screen_text(document.reading.text, path=path, masks=index.settings.mask_secrets).text
+    return SourceText(path, shown, "markdown", "docs", ())
+
+
+def _definitions(index: ProjectIndex, entry: Entry, data: bytes) -> tuple[str, tuple[Symbol, ...]]:
+    """Return the language of a file and its definitions: those of the index, if it has this content."""
+    document = index.store.document(entry.path) if index.exists else None
+    if document and document.content_hash == hashlib.sha256(data).digest():
+        chunks = index.store.chunks(document.id)
+        return document.language, tuple(symbol for chunk in chunks for symbol in chunk.symbols)
+    contents = index.source.read(entry)
+    content = None if isinstance(contents, Verdict) else next((one for one in contents if not one.is_converted), None)
+    parsed = start_parsing(index.source, content)() if content else None
+    if parsed is None or isinstance(parsed, Verdict):
+        return "text", ()
+    return parsed.document.language, tuple(symbol for chunk in parsed.chunks for symbol in chunk.symbols)
+
+
+def _refusal(verdict: Verdict) -> str:
+    if verdict.reason is None:
+        return verdict.detail or "it is no file"
+    rule = f", by the rule {verdict.rule.pattern} of {verdict.rule.origin}" if verdict.rule else ""
+    return f"{verdict.reason}{rule}"

@@ -1,0 +1,89 @@
+"""The context of a definition: who calls it, what overrides it, and the constants that it uses, with their values."""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from dowse.protocols import Searchable
+from dowse.references.import_resolution import ImportResolver
+from dowse.references.name_resolution import Confidence, NameResolution, ResolvedUse
+from dowse.references.reference_files import DefinedName, SourceFiles
+from dowse.references.reference_lines import Place, ReferenceLines
+from dowse.searching.path_kinds import kinds_of
+from dowse.searching.verification import ReadBytes
+from dowse.store.reference_database import ReferenceDatabase
+
+MAX_CALLERS, MAX_OVERRIDES, MAX_CONSTANTS = 4, 4, 5
+_CONSTANT = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b")
+_VALUE_KINDS = frozenset({"constant", "variable", "field", "property", "macro", "enum"})
+_TYPE_KINDS = frozenset({"class", "struct", "interface", "trait", "enum", "type", "module", "namespace"})
+
+
+@dataclass(frozen=True, slots=True)
+class DefinitionContext:
+    """The places around a definition, each list as long as it is shown, and how many callers there are."""
+
+    callers: tuple[Place, ...] = ()
+    caller_count: int = 0
+    overrides: tuple[Place, ...] = ()
+    override_count: int = 0
+    constants: tuple[Place, ...] = ()
+
+
+class ContextFinder:
+    """Finds the context of definitions of one index; files are read once for all of them."""
+
+    def __init__(self, store: Searchable, database: ReferenceDatabase, read: ReadBytes, *, masks: bool) -> None:
+        self._database, self._read = database, read
+        self._lines = ReferenceLines(store, read, [], masks=masks)
+
+    def context(self, path: str, name: str, lines: range, text: str) -> DefinitionContext:
+        """Return the context of the definition of a name in some lines of a file, whose text is given."""
+        sources = SourceFiles(self._database)  # which reads of a file what is about this name
+        resolution = NameResolution(sources, ImportResolver(sources, self._read), name)
+        own = [one for one in resolution.definitions if one.file.path == path and one.use.line in lines]
+        constants = tuple(self._constants(path, lines, text))
+        if not own or own[0].use.receiver in _TYPE_KINDS:
+            return DefinitionContext(constants=constants)
+        callers, count = self._callers(resolution, own, path, lines)
+        overrides = [
+            one
+            for one in resolution.definitions
+            if one.owner
+            and one not in own
+            and any(resolution.classes.is_below(one.owner, mine.owner, one.file.family) for mine in own if mine.owner)
+        ]
+        places = (self._lines.place(one.file, one.use, one.use.receiver) for one in overrides[:MAX_OVERRIDES])
+        return DefinitionContext(callers, count, tuple(filter(None, places)), len(overrides), constants)
+
+    def _callers(
+        self, resolution: NameResolution, own: Collection[DefinedName], path: str, lines: range
+    ) -> tuple[tuple[Place, ...], int]:
+        """Return one use in each definition that uses the name, code before tests, and how many such definitions there are."""
+        mine, found = set(own), dict[tuple[str, str], ResolvedUse]()
+        for use in resolution.uses():
+            is_inside = use.file.path == path and use.use.line in lines
+            if use.confidence >= Confidence.LIKELY and not is_inside and mine.intersection(use.definitions):
+                found.setdefault((use.file.path, use.use.within or str(use.use.line)), use)
+        ordered = sorted(found.values(), key=lambda use: ("test" in kinds_of(use.file.path), use.file.path != path))
+        places = (self._lines.place(use.file, use.use, "call", use.confidence) for use in ordered[:MAX_CALLERS])
+        return tuple(filter(None, places)), len(ordered)
+
+    def _constants(self, path: str, lines: range, text: str) -> Iterable[Place]:
+        """Yield the definitions of the constants in a text; a name that several files define is left out."""
+        found = 0
+        for name in dict.fromkeys(_CONSTANT.findall(text)):
+            if found == MAX_CONSTANTS:
+                return
+            defined = [
+                DefinedName(file, one)
+                for file in SourceFiles(self._database).with_name(name)
+                for one in file.definitions
+                if one.name == name and one.receiver in _VALUE_KINDS
+            ]
+            near = [one for one in defined if one.file.path == path] or defined
+            if len(near) != 1 or (near[0].file.path == path and near[0].use.line in lines):
+                continue
+            if place := self._lines.place(near[0].file, near[0].use, "constant"):
+                found += 1
+                yield place

@@ -1,0 +1,161 @@
+"""Selection of definitions: the functions, classes and sections of all files found that answer a query, best first.
+
+The definitions of all files are compared with each other, by their words, their chunks, their names, their kind and
+their file. The best ones are shown whole and once, in as many as the evidence allows; others by their first line.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import exp, fsum, log
+
+from dowse.searching import ranking_constants
+from dowse.searching.document_lines import DocumentLines
+from dowse.searching.passage_selection import ChosenPassages
+from dowse.searching.passages import Passage, comparable_lines
+from dowse.searching.term_positions import terms_of_word
+from dowse.searching.units import Unit
+
+MAX_WHOLE_LINES = 130
+"""A longer definition is shown with its signature and the stretch that matters."""
+STRETCH_LINES = 80
+"""Lines of that stretch."""
+
+LINE_CHARACTERS = 5
+"""The characters of a line number."""
+ACCESSOR_LINES = 5
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "constructor", "initialize", "init", "new"})
+_ACCESSORS = ("get", "set", "is_", "has")
+
+ChunkScores = Mapping[tuple[int, int], float]
+"""The scores of chunks, by their first and last line."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEvidence:
+    """A file that was found: its lines, the scores of its chunks, and its share of the best file's score."""
+
+    document: DocumentLines
+    chunks: ChunkScores
+    share: float
+    is_aside: bool
+    """Whether it is of a kind that is rarely meant, such as a test, and was not asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitEvidence:
+    """The evidence for a unit of a file, on scales that the units of all files share."""
+
+    file: int
+    unit: Unit
+    words: float
+    """The weight of the terms of the query in it."""
+    chunk: float
+    """The score of its best chunk."""
+    coverage: float
+    """The share of the query whose terms it has."""
+    names: float
+    """The share of the query in its name and the names around it."""
+    is_requested: bool
+    """Whether the query is its name."""
+
+
+def choose_definitions(files: Sequence[FileEvidence], limit: int) -> list[ChosenPassages]:
+    """Return for each file the definitions that are shown whole, up to a limit, and those shown by their first line.
+
+    Definitions are shown whole until one of them is likely the one that is meant: few if the evidence is clear.
+    """
+    chosen = [ChosenPassages([], []) for _ in files]
+    ranked = rank_definitions(files)
+    characters, likely, whole, named = ranking_constants.DEFINITION_CHARACTERS, 0.0, 0, 0
+    said = set[str]()
+    for chance, one in ranked:
+        document = files[one.file].document
+        if whole < limit and likely < ranking_constants.ENOUGH_CHANCE:
+            passage = _shown(document, one.unit)
+            size = len(passage.text) + LINE_CHARACTERS * passage.text.count("\n")
+            text = comparable_lines(passage)
+            if text and text in said:
+                continue
+            if not whole or size <= characters:
+                said.add(text)
+                characters, likely, whole = characters - size, likely + chance, whole + 1
+                chosen[one.file].passages.append(replace(passage, rank=whole))
+                continue
+        if named < ranking_constants.NAMED_DEFINITIONS:
+            named += 1
+            chosen[one.file].further.append(replace(document.first_line(one.unit), rank=limit + named))
+    return chosen
+
+
+def rank_definitions(files: Sequence[FileEvidence]) -> list[tuple[float, UnitEvidence]]:
+    """Return the definitions that have words of the query or were found by meaning, best first, with their chances."""
+    found = [one for number, file in enumerate(files) for one in _evidence(number, file)]
+    most_words = max((one.words for one in found), default=0.0) or 1.0
+    best_chunk = max((one.chunk for one in found), default=0.0) or 1.0
+    weights = ranking_constants.DEFINITION_WEIGHTS
+
+    def score(one: UnitEvidence) -> float:
+        file = files[one.file]
+        return (
+            weights.file * float(file.share**ranking_constants.FILE_SHARE_POWER)
+            + weights.words * one.words / most_words
+            + weights.chunk * one.chunk / best_chunk
+            + weights.coverage * one.coverage
+            + weights.names * one.names
+            + weights.length * log(min(one.unit.size, MAX_WHOLE_LINES))
+            + weights.aside * file.is_aside
+            + weights.constructor * _is_constructor(one.unit)
+            + weights.accessor * _is_accessor(one.unit)
+            + weights.symbol * one.is_requested
+            + ranking_constants.DEFINITION_KINDS[one.unit.kind]
+        )
+
+    ranked = sorted(((score(one), one) for one in found), key=lambda pair: (-pair[0], pair[1].file, pair[1].unit.start))
+    chances = [exp(ranking_constants.DEFINITION_CERTAINTY * (value - ranked[0][0])) for value, _ in ranked]
+    total = sum(chances)
+    return [(chance / total, one) for chance, (_, one) in zip(chances, ranked, strict=True)]
+
+
+def _is_constructor(unit: Unit) -> bool:
+    is_named_like_class = len(unit.names) > 1 and unit.names[-1] == unit.names[-2]
+    return unit.kind == "function" and (is_named_like_class or unit.name in _CONSTRUCTORS)
+
+
+def _is_accessor(unit: Unit) -> bool:
+    return unit.kind == "function" and unit.size <= ACCESSOR_LINES and unit.name.lower().startswith(_ACCESSORS)
+
+
+def _evidence(number: int, file: FileEvidence) -> list[UnitEvidence]:
+    """Return the evidence for the units of a file with words of the query or in a chunk with a score."""
+    document, weights = file.document, file.document.wanted.terms
+    counts = document.term_counts()
+    by_words = dict(zip(counts, document.weights_of(counts, weights), strict=True))
+    highest = max(file.chunks.values(), default=0.0)
+    by_chunk = document.chunk_shares(file.chunks)
+    total, requested = sum(weights.values()) or 1.0, document.wanted.symbols
+    found = []
+    for at in sorted({*by_words, *by_chunk}):
+        unit = document.units[at]
+        if unit.kind == "block" and document.is_boilerplate(at):
+            continue
+        terms = {term for name in unit.names for term in terms_of_word(name)}
+        names = fsum(weight for term, weight in weights.items() if term in terms) / total
+        covered = fsum(weights.get(term, 0.0) for term in counts.get(at, ())) / total
+        chunk, is_requested = by_chunk.get(at, 0.0) * highest, unit.kind != "block" and unit.name in requested
+        found.append(UnitEvidence(number, unit, by_words.get(at, 0.0), chunk, covered, names, is_requested))
+    return found
+
+
+def _shown(document: DocumentLines, unit: Unit) -> Passage:
+    """Return a unit whole, or the stretch of a long one that matters."""
+    lines = list(range(unit.start, unit.end + 1))
+    if unit.size <= MAX_WHOLE_LINES:
+        return document.passage(unit, lines)
+    chances = document.line_chances(unit)
+    sums = [0.0]
+    for line in lines:
+        sums.append(sums[-1] + chances.get(line, 0.0))
+    starts = range(len(lines) - STRETCH_LINES + 1)
+    best = max(starts, key=lambda start: (round(sums[start + STRETCH_LINES] - sums[start], 9), -start))
+    shown = lines[best : best + STRETCH_LINES]
+    return document.passage(unit, [*(line for line in document.signature(unit) if line < shown[0]), *shown])
