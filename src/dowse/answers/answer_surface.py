@@ -257,7 +257,7 @@ def _in_other_capitals(index: ProjectIndex, query: ExactQuery, pending: int) -> 
         return ""
     folded = ExactQuery(f"(?i){re.escape(query.text)}", replace(query.options, limit=3), FIND_SECONDS, is_pattern=True)
     found, _ = find_all_now(index, folded, pending)
-    places = ", ".join(f"{one.path}:{one.line}" for one in found.found)
+    places = ", ".join(dict.fromkeys(f"{one.path}:{one.line}" for one in found.found))
     return f"; in other capitals {found.total} times: {places}" if found.total else ""
 
 

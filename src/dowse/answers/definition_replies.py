@@ -66,10 +66,11 @@ def _definition(one: FoundDefinition, terms: Mapping[str, float]) -> str:
 def context_lines(context: DefinitionContext) -> list[str]:
     """Return the context of a definition, a line for each fact."""
     lines = []
-    if context.callers:
-        more = context.caller_count - len(context.callers)
-        places = [_caller(place) for place in context.callers] + ([f"{more} more"] if more else [])
-        lines.append(f"  called by {', '.join(places)}")
+    more = context.caller_count - len(context.callers)
+    callers = [_caller(place) for place in context.callers] + ([f"{more} more"] if more else [])
+    callers += [f"{context.test_count} {'test' if context.test_count == 1 else 'tests'}"] if context.test_count else []
+    if callers:
+        lines.append(f"  called by {', '.join(callers)}")
     if context.overrides:
         more = context.override_count - len(context.overrides)
         places = [f"{place.path}:{place.line} {place.within}" for place in context.overrides]

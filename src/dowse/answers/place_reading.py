@@ -43,7 +43,7 @@ def read_place(index: ProjectIndex, place: RequestedPlace, shown_path: str, char
     """Return a place as text, of about so many characters; what does not fit is said."""
     decision = index.source.entry(place.path if place.path != "." else "")
     if isinstance(decision, Verdict) and decision.reason is None and decision.detail == "a folder":
-        return _folder_text(index, decision.path, shown_path)
+        return _folder_text(index, decision.path.strip("/"), shown_path)
     source = read_source(index, place.path)
     if place.name:
         return _named_text(source, place.name, shown_path, characters)

@@ -13,7 +13,9 @@ from dowse.reading.file_reading import read_as_plain_text
 from dowse.screening.masking import screen_text
 from dowse.searching.units import Unit, find_units
 from dowse.sources.document_types import is_binary_document
-from dowse.types import Entry, Kind, Symbol, Verdict, View
+from dowse.types import Entry, Kind, Reason, Symbol, Verdict, View
+
+SUGGESTED_PATHS = 5
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,8 @@ def read_source(index: ProjectIndex, path: str) -> SourceText:
     """Return the text of a file; raise UsageError for a path that is no file of the project, or may not be read."""
     entry = index.source.entry(path)
     if isinstance(entry, Verdict):
+        if entry.reason is Reason.VANISHED:
+            raise UsageError(f"There is no file {path}.{_similar_paths(index, path)}")
         raise UsageError(f"{path} cannot be read: {_refusal(entry)}.")
     if is_binary_document(entry.path):
         return _read_converted(index.seen_as(View.DOCUMENTS), entry.path)
@@ -106,6 +110,14 @@ def _definitions(index: ProjectIndex, entry: Entry, data: bytes) -> tuple[str, t
     if parsed is None or isinstance(parsed, Verdict):
         return "text", ()
     return parsed.document.language, tuple(symbol for chunk in parsed.chunks for symbol in chunk.symbols)
+
+
+def _similar_paths(index: ProjectIndex, path: str) -> str:
+    """Return files of the project with the same name, as a sentence; empty if there is none."""
+    name = path.rpartition("/")[2].lower()
+    found = [entry.path for entry in index.source.entries() if isinstance(entry, Entry)]
+    near = [one for one in found if one.rpartition("/")[2].lower() == name][:SUGGESTED_PATHS]
+    return f" There is {' and '.join(near)}." if near else ""
 
 
 def _refusal(verdict: Verdict) -> str:

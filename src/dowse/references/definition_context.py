@@ -4,6 +4,7 @@ import re
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
+from dowse.chunking.source_references import IMPORT
 from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.name_resolution import Confidence, NameResolution, ResolvedUse
@@ -25,6 +26,8 @@ class DefinitionContext:
 
     callers: tuple[Place, ...] = ()
     caller_count: int = 0
+    test_count: int = 0
+    """Tests that call it; they are not shown."""
     overrides: tuple[Place, ...] = ()
     override_count: int = 0
     constants: tuple[Place, ...] = ()
@@ -45,7 +48,7 @@ class ContextFinder:
         constants = tuple(self._constants(path, lines, text))
         if not own or own[0].use.receiver in _TYPE_KINDS:
             return DefinitionContext(constants=constants)
-        callers, count = self._callers(resolution, own, path, lines)
+        callers, count, tests = self._callers(resolution, own, path, lines)
         overrides = [
             one
             for one in resolution.definitions
@@ -54,20 +57,22 @@ class ContextFinder:
             and any(resolution.classes.is_below(one.owner, mine.owner, one.file.family) for mine in own if mine.owner)
         ]
         places = (self._lines.place(one.file, one.use, one.use.receiver) for one in overrides[:MAX_OVERRIDES])
-        return DefinitionContext(callers, count, tuple(filter(None, places)), len(overrides), constants)
+        return DefinitionContext(callers, count, tests, tuple(filter(None, places)), len(overrides), constants)
 
     def _callers(
         self, resolution: NameResolution, own: Collection[DefinedName], path: str, lines: range
-    ) -> tuple[tuple[Place, ...], int]:
-        """Return one use in each definition that uses the name, code before tests, and how many such definitions there are."""
+    ) -> tuple[tuple[Place, ...], int, int]:
+        """Return one use in each definition that uses the name, how many such definitions there are, and how many tests."""
         mine, found = set(own), dict[tuple[str, str], ResolvedUse]()
         for use in resolution.uses():
             is_inside = use.file.path == path and use.use.line in lines
-            if use.confidence >= Confidence.LIKELY and not is_inside and mine.intersection(use.definitions):
-                found.setdefault((use.file.path, use.use.within or str(use.use.line)), use)
-        ordered = sorted(found.values(), key=lambda use: ("test" in kinds_of(use.file.path), use.file.path != path))
+            is_sure = use.confidence >= Confidence.LIKELY and use.use.kind != IMPORT
+            if is_sure and not is_inside and mine.intersection(use.definitions):
+                found.setdefault((use.file.path, use.use.within), use)
+        tests = {key for key in found if "test" in kinds_of(key[0])}
+        ordered = sorted((use for key, use in found.items() if key not in tests), key=lambda use: use.file.path != path)
         places = (self._lines.place(use.file, use.use, "call", use.confidence) for use in ordered[:MAX_CALLERS])
-        return tuple(filter(None, places)), len(ordered)
+        return tuple(filter(None, places)), len(ordered), len(tests)
 
     def _constants(self, path: str, lines: range, text: str) -> Iterable[Place]:
         """Yield the definitions of the constants in a text; a name that several files define is left out."""

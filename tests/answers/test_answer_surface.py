@@ -1,0 +1,241 @@
+"""The answers to assistants: definitions to read, places, every line of a text, uses; in both revisions of the protocol."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from mcp_types import TextContent
+
+from dowse.indexes.index import ProjectIndex
+from dowse.keeping.service import Service
+from dowse.server.composition import ComposedServer, Offer
+from mcp import Client
+from tests.sample_data import write_tree
+
+LONG = "\n".join(f"    step_{number}()" for number in range(300))
+SHOP = {
+    "pyproject.toml": "[project]\nname = 'shop'\n",
+    "src/limits.py": "MAX_RETRIES = 5\nPAUSE_SECONDS = 0.25\n",
+    "src/retry.py": (
+        "from src.limits import MAX_RETRIES\n\n\n"
+        "class Retrier:\n"
+        '    """Sends an order again."""\n\n'
+        "    def __init__(self, sender):\n"
+        "        self.sender = sender\n\n"
+        "    def send_again(self, order):\n"
+        '        """Send an order until it is accepted."""\n'
+        "        for attempt in range(MAX_RETRIES):\n"
+        "            if self.sender.send(order):\n"
+        "                return attempt\n"
+        "        raise TimeoutError('the order was refused')\n"
+    ),
+    "src/orders.py": (
+        "from src.retry import Retrier\n\n\n"
+        "def place_order(order, sender):\n"
+        "    return Retrier(sender).send_again(order)\n"
+    ),
+    "src/long.py": f"def long_story():\n{LONG}\n\n\ndef short_story():\n    return 'brief'\n",
+    "tests/test_retry.py": "from src.retry import Retrier\n\n\ndef test_it():\n    assert Retrier(None).send_again(1) == 0\n",
+    "docs/guide.md": "# Guide\n\n## Refused orders\n\nAn order that is refused is sent again five times.\n",
+    ".env": "TOKEN=hunter2\n",
+    ".gitignore": "secret.py\n",
+    "secret.py": "MAX_RETRIES = 'hidden'\n",
+}
+
+Ask = Callable[..., list[str]]
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def mode(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "shop", SHOP)
+
+
+@pytest.fixture
+def indexed(shop: Path) -> Path:
+    with_index = ProjectIndex(shop)
+    with_index.update()
+    with_index.close()
+    return shop
+
+
+def ask(mode: str, roots: list[Path], *calls: tuple[str, dict[str, Any]], fails: bool = False) -> list[str]:
+    """Return the replies of a server to calls; each is text alone."""
+
+    async def conversation() -> list[str]:
+        server = ComposedServer(Service(roots), roots[0], Offer(level="assistant")).server()
+        replies = []
+        async with Client(server, mode=mode) as client:
+            for name, arguments in calls:
+                result = await client.call_tool(name, arguments)
+                (block,) = result.content
+                assert isinstance(block, TextContent)
+                assert result.structured_content is None
+                assert bool(result.is_error) == fails, block.text
+                replies.append(block.text)
+        return replies
+
+    return anyio.run(conversation)
+
+
+def test_the_method_that_decides_is_shown_whole_with_its_callers_and_constants(indexed: Path, mode: str) -> None:
+    call = {"query": "how often is a refused order sent again", "names": ["retry", "max_attempts", "Backoff"]}
+    [text] = ask(mode, [indexed], ("search", call))
+    first = text.split("\n\n")[0]
+    assert first.startswith("src/retry.py:10-15  Retrier.send_again\n10     def send_again(self, order):\n")
+    assert "15         raise TimeoutError('the order was refused')" in first
+    assert "called by src/orders.py:5 place_order, 1 test" in first
+    assert "uses MAX_RETRIES = 5  (src/limits.py:1)" in first
+    assert text.count("def send_again(self, order):") == 1
+
+
+def test_wrong_guesses_do_not_push_the_answer_out(indexed: Path, mode: str) -> None:
+    wrong = ["Parser", "renderPage", "colour_table", "tokenizer", "Canvas", "checksum", "uploadImage", "zip", "Locale"]
+    call = {"query": "how often is a refused order sent again", "names": wrong}
+    [text] = ask(mode, [indexed], ("search", call))
+    assert text.startswith("src/retry.py:10-15  Retrier.send_again")
+
+
+def test_a_name_leads_to_its_definition(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("search", {"query": "place_order"}))
+    assert text.startswith("src/orders.py:4-5  place_order")
+
+
+def test_documentation_is_shown_by_its_section(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("search", {"query": "refused orders", "kind": "docs"}))
+    assert text.startswith("docs/guide.md:3-5  Guide > Refused orders\n3 ## Refused orders")
+
+
+def test_quotes_and_signs_are_words_and_no_operators(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("search", {"query": '"the order was refused" -never +thing'}))
+    assert "raise TimeoutError('the order was refused')" in text
+
+
+def test_nothing_that_answers_is_said(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("search", {"query": "xyzzy"}))
+    assert text == "Nothing answers this. Ask in other words, or find an exact text."
+
+
+def test_a_project_without_an_index_is_answered_and_indexed_beside(shop: Path, mode: str) -> None:
+    calls = [
+        ("search", {"query": "refused order sent again", "kind": "code"}),
+        ("find", {"texts": ["MAX_RETRIES"]}),
+        ("uses", {"names": ["send_again"]}),
+        ("read", {"places": ["src/retry.py#Retrier.send_again"]}),
+    ]
+    search, find, uses, read = ask(mode, [shop], *calls)
+    assert "raise TimeoutError('the order was refused')" in search
+    assert find.startswith("'MAX_RETRIES': 3 matches in 2 files")
+    assert "src/orders.py" in uses
+    assert read.startswith("src/retry.py:10-15  Retrier.send_again")
+
+
+def test_several_places_are_read_at_once(indexed: Path, mode: str) -> None:
+    places = [
+        "src/limits.py",
+        "src/retry.py:4-5",
+        "src/retry.py#send_again",
+        "src",
+        "src/long.py",
+        "src/nowhere.py",
+        ".env",
+    ]
+    [text] = ask(mode, [indexed], ("read", {"places": places}))
+    limits, lines, named, folder, outline, missing, denied = text.split("\n\n")
+    assert limits == "src/limits.py:1-2\n1 MAX_RETRIES = 5\n2 PAUSE_SECONDS = 0.25"
+    assert lines == 'src/retry.py:4-5  Retrier\n4 class Retrier:\n5     """Sends an order again."""'
+    assert named.startswith("src/retry.py:10-15  Retrier.send_again")
+    assert folder == "src/  4 files\n  limits.py\n  long.py\n  orders.py\n  retry.py"
+    assert outline == (
+        "src/long.py: 305 lines. Its definitions:\n  1-301  def long_story():\n  304-305  def short_story():"
+    )
+    assert missing == "There is no file src/nowhere.py."
+    assert denied.startswith(".env cannot be read: denied")
+    assert "hunter2" not in text
+
+
+def test_a_place_that_does_not_exist_is_an_error_with_what_there_is(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("read", {"places": ["lib/retry.py"]}), fails=True)
+    assert text == "There is no file lib/retry.py. There is src/retry.py."
+    [text] = ask(mode, [indexed], ("read", {"places": ["src/retry.py:99"]}), fails=True)
+    assert text == "src/retry.py has 15 lines; line 99 does not exist."
+
+
+def test_an_unknown_name_in_a_file_is_answered_with_its_definitions(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("read", {"places": ["src/orders.py#nothing"]}))
+    assert text.startswith("src/orders.py has no definition or section 'nothing'. Its definitions:")
+    assert "4-5  def place_order(order, sender):" in text
+
+
+def test_a_reply_that_is_full_names_what_it_lacks(indexed: Path, mode: str) -> None:
+    (indexed / "src/wide.py").write_text("\n".join(f"x{number} = '{'y' * 400}'" for number in range(200)))
+    [text] = ask(
+        mode, [indexed], ("read", {"places": ["src/wide.py", "src/wide.py:1-200", "src/retry.py", "src/limits.py"]})
+    )
+    assert "the reply is full; read src/wide.py:" in text
+
+
+def test_every_line_of_a_text_is_listed_once_by_definition(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("find", {"texts": ["send_again", "max_retries"], "tests": "none"}))
+    found, other = text.split("\n\n")
+    assert found == (
+        "'send_again': 2 matches in 2 files\n"
+        "src/orders.py\n  place_order\n  5 return Retrier(sender).send_again(order)\n"
+        "src/retry.py\n  Retrier.send_again\n  10 def send_again(self, order):"
+    )
+    assert (
+        other == "'max_retries': nowhere; in other capitals 3 times: src/limits.py:1, src/retry.py:1, src/retry.py:12"
+    )
+
+
+def test_find_agrees_with_git_grep_and_shows_lines_around(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("find", {"texts": [r"Retr\w+\("], "regex": True, "context": 1}))
+    grep = subprocess.run(
+        ["git", "grep", "--no-index", "--exclude-standard", "-cE", r"Retr\w+\("],
+        cwd=indexed, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert text.startswith(f"'Retr\\w+\\(': {len(grep.stdout.splitlines())} matches")
+    assert "  4 def place_order(order, sender):\n  5     return Retrier(sender).send_again(order)" in text
+
+
+def test_a_wrong_pattern_is_a_clear_error(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("find", {"texts": ["("], "regex": True}), fails=True)
+    assert text.startswith("The pattern is not a regular expression")
+
+
+def test_uses_have_the_calling_definition(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("uses", {"names": ["Retrier.send_again", "quux_nowhere"]}))
+    known, unknown = text.split("\n\n")
+    assert known.startswith("Retrier.send_again: defined at\n  src/retry.py:10  def send_again(self, order):")
+    assert "src/orders.py\n  5 return Retrier(sender).send_again(order)  in place_order" in known
+    assert unknown.startswith("quux_nowhere: nothing here is called that.")
+
+
+def test_several_projects_are_told_apart(indexed: Path, tmp_path: Path, mode: str) -> None:
+    other = write_tree(tmp_path / "stock", {"pyproject.toml": "", "count.py": "def count_stock():\n    return 0\n"})
+    calls = [
+        ("search", {"query": "count_stock"}),
+        ("read", {"places": ["stock/count.py", "."]}),
+        ("find", {"texts": ["count_stock"], "project": "stock"}),
+    ]
+    search, read, find = ask(mode, [indexed, other], *calls)
+    assert "stock/count.py:1-2  count_stock" in search
+    assert read.startswith("stock/count.py:1-2")
+    assert read.endswith("Projects:\n  shop/\n  stock/")
+    assert find.startswith("'count_stock': 1 match in 1 file\nstock/count.py")
+
+
+def test_bad_arguments_are_refused(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("search", {"query": " "}), fails=True)
+    assert text == "query is empty. It needs a value."
+    [text] = ask(mode, [indexed], ("find", {"texts": [""]}), fails=True)
+    assert text == "The text to search for is empty."
+    [text] = ask(mode, [indexed], ("search", {"query": "order", "path": "../x"}), fails=True)
+    assert "relative" in text or "pattern" in text.lower()
