@@ -80,7 +80,7 @@ KNOWS: dict[str, set[str]] = {
     },
     "server": {"answers", "federation", "surfaces", "keeping", "mcp", "archives", "sites"},
     "cli": {
-        "sharing", "publishing", "store", "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
+        "answers", "sharing", "publishing", "store", "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
         "archives", "history", "notes", "sites", "searching", "references",
     },
 }  # fmt: skip

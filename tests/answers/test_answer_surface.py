@@ -124,7 +124,7 @@ def test_nothing_that_answers_is_said(indexed: Path, mode: str) -> None:
 
 
 def test_a_project_without_an_index_is_answered_and_indexed_beside(shop: Path, mode: str) -> None:
-    calls = [
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "refused order sent again", "kind": "code"}),
         ("find", {"texts": ["MAX_RETRIES"]}),
         ("uses", {"names": ["send_again"]}),
@@ -220,7 +220,7 @@ def test_uses_have_the_calling_definition(indexed: Path, mode: str) -> None:
 
 def test_several_projects_are_told_apart(indexed: Path, tmp_path: Path, mode: str) -> None:
     other = write_tree(tmp_path / "stock", {"pyproject.toml": "", "count.py": "def count_stock():\n    return 0\n"})
-    calls = [
+    calls: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "count_stock"}),
         ("read", {"places": ["stock/count.py", "."]}),
         ("find", {"texts": ["count_stock"], "project": "stock"}),

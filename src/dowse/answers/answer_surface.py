@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
 from pathlib import Path
-from typing import NamedTuple
 
-from dowse.answers.definition_replies import FoundDefinition, definitions_text
+from dowse.answers.definition_replies import definitions_text
+from dowse.answers.definition_search import FoundDefinitions, definition_options, describe_definitions
 from dowse.answers.line_replies import MAX_USES, occurrences_text, references_text
 from dowse.answers.place_reading import parse_place, read_place
 from dowse.answers.source_text import SourceText, read_source
@@ -18,16 +18,13 @@ from dowse.federation.federated_search import fetch_one
 from dowse.federation.source_list import SourceList
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, coverage, find_all_now, search_now
-from dowse.indexes.reference_lookup import read_missing_references, references_now
+from dowse.indexes.reference_lookup import references_now
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.mcp.tools import Call
-from dowse.references.definition_context import ContextFinder, DefinitionContext
 from dowse.references.reference_search import ReferenceOptions
-from dowse.searching.passages import Passage
 from dowse.searching.query_terms import SearchQuery, parse_plain_query
-from dowse.searching.ranking_constants import DEFINITION_FILES
-from dowse.searching.search import Answer, SearchHit, SearchOptions
+from dowse.searching.search import Answer, SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.project import path_search
 from dowse.surfaces.project.chosen_projects import ChosenProjects
@@ -45,15 +42,6 @@ NOTHING_FOUND = "Nothing answers this. Ask in other words, or find an exact text
 _SOURCE_ID = re.compile(r"(?:docs://|(?:project|documents|site|archive|index)/)\S+")
 
 
-class _ProjectAnswer(NamedTuple):
-    """The definitions of one project that answer, those that are shown whole and the others, and what to say beside."""
-
-    whole: list[FoundDefinition]
-    others: list[FoundDefinition]
-    terms: dict[str, float]
-    notes: list[str]
-
-
 class AnswerSurface:
     """The handlers of the tools for assistants."""
 
@@ -67,32 +55,35 @@ class AnswerSurface:
         query = parse_plain_query(arguments["query"], arguments["names"] or ())
         projects, notes = await self._kept(call)
         found, problems = await ask_each(projects, lambda served: self._search_one(served, query, call))
-        answers = [answer for _, answer in found]
+        answers = [answer for _, (answer, _) in found]
         limit = int(arguments["limit"])
         whole = [one for some in zip_longest(*(answer.whole for answer in answers)) for one in some if one][:limit]
         others = [one for answer in answers for one in answer.others]
         terms = {term: weight for answer in answers for term, weight in answer.terms.items()}
-        notes += [*problems, *(note for answer in answers for note in answer.notes)]
+        notes += [*problems, *(note for _, (_, some) in found for note in some)]
         text = definitions_text(whole, others, terms) or NOTHING_FOUND
         return "\n\n".join([text, *dict.fromkeys(notes)])
 
-    async def _search_one(self, served: ServedIndex, query: SearchQuery, call: Call) -> _ProjectAnswer:
+    async def _search_one(
+        self, served: ServedIndex, query: SearchQuery, call: Call
+    ) -> tuple[FoundDefinitions, list[str]]:
         arguments = call.arguments
-        options = SearchOptions(
-            DEFINITION_FILES, arguments["kind"], self._projects.glob_within(served, arguments["path"]),
-            detail="definitions", tests=arguments["tests"], definitions=int(arguments["limit"]),
-        )  # fmt: skip
+        glob = self._projects.glob_within(served, arguments["path"])
+        options = replace(
+            definition_options(int(arguments["limit"]), arguments["kind"], glob), tests=arguments["tests"]
+        )
         show = partial(self.service.shown_path, served)
 
-        def search(index: ProjectIndex, pending: list[str]) -> _ProjectAnswer:
+        def search(index: ProjectIndex, pending: list[str]) -> tuple[FoundDefinitions, list[str], list[str]]:
             answer = search_now(index, query, options, served.encoder, is_behind="." in pending)
             covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
-            return _project_answer(index, answer, covered, show)
+            paths = [hit.path for hit in answer.hits if hit.passages]
+            return describe_definitions(index, answer, show), _notes(answer, covered), paths
 
-        found = await served.ask_fresh(search)
+        found, notes, paths = await served.ask_fresh(search)
         if served.encoder:
-            served.encoder.prioritize(served.root, [one.path for one in found.whole])
-        return found
+            served.encoder.prioritize(served.root, paths)
+        return found, notes
 
     async def read(self, call: Call) -> str:
         """Return the text of places."""
@@ -190,38 +181,6 @@ class AnswerSurface:
         projects = await self._projects.kept_fresh(call)
         problems = await self._sources.index_projects()
         return projects, [f"{name} is not indexed: {problem}" for name, problem in problems.items()]
-
-
-def _project_answer(
-    index: ProjectIndex, answer: Answer, covered: Coverage, show: Callable[[str], str]
-) -> _ProjectAnswer:
-    found = sorted(
-        ((hit, passage) for hit in answer.hits for passage in hit.all_passages), key=lambda pair: pair[1].rank
-    )
-    finder = _context_finder(index)
-    whole, others = list[FoundDefinition](), list[FoundDefinition]()
-    for hit, passage in found:
-        if passage in hit.further:
-            others.append(FoundDefinition(show(hit.path), passage))
-            continue
-        context = _context(finder, hit, passage) if finder else DefinitionContext()
-        whole.append(FoundDefinition(show(hit.path), passage, context, tuple(map(show, hit.same_in))))
-    return _ProjectAnswer(whole, others, dict(answer.terms), _notes(answer, covered))
-
-
-def _context_finder(index: ProjectIndex) -> ContextFinder | None:
-    """Return what finds the callers of definitions, if all references are there or can be read in a moment."""
-    if not index.exists or index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS):
-        return None
-    database, masks = index.whole.references.database, index.settings.mask_secrets
-    return ContextFinder(index.store, database, index.source.read_bytes, masks=masks)
-
-
-def _context(finder: ContextFinder, hit: SearchHit, passage: Passage) -> DefinitionContext:
-    if not passage.symbols:
-        return DefinitionContext()
-    start, end = passage.whole or (passage.start_line, passage.end_line)
-    return finder.context(hit.path, passage.symbols[-1], range(start, end + 1), passage.text)
 
 
 def _notes(answer: Answer, covered: Coverage) -> list[str]:

@@ -7,6 +7,8 @@ from pathlib import Path
 from dowse.errors import Failed
 from dowse.platform import IS_WINDOWS
 
+SERVE = ("serve", "--tools", "assistant")
+"""The arguments with which an assistant starts the server."""
 _UV_CACHE_FOLDER = "archive-v0"
 """uvx runs dowse from a folder of its cache, which it may delete."""
 

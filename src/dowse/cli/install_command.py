@@ -59,14 +59,14 @@ def install(
     be written, or the server did not start.
     """
     from dowse.assistants.config_change import plan_guidance, plan_install
-    from dowse.assistants.own_command import own_command
+    from dowse.assistants.own_command import SERVE, own_command
 
     named = parse_folder(folder)
     project = _project_folder(named, is_for_user=is_for_user)
     command = own_command(is_shared=not is_for_user)
     changes = []
     for assistant, file in _targets(names, project):
-        arguments = [*command[1:], "serve", *_served(assistant, named, is_for_user=is_for_user)]
+        arguments = [*command[1:], *SERVE, *_served(assistant, named, is_for_user=is_for_user)]
         if assistant.needs_folder and is_for_user and named is None:
             changes.append(_without_folder(assistant, file, is_named=bool(names)))
         else:

@@ -9,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
+from dowse.cli.output import CommandReply, escape, pluralize, progress_bar, say, say_if_locked, show, show_warnings
 from dowse.cli.result_output import coverage_notes, filters_note, show_hits, show_occurrences, warnings_of
 from dowse.errors import UsageError
 from dowse.indexes.early_parsing import warm_up_parser
@@ -69,10 +69,18 @@ _OPTION_NAMES = {
 @click.option("--alpha", type=click.FloatRange(0, 1), default=None, help="Weight of meaning in a hybrid search.")
 @click.option(
     "--detail",
-    type=click.Choice(["outline", "passages", "full"]),
+    type=click.Choice(["outline", "passages", "full", "definitions"]),
     default="passages",
     show_default=True,
-    help="outline: one line of each hit; full: whole functions and sections. Both say why it was found.",
+    help="outline: one line of each hit; full: whole functions and sections; both say why it was found. "
+    "definitions: the functions and sections of all files that answer, as an assistant gets them.",
+)
+@click.option(
+    "--name",
+    "guesses",
+    metavar="NAME",
+    multiple=True,
+    help="A guess of what the code calls it (with --detail definitions); may be given several times.",
 )
 @click.option("--history", "in_history", is_flag=True, help="Search the commits of the repository.")
 @click.option("--since", metavar="DATE", help="Only commits since a day, month or year, such as 2025-05.")
@@ -136,6 +144,10 @@ def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history:
         return
     if idle := sorted(given & {"since", "until", "authors"}):
         raise click.UsageError(f"--{idle[0]} needs --history")
+    if "guesses" in given and context.params["detail"] != "definitions":
+        raise click.UsageError("--name needs --detail definitions")
+    if context.params["detail"] == "definitions" and (idle := sorted(given & {"as_json", "offset", "budget"})):
+        raise click.UsageError(f"--{idle[0].removeprefix('as_')} has no effect with --detail definitions")
     if not (is_exact or is_pattern):
         if "seconds" in given:
             raise click.UsageError("--seconds needs --exact or --regex")
@@ -150,6 +162,8 @@ def _search(
     from dowse.indexes.query_vectors import InProcessEncoder
     from dowse.searching.search import SearchOptions
 
+    if how["detail"] == "definitions":
+        return _show_definitions(project, query, wait=wait, **how)
     limit = how["limit"] or 10
     options = SearchOptions(
         offset + limit, how["kind"], how["glob"], how["language"], sys.maxsize if as_json else how["budget"],
@@ -174,6 +188,27 @@ def _search(
     for note in _make_notes(answer, coverage):
         say(note)
     return exit_code
+
+
+def _show_definitions(project: "ProjectIndex", query: str, *, wait: bool, **how: Any) -> int:
+    """Print the definitions that answer, as the tools for assistants show them."""
+    from dowse.answers.definition_search import definition_options, describe_definitions
+    from dowse.indexes.project_search import search as search_project
+    from dowse.indexes.query_vectors import InProcessEncoder
+    from dowse.searching.query_terms import parse_plain_query
+
+    options = definition_options(how["limit"], how["kind"], how["glob"], how["language"])
+    with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
+        answer, coverage = search_project(
+            project, parse_plain_query(query, how["guesses"]), options, waits=wait, progress=progress,
+            encoder=InProcessEncoder(project.settings),
+        )  # fmt: skip
+    text = describe_definitions(project, answer).text
+    if text:
+        show(escape(text))
+    for note in _make_notes(answer, coverage):
+        say(note)
+    return 0 if text else 1
 
 
 def _find_all(

@@ -17,7 +17,8 @@ budget_option = click.option(
 )  # fmt: skip
 tools_option = click.option(
     "--tools", "level", type=click.Choice(get_args(Level)), default="standard", show_default=True,
-    help="minimal: search, fetch and get_index_status; standard: the usual tools; full: all tools.",
+    help="minimal: search, fetch and get_index_status; assistant: search, read, find and uses, which answer in plain text; "
+    "standard: the usual tools; full: all tools.",
 )  # fmt: skip
 
 

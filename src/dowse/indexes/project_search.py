@@ -33,7 +33,7 @@ REPAIRED_FILES = 20
 
 def search(
     index: ProjectIndex,
-    text: str,
+    text: str | SearchQuery,
     options: SearchOptions,
     *,
     waits: bool = False,
@@ -44,12 +44,13 @@ def search(
 
     Indexing that takes long runs in a process of its own, unless the caller `waits`.
     """
-    if not text.strip():
+    query = parse_search_query(text) if isinstance(text, str) else text
+    if not query.text:
         raise UsageError("The query is empty. Say what to look for.")
 
     def answer() -> tuple[Answer, Coverage]:
-        pending = update_if_quick(index, text, waits=waits, progress=progress)
-        found = search_now(index, parse_search_query(text), options, encoder, is_behind=bool(pending))
+        pending = update_if_quick(index, query.text, waits=waits, progress=progress)
+        found = search_now(index, query, options, encoder, is_behind=bool(pending))
         return found, coverage(index, max(pending, len(found.outdated)), found.searched)
 
     return answer_or_rebuild(index, answer)

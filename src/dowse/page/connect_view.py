@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dowse.assistants.config_edits import put_entry
 from dowse.assistants.known_assistants import SERVER_NAME, Assistant, Places, known_assistants
-from dowse.assistants.own_command import own_command
+from dowse.assistants.own_command import SERVE, own_command
 from dowse.page.markup import Html, html
 
 _OVER_HTTP = """<h2>This server, over HTTP</h2>
@@ -47,7 +47,7 @@ def connect_view(address: str | None, folders: list[Path] | None, *, needs_token
 def _assistant_view(assistant: Assistant, places: Places, folders: list[Path]) -> Html:
     file = assistant.user_file(places)
     program, *first = own_command(is_shared=False)
-    arguments = [*first, "serve", *map(str, folders)]
+    arguments = [*first, *SERVE, *map(str, folders)]
     text = put_entry(file, "", assistant.path, assistant.server_entry(program, arguments))
     here = html(' <span class="about">on this machine</span>') if assistant.is_on_this_machine(places) else None
     return html(

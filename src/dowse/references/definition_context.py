@@ -1,8 +1,8 @@
 """The context of a definition: who calls it, what overrides it, and the constants that it uses, with their values."""
 
 import re
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, replace
 
 from dowse.chunking.source_references import IMPORT
 from dowse.protocols import Searchable
@@ -31,6 +31,14 @@ class DefinitionContext:
     overrides: tuple[Place, ...] = ()
     override_count: int = 0
     constants: tuple[Place, ...] = ()
+
+    def shown_as(self, show: Callable[[str], str]) -> "DefinitionContext":
+        """Return the context with paths as a reply writes them."""
+        callers, overrides, constants = (
+            tuple(replace(place, path=show(place.path)) for place in places)
+            for places in (self.callers, self.overrides, self.constants)
+        )
+        return replace(self, callers=callers, overrides=overrides, constants=constants)
 
 
 class ContextFinder:

@@ -1,0 +1,69 @@
+"""The definitions of one project that answer a question, with their callers and constants."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from dowse.answers.definition_replies import FoundDefinition, definitions_text
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.reference_lookup import read_missing_references
+from dowse.references.definition_context import ContextFinder, DefinitionContext
+from dowse.searching.passages import Passage
+from dowse.searching.ranking_constants import DEFINITION_FILES, MAX_DEFINITIONS
+from dowse.searching.search import Answer, SearchHit, SearchOptions
+from dowse.types import Kind
+
+CONTEXT_SECONDS = 0.3
+"""How long an answer waits for references that are missing, for the callers of what it shows."""
+
+
+class FoundDefinitions(NamedTuple):
+    """The definitions of one project that answer, best first: those that are shown whole, and others."""
+
+    whole: list[FoundDefinition]
+    others: list[FoundDefinition]
+    terms: dict[str, float]
+
+    @property
+    def text(self) -> str:
+        """The definitions as text; empty if there is none."""
+        return definitions_text(self.whole, self.others, self.terms)
+
+
+def definition_options(
+    limit: int | None, kind: Kind | None, path_glob: str | None, language: str | None = None
+) -> SearchOptions:
+    """Return the options of a search for definitions, of which so many are shown whole."""
+    return SearchOptions(
+        DEFINITION_FILES, kind, path_glob, language, detail="definitions", definitions=limit or MAX_DEFINITIONS
+    )
+
+
+def describe_definitions(index: ProjectIndex, answer: Answer, show: Callable[[str], str] = str) -> FoundDefinitions:
+    """Return the definitions of an answer in their order, with what is around them; `show` writes a path."""
+    found = sorted(
+        ((hit, passage) for hit in answer.hits for passage in hit.all_passages), key=lambda pair: pair[1].rank
+    )
+    finder = _context_finder(index)
+    whole, others = list[FoundDefinition](), list[FoundDefinition]()
+    for hit, passage in found:
+        if passage in hit.further:
+            others.append(FoundDefinition(show(hit.path), passage))
+            continue
+        context = _context(finder, hit, passage) if finder else DefinitionContext()
+        whole.append(FoundDefinition(show(hit.path), passage, context.shown_as(show), tuple(map(show, hit.same_in))))
+    return FoundDefinitions(whole, others, dict(answer.terms))
+
+
+def _context_finder(index: ProjectIndex) -> ContextFinder | None:
+    """Return what finds the callers of definitions, if all references are there or can be read in a moment."""
+    if not index.exists or index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS):
+        return None
+    database, masks = index.whole.references.database, index.settings.mask_secrets
+    return ContextFinder(index.store, database, index.source.read_bytes, masks=masks)
+
+
+def _context(finder: ContextFinder, hit: SearchHit, passage: Passage) -> DefinitionContext:
+    if not passage.symbols:
+        return DefinitionContext()
+    start, end = passage.whole or (passage.start_line, passage.end_line)
+    return finder.context(hit.path, passage.symbols[-1], range(start, end + 1), passage.text)
