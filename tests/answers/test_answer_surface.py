@@ -187,8 +187,8 @@ def test_every_line_of_a_text_is_listed_once_by_definition(indexed: Path, mode: 
     found, other = text.split("\n\n")
     assert found == (
         "'send_again': 2 matches in 2 files\n"
-        "src/orders.py\n  place_order\n  5 return Retrier(sender).send_again(order)\n"
-        "src/retry.py\n  Retrier.send_again\n  10 def send_again(self, order):"
+        "src/orders.py\n  place_order\n  5     return Retrier(sender).send_again(order)\n"
+        "src/retry.py\n  Retrier.send_again\n  10     def send_again(self, order):"
     )
     assert (
         other == "'max_retries': nowhere; in other capitals 3 times: src/limits.py:1, src/retry.py:1, src/retry.py:12"

@@ -11,7 +11,7 @@ FILE = Path("AGENTS.md")
 
 def test_the_instructions_are_short_and_name_the_tools() -> None:
     assert len(INSTRUCTIONS.split()) <= 150
-    assert all(f"`{name}`" in INSTRUCTIONS for name in ("search_code", "search_docs", "find_text", "create_index"))
+    assert all(f"`{name}`" in INSTRUCTIONS for name in ("search", "read", "find", "uses"))
 
 
 @pytest.mark.parametrize("text", ["# Rules\n", "# Rules", "# Rules\r\n\r\nBe kind.\r\n"])
@@ -27,7 +27,7 @@ def test_an_earlier_block_is_replaced_where_it_stands() -> None:
     text = f"# Rules\n\n{BEGIN}\nold\n{END}\n\nBe kind.\n"
     put = put_guidance(FILE, text)
     assert "old" not in put
-    assert put.index("search_code") < put.index("Be kind.")
+    assert put.index("`search`") < put.index("Be kind.")
     assert remove_guidance(put) == "# Rules\n\nBe kind.\n"
 
 

@@ -45,7 +45,7 @@ def test_every_assistant_is_served_by_what_was_written_and_is_as_before_afterwar
     assert {row["name"] for row in rows} == set(known_assistants())
     assert {(row["action"], row["serverStarts"], row["problem"]) for row in rows} == {("added", True, None)}
     written = json.loads((places.home / ".claude.json").read_text(encoding="utf-8"))["mcpServers"]["dowse"]
-    assert "search_code" in asyncio.run(list_tools([written["command"], *written["args"]]))
+    assert "uses" in asyncio.run(list_tools([written["command"], *written["args"]]))
     assert run("uninstall", "--yes").code == 0
     assert sorted(places.home.rglob("*")) == before
 
@@ -93,10 +93,10 @@ def test_guidance_is_written_on_request_and_removed(run: Run, root: Path, places
     ran = run("install", root, "--guidance", "--yes")
     assert ran.code == 0, ran.err
     assert f"Claude Code: instructions added: {claude}" in ran.out
-    assert "search_code" in claude.read_text(encoding="utf-8")
+    assert "`search`" in claude.read_text(encoding="utf-8")
     skill = places.home / ".claude" / "skills" / "dowse" / "SKILL.md"
     assert skill.read_text(encoding="utf-8").startswith("---\nname: dowse\n")
-    assert "find_text" in (places.home / ".codex" / "AGENTS.md").read_text(encoding="utf-8")
+    assert "`find`" in (places.home / ".codex" / "AGENTS.md").read_text(encoding="utf-8")
     assert run("uninstall", "--yes").code == 0
     assert claude.read_text(encoding="utf-8") == "# Mine\n"
     assert sorted(file.name for file in places.home.rglob("*") if file.is_file()) == ["CLAUDE.md"]
