@@ -238,6 +238,7 @@ class _AnswerBuilder:
             {term: weight for term, weight in one.terms.items() if weight < absent} if one else {}
             for one in (evidence, evidence.title)
         )
+        self._ranks_definitions = options.detail == "definitions"
         limit = ranking_constants.DEFINITION_TERMS if self._ranks_definitions else ranking_constants.UNIT_TERMS
         self._wanted = WantedLines.of(query, terms, title_terms, limit)
         self._certainty = (
@@ -245,10 +246,6 @@ class _AnswerBuilder:
         )
         self._found: list[FoundFile] = []
         self._copies: dict[bytes, list[str]] = {}
-
-    @property
-    def _ranks_definitions(self) -> bool:
-        return self._options.detail == "definitions"
 
     def add_files(self, ranked: Sequence[RankedFile]) -> None:
         """Add files, best first, until the limit is reached or nothing more fits."""
