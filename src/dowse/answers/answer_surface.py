@@ -169,7 +169,7 @@ class AnswerSurface:
                     continue
                 found = references_now(index, name, options, len(pending))
                 missing = max(missing, found.missing)
-                texts.append(references_text(name, found.found, show, is_complete=found.coverage.is_complete))
+                texts.append(references_text(name, found.found, show, unread=found.missing))
             return texts, missing
 
         return await served.ask_fresh(find)
@@ -186,11 +186,11 @@ class AnswerSurface:
 def _notes(answer: Answer, covered: Coverage) -> list[str]:
     """Return what the reader has to know: what was not searched, and warnings about the content."""
     notes = []
-    if not covered.is_complete and not covered.direct:
-        notes.append(f"Not complete: {covered.files} of {covered.expected} files were searched.")
-    elif covered.direct and covered.files + covered.direct < covered.expected:
-        unread = covered.expected - covered.files - covered.direct
+    unread = covered.expected - covered.files - covered.direct
+    if unread > 0:
         notes.append(f"Not complete: {unread} of {covered.expected} files were not searched.")
+    elif covered.pending and not covered.direct:
+        notes.append(f"Not complete: {covered.pending} changed files were not searched.")
     flagged = [
         f"{hit.path}:{line}"
         for hit in answer.hits

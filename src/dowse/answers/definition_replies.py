@@ -1,6 +1,6 @@
 """Definitions as text: each whole and once, with line numbers, its callers and its constants; others by their first line."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
@@ -29,7 +29,8 @@ def definitions_text(
     whole: Sequence[FoundDefinition], others: Sequence[FoundDefinition], terms: Mapping[str, float]
 ) -> str:
     """Return definitions as text, best first, then other places by their first line."""
-    parts = [_definition(one, terms) for one in whole]
+    shown = {name for one in whole for name in one.passage.symbols}
+    parts = [_definition(one, terms, shown) for one in whole]
     if others:
         parts.append("\n".join(["Other places:" if whole else "Places:", *_other_places(others)]))
     return "\n\n".join(parts)
@@ -50,7 +51,7 @@ def _cut(line: str, terms: Mapping[str, float] | None) -> str:
     return cut_line(line, MAX_LINE_CHARACTERS, lambda text: first_match(text, terms or {}))
 
 
-def _definition(one: FoundDefinition, terms: Mapping[str, float]) -> str:
+def _definition(one: FoundDefinition, terms: Mapping[str, float], shown_names: Collection[str]) -> str:
     passage = one.passage
     start, end = passage.whole or (passage.start_line, passage.end_line)
     lines = [f"{one.path}:{start}-{end}  {_name(passage)}".rstrip()]
@@ -60,11 +61,11 @@ def _definition(one: FoundDefinition, terms: Mapping[str, float]) -> str:
     if passage.whole:
         shown = [number for number, _ in passage.numbered_lines if number]
         lines.append(f"  {len(shown)} of {end - start + 1} lines; read {one.path}:{start}-{end} for all")
-    return "\n".join([*lines, *context_lines(one.context)])
+    return "\n".join([*lines, *context_lines(one.context, shown_names)])
 
 
-def context_lines(context: DefinitionContext) -> list[str]:
-    """Return the context of a definition, a line for each fact."""
+def context_lines(context: DefinitionContext, hidden: Collection[str] = ()) -> list[str]:
+    """Return the context of a definition, a line for each fact; calls of hidden names are left out."""
     lines = []
     more = context.caller_count - len(context.callers)
     callers = [_caller(place) for place in context.callers] + ([f"{more} more"] if more else [])
@@ -75,6 +76,8 @@ def context_lines(context: DefinitionContext) -> list[str]:
         more = context.override_count - len(context.overrides)
         places = [f"{place.path}:{place.line} {place.within}" for place in context.overrides]
         lines.append(f"  overridden in {', '.join(places + ([f'{more} more'] if more else []))}")
+    if callees := [f"{name} {place}" for name, place in context.callees if name not in hidden]:
+        lines.append(f"  calls {', '.join(callees)}")
     lines += [f"  uses {place.text}  ({place.path}:{place.line})" for place in context.constants]
     return lines
 

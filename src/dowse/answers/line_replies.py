@@ -24,7 +24,7 @@ def occurrences_text(
     context: int = 0,
 ) -> str:
     """Return the lines with a text, each once, and how many matches there are in all."""
-    is_complete = found.is_complete and (coverage.is_complete or coverage.is_whole)
+    is_complete = found.is_complete and coverage.files + coverage.direct >= coverage.expected
     at_least = "" if is_complete else "at least "
     if not found.total:
         where = "nowhere" if is_complete else "not found, but not every file was read"
@@ -65,12 +65,12 @@ def _grouped_lines(
                 yield f"  {number:>{width}} {text if text is not None or not source else source.lines[number - 1]}"
 
 
-def references_text(name: str, found: References, show: ShowPath, *, is_complete: bool) -> str:
-    """Return the definitions, the overrides and the uses of a name."""
+def references_text(name: str, found: References, show: ShowPath, *, unread: int = 0) -> str:
+    """Return the definitions, the overrides and the uses of a name; the uses of some files may not be read yet."""
+    state = f"; the uses of {unread} files are still being read, ask again in a moment" if unread else ""
     if not found.is_found:
         near = f" Similar names: {', '.join(found.suggestions)}." if found.suggestions else ""
-        state = "" if is_complete else " Not every file was read yet."
-        return f"{name}: nothing here is called that.{near}{state}"
+        return f"{name}: nothing here is called that{state}.{near}"
     parts = [f"{name}: defined at"] if found.definitions else [f"{name}: not defined here"]
     parts += _places(found.definitions, found.more_definitions, show)
     if found.overrides:
@@ -82,7 +82,7 @@ def references_text(name: str, found: References, show: ShowPath, *, is_complete
     if set(found.confidences) == {Confidence.TEXT.word}:
         parts.append(f"  no use is known by syntax; {found.total} lines have the word:")
     else:
-        parts.append(f"  {found.total} uses in {found.files} files" + ("" if is_complete else " so far"))
+        parts.append(f"  {found.total} uses in {found.files} files{state}")
     if found.by_name_only:
         parts.append(f"  matched by name only in {', '.join(found.by_name_only)}")
     for path, uses in groupby(found.uses, lambda use: use.path):

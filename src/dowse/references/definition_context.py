@@ -14,8 +14,14 @@ from dowse.searching.path_kinds import kinds_of
 from dowse.searching.verification import ReadBytes
 from dowse.store.reference_database import ReferenceDatabase
 
-MAX_CALLERS, MAX_OVERRIDES, MAX_CONSTANTS = 4, 4, 5
+MAX_CALLERS, MAX_OVERRIDES, MAX_CONSTANTS, MAX_CALLEES = 4, 4, 5, 8
+MAX_LOOKED_UP = 30
+"""Names of a definition that are looked up."""
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b")
+_HAS_VALUE = re.compile(r"[=:]\s*[^\s{(\[;,]|#\s*define\s+\w+\s+\S")
+"""A line that gives a name its value."""
+_CALL = re.compile(r"\b([A-Za-z_]\w{3,})\s*\(")
+_FUNCTION_KINDS = frozenset({"function", "method", "macro"})
 _VALUE_KINDS = frozenset({"constant", "variable", "field", "property", "macro", "enum"})
 _TYPE_KINDS = frozenset({"class", "struct", "interface", "trait", "enum", "type", "module", "namespace"})
 
@@ -31,6 +37,8 @@ class DefinitionContext:
     overrides: tuple[Place, ...] = ()
     override_count: int = 0
     constants: tuple[Place, ...] = ()
+    callees: tuple[tuple[str, str], ...] = ()
+    """The functions of the project that it calls, and their places."""
 
     def shown_as(self, show: Callable[[str], str]) -> "DefinitionContext":
         """Return the context with paths as a reply writes them."""
@@ -38,7 +46,8 @@ class DefinitionContext:
             tuple(replace(place, path=show(place.path)) for place in places)
             for places in (self.callers, self.overrides, self.constants)
         )
-        return replace(self, callers=callers, overrides=overrides, constants=constants)
+        callees = tuple((name, show(place)) for name, place in self.callees)
+        return replace(self, callers=callers, overrides=overrides, constants=constants, callees=callees)
 
 
 class ContextFinder:
@@ -53,9 +62,9 @@ class ContextFinder:
         sources = SourceFiles(self._database)  # which reads of a file what is about this name
         resolution = NameResolution(sources, ImportResolver(sources, self._read), name)
         own = [one for one in resolution.definitions if one.file.path == path and one.use.line in lines]
-        constants = tuple(self._constants(path, lines, text))
+        constants, callees = tuple(self._constants(path, lines, text)), tuple(self._callees(path, lines, text))
         if not own or own[0].use.receiver in _TYPE_KINDS:
-            return DefinitionContext(constants=constants)
+            return DefinitionContext(constants=constants, callees=callees)
         callers, count, tests = self._callers(resolution, own, path, lines)
         overrides = [
             one
@@ -65,7 +74,7 @@ class ContextFinder:
             and any(resolution.classes.is_below(one.owner, mine.owner, one.file.family) for mine in own if mine.owner)
         ]
         places = (self._lines.place(one.file, one.use, one.use.receiver) for one in overrides[:MAX_OVERRIDES])
-        return DefinitionContext(callers, count, tests, tuple(filter(None, places)), len(overrides), constants)
+        return DefinitionContext(callers, count, tests, tuple(filter(None, places)), len(overrides), constants, callees)
 
     def _callers(
         self, resolution: NameResolution, own: Collection[DefinedName], path: str, lines: range
@@ -97,6 +106,24 @@ class ContextFinder:
             near = [one for one in defined if one.file.path == path] or defined
             if len(near) != 1 or (near[0].file.path == path and near[0].use.line in lines):
                 continue
-            if place := self._lines.place(near[0].file, near[0].use, "constant"):
+            place = self._lines.place(near[0].file, near[0].use, "constant")
+            if place and _HAS_VALUE.search(place.text):
                 found += 1
                 yield place
+
+    def _callees(self, path: str, lines: range, text: str) -> list[tuple[str, str]]:
+        """Return the functions that a text calls and the project defines once, each with its place."""
+        found = list[tuple[str, str]]()
+        for name in list(dict.fromkeys(_CALL.findall(text)))[:MAX_LOOKED_UP]:
+            defined = [
+                (file.path, one.line)
+                for file in SourceFiles(self._database).with_name(name)
+                for one in file.definitions
+                if one.name == name and one.receiver in _FUNCTION_KINDS and "test" not in kinds_of(file.path)
+            ]
+            near = [one for one in defined if one[0] == path] or defined
+            if len(near) == 1 and not (near[0][0] == path and near[0][1] in lines):
+                found.append((name, f"{near[0][0]}:{near[0][1]}"))
+                if len(found) == MAX_CALLEES:
+                    break
+        return found

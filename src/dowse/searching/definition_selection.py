@@ -17,8 +17,10 @@ from dowse.searching.units import Unit
 
 MAX_WHOLE_LINES = 130
 """A longer definition is shown with its signature and the stretch that matters."""
-STRETCH_LINES = 80
-"""Lines of that stretch."""
+STRETCH_LINES, OTHER_STRETCH_LINES = 80, 40
+"""Lines of that stretch, for the best definition and for others."""
+ALIKE_SHARE = 0.7
+"""A definition with this share of its lines in one that is shown is named and not shown."""
 
 LINE_CHARACTERS = 5
 """The characters of a line number."""
@@ -67,17 +69,16 @@ def choose_definitions(files: Sequence[FileEvidence], limit: int) -> list[Chosen
     chosen = [ChosenPassages([], []) for _ in files]
     ranked = rank_definitions(files)
     characters, likely, whole, named = ranking_constants.DEFINITION_CHARACTERS, 0.0, 0, 0
-    said = set[str]()
+    said = list[frozenset[str]]()
     for chance, one in ranked:
         document = files[one.file].document
         if whole < limit and likely < ranking_constants.ENOUGH_CHANCE:
-            passage = _shown(document, one.unit)
+            passage = _shown(document, one.unit, is_best=not whole)
             size = len(passage.text) + LINE_CHARACTERS * passage.text.count("\n")
-            text = comparable_lines(passage)
-            if text and text in said:
-                continue
-            if not whole or size <= characters:
-                said.add(text)
+            text = frozenset(comparable_lines(passage).split("\n"))
+            is_said = any(_are_alike(text, other) for other in said)
+            if not whole or (size <= characters and not is_said):
+                said.append(text)
                 characters, likely, whole = characters - size, likely + chance, whole + 1
                 chosen[one.file].passages.append(replace(passage, rank=whole))
                 continue
@@ -85,6 +86,11 @@ def choose_definitions(files: Sequence[FileEvidence], limit: int) -> list[Chosen
             named += 1
             chosen[one.file].further.append(replace(document.first_line(one.unit), rank=limit + named))
     return chosen
+
+
+def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+    """Return whether two definitions have most of their lines in common."""
+    return len(one) > 1 and len(one & other) >= ALIKE_SHARE * max(len(one), len(other))
 
 
 def rank_definitions(files: Sequence[FileEvidence]) -> list[tuple[float, UnitEvidence]]:
@@ -146,7 +152,7 @@ def _evidence(number: int, file: FileEvidence) -> list[UnitEvidence]:
     return found
 
 
-def _shown(document: DocumentLines, unit: Unit) -> Passage:
+def _shown(document: DocumentLines, unit: Unit, *, is_best: bool) -> Passage:
     """Return a unit whole, or the stretch of a long one that matters."""
     lines = list(range(unit.start, unit.end + 1))
     if unit.size <= MAX_WHOLE_LINES:
@@ -155,7 +161,8 @@ def _shown(document: DocumentLines, unit: Unit) -> Passage:
     sums = [0.0]
     for line in lines:
         sums.append(sums[-1] + chances.get(line, 0.0))
-    starts = range(len(lines) - STRETCH_LINES + 1)
-    best = max(starts, key=lambda start: (round(sums[start + STRETCH_LINES] - sums[start], 9), -start))
-    shown = lines[best : best + STRETCH_LINES]
+    length = STRETCH_LINES if is_best else OTHER_STRETCH_LINES
+    starts = range(len(lines) - length + 1)
+    best = max(starts, key=lambda start: (round(sums[start + length] - sums[start], 9), -start))
+    shown = lines[best : best + length]
     return document.passage(unit, [*(line for line in document.signature(unit) if line < shown[0]), *shown])

@@ -123,7 +123,7 @@ LINE_REACH, BASE_CHANCE = 3, 0.3
 READ_FILES, PART_CHANCE = 3, 0.3
 """Files of which all units are compared, and the chance that another file is about its best chunk: reading all ten takes
 twice the time and shows 1 % more."""
-ASIDE_SIGNALS, ASIDE_CHANCE = frozenset(("test file", "prose file", "example file")), 0.1
+ASIDE_SIGNALS, ASIDE_CHANCE = frozenset(f"{kind} file" for kind in PENALTIES), 0.1
 """Kinds of files that get less of the room, after the first hit, unless the query requests them. With 1, 36 instead of
 37 % of the changed lines of 106 issues are shown within 1,000 tokens and 41 instead of 43 % within 2,000; by the title of an
 issue, and for the 100 questions of `bench/questions`, it is the same. 0.2 and 0.3 are about as good as 0.1."""
