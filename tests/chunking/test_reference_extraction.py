@@ -33,12 +33,14 @@ def eat():
 
 def test_python() -> None:
     assert uses_of(PYTHON, "python") == [
-        "1 import Base", "1 import aid", "1 import base", "1 import helper", "10 call ?.peel in eat",
-        "10 call Apple in eat", "10 mention aid in eat", "10 mention aid.x in eat", "2 annotation aid",
+        "1 import Base", "1 import aid", "1 import base", "1 import helper", "10 call Apple in eat",
+        "10 call Apple().peel in eat", "10 mention aid in eat", "10 mention aid.x in eat", "2 annotation aid",
         "3 definition Apple", "3 inheritance Base in Apple", "4 annotation Base in Apple.skin",
-        "4 call aid in Apple.skin", "4 definition skin in Apple", "5 annotation Base in Apple.peel",
-        "5 annotation Base in Apple.peel", "5 definition peel in Apple", "6 call knife.cut in Apple.peel",
-        "6 mention self.skin in Apple.peel", "9 definition eat",
+        "4 call aid in Apple.skin", "4 definition skin in Apple", "4 typed Base.skin in Apple",
+        "4 typed Base.skin() in Apple", "5 annotation Base in Apple.peel", "5 annotation Base in Apple.peel",
+        "5 definition peel in Apple", "5 typed Base.knife in Apple.peel", "5 typed Base.peel() in Apple",
+        "6 call knife.cut in Apple.peel", "6 mention self.skin in Apple.peel", "7 typed =knife.aid in Apple.peel",
+        "9 definition eat",
     ]  # fmt: skip
 
 

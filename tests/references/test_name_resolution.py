@@ -31,7 +31,7 @@ def test_a_name_of_another_library_is_left_out_and_counted(find: Find) -> None:
 def test_a_method_is_told_by_its_receiver_with_a_confidence(find: Find) -> None:
     assert places(find("Apple.rinse")) == [
         "src/fruit/apple.py:10 call certain",
-        "src/fruit/kitchen.py:10 call likely",
+        "src/fruit/kitchen.py:10 call certain",
         "src/fruit/kitchen.py:11 call possible",
     ]
     assert places(find("Pear.rinse")) == ["src/fruit/kitchen.py:11 call possible"]

@@ -38,29 +38,40 @@ _PACKAGE = -1
 _AREAS = {"package": _PACKAGE, "import": IMPORT, "inheritance": INHERITANCE, "annotation": ANNOTATION}
 """The kinds of the names in areas; where areas overlap, the lowest number decides."""
 _FUNCTIONS = frozenset({"function", "method"})
-_VARIABLES = frozenset({"field", "variable", "constant"})
+_BLOCKS = re.compile(r"block$|lambda|closure|statements|for_expression")
+"""Nodes outside of functions that have local variables, as in tests that are calls with a block."""
+_VARIABLES = frozenset({"field", "variable", "constant", "property"})
 _CALLED = re.compile(rb"\s?(?:!|\?\.|::)?(?:<[\w\s,.\[\]<>|&?:'\"]{0,80}>)?\(")
 _CALL_STARTS = frozenset(b" !?:<")
 _PARENTHESIS = ord("(")
 _DIGITS = frozenset(b"0123456789")
 _MEMBER_ENDS = frozenset(b".:>\\")
 _EXPRESSION_ENDS = frozenset({b")", b"]", b"}", b">"})
-# The text before a name, read backwards: `tneilc.fles` of `self.client.get`.
-_RECEIVER = re.compile(rb"(\.[?!&]*|>-|::|\\)\s*([\w$]+((?:\s*(?:\.[?!&]*|::|\\)\s*|>-)[\w$]+)*)?")
+# The text before a name, read backwards: `)(tneilc.fles` of `self.client().get`.
+_RECEIVER = re.compile(rb"(\.[?!&]*|>-|::|\\)\s*((?:\)\()?[\w$]+((?:\s*(?:\.[?!&]*|::|\\)\s*|>-)(?:\)\()?[\w$]+)*)?")
 _SEPARATORS = re.compile(rb"\s*(?:[?!&]*\.|->|::|\\)\s*")
-_RECEIVER_BYTES = 60
+_ARGUMENTS_AFTER = re.compile(
+    rb"^(?:<[^()]*?>|\[[^()]*?\])?\s*(?:\(\))+(?:\s*(?:async|throws|const|noexcept|override)\b)*"
+)
+_ARGUMENTS, _ARGUMENTS_BACKWARDS = re.compile(rb"\([^()]+\)"), re.compile(rb"\)[^()]+\(")
+_RECEIVER_BYTES, _CALL_BYTES = 60, 240
 _TYPE_BYTES = 120
-_WRAPPED = rb"(?:(?:Box|Arc|Rc|Pin|Optional|Lazy|(?:std::)?(?:unique|shared)_ptr)<\s*(?:mut\s|dyn\s|const\s)*)?"
+_WRAPPED = rb"(?:(?:Box|Arc|Rc|Pin|Option|Optional|Result|Lazy|(?:std::)?(?:unique|shared)_ptr)<\s*(?:&|mut\s|dyn\s|const\s)*)?"
 _TYPES = {
     # The text before a name (`final Map<Key, Value> *`), and after it (`: &mut path::Type`, `= new Type(`).
     "before": re.compile(_WRAPPED + rb"([A-Za-z_]\w*)\s*>?(?:<[^;{}()]*>)?(?:\s*\[\s*\])*(?:\s*[*&?]+\s*|\s+)\$?$"),
     "after": re.compile(
-        rb"\s*\??:\s*(?:&\s*|\*|'\w+\s|mut\s|dyn\s|impl\s|inout\s|const\s|@\w+\s|\?)*"
+        rb"\s*\??(?::|->)\s*(?:&\s*|\*|'\w+\s|mut\s|dyn\s|impl\s|inout\s|const\s|@\w+\s|\?)*"
         + _WRAPPED + rb"(?:[a-z_]\w*(?:::|\.))*([A-Za-z_]\w*)"
     ),
+    "plain": re.compile(rb"\s+\(?\*?(?:\w+\.)?([A-Za-z_]\w*)"),
     "value": re.compile(
-        rb"[^=;,(){}\n]{0,80}=\s*(?:try\s+|await\s+|&)*(?:new\s+)?(?:\\|[a-z_]\w*(?:::|\.|\\))*([A-Z]\w*)(?:<[^;{}()]*>)?"
-        rb"(?:\s?\(|\s?\{|::\w+\(|\.(?:new|init)\b)"
+        rb"[^=;,(){}\n]{0,80}=\s*(?:try\s+|await\s+|&)*(?:new\s+|(?=&?[\w.:]+\s?\{|[\w.:]+\.(?:new|init)\b))"
+        rb"(?:\\|[a-z_]\w*(?:::|\.|\\))*([A-Z]\w*|(?<=&)\w+)"
+    ),
+    "expression": re.compile(
+        rb"(?:,\s*\w+)?\s*:?=\s*(?:try[?!]?\s+|await\s+|&)*"
+        rb"([\w$]+(?:\(\))?(?:\s*(?:[?!]*\.|->|::|\\)\s*[\w$]+(?:\(\))?)*)[?!]*\s*(?:[;\n}),]|$)"
     ),
 }  # fmt: skip
 _TEXTS = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
@@ -75,6 +86,8 @@ class _ParsedFile(NamedTuple):
 
     syntax: ReferenceSyntax
     data: bytes
+    code: bytes
+    """The data without comments and strings."""
     line_starts: list[int]
     captures: "dict[str, list[Node]]"
     known: frozenset[bytes] | None
@@ -106,13 +119,14 @@ def extract_references(
         )
     ]
     known = _known_names(definitions, imports) if syntax.is_explicit else None
-    file = _ParsedFile(syntax, data, line_starts, captures, known)
+    file = _ParsedFile(syntax, data, _blank_no_code(captures, data), line_starts, captures, known)
     table, scopes = UseTable(), _Scopes(definitions)
     skipped = {node.start_byte for node in captures.get("skip", ())}
     skipped |= _add_definitions(file, scopes, table)
     _add_uses(file, scopes, skipped, table)
     package = [data[node.start_byte : node.end_byte].decode(errors="replace") for node in captures.get("package", ())]
-    return table.pack(imports, re.sub(r"^(?:package|namespace)\s+|[;\s]+$", "", "".join(package[:1])))
+    packages = package if language == "scala" else package[:1]  # one in another
+    return table.pack(imports, ".".join(re.sub(r"^(?:package|namespace)\s+|[;\s]+$", "", one) for one in packages))
 
 
 def _known_names(definitions: list[Definition], imports: list[Import]) -> frozenset[bytes] | None:
@@ -126,7 +140,8 @@ def _known_names(definitions: list[Definition], imports: list[Import]) -> frozen
 def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> set[int]:
     """Add the definitions and note the local variables of a file; return the positions of their names."""
     data, known, defined = file.data, file.known, scopes.defined
-    locals_ = {node.start_byte: data[node.start_byte : node.end_byte] for node in file.captures.get("local", ())}
+    nodes = {node.start_byte: node for node in file.captures.get("local", ())}
+    locals_ = {at: data[at : node.end_byte] for at, node in nodes.items()}
     typed = {
         node.start_byte: data[node.start_byte : node.end_byte] for node in file.captures.get("typed", ())
     } | locals_
@@ -144,40 +159,57 @@ def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> s
         if at in forward:
             table.add(forward[at].decode(errors="replace"), DECLARATION, file.line_at(at), scopes.path, b"class")
         if at in names:
-            if not scopes.declare(names[at]):
+            if not scopes.declare(names[at]) and not (known is None and scopes.declare_in_block(names[at], nodes[at])):
                 del names[at]  # at the top of a file, it is no local variable
         elif at in defined and (definition := defined[at]).kind != SCOPE:
             within, line = scopes.path_around(definition), file.line_at(at)
             kind = DECLARATION if (definition.start, definition.end) in declared else DEFINITION
             table.add(definition.name, kind, line, within, definition.kind.encode())
+            is_variable = definition.kind in _VARIABLES
             end = at + len(definition.name.encode())
-            if definition.kind in _VARIABLES and (type_ := _type_of(file, at, end)):
-                table.add(definition.name, TYPED, line, within, type_)
+            if (is_variable or definition.kind in _FUNCTIONS) and (type_ := _type_of(file, at, end)):
+                table.add(f"{definition.name}()", TYPED, line, within, type_)
+                if is_variable:
+                    table.add(definition.name, TYPED, line, within, type_)
     scopes.rewind()
     defined = {at: one for at, one in defined.items() if one.kind != SCOPE}  # `impl Apple` uses the name
     return {*names, *defined, *forward, *(at + 1 for at in defined if data[at : at + 1] in (b":", b"#", b"@"))}
 
 
 def _type_of(file: _ParsedFile, start: int, end: int) -> bytes:
-    """Return the type that a variable is declared with, or that its value is made of; empty if it is not written."""
-    style, data = file.syntax.types, file.data
+    """Return the type that a variable or function is declared with, or that its value is made of; empty if it is not written.
+
+    A value of names and calls is returned after `=`, as in `=self.client()`.
+    """
+    style, code = file.syntax.types, file.code
     if not style:
         return b""
+    following = _ARGUMENTS_AFTER.sub(b"", _without_arguments(_ARGUMENTS, b"()", code[end : end + _CALL_BYTES]))
     found = None
     if style == "before":
-        found = _TYPES[style].search(data, max(0, start - _TYPE_BYTES), start)
-    elif style == "after":
-        found = _TYPES[style].match(data, end, end + _TYPE_BYTES)
+        found = _TYPES[style].search(code, max(0, start - _TYPE_BYTES), start)
+    elif style != "value":
+        found = _TYPES[style].match(following)
     if found is None or found[1] in _NO_TYPES:
-        found = _TYPES["value"].match(data, end, end + _TYPE_BYTES)
+        found = _TYPES["value"].match(following)
+    if found is None and code[start - 2 : start] != b", " and (found := _TYPES["expression"].match(following)):
+        return b"=" + b".".join(_SEPARATORS.split(found[1]))
     return found[1] if found and found[1] not in file.syntax.keywords else b""
+
+
+def _without_arguments(pattern: re.Pattern[bytes], empty: bytes, text: bytes) -> bytes:
+    """Return a text with nothing in its parentheses."""
+    count = 1
+    while count:
+        text, count = pattern.subn(empty, text)
+    return text
 
 
 def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: UseTable) -> None:  # noqa: C901 - as below
     """Add the uses of names. A file has hundreds of them, so that the loop is one function."""
     syntax, known, line_starts = file.syntax, file.known, file.line_starts
     areas, numbers, rows = _Areas(file.captures), table.numbers, table.rows
-    keywords, sigils, code = syntax.keywords, syntax.sigils, _blank_no_code(file.captures, file.data)
+    keywords, sigils, code = syntax.keywords, syntax.sigils, file.code
     found: Iterable[re.Match[bytes]] = syntax.name_pattern.finditer(code)
     if known is not None:
         found = [match for match in found if match[0] in known or code[match.start() - 1] in _MEMBER_ENDS]
@@ -193,7 +225,7 @@ def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: Us
             # A name of one letter is a local variable or a type parameter.
             if name not in known if known is not None else (end - start == 1 or name in keywords):
                 continue
-            if name in scopes.locals or before in sigils or name[0] in sigils or name[0] in _DIGITS:
+            if scopes.is_local(name, start) or before in sigils or name[0] in sigils or name[0] in _DIGITS:
                 continue
         if start >= areas.next_at:
             areas.move_to(start)
@@ -225,11 +257,14 @@ def _blank_no_code(captures: "dict[str, list[Node]]", data: bytes) -> bytes:
 
 
 def _receiver(code: bytes, start: int) -> bytes:
-    """Return the expression before a member, `?` if it is more than names; empty if the name is no member."""
+    """Return the expression before a member, `?` if it is more than names and calls; empty if the name is no member."""
     backwards = code[max(0, start - _RECEIVER_BYTES) : start][::-1]
     match = None if backwards.startswith(b"..") else _RECEIVER.match(backwards)  # two dots are a range or a spread
     if match is None:
         return b""
+    if not match[2] and backwards[match.end() : match.end() + 1] == b")":
+        longer = code[max(0, start - _CALL_BYTES) : start][::-1]
+        match = _RECEIVER.match(_without_arguments(_ARGUMENTS_BACKWARDS, b")(", longer)) or match
     if names := match[2]:
         return b".".join(_SEPARATORS.split(names[::-1])) if match[3] else names[::-1]
     is_root = match[1] in (b"::", b"\\") and backwards[match.end() : match.end() + 1] not in _EXPRESSION_ENDS
@@ -278,6 +313,7 @@ class _Scopes:
         self._nested = sorted(definitions, key=lambda one: (one.start, -one.end))
         self._locals: list[set[bytes]] = [set() for _ in definitions]
         """The local variables that each function declares."""
+        self._block_locals: dict[bytes, list[tuple[int, int]]] = {}
         self.rewind()
 
     def rewind(self) -> None:
@@ -296,6 +332,19 @@ class _Scopes:
                 self._locals[number].add(name)
                 return True
         return False
+
+    def declare_in_block(self, name: bytes, node: "Node") -> bool:
+        """Note a local variable of a block outside of functions; return False if there is none."""
+        block = node.parent
+        while block and not _BLOCKS.search(block.type):
+            block = block.parent
+        if block:
+            self._block_locals.setdefault(name, []).append((block.start_byte, block.end_byte))
+        return block is not None
+
+    def is_local(self, name: bytes, at: int) -> bool:
+        """Return whether a name at the current position is a local variable."""
+        return name in self.locals or any(start <= at < end for start, end in self._block_locals.get(name, ()))
 
     def move_to(self, at: int) -> None:
         """Enter and leave definitions up to a position."""

@@ -29,7 +29,7 @@ class ReferenceSyntax:
     is_explicit: bool
     """Whether a file defines or imports every name that it uses without a receiver."""
     types: str
-    """Where the type of a variable is written: `before` or `after` its name, or only in its `value`; empty if unread."""
+    """Where the type of a variable is written: `before` or `after` its name, `plain` after it, or only in its `value`; empty if unread."""
 
 
 @cache

@@ -4,10 +4,11 @@ import json
 import sys
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
-VERSION = 2
+VERSION = 5
 """Raise it whenever the same text would have other references; stored references are then made again."""
 
 KINDS = ("", "definition", "call", "import", "inheritance", "annotation", "mention", "declaration", "typed")
@@ -29,8 +30,9 @@ class Use(NamedTuple):
     within: str
     """The names of the definitions around it, joined by dots; for a definition, without its own."""
     receiver: str
-    """The expression before the name, as far as it is names (`self.client`), `?` for any other; the kind of symbol for
-    a definition or declaration, the type for a variable."""
+    """The expression before the name, as far as it is names and calls (`self.client()`), `?` for any other; the kind of
+    symbol for a definition or declaration, the type for a variable (or `=` and its value), and for a function or field
+    (`name()`)."""
 
 
 class Import(NamedTuple):
@@ -70,8 +72,10 @@ class UseTable:
     def pack(self, imports: Sequence[Import], package: str) -> bytes:
         """Return the packed form of the uses and imports of a file, about 1 KB for 100 uses."""
         texts = b"\0".join(self.numbers)
-        head = _to_json([len(texts), imports, package]).encode("utf-8", "replace")
-        rows = array("I", self.rows)
+        starts = sorted(range(0, len(self.rows), _WIDTH), key=lambda at: self.rows[at + 1] not in _ALWAYS_KEPT)
+        rows = array("I", [number for at in starts for number in self.rows[at : at + _WIDTH]])
+        kept = sum(kind in _ALWAYS_KEPT for kind in rows[1::_WIDTH])
+        head = _to_json([len(texts), kept, imports, package]).encode("utf-8", "replace")
         used = set(self.rows[::_WIDTH])
         names = {text for text, number in self.numbers.items() if number in used}
         for found in imports:
@@ -109,22 +113,28 @@ def unpack_references(data: bytes, name: str | None = None) -> SourceReferences:
     if not data:
         return SourceReferences()
     try:
-        body = zlib.decompressobj().decompress(data[4 + 4 * int.from_bytes(data[:4], "little") :], _MAX_UNPACKED_BYTES)
-        head, _, rest = body.partition(b"\n")
-        length, imports, package = json.loads(head)
-        texts = rest[:length].decode(errors="replace").split("\0")
-        rows = array("I", rest[length:])
-        if sys.byteorder == "big":
-            rows.byteswap()
-        bound = [Import(*row) for row in imports]
-        wanted = {name, *(one.alias for one in bound if one.name == name)}
-        kept = {number for number, text in enumerate(texts) if name is None or text in wanted}
-        columns = (rows[at::_WIDTH].tolist() for at in range(_WIDTH))
-        uses = [
-            Use(texts[number], kind, line, texts[within], texts[receiver])
-            for number, kind, line, within, receiver in zip(*columns, strict=True)
-            if number in kept or kind in _ALWAYS_KEPT
-        ]
+        texts, rows, kept, bound, package = _unpacked(data)
+        chosen: Iterable[int] = range(len(rows) // _WIDTH)
+        if name is not None:
+            wanted = {name, *(one.alias for one in bound if one.name == name)}
+            numbers = {texts.index(one) for one in wanted if one in texts}
+            others = enumerate(rows[kept * _WIDTH :: _WIDTH], kept)
+            chosen = [*range(kept), *(at for at, number in others if number in numbers)]
+        names, kinds, lines, withins, receivers = (rows[at::_WIDTH] for at in range(_WIDTH))
+        uses = [Use(texts[names[at]], kinds[at], lines[at], texts[withins[at]], texts[receivers[at]]) for at in chosen]
         return SourceReferences(uses, bound, package)
     except (zlib.error, LookupError, TypeError, ValueError) as error:
         raise ValueError(f"references cannot be read: {error}") from error
+
+
+@lru_cache(maxsize=16)  # questions about one class read the same large files
+def _unpacked(data: bytes) -> "tuple[list[str], array[int], int, list[Import], str]":
+    body = zlib.decompressobj().decompress(data[4 + 4 * int.from_bytes(data[:4], "little") :], _MAX_UNPACKED_BYTES)
+    head, _, rest = body.partition(b"\n")
+    length, kept, imports, package = json.loads(head)
+    rows = array("I", rest[length:])
+    if sys.byteorder == "big":
+        rows.byteswap()
+    if len(rows) % _WIDTH or not 0 <= kept <= len(rows) // _WIDTH:
+        raise ValueError("its rows are incomplete")
+    return rest[:length].decode(errors="replace").split("\0"), rows, kept, [Import(*row) for row in imports], package

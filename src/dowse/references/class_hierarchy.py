@@ -22,18 +22,18 @@ class ClassHierarchy:
         """Return whether the project defines a class of this name."""
         return self._bases_of(name, family) is not None
 
-    def members(self, owner: str, definitions: Sequence[DefinedName]) -> list[DefinedName]:
+    def members(self, owner: str, definitions: Sequence[DefinedName], level: int = 0) -> list[DefinedName]:
         """Return those of the definitions that a class has itself, or from the nearest class that it extends."""
-        for owners in self._levels(owner, definitions[0].file.family) if definitions else ():
+        for owners in islice(self.levels(owner, definitions[0].file.family), level, None) if definitions else ():
             if found := [one for one in definitions if one.owner in owners]:
                 return found
         return []
 
     def is_below(self, name: str, base: str, family: str) -> bool:
         """Return whether a class extends another one, directly or not."""
-        return any(base in owners for owners in islice(self._levels(name, family), 1, None))
+        return any(base in owners for owners in islice(self.levels(name, family), 1, None))
 
-    def _levels(self, name: str, family: str) -> Iterator[list[str]]:
+    def levels(self, name: str, family: str) -> Iterator[list[str]]:
         """Yield a class, then those that it extends, then those that these extend, each once."""
         owners, seen = [name], {name}
         for _ in range(_MAX_LEVELS):

@@ -9,12 +9,13 @@ from dowse.chunking.source_references import Import
 from dowse.errors import PathRefused
 from dowse.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.verification import ReadBytes
+from dowse.store.reference_database import module_of
 
 _SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")
 _SCRIPTS = ("", *_SCRIPT_ENDINGS, *(f"/index{ending}" for ending in _SCRIPT_ENDINGS))
 _SOURCE_FOLDERS = frozenset({"", "src/", "lib/"})
 """Where the modules of a project are that are imported by their own name alone."""
-_MAX_GO_MOD_BYTES = 100_000
+_MAX_MANIFEST_BYTES = 100_000
 
 
 class ImportResolver:
@@ -23,6 +24,7 @@ class ImportResolver:
     def __init__(self, files: SourceFiles, read: ReadBytes) -> None:
         self._files, self._read = files, read
         self._go_module: str | None = None
+        self._crates: dict[str, str] | None = None
         self._known: dict[tuple[str, str, str], list[str]] = {}
 
     def files_of(self, file: SourceFile, imported: Import) -> list[str]:
@@ -37,6 +39,8 @@ class ImportResolver:
         """Return whether an import binds a module, and not a name in one."""
         if not imported.name:
             return True
+        if file.family == "rust":
+            return any(module_of(path) == imported.name for path in self.files_of(file, imported))
         return file.family == "python" and bool(self._python_module(file, _below(imported.module, imported.name)))
 
     def _existing(self, paths: Iterable[str]) -> list[str]:
@@ -102,20 +106,24 @@ class ImportResolver:
     def go_module_path(self) -> str:
         """Return the path by which Go files import the root; empty if there is no go.mod."""
         if self._go_module is None:
-            try:
-                data, _ = self._read("go.mod")
-                match = re.search(r"^module\s+\"?([^\s\"]+)", data[:_MAX_GO_MOD_BYTES].decode(errors="replace"), re.M)
-                self._go_module = match[1] if match else ""
-            except (OSError, PathRefused):
-                self._go_module = ""
+            self._go_module = self._find("go.mod", r"^module\s+\"?([^\s\"]+)")
         return self._go_module
+
+    def _find(self, path: str, pattern: str) -> str:
+        """Return what a pattern finds in a small file; empty if there is none."""
+        try:
+            match = re.search(pattern, self._read(path)[0][:_MAX_MANIFEST_BYTES].decode(errors="replace"), re.M)
+        except (OSError, PathRefused):
+            match = None
+        return match[1] if match else ""
 
     def _by_package(self, file: SourceFile, imported: Import) -> list[str]:
         """Java, Kotlin, Scala, C# and PHP: a file says its package, and an import names a type in one."""
         if imported.name == "*":
             return []
         outer, _, owner = imported.module.rpartition(".")
-        wanted = [(imported.module, imported.name), (outer, owner)] if imported.name else [(outer, owner)]
+        wanted = [(imported.module, imported.name)] if imported.name else []
+        wanted += [(outer, owner)] if outer or not imported.name else []
         for package, name in wanted:
             found = [
                 other.path
@@ -129,16 +137,32 @@ class ImportResolver:
         return []
 
     def _rust(self, file: SourceFile, imported: Import) -> list[str]:
-        parts = [part for part in f"{imported.module}::{imported.name}".split("::") if part and part != "*"]
-        is_own = bool(parts) and parts[0] in ("crate", "self", "super")
-        parts = [part.replace("-", "_") for part in parts if part not in ("crate", "self", "super")]
+        parts = [part for part in f"{imported.module}::{imported.name}".split("::") if part not in ("", "*")]
+        if not parts:
+            return []
+        crates = self._rust_crates()
+        if parts[0] in ("crate", "self", "super"):
+            own = [root for root in crates.values() if file.path.startswith(f"{root}src/")]
+            root = max(own, key=len, default="")
+        elif (root := crates.get(parts[0], "?")) == "?":
+            parts.insert(0, "crate")  # a module of this crate, or another library
+        parts = [part for part in parts[1:] if part not in ("self", "super")]
         for end in range(len(parts), 0, -1):
-            for start in range(end):
+            for start in range(end if root != "?" else 1):
                 found = self._ending_in("/".join(parts[start:end]), strip=_without_ending)
-                found = [path for path in found if path.endswith(".rs")]
-                if found and (is_own or start == 0 or f"{parts[0]}/".replace("_", "-") in found[0].replace("_", "-")):
+                if found := [path for path in found if path.endswith(".rs") and (root == "?" or path.startswith(root))]:
                     return _nearest(file.path, found)
-        return []
+        return self._existing([f"{root}src/lib.rs", f"{root}src/main.rs"]) if root != "?" else []
+
+    def _rust_crates(self) -> dict[str, str]:
+        """Return the folder of each crate of the project by its name."""
+        if self._crates is None:
+            self._crates = {}
+            for path in self._files.of_module("src"):
+                root = path.removesuffix("src/lib.rs").removesuffix("src/main.rs")
+                if root != path and (match := self._find(f"{root}Cargo.toml", r"^name\s*=\s*\"([\w-]+)\"")):
+                    self._crates[match.replace("-", "_")] = root
+        return self._crates
 
     def _c(self, file: SourceFile, imported: Import) -> list[str]:
         if imported.name != "*":  # using a::b

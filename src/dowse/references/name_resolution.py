@@ -1,11 +1,13 @@
 """Which definition of a name a use means: told apart by scope, import and receiver, with a confidence."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from dowse.chunking.source_references import IMPORT, NO_USES, Import, Use
+from dowse.chunking.source_references import CALL, IMPORT, NO_USES, Import, Use
 from dowse.references.class_hierarchy import ClassHierarchy
+from dowse.references.expression_types import SELF, ExpressionTypes
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles
 from dowse.store.reference_database import module_of
@@ -13,7 +15,7 @@ from dowse.store.reference_database import module_of
 MAX_REEXPORTS = 6
 """How many files may pass a name on before it is taken as unknown."""
 
-_SELF = frozenset({"self", "this", "cls", "super", "Self", "$this", "this?", "static", "parent", "super()"})
+_SUPER = frozenset({"super", "parent", "super()"})
 _EXPLICIT = frozenset({"python", "javascript"})
 """Families in which a name without a receiver is defined or imported in its file."""
 _IMPLICIT_SELF = frozenset({"jvm", "csharp", "c", "ruby", "swift", "dart"})
@@ -21,6 +23,11 @@ _IMPLICIT_SELF = frozenset({"jvm", "csharp", "c", "ruby", "swift", "dart"})
 _FUNCTIONS_ARE_NO_MEMBERS = _EXPLICIT | {"go", "c", "rust", "php", "ruby", "csharp", "swift"}
 """Families in which a function outside of a class is never called on a variable; Kotlin has such extension functions,
 and in other languages the variable is a module."""
+_FIELDS = frozenset({"field", "property"})
+_NO_CLASS_SCOPE = frozenset({"rust", "php", "javascript"})
+"""Families in which the body of a class does not see its members without a receiver."""
+_CLASSES_ARE_CAPITALIZED = frozenset({"jvm", "csharp", "ruby", "rust", "swift", "php", "dart"})
+"""Families in which a receiver with a capital is a class."""
 COMMON_NAMES = frozenset([*dir(str), *dir(dict), *dir(list), *dir(set)]) | frozenset(
     "Close Error Len Read String Write add apply bind body call catch clone close collect concat config contains data delete "  # noqa: SIM905 - shorter
     "emit entries equals error every exec filter finally find flush forEach from has hashCode id includes into isEmpty is_empty "
@@ -66,6 +73,7 @@ class NameResolution:
     def __init__(self, files: SourceFiles, resolver: ImportResolver, name: str) -> None:
         self._sources, self._resolver, self.name = files, resolver, name
         self.classes = ClassHierarchy(files)
+        self._types = ExpressionTypes(files, self.classes)
         self._files = files.with_name(name)
         self.definitions = [
             DefinedName(file, use) for file in self._files for use in file.definitions if use.name == name
@@ -84,6 +92,8 @@ class NameResolution:
                 is_alias = use.name in aliases and not use.receiver and use.kind != IMPORT
                 if use.kind not in NO_USES and (use.name == self.name or is_alias):
                     confidence, meant = self._meaning(file, use)
+                    if any(one.use.receiver in _FIELDS for one in meant):  # a method of the same name is called
+                        meant = [one for one in meant if (one.use.receiver in _FIELDS) == (use.kind != CALL)] or meant
                     found.append(ResolvedUse(file, use, confidence, tuple(self._with_bodies(meant))))
         return found
 
@@ -132,7 +142,7 @@ class NameResolution:
             return _NOTHING
         has_members = file.family in _IMPLICIT_SELF
         candidates = [one for one in self._of_family(file) if has_members or one in tops]
-        return self._unless_ambiguous(candidates)
+        return self._likely(candidates)
 
     def _imported(self, file: SourceFile, bindings: Sequence[Import]) -> Meaning:
         """Return what an import of the name means; nothing if it is of another project."""
@@ -142,7 +152,12 @@ class NameResolution:
             is_own = is_own or bool(paths)
             if found := self._defined_in(paths):
                 return Confidence.CERTAIN, found
-        return (Confidence.POSSIBLE, self._of_family(file)) if is_own and self._of_family(file) else _NOTHING
+        family = self._of_family(file)
+        if modules := [one for one in family if one.use.receiver == "module" and not one.use.within]:
+            return Confidence.LIKELY, modules
+        if near := [one for one in family if one.file is file or one.file.is_in_package_of(file)]:
+            return Confidence.LIKELY, near
+        return (Confidence.POSSIBLE, family) if is_own and family else _NOTHING
 
     def _defined_in(self, paths: Sequence[str]) -> list[DefinedName]:
         """Return the definitions in some files, or in those from which these have the name."""
@@ -173,11 +188,11 @@ class NameResolution:
         """Return what a name after a receiver means."""
         first, _, rest = use.receiver.partition(".")
         last = use.receiver.rpartition(".")[2]
-        if last in _SELF:
+        if last in SELF:
             return self._own_member(file, use)
         if bindings := file.bindings(use.receiver):
             return self._member_of_import(file, bindings)
-        if (not rest or first in _SELF) and (type_ := file.type_of(last.lstrip("$"), use)):
+        if type_ := self._types.of(file, use, use.receiver):
             return self._member_of_type(file, type_)
         outer = file.bindings(first) if rest else []
         if outer and not any(self._resolver.files_of(file, one) for one in outer):
@@ -190,30 +205,35 @@ class NameResolution:
             modules = [
                 one
                 for one in self._of_family(file)
-                if not one.use.within and (module_of(one.file.path) == last or last in ("crate", "$crate"))
+                if not one.use.within and last in ("crate", "$crate", module_of(one.file.path), one.file.package_name)
             ]
             if modules:
                 return Confidence.LIKELY, modules
         if self.classes.has(last, file.family) and (found := self.classes.members(last, self._of_family(file))):
             return Confidence.LIKELY, found
-        return self._member_of_variable(file, last)
+        confidence, members = self._member_of_variable(file, last)
+        is_foreign = file.family in _CLASSES_ARE_CAPITALIZED and re.match(r"\d|[A-Z]\w*[a-z]\w*$", last)
+        if is_foreign and not self.classes.has(last, file.family):  # a class of another library, or a number
+            confidence = min(confidence, Confidence.POSSIBLE)
+        return confidence, members
 
     def _own_member(self, file: SourceFile, use: Use) -> Meaning:
         """Return the member of the class around a use, or of one that it extends."""
         around = use.within.split(".")
-        for end in range(len(around), 0, -1):
+        is_super = use.receiver in _SUPER
+        for end in range(0 if is_super else len(around), 0, -1):
             owner = ".".join(around[:end])
             if found := [one for one in self._meanable if one.file is file and one.use.within == owner]:
                 return Confidence.CERTAIN, found
-        if inherited := self._inherited(file, use):
+        if inherited := self._inherited(file, use, int(is_super)):
             return inherited
         members = [one for one in self._of_family(file) if one.use.within]
         return (Confidence.POSSIBLE, members) if members else _NOTHING
 
-    def _inherited(self, file: SourceFile, use: Use) -> Meaning | None:
+    def _inherited(self, file: SourceFile, use: Use, level: int = 0) -> Meaning | None:
         """Return the member that a class around a use has elsewhere: in another file, or from one that it extends."""
         for owner in reversed(use.within.split(".")) if use.within else ():
-            if found := self.classes.members(owner, self._of_family(file)):
+            if found := self.classes.members(owner, self._of_family(file), level):
                 is_sure = len(_targets(found)) == 1 and found[0].owner == owner
                 return (Confidence.CERTAIN if is_sure else Confidence.LIKELY), found
         return None
@@ -247,25 +267,34 @@ class NameResolution:
         """Return the members that a variable may have; one whose class is called like it is more likely."""
         members = [one for one in self._of_family(file) if one.use.within]
         if not members and file.family not in _FUNCTIONS_ARE_NO_MEMBERS:
-            return self._unless_ambiguous(self._of_family(file))
+            return self._likely(self._of_family(file))
         if not members:
             return _NOTHING
-        name = variable.replace("_", "").lower()
+        name = variable.removesuffix("()").replace("_", "").lower()
         alike = [one for one in members if len(name) > 2 and name in one.owner.lower()]
         if alike and len(_targets(alike)) == 1:
             return Confidence.LIKELY, alike
-        if self.name in COMMON_NAMES:
+        if self.name in COMMON_NAMES or not any(self._is_seen(one, file) for one in members):
             return Confidence.POSSIBLE, alike or members
-        return self._unless_ambiguous(alike or members)
+        return self._likely(alike or members)
+
+    def _is_seen(self, member: DefinedName, file: SourceFile) -> bool:
+        """Return whether a file is near the class of a member, or names it."""
+        is_near = member.file.folder == file.folder or member.file.is_in_package_of(file)
+        package = member.file.references.package
+        return (
+            is_near
+            or any(one.module == package for one in file.references.imports if package)
+            or file.path in self._sources.paths_with(member.owner)
+        )
 
     def _of_family(self, file: SourceFile) -> list[DefinedName]:
         return [one for one in self._meanable if one.file.family == file.family]
 
-    def _unless_ambiguous(self, candidates: Sequence[DefinedName]) -> Meaning:
+    def _likely(self, candidates: Sequence[DefinedName]) -> Meaning:
         if not candidates:
             return _NOTHING
-        bodies = self._with_bodies(candidates)
-        return (Confidence.LIKELY if len(_targets(bodies)) == 1 else Confidence.POSSIBLE), bodies
+        return Confidence.LIKELY, self._with_bodies(candidates)
 
 
 def is_body_of(defined: DefinedName, declared: DefinedName) -> bool:
@@ -281,7 +310,7 @@ def is_body_of(defined: DefinedName, declared: DefinedName) -> bool:
 def _is_visible(defined: DefinedName, file: SourceFile, use: Use) -> bool:
     """Return whether a name of the same file can be used without a receiver."""
     within = defined.use.within
-    if not within or use.within == within:
+    if not within or (use.within == within and file.family not in _NO_CLASS_SCOPE):
         return True
     is_member = defined.use.receiver in ("method", "field", "property") and file.family not in _IMPLICIT_SELF
     return not is_member and use.within.startswith(f"{within}.")

@@ -1,5 +1,6 @@
 """The files of a project as their references describe them, each read once for an answer."""
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -37,6 +38,11 @@ class SourceFile:
         """The folder of the file; empty for the root."""
         return self.path.rpartition("/")[0]
 
+    @property
+    def package_name(self) -> str:
+        """The last part of its package or namespace."""
+        return re.split(r"\W", self.references.package)[-1]
+
     @cached_property
     def definitions(self) -> list[Use]:
         """Its definitions, and what it only declares."""
@@ -47,13 +53,12 @@ class SourceFile:
         """The variables whose types are written."""
         return [use for use in self.references.uses if use.kind == TYPED]
 
-    def type_of(self, variable: str, use: Use) -> str:
-        """Return the type that a variable has where a name is used; empty if it is not written."""
-        named = [one for one in self._typed if one.name == variable]
+    def variable(self, name: str, use: Use) -> Use | None:
+        """Return the variable of a written type or value that has a name where something is used."""
+        named = [one for one in self._typed if one.name == name]
         around = [one for one in named if not one.within or f"{use.within}.".startswith(f"{one.within}.")]
         before = [one for one in around if one.line <= use.line] or around
-        nearest = max(before, key=lambda one: (len(one.within), one.line), default=None)
-        return nearest.receiver if nearest else ""
+        return max(before, key=lambda one: (len(one.within), one.line), default=None)
 
     def bindings(self, alias: str) -> list[Import]:
         """Return the imports that bind a name in this file."""
@@ -65,7 +70,9 @@ class SourceFile:
             return False
         if self.language == "go":
             return self.folder == other.folder
-        return bool(self.references.package) and self.references.package == other.references.package
+        package = self.references.package
+        is_outer = self.language in ("scala", "csharp") and other.references.package.startswith(f"{package}.")
+        return bool(package) and (package == other.references.package or is_outer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,6 +100,7 @@ class SourceFiles:
         self._database = database
         self._files: dict[str, SourceFile | None] = {}
         self._modules: dict[str, list[str]] = {}
+        self._named: dict[str, set[str]] = {}
 
     def at(self, path: str) -> SourceFile | None:
         """Return the file at a path; None if it has no references."""
@@ -109,6 +117,12 @@ class SourceFiles:
             self._files[row.path] = file
             found.append(file)
         return found
+
+    def paths_with(self, name: str) -> set[str]:
+        """Return the paths of the files that may define, use or import a name."""
+        if name not in self._named:
+            self._named[name] = set(self._database.paths_with(name))
+        return self._named[name]
 
     def of_module(self, module: str) -> list[str]:
         """Return the paths of the files that are imported by a name, without the folders before it."""

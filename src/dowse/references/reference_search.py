@@ -180,9 +180,11 @@ def _wanted(
         if use.confidence is Confidence.NONE or (is_owned and not chosen.intersection(use.definitions)):
             found.others += 1
             continue
+        is_ambiguous = is_owned and use.confidence is Confidence.LIKELY and not chosen.issuperset(use.definitions)
+        one = replace(use, confidence=Confidence.POSSIBLE) if is_ambiguous else use
         key = (use.file.path, use.use.line, use.use.kind)
-        if key not in kept or kept[key].confidence < use.confidence:
-            kept[key] = use
+        if key not in kept or kept[key].confidence < one.confidence:
+            kept[key] = one
     best = dict[str, Confidence]()
     for use in kept.values():
         best[use.file.path] = max(use.confidence, best.get(use.file.path, Confidence.NONE))

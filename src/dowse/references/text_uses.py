@@ -21,7 +21,7 @@ def text_uses(
 ) -> tuple[list[ResolvedUse], bool]:
     """Return the lines that have a name as a word, code before tests and prose, and whether the time was enough."""
     is_word = re.fullmatch(r"[\w$]+", name)
-    matcher = pattern_matcher(rf"(?<![\w$]){re.escape(name)}(?![\w$])") if is_word else exact_matcher(name)
+    matcher = pattern_matcher(rf"(?<!\w){re.escape(name)}(?![\w$])") if is_word else exact_matcher(name)
     options = SearchOptions(MAX_LINES, path_glob=path_glob, masks_secrets=False)
     answer = find_occurrences(store, read, matcher, options, seconds=SECONDS)
     found = answer.found

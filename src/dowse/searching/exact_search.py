@@ -4,7 +4,7 @@ import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
@@ -171,6 +171,7 @@ def _search_document(path: str, text: str, find: FindMatches, deadline: float, r
         result.files += result.total > before
 
 
+@lru_cache(maxsize=16)  # questions about one class show lines of the same large files
 def line_start_characters(text: str) -> list[int]:
     """Return the positions where lines begin, in characters."""
     if text.isascii():

@@ -97,6 +97,11 @@ class ReferenceDatabase(SqliteDatabase):
         query = f"{_DOCUMENTS} WHERE id IN (SELECT document_id FROM postings WHERE name = ?) ORDER BY path"  # noqa: S608 - constant columns
         return [ReferenceRow(*row) for row in self.rows(query, (name_checksum(name),))]
 
+    def paths_with(self, name: str) -> list[str]:
+        """Return the paths of the documents that may define, use or import a name."""
+        query = "SELECT path FROM documents WHERE id IN (SELECT document_id FROM postings WHERE name = ?)"
+        return [row[0] for row in self.rows(query, (name_checksum(name),))]
+
     def document_at(self, path: str) -> ReferenceRow | None:
         """Return the document at a path."""
         rows = self.rows(f"{_DOCUMENTS} WHERE path = ?", (path,))

@@ -7,4 +7,4 @@
 (argument name: (name) @skip)
 (method_declaration !body) @declaration
 (simple_parameter name: (variable_name) @typed)
-(assignment_expression left: [(variable_name) @typed (member_access_expression name: (name) @typed)] right: (object_creation_expression))
+(assignment_expression left: [(variable_name) @typed (member_access_expression name: (name) @typed)] right: [(object_creation_expression) (member_call_expression) (scoped_call_expression) (function_call_expression)])
