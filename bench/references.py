@@ -108,8 +108,12 @@ def defined_lines(project: ProjectIndex) -> dict[str, set[Place]]:
 def our_places(project: ProjectIndex, wanted: Wanted) -> dict[Place, Confidence]:
     """Return the uses that dowse finds for one definition, each with its confidence."""
     name, path, _ = wanted
-    database = project.whole.references.database
-    found = find_references(project.store, database, project.source.read_bytes, name, ReferenceOptions(limit=100_000))
+    database, options = project.whole.references.database, ReferenceOptions(limit=100_000)
+    found = find_references(project.store, database, project.source.read_bytes, name, options)
+    if any(one.path != path for one in found.definitions):  # ask for the one in its module, as the reply proposes
+        module = re.sub(r"(/__init__|/index|/mod)?\.\w+$", "", path).rpartition("/")[2]
+        qualified = find_references(project.store, database, project.source.read_bytes, f"{module}.{name}", options)
+        found = qualified if qualified.definitions else found
     places = dict[Place, Confidence]()
     for use in found.uses:
         if not use.definition or use.definition.startswith(f"{path}:"):

@@ -209,6 +209,7 @@ def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: Us
     """Add the uses of names. A file has hundreds of them, so that the loop is one function."""
     syntax, known, line_starts = file.syntax, file.known, file.line_starts
     areas, numbers, rows = _Areas(file.captures), table.numbers, table.rows
+    members = {node.start_byte for node in file.captures.get("member", ())}
     keywords, sigils, code = syntax.keywords, syntax.sigils, file.code
     found: Iterable[re.Match[bytes]] = syntax.name_pattern.finditer(code)
     if known is not None:
@@ -218,7 +219,7 @@ def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: Us
         if start in skipped:
             continue
         before, name = code[start - 1], match[0]
-        receiver = _receiver(code, start) if before in _MEMBER_ENDS and start else b""
+        receiver = _receiver(code, start) if before in _MEMBER_ENDS and start else b"=" if start in members else b""
         if start >= scopes.next_at:
             scopes.move_to(start)
         if not receiver:

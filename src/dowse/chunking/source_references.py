@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-VERSION = 5
+VERSION = 6
 """Raise it whenever the same text would have other references; stored references are then made again."""
 
 KINDS = ("", "definition", "call", "import", "inheritance", "annotation", "mention", "declaration", "typed")
@@ -30,9 +30,9 @@ class Use(NamedTuple):
     within: str
     """The names of the definitions around it, joined by dots; for a definition, without its own."""
     receiver: str
-    """The expression before the name, as far as it is names and calls (`self.client()`), `?` for any other; the kind of
-    symbol for a definition or declaration, the type for a variable (or `=` and its value), and for a function or field
-    (`name()`)."""
+    """The expression before the name, as far as it is names and calls (`self.client()`), `?` for any other, `=` for a
+    field that an argument sets; the kind of symbol for a definition or declaration; the type of a variable, or of a
+    function or field that is written `name()`, or `=` and its value."""
 
 
 class Import(NamedTuple):

@@ -188,6 +188,8 @@ class NameResolution:
         """Return what a name after a receiver means."""
         first, _, rest = use.receiver.partition(".")
         last = use.receiver.rpartition(".")[2]
+        if last == "=":
+            return self._likely([one for one in self._of_family(file) if one.use.receiver in _FIELDS])
         if last in SELF:
             return self._own_member(file, use)
         if bindings := file.bindings(use.receiver):

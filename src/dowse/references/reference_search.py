@@ -32,9 +32,9 @@ _QUALIFIED = re.compile(r"(?:(.+?)(?:\.|::|#|->))?([^.:#>\s]+|operator\S+|[^\w\s
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "constructor", "initialize", "init", "new"})
 """Names of constructors, which code calls by the name of their class; Rust's `new` is called by its own."""
 _MEASURED = frozenset(
-    "python javascript typescript tsx go c cpp java csharp kotlin rust ruby php swift".split()  # noqa: SIM905 - shorter
+    "python javascript typescript tsx go c cpp java csharp kotlin rust scala swift".split()  # noqa: SIM905 - shorter
 )
-"""Languages in which the answers were compared with a compiler and are good; in the others, names are matched by name only."""
+"""Languages of at least 90 % precision and 85 % recall in docs/how-to/references.md; in the others, names are matched by name only."""
 
 
 @dataclass(frozen=True, slots=True)

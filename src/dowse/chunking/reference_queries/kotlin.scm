@@ -11,7 +11,7 @@
 (class_parameter (identifier) @skip)
 (variable_declaration . (identifier) @local)
 (type_parameter (identifier) @local)
-(value_argument . (identifier) @skip . "=")
+(value_argument . (identifier) @member . "=")
 (function_declaration) @declaration
 (function_declaration (function_body)) @definition
 (class_parameter (identifier) @typed)

@@ -13,6 +13,6 @@
 (let_declaration pattern: [(identifier) @local (tuple_pattern (identifier) @local) (mut_pattern (identifier) @local)])
 (for_expression pattern: (identifier) @local)
 (type_parameter name: (type_identifier) @local)
-(field_initializer field: (field_identifier) @skip)
+(field_initializer field: (field_identifier) @member)
 (function_signature_item) @declaration
 (field_declaration name: (field_identifier) @typed)

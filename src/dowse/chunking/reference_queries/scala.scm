@@ -12,4 +12,4 @@
 (enumerator . (identifier) @local)
 [(function_declaration) (val_declaration)] @declaration
 (class_parameter name: (identifier) @typed)
-(arguments (assignment_expression left: (identifier) @skip))
+(arguments (assignment_expression left: (identifier) @member))
