@@ -111,7 +111,7 @@ def our_places(project: ProjectIndex, wanted: Wanted) -> dict[Place, Confidence]
     database, options = project.whole.references.database, ReferenceOptions(limit=100_000)
     found = find_references(project.store, database, project.source.read_bytes, name, options)
     if any(one.path != path for one in found.definitions):  # ask for the one in its module, as the reply proposes
-        module = re.sub(r"(/__init__|/index|/mod)?\.\w+$", "", path).rpartition("/")[2]
+        module = re.sub(r"(/__init__|/index|/mod)?\.\w+$", "", path).replace("/", ".")
         qualified = find_references(project.store, database, project.source.read_bytes, f"{module}.{name}", options)
         found = qualified if qualified.definitions else found
     places = dict[Place, Confidence]()
