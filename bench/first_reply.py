@@ -1,12 +1,11 @@
 """Does the first reply to a question show what decides? Questions about projects that nobody knows, asked as assistants do.
 
-    python -m bench.first_reply PROJECTS QUESTIONS CALLS [--way names|rewritten|question] [--random N] [--each]
+    python -m bench.first_reply PROJECTS [--way names|rewritten|question] [--wrong N] [--each]
 
-PROJECTS has a checkout for each project of QUESTIONS, which has a JSON object on each line: `id`, `project`, `question`,
-and `lines`, the ranges that decide, as `path:start-end`. CALLS has for each id the call of an assistant that has not seen
-the code: `rewritten`, in few words, and `also`, guessed names. Prints the share of the questions with a deciding range shown
-whole and with any line of one, those of which every place is shown or named, the median length of a reply, and the sums by
-language.
+PROJECTS has a checkout for each `project` of `bench/questions/colleague.jsonl`, at its `commit` of its `repository`. A
+question is in the words of a colleague; `rewritten` and `names` are the call of an assistant that has not seen the code, and
+`lines` the ranges that decide. Prints the share of the questions with a deciding range shown whole and with any line of one,
+those of which every place is shown or named, and the median length of a reply, by language.
 """
 
 import argparse
@@ -45,6 +44,9 @@ WORDS = (
     "merge_all",
 )  # fmt: skip
 """Guesses that are about nothing: they may not push the answer out."""
+
+
+QUESTIONS = Path(__file__).with_name("questions") / "colleague.jsonl"
 
 
 class Shown(NamedTuple):
@@ -105,12 +107,11 @@ def _ranges(row: dict[str, Any]) -> Iterator[tuple[str, int, int]]:
             yield found[1], int(found[2]), int(found[3] or found[2])
 
 
-def arguments_of(row: dict[str, Any], call: dict[str, Any], way: str, guesses: int) -> dict[str, Any]:
+def arguments_of(row: dict[str, Any], way: str, wrong: int) -> dict[str, Any]:
     """Return the arguments of a call in one of three ways, with so many wrong guesses."""
-    names = list(call.get("also", ())) if way == "names" else []
-    if guesses:
-        names += random.Random(row["id"]).sample(WORDS, guesses)  # noqa: S311 - no secret
-    query = row["question"] if way == "question" else call["rewritten"]
+    names = row["names"] if way == "names" else []
+    names = [*names, *random.Random(row["id"]).sample(WORDS, wrong)]  # noqa: S311 - no secret
+    query = row["question"] if way == "question" else row["rewritten"]
     return {"query": query, "names": names, "path": None, "kind": None, "tests": "ranked", "limit": 5}
 
 
@@ -138,39 +139,27 @@ def main() -> None:
     """Ask all questions and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("projects", type=Path)
-    parser.add_argument("questions", type=Path, nargs="+")
-    parser.add_argument("--calls", type=Path, nargs="+", required=True)
     parser.add_argument("--way", choices=["names", "rewritten", "question"], default="names")
-    parser.add_argument("--random", type=int, default=0, help="wrong guesses that are added")
+    parser.add_argument("--wrong", type=int, default=0, help="wrong guesses that are added")
     parser.add_argument("--each", action="store_true", help="print every question")
     options = parser.parse_args()
-    calls: dict[str, Any] = {}
-    for file in options.calls:
-        calls |= json.loads(file.read_text(encoding="utf-8"))
-    rows = [json.loads(line) for file in options.questions for line in file.read_text(encoding="utf-8").splitlines()]
     by_project = defaultdict(list)
-    for row in rows:
-        if row["id"] in calls:
+    for row in map(json.loads, QUESTIONS.read_text(encoding="utf-8").splitlines()):
+        if "names" in row and (options.projects / row["project"]).is_dir():
             by_project[row["project"]].append(row)
     outcomes: dict[str, list[Outcome]] = defaultdict(list)
-    for project, asked in sorted(by_project.items()):
+    for project, rows in sorted(by_project.items()):
         root = options.projects / project
-        arguments = [arguments_of(row, calls[row["id"]], options.way, options.random) for row in asked]
-        for row, text in zip(asked, asyncio.run(ask(root, arguments)), strict=True):
+        calls = [arguments_of(row, options.way, options.wrong) for row in rows]
+        for row, text in zip(rows, asyncio.run(ask(root, calls)), strict=True):
             outcome = judge(row, text, root)
-            outcomes[row.get("language", "")].append(outcome)
+            outcomes[row["language"]].append(outcome)
             if options.each:
-                print(row["id"], project, *outcome)
+                print(row["id"], project, *outcome, flush=True)
     for name, found in [*sorted(outcomes.items()), ("all", [one for some in outcomes.values() for one in some])]:
-        shares = [f"{100 * sum(one[at] for one in found) / len(found):.0f} %" for at in range(3)]
-        print(
-            name,
-            len(found),
-            "whole, any line, all places:",
-            *shares,
-            "median",
-            statistics.median(one.characters for one in found),
-        )
+        shares = [f"{100 * sum(one[at] for one in found) / max(len(found), 1):.1f} %" for at in range(3)]
+        median = statistics.median(one.characters for one in found) if found else 0
+        print(name, len(found), "whole, any line, all places:", *shares, "median characters", median)
 
 
 if __name__ == "__main__":
