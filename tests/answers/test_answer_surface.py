@@ -87,7 +87,7 @@ def ask(mode: str, roots: list[Path], *calls: tuple[str, dict[str, Any]], fails:
 
 def test_the_method_that_decides_is_shown_whole_with_its_callers_and_constants(indexed: Path, mode: str) -> None:
     call = {"query": "how often is a refused order sent again", "names": ["retry", "max_attempts", "Backoff"]}
-    [text] = ask(mode, [indexed], ("search", call))
+    _, text = ask(mode, [indexed], ("uses", {"names": ["send_again"]}), ("search", call))  # reads the references first
     first = text.split("\n\n")[0]
     assert first.startswith("src/retry.py:10-15  Retrier.send_again\n10     def send_again(self, order):\n")
     assert "15         raise TimeoutError('the order was refused')" in first

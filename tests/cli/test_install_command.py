@@ -79,7 +79,7 @@ def test_a_projects_file_names_the_open_folder(run: Run, root: Path, places: Pla
     ran = run("install", root, "--project", "--agent", "vscode", "--yes", "--json")
     assert (ran.code, ran.json["assistants"][0]["serverStarts"]) == (0, True), ran.err
     entry = json.loads((root / ".vscode" / "mcp.json").read_text(encoding="utf-8"))["servers"]["dowse"]
-    assert (entry["type"], entry["args"]) == ("stdio", ["serve", "${workspaceFolder}"])
+    assert (entry["type"], entry["args"]) == ("stdio", ["serve", "--tools", "assistant", "${workspaceFolder}"])
     assert run("uninstall", root, "--project", "--yes").code == 0
     assert not (root / ".vscode").exists()
     assert list(places.home.iterdir()) == []

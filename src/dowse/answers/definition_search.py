@@ -56,10 +56,12 @@ def describe_definitions(index: ProjectIndex, answer: Answer, show: Callable[[st
 
 def _context_finder(index: ProjectIndex) -> ContextFinder | None:
     """Return what finds the callers of definitions, if all references are there or can be read in a moment."""
-    if not index.exists or index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS):
+    if not index.exists:
         return None
-    database, masks = index.whole.references.database, index.settings.mask_secrets
-    return ContextFinder(index.store, database, index.source.read_bytes, masks=masks)
+    references, masks = index.whole.references, index.settings.mask_secrets
+    if not references.is_current() and (index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)):
+        return None
+    return ContextFinder(index.store, references.database, index.source.read_bytes, masks=masks)
 
 
 def _context(finder: ContextFinder, hit: SearchHit, passage: Passage) -> DefinitionContext:

@@ -95,7 +95,7 @@ def missing_files(index: ProjectIndex) -> tuple[frozenset[str], list[Entry]]:
     unsearchable, drift = frozenset(index.store.unsearchable_paths()), index.drift()
     known = {entry.path for entry in (*drift.new, *drift.changed)}
     entries = [index.source.entry_at(path) for path in unsearchable - known]
-    changed = [entry for entry in drift.changed if not _has_view_of(index, entry)]
+    changed = [entry for entry in drift.changed if entry.path in unsearchable or not _has_view_of(index, entry)]
     found = [entry for entry in (*drift.new, *changed, *entries) if _is_shown(entry, index)]
     return unsearchable.union(drift.gone), found
 

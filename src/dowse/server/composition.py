@@ -228,7 +228,8 @@ class ComposedServer:
 
     async def _prepare(self) -> None:
         """Load what the first search needs, once the client has the server's tools."""
-        await self.source_list.index_projects()
+        if self._answers is None:  # whose first call indexes a project
+            await self.source_list.index_projects()
         with move_on_after(PREPARE_SECONDS):
             await self._is_listed.wait()
         if not is_memory_small():
