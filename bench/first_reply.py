@@ -27,7 +27,7 @@ from dowse.keeping.service import Service
 _HEADER = re.compile(r"(\S.*?):(\d+)-(\d+)(?:  .*)?")
 _LINE = re.compile(r" *(\d+)(?: .*)?")
 _PLACE = re.compile(r"  (\d+)-(\d+)  .*")
-_BESIDE = re.compile(r"([^\s(),]+):(\d+)")
+_BESIDE = re.compile(r"([^\s(),]*):(\d+)")
 """A caller or a constant of a definition."""
 WORDS = (
     "apply",
@@ -80,7 +80,7 @@ def read_reply(text: str) -> Shown:
             path = header[1]
             named.append((path, int(header[2]), int(header[3])))
         elif row.startswith("  ") and (found := _BESIDE.findall(row)):
-            named += [(one, int(line), int(line)) for one, line in found]
+            named += [(one or path, int(line), int(line)) for one, line in found]
         elif (line := _LINE.fullmatch(row)) and path:
             lines.add((path, int(line[1])))
     return Shown(lines, named)

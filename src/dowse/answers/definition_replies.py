@@ -61,14 +61,14 @@ def _definition(one: FoundDefinition, terms: Mapping[str, float], shown_names: C
     if passage.whole:
         shown = [number for number, _ in passage.numbered_lines if number]
         lines.append(f"  {len(shown)} of {end - start + 1} lines; read {one.path}:{start}-{end} for all")
-    return "\n".join([*lines, *context_lines(one.context, shown_names)])
+    return "\n".join([*lines, *context_lines(one.context, one.path, shown_names)])
 
 
-def context_lines(context: DefinitionContext, hidden: Collection[str] = ()) -> list[str]:
-    """Return the context of a definition, a line for each fact; calls of hidden names are left out."""
+def context_lines(context: DefinitionContext, path: str, hidden: Collection[str] = ()) -> list[str]:
+    """Return the context of a definition of a file, a line for each fact; calls of hidden names are left out."""
     lines = []
     more = context.caller_count - len(context.callers)
-    callers = [_caller(place) for place in context.callers] + ([f"{more} more"] if more else [])
+    callers = [_caller(place, path) for place in context.callers] + ([f"{more} more"] if more else [])
     callers += [f"{context.test_count} {'test' if context.test_count == 1 else 'tests'}"] if context.test_count else []
     if callers:
         lines.append(f"  called by {', '.join(callers)}")
@@ -76,14 +76,19 @@ def context_lines(context: DefinitionContext, hidden: Collection[str] = ()) -> l
         more = context.override_count - len(context.overrides)
         places = [f"{place.path}:{place.line} {place.within}" for place in context.overrides]
         lines.append(f"  overridden in {', '.join(places + ([f'{more} more'] if more else []))}")
-    if callees := [f"{name} {place}" for name, place in context.callees if name not in hidden]:
+    if callees := [f"{name} {_short(place, path)}" for name, place in context.callees if name not in hidden]:
         lines.append(f"  calls {', '.join(callees)}")
     lines += [f"  uses {place.text}  ({place.path}:{place.line})" for place in context.constants]
     return lines
 
 
-def _caller(place: Place) -> str:
-    return f"{place.path}:{place.line} {place.within}".rstrip()
+def _caller(place: Place, path: str) -> str:
+    return f"{_short(f'{place.path}:{place.line}', path)} {place.within}".rstrip()
+
+
+def _short(place: str, path: str) -> str:
+    """Return a place without its path, if that is the path of the definition it is beside."""
+    return place.removeprefix(path) if place.startswith(f"{path}:") else place
 
 
 def _name(passage: Passage) -> str:

@@ -189,6 +189,8 @@ replies of the same length for every question, 84 % of the questions show what d
 DEFINITION_FILES, DEFINITION_TERMS = 20, 24
 """Files whose definitions are compared, and terms of the query that count in them. With 10 and 14 files, every place that
 decides is shown or named for 62 and 64 % of the questions instead of 67."""
+DEFINITION_BYTES = 1_000_000
+"""Of a larger file, only the definitions of the best chunk are compared. Some projects keep all models in one of 700 KB."""
 MAX_DEFINITIONS, NAMED_DEFINITIONS, DEFINITION_CHARACTERS = 5, 12, 14_000
 """Definitions that are shown whole at most, those that are named, and the characters of the former. With 9,000 characters,
 84 % of the questions show what decides instead of 88."""

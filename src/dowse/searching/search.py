@@ -239,8 +239,7 @@ class _AnswerBuilder:
             for one in (evidence, evidence.title)
         )
         self._ranks_definitions = options.detail == "definitions"
-        limit = ranking_constants.DEFINITION_TERMS if self._ranks_definitions else ranking_constants.UNIT_TERMS
-        self._wanted = WantedLines.of(query, terms, title_terms, limit)
+        self._wanted = WantedLines.of(query, terms, title_terms, ranks_definitions=self._ranks_definitions)
         self._certainty = (
             ranking_constants.PASTED_FILE_CERTAINTY if query.is_pasted else ranking_constants.FILE_CERTAINTY
         )
@@ -296,7 +295,8 @@ class _AnswerBuilder:
 
     def _is_read_whole(self, document: StoredDocument) -> bool:
         """Return whether all units of the next file are compared, or only those of its best chunk."""
-        return document.stat.size <= MAX_READ_BYTES and len(self._found) < self._files_read_whole()
+        most = ranking_constants.DEFINITION_BYTES if self._ranks_definitions else MAX_READ_BYTES
+        return document.stat.size <= most and len(self._found) < self._files_read_whole()
 
     def _files_read_whole(self) -> int:
         return {"brief": 0, "outline": self._limit, "definitions": self._limit}.get(

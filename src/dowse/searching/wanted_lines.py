@@ -35,9 +35,11 @@ class WantedLines:
         query: SearchQuery,
         terms: Mapping[str, float],
         title_terms: Mapping[str, float] | None = None,
-        limit: int = ranking_constants.UNIT_TERMS,
+        *,
+        ranks_definitions: bool = False,
     ) -> "WantedLines":
-        """Return what a query with these terms says; of each set of terms the rarest count, up to a limit."""
+        """Return what a query with these terms says; of each set of terms the rarest count, more for definitions."""
+        limit = ranking_constants.DEFINITION_TERMS if ranks_definitions else ranking_constants.UNIT_TERMS
         return cls(
             _rarest(
                 terms, ranking_constants.MIN_UNIT_RARITY if title_terms else ranking_constants.MIN_TITLE_RARITY, limit
