@@ -4,7 +4,8 @@ The definitions of all files are compared with each other, by their words, their
 their file. The best ones are shown whole and once, in as many as the evidence allows; others by their first line.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, fsum, log
 
@@ -14,6 +15,7 @@ from dowse.searching.passage_selection import ChosenPassages
 from dowse.searching.passages import Passage, comparable_lines
 from dowse.searching.term_positions import terms_of_word
 from dowse.searching.units import Unit
+from dowse.types import Symbol
 
 MAX_WHOLE_LINES = 130
 """A longer definition is shown with its signature and the stretch that matters."""
@@ -26,6 +28,9 @@ LINE_CHARACTERS = 5
 """The characters of a line number."""
 ACCESSOR_LINES = 5
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "constructor", "initialize", "init", "new"})
+_KEYWORDS = (
+    "class|struct|enum|trait|interface|object|module|type|fn|func|fun|def|defp|function|macro|const|static|let|var|val"
+)
 _ACCESSORS = ("get", "set", "is_", "has")
 
 ChunkScores = Mapping[tuple[int, int], float]
@@ -41,6 +46,8 @@ class FileEvidence:
     share: float
     is_aside: bool
     """Whether it is of a kind that is rarely meant, such as a test, and was not asked for."""
+    defined: frozenset[int] = frozenset()
+    """The lines that define a name, counted from 0, for a query that is this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +64,17 @@ class UnitEvidence:
     """The share of the query whose terms it has."""
     names: float
     """The share of the query in its name and the names around it."""
-    is_requested: bool
-    """Whether the query is its name."""
+    defined: int | None
+    """The line that defines the name that the query is; None if it has none. A class has it rather than its constructor."""
+
+
+def defined_lines(document: DocumentLines, symbols: Iterable[Symbol], name: str) -> frozenset[int]:
+    """Return the lines that define a name, counted from 0: by syntax, or as it is written, as in the calls of a macro."""
+    found = {symbol.line - document.first for symbol in symbols if symbol.name == name}
+    if not found:
+        written = re.compile(rf"\b(?:{_KEYWORDS})\s+{re.escape(name)}\b")
+        found = {number for number, line in enumerate(document.lines) if name in line and written.search(line)}
+    return frozenset(found)
 
 
 def choose_definitions(files: Sequence[FileEvidence], limit: int) -> list[ChosenPassages]:
@@ -72,8 +88,8 @@ def choose_definitions(files: Sequence[FileEvidence], limit: int) -> list[Chosen
     said = list[frozenset[str]]()
     for chance, one in ranked:
         document = files[one.file].document
-        if whole < limit and likely < ranking_constants.ENOUGH_CHANCE:
-            passage = _shown(document, one.unit, is_best=not whole)
+        if whole < limit and (likely < ranking_constants.ENOUGH_CHANCE or one.defined is not None):
+            passage = _shown(document, one, is_best=not whole)
             size = len(passage.text) + LINE_CHARACTERS * passage.text.count("\n")
             text = frozenset(comparable_lines(passage).split("\n"))
             is_said = any(_are_alike(text, other) for other in said)
@@ -112,7 +128,7 @@ def rank_definitions(files: Sequence[FileEvidence]) -> list[tuple[float, UnitEvi
             + weights.aside * file.is_aside
             + weights.constructor * _is_constructor(one.unit)
             + weights.accessor * _is_accessor(one.unit)
-            + weights.symbol * one.is_requested
+            + weights.symbol * (one.defined is not None)
             + ranking_constants.DEFINITION_KINDS[one.unit.kind]
         )
 
@@ -138,22 +154,24 @@ def _evidence(number: int, file: FileEvidence) -> list[UnitEvidence]:
     by_words = dict(zip(counts, document.weights_of(counts, weights), strict=True))
     highest = max(file.chunks.values(), default=0.0)
     by_chunk = document.chunk_shares(file.chunks)
-    total, requested = sum(weights.values()) or 1.0, document.wanted.symbols
+    total = sum(weights.values()) or 1.0
+    defining = {at: line for line in sorted(file.defined) if (at := document.unit_at(line)) is not None}
     found = []
-    for at in sorted({*by_words, *by_chunk}):
+    for at in sorted({*by_words, *by_chunk, *defining}):
         unit = document.units[at]
-        if unit.kind == "block" and document.is_boilerplate(at):
+        if unit.kind == "block" and at not in defining and document.is_boilerplate(at):
             continue
         terms = {term for name in unit.names for term in terms_of_word(name)}
         names = fsum(weight for term, weight in weights.items() if term in terms) / total
         covered = fsum(weights.get(term, 0.0) for term in counts.get(at, ())) / total
-        chunk, is_requested = by_chunk.get(at, 0.0) * highest, unit.kind != "block" and unit.name in requested
-        found.append(UnitEvidence(number, unit, by_words.get(at, 0.0), chunk, covered, names, is_requested))
+        chunk, defined = by_chunk.get(at, 0.0) * highest, None if _is_constructor(unit) else defining.get(at)
+        found.append(UnitEvidence(number, unit, by_words.get(at, 0.0), chunk, covered, names, defined))
     return found
 
 
-def _shown(document: DocumentLines, unit: Unit, *, is_best: bool) -> Passage:
+def _shown(document: DocumentLines, one: UnitEvidence, *, is_best: bool) -> Passage:
     """Return a unit whole, or the stretch of a long one that matters."""
+    unit = one.unit
     lines = list(range(unit.start, unit.end + 1))
     if unit.size <= MAX_WHOLE_LINES:
         return document.passage(unit, lines)
@@ -163,6 +181,9 @@ def _shown(document: DocumentLines, unit: Unit, *, is_best: bool) -> Passage:
         sums.append(sums[-1] + chances.get(line, 0.0))
     length = STRETCH_LINES if is_best else OTHER_STRETCH_LINES
     starts = range(len(lines) - length + 1)
-    best = max(starts, key=lambda start: (round(sums[start + length] - sums[start], 9), -start))
+    if one.defined is not None:
+        best = min(max(one.defined - unit.start - length // 4, 0), starts[-1])
+    else:
+        best = max(starts, key=lambda start: (round(sums[start + length] - sums[start], 9), -start))
     shown = lines[best : best + length]
     return document.passage(unit, [*(line for line in document.signature(unit) if line < shown[0]), *shown])

@@ -211,6 +211,10 @@ class DocumentLines:
                 at += 1
         return scores
 
+    def unit_at(self, line: int) -> int | None:
+        """Return the position of the unit that has a line."""
+        return self._units.at(line)
+
     def line_chances(self, unit: Unit) -> dict[int, float]:
         """Return the lines of a unit that are worth showing, each with the chance that it is the one that is meant.
 

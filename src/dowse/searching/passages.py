@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from dowse.query_syntax import Query
 from dowse.searching.term_positions import foreign_terms_in, terms_of_word
 
 MIN_COMPARED_LINES = 3
@@ -56,6 +57,16 @@ def holds_phrase(text: str, phrase: str) -> bool:
         return False
     expression = r"(?<!\w)" + r"\W+".join(map(re.escape, words)) + r"(?!\w)"
     return re.search(expression, text.lower()) is not None
+
+
+def has_phrases(query: Query, data: bytes) -> bool:
+    """Return whether a text has every phrase of a query and none of the excluded ones."""
+    if not query.phrases and not query.not_phrases:
+        return True
+    text = data.decode("utf-8", "replace")
+    return all(holds_phrase(text, phrase) for phrase in query.phrases) and not any(
+        holds_phrase(text, phrase) for phrase in query.not_phrases
+    )
 
 
 def found_terms(text: str, terms: Mapping[str, float]) -> Iterator[tuple[int, int, str]]:

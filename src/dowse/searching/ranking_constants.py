@@ -183,7 +183,7 @@ FILE_SHARE_POWER = 0.4
 """Chosen on 160 questions about 40 projects that assistants worded without seeing the code (bench/NOTES.md): the definition
 that decides comes first for 64 % and is among the first five for 89 %. Most of the weights are flat: half or twice of one
 changes at most 2 %, without coverage 1 %. The definition of a name comes first for a query that is this name."""
-DEFINITION_CERTAINTY, ENOUGH_CHANCE = 2.5, 0.8
+DEFINITION_CERTAINTY, ENOUGH_CHANCE = 2.5, 0.75
 """How fast the chance of a definition falls with its score, and the chance at which no further one is shown whole. With
 replies of the same length for every question, 84 % of the questions show what decides instead of 88, at the same median."""
 DEFINITION_FILES, DEFINITION_TERMS = 20, 24

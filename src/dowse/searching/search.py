@@ -11,12 +11,12 @@ from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.blobs import is_blob_document
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
-from dowse.searching.definition_selection import FileEvidence, choose_definitions
+from dowse.searching.definition_selection import FileEvidence, choose_definitions, defined_lines
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import ChunkLines, FoundFile, is_aside, scores_by_lines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passage_selection import ChosenPassages, FileLines, choose_passages
-from dowse.searching.passages import Passage, comparable_lines, holds_phrase, shorten_lines
+from dowse.searching.passages import Passage, comparable_lines, has_phrases, shorten_lines
 from dowse.searching.path_kinds import Tests, path_filter
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
@@ -267,7 +267,7 @@ class _AnswerBuilder:
             checked = verify(self._store, self._read, document, compares_content=part is None)
             if not isinstance(checked, Current) or (part and not checked.has(part)):
                 self.outdated.append(document.path)
-            elif self._has_phrases(checked) and self._is_shown(file, checked):
+            elif has_phrases(self._query, checked.data) and self._is_shown(file, checked):
                 if len(self._found) == self._limit:
                     self.has_more = True
                     return False
@@ -337,10 +337,14 @@ class _AnswerBuilder:
     def _show_definitions(self, lines: Sequence[DocumentLines], places: ChunkLines) -> None:
         """Make hits of the files with definitions that are worth showing."""
         best = max((found.file.score for found in self._found), default=0.0) or 1.0
+        asked = self._query.names[:1] if self._wanted.symbols else ()
         files = [
-            FileEvidence(one, scores_by_lines(found, places), max(found.file.score / best, 0.0), is_aside(found))
+            FileEvidence(
+                one, scores_by_lines(found, places), max(found.file.score / best, 0.0), is_aside(found),
+                defined_lines(one, self._symbols(found), asked[0]) if asked else frozenset(),
+            )
             for found, one in zip(self._found, lines, strict=True)
-        ]
+        ]  # fmt: skip
         for found, shown in zip(self._found, choose_definitions(files, self._options.definitions), strict=True):
             if any(shown):
                 self.hits.append(self._screened_hit(found, shown, 1.0, ()))
@@ -367,15 +371,6 @@ class _AnswerBuilder:
     def _symbols(self, found: FoundFile) -> list[Symbol]:
         chunks = [found.part] if found.part else self._store.chunks(found.checked.document.id)
         return [symbol for chunk in chunks for symbol in chunk.symbols]
-
-    def _has_phrases(self, checked: Current) -> bool:
-        """Return whether the text has every phrase and none of the excluded ones."""
-        if not self._query.phrases and not self._query.not_phrases:
-            return True
-        text = checked.data.decode("utf-8", "replace")
-        return all(holds_phrase(text, phrase) for phrase in self._query.phrases) and not any(
-            holds_phrase(text, phrase) for phrase in self._query.not_phrases
-        )
 
     def _make_hit(self, found: FoundFile, file: FileLines, shown: ChosenPassages) -> SearchHit:
         document, lines = found.checked.document, file.document
