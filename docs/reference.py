@@ -128,6 +128,7 @@ START = f"""\
 The tools that `dowse serve` offers to an assistant ([clients.md](clients.md) explains how to connect one).
 The archive tools are offered if there are archives ([archive.md](archive.md)), the site tools with `--site` ([site.md](site.md)).
 `search` and `fetch` work on all sources at once; `--tools minimal` offers them and `get_index_status` alone ([federation.md](federation.md)).
+`--tools assistant` offers four other tools, which answer in plain text ([clients.md](clients.md#tools-and-instructions-for-the-assistant)).
 Paths are relative to the project and use slashes on every system.
 
 - A reply is structured content, and the same JSON again as text for clients that read only text.

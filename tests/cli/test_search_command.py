@@ -50,6 +50,21 @@ def test_a_search_answers_while_the_project_is_indexed_and_says_how_much_was_sea
     assert process.code == 0
 
 
+def test_definitions_are_printed_as_an_assistant_gets_them(run: Run, tmp_path: Path) -> None:
+    text = "def peel(fruit):\n    return fruit.skin\n\n\ndef juice(fruit):\n    return peel(fruit)\n"
+    root = write_tree(tmp_path / "kitchen", {"pyproject.toml": "", "src/peeler.py": text})
+    found = run(
+        "search", "how is fruit peeled", root, "--detail", "definitions", "--name", "remove_skin", "--name", "peel"
+    )
+    assert found.code == 0
+    assert found.out.startswith(
+        "src/peeler.py:1-2  peel\n1 def peel(fruit):\n2     return fruit.skin\n  called by :6 juice\n"
+    )
+    assert run("search", "xyzzy", root, "--detail", "definitions").code == 1
+    assert run("search", "fruit", root, "--name", "peel").code == 2
+    assert run("search", "fruit", root, "--detail", "definitions", "--json").code == 2
+
+
 def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behind_it(
     start: Run, tmp_path: Path
 ) -> None:

@@ -204,8 +204,8 @@ def _show_definitions(project: "ProjectIndex", query: str, *, wait: bool, **how:
             encoder=InProcessEncoder(project.settings),
         )  # fmt: skip
     text = describe_definitions(project, answer).text
-    if text:
-        show(escape(text))
+    for line in text.split("\n") if text else ():
+        show(escape(line))
     for note in _make_notes(answer, coverage):
         say(note)
     return 0 if text else 1

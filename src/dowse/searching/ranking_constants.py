@@ -176,7 +176,7 @@ class DefinitionWeights(NamedTuple):
 
 DEFINITION_WEIGHTS = DefinitionWeights(
     file=1.5, words=1.0, chunk=0.7, coverage=2.0, names=0.5, length=0.1,
-    aside=-1.0, constructor=-0.3, accessor=-0.5, symbol=10.0,
+    aside=-2.0, constructor=-0.3, accessor=-0.5, symbol=10.0,
 )  # fmt: skip
 DEFINITION_KINDS: Mapping[str, float] = {"function": 0.8, "class": -0.8, "section": -0.5, "block": -0.8}
 FILE_SHARE_POWER = 0.4
