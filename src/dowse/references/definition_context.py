@@ -4,19 +4,20 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from dowse.chunking.source_references import IMPORT
+from dowse.chunking.source_references import IMPORT, MENTION, SourceReferences, Use
 from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.name_resolution import Confidence, NameResolution, ResolvedUse
-from dowse.references.reference_files import DefinedName, SourceFiles
+from dowse.references.reference_files import DefinedName, SourceFile, SourceFiles
 from dowse.references.reference_lines import Place, ReferenceLines
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.verification import ReadBytes
 from dowse.store.reference_database import ReferenceDatabase
+from dowse.types import TextQuery
 
 MAX_CALLERS, MAX_OVERRIDES, MAX_CONSTANTS, MAX_CALLEES = 4, 4, 5, 8
-MAX_LOOKED_UP = 30
-"""Names of a definition that are looked up."""
+MAX_LOOKED_UP, MAX_CHUNKS = 40, 120
+"""Names of a definition that are looked up, and chunks that may define them: the rarest names come first."""
 _CONSTANT = re.compile(r"\b[A-Z][A-Z0-9]*_[A-Z0-9_]+\b|\b[A-Z]{4,}\b")
 _HAS_VALUE = re.compile(r"[=:]\s*[^\s{(\[;,]|#\s*define\s+\w+\s+\S")
 """A line that gives a name its value."""
@@ -54,7 +55,7 @@ class ContextFinder:
     """Finds the context of definitions of one index; files are read once for all of them."""
 
     def __init__(self, store: Searchable, database: ReferenceDatabase, read: ReadBytes, *, masks: bool) -> None:
-        self._database, self._read = database, read
+        self._store, self._database, self._read = store, database, read
         self._lines = ReferenceLines(store, read, [], masks=masks)
 
     def context(self, path: str, name: str, lines: range, text: str) -> DefinitionContext:
@@ -91,39 +92,37 @@ class ContextFinder:
         places = (self._lines.place(use.file, use.use, "call", use.confidence) for use in ordered[:MAX_CALLERS])
         return tuple(filter(None, places)), len(ordered), len(tests)
 
+    def _defined(self, names: Iterable[str], kinds: Collection[str]) -> dict[str, tuple[int, str, int]]:
+        """Return the document, the path and the line of each name that the project defines once, apart from tests."""
+        wanted = list(dict.fromkeys(names))[:MAX_LOOKED_UP]
+        if not wanted:
+            return {}
+        hits = self._store.find_chunks(TextQuery(tuple(wanted), {"names": 1.0}, "code"), MAX_CHUNKS)
+        chunks = self._store.chunks_by_id(hit.id for hit in hits)
+        paths = self._store.paths_by_id({chunk.document_id for chunk in chunks.values()})
+        found: dict[str, set[tuple[int, str, int]]] = {name: set() for name in wanted}
+        for chunk in chunks.values():
+            path = paths.get(chunk.document_id, "")
+            if path and "test" not in kinds_of(path):
+                for symbol in chunk.symbols:
+                    if symbol.name in found and symbol.kind in kinds:
+                        found[symbol.name].add((chunk.document_id, path, symbol.line))
+        return {name: next(iter(places)) for name, places in found.items() if len(places) == 1}
+
     def _constants(self, path: str, lines: range, text: str) -> Iterable[Place]:
-        """Yield the definitions of the constants in a text; a name that several files define is left out."""
+        """Yield the lines that give the constants of a text their values."""
         found = 0
-        for name in dict.fromkeys(_CONSTANT.findall(text)):
-            if found == MAX_CONSTANTS:
-                return
-            defined = [
-                DefinedName(file, one)
-                for file in SourceFiles(self._database).with_name(name)
-                for one in file.definitions
-                if one.name == name and one.receiver in _VALUE_KINDS
-            ]
-            near = [one for one in defined if one.file.path == path] or defined
-            if len(near) != 1 or (near[0].file.path == path and near[0].use.line in lines):
+        for name, (number, other, line) in self._defined(_CONSTANT.findall(text), _VALUE_KINDS).items():
+            if found == MAX_CONSTANTS or (other == path and line in lines):
                 continue
-            place = self._lines.place(near[0].file, near[0].use, "constant")
+            file = SourceFile(number, other, "", SourceReferences())
+            place = self._lines.place(file, Use(name, MENTION, line, "", ""), "constant")
             if place and _HAS_VALUE.search(place.text):
                 found += 1
                 yield place
 
     def _callees(self, path: str, lines: range, text: str) -> list[tuple[str, str]]:
         """Return the functions that a text calls and the project defines once, each with its place."""
-        found = list[tuple[str, str]]()
-        for name in list(dict.fromkeys(_CALL.findall(text)))[:MAX_LOOKED_UP]:
-            defined = [
-                (file.path, one.line)
-                for file in SourceFiles(self._database).with_name(name)
-                for one in file.definitions
-                if one.name == name and one.receiver in _FUNCTION_KINDS and "test" not in kinds_of(file.path)
-            ]
-            near = [one for one in defined if one[0] == path] or defined
-            if len(near) == 1 and not (near[0][0] == path and near[0][1] in lines):
-                found.append((name, f"{near[0][0]}:{near[0][1]}"))
-                if len(found) == MAX_CALLEES:
-                    break
-        return found
+        found = self._defined(_CALL.findall(text), _FUNCTION_KINDS).items()
+        places = [(name, f"{other}:{line}") for name, (_, other, line) in found if other != path or line not in lines]
+        return places[:MAX_CALLEES]
