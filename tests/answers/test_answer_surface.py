@@ -161,6 +161,17 @@ def test_several_places_are_read_at_once(indexed: Path, mode: str) -> None:
     assert "hunter2" not in text
 
 
+def test_documents_are_read_by_their_uri_and_anchor_and_items_by_their_id(indexed: Path, mode: str) -> None:
+    (indexed / "docs/keys.md").write_text("# Keys\n\naws_key = 'AKIAQWERTYUIOPASDFGH'\n")  # no real key
+    places = ["docs://docs/guide.md#refused-orders", "docs://docs/guide.md", "project/shop/docs/keys.md"]
+    [text] = ask(mode, [indexed], ("read", {"places": places}))
+    section, whole, item = text.split("\n\ndocs/guide.md:1-5")[0], text, text.split("project/shop/docs/keys.md  ")[1]
+    assert section.startswith("docs/guide.md:3-5  Guide.Refused orders\n3 ## Refused orders")
+    assert "1 # Guide" in whole
+    assert item.startswith("Keys\n# Keys")
+    assert "AKIAQWERTYUIOPASDFGH" not in text
+
+
 def test_a_place_that_does_not_exist_is_an_error_with_what_there_is(indexed: Path, mode: str) -> None:
     [text] = ask(mode, [indexed], ("read", {"places": ["lib/retry.py"]}), fails=True)
     assert text == "There is no file lib/retry.py. There is src/retry.py."

@@ -11,7 +11,7 @@ from pathlib import Path
 from dowse.answers.definition_replies import definitions_text
 from dowse.answers.definition_search import FoundDefinitions, definition_options, describe_definitions
 from dowse.answers.line_replies import MAX_USES, occurrences_text, references_text
-from dowse.answers.place_reading import parse_place, read_place
+from dowse.answers.place_reading import RequestedPlace, parse_place, read_place
 from dowse.answers.source_text import SourceText, read_source
 from dowse.errors import DowseError, ItemNotFound, UsageError
 from dowse.federation.federated_search import fetch_one
@@ -23,9 +23,11 @@ from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.mcp.tools import Call
 from dowse.references.reference_search import ReferenceOptions
+from dowse.screening.masking import screen_text
 from dowse.searching.query_terms import SearchQuery, parse_plain_query
 from dowse.searching.search import Answer, SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
+from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
 from dowse.surfaces.project import path_search
 from dowse.surfaces.project.chosen_projects import ChosenProjects
 from dowse.surfaces.project.several_projects import ask_each
@@ -36,10 +38,8 @@ READ_CHARACTERS = 32_000
 """The length of a reply of `read`; what does not fit is named."""
 FIND_SECONDS = 5.0
 """How long a project is searched for a text."""
-CONTEXT_SECONDS = 0.3
-"""How long a search waits for references that are missing, for the callers of what it shows."""
 NOTHING_FOUND = "Nothing answers this. Ask in other words, or find an exact text."
-_SOURCE_ID = re.compile(r"(?:docs://|(?:project|documents|site|archive|index)/)\S+")
+_SOURCE_ID = re.compile(r"(?:project|documents|site|archive|index)/\S+")
 
 
 class AnswerSurface:
@@ -106,7 +106,7 @@ class AnswerSurface:
         if _SOURCE_ID.fullmatch(place.strip()):
             with contextlib.suppress(ItemNotFound):
                 return await self._read_item(call, place.strip(), characters)
-        asked = parse_place(place)
+        asked = parse_place(place) if not place.startswith(SCHEME) else _document_place(place)
         if asked.path == "." and self.service.has_several:
             return "\n".join(["Projects:", *(f"  {served.name}/" for served in self.service.projects)])
         served, path = self.service.locate(asked.path, call.arguments.get("project"))
@@ -116,9 +116,8 @@ class AnswerSurface:
     async def _read_item(self, call: Call, item_id: str, characters: int) -> str:
         """Return an item of another source: a page of a site, a document of an archive, a note."""
         _, item = await fetch_one(self._sources, call, item_id)
-        text = item.text if len(item.text) <= characters else item.text[:characters]
-        cut = "" if text == item.text else f"\n  {len(item.text) - len(text)} more characters do not fit"
-        return f"{item_id}  {item.title}\n{text}{cut}"
+        text, more = screen_text(item.text[:characters], path=item_id, masks=True).text, len(item.text) - characters
+        return f"{item_id}  {item.title}\n{text}" + (f"\n  {more} more characters do not fit" if more > 0 else "")
 
     async def find(self, call: Call) -> str:
         """Return every line with one of some texts."""
@@ -181,6 +180,11 @@ class AnswerSurface:
         projects = await self._projects.kept_fresh(call)
         problems = await self._sources.index_projects()
         return projects, [f"{name} is not indexed: {problem}" for name, problem in problems.items()]
+
+
+def _document_place(uri: str) -> RequestedPlace:
+    path, anchor = parse_uri(uri)
+    return RequestedPlace(path, name=anchor)
 
 
 def _notes(answer: Answer, covered: Coverage) -> list[str]:

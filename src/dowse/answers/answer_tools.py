@@ -40,7 +40,7 @@ def answer_tools(surface: AnswerSurface, projects: tuple[str, ...] = ()) -> list
         Tool(
             "read", "Read",
             "Read several places at once, with line numbers: path (a long file as its outline), path:10-40, "
-            "path#Class.method, a folder, docs://…, or an id from search",
+            "path#Class.method, a folder, docs://… or the id of an item",
             surface.read, None,
             {"places": describe(TEXTS, "Places, best all that you need", minItems=1)},
             ("places",),

@@ -9,6 +9,7 @@ from dowse.errors import PathRefused, UsageError
 from dowse.indexes.document_search import read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.parsing.document_parsing import start_parsing
+from dowse.parsing.parsed_outlines import outline
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.screening.masking import screen_text
 from dowse.searching.units import Unit, find_units
@@ -57,6 +58,9 @@ class SourceText:
         if not found and len(wanted) == 1:  # a definition inside of a function, or of one line
             symbols = [symbol for symbol in self.symbols if symbol.name == wanted[0]]
             found = [(symbol.line, max(symbol.end_line, symbol.line)) for symbol in symbols]
+        if not found and self.kind == "docs":  # the anchor of a section, as links write it
+            section = outline(self.text, [name], self.language).section(name)
+            found = [(section.start_line, section.end_line)] if section else []
         return found
 
 

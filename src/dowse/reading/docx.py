@@ -137,7 +137,7 @@ class _Properties:
 
 @dataclass(slots=True)
 class _Style:
-    """What a style or a paragraph says of itself."""
+    """The properties of a style or of a paragraph."""
 
     name: str = ""
     based_on: str = ""
