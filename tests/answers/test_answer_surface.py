@@ -135,6 +135,7 @@ def test_a_project_without_an_index_is_answered_and_indexed_beside(shop: Path, m
     assert find.startswith("'MAX_RETRIES': 3 matches in 2 files")
     assert "src/orders.py" in uses
     assert read.startswith("src/retry.py:10-15  Retrier.send_again")
+    assert "Not complete" not in search
 
 
 def test_several_places_are_read_at_once(indexed: Path, mode: str) -> None:

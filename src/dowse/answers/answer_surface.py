@@ -8,7 +8,7 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from dowse.answers.definition_replies import definitions_text
+from dowse.answers.definition_replies import counted, definitions_text
 from dowse.answers.definition_search import FoundDefinitions, definition_options, describe_definitions
 from dowse.answers.line_replies import MAX_USES, occurrences_text, references_text
 from dowse.answers.place_reading import RequestedPlace, parse_place, read_place
@@ -76,7 +76,8 @@ class AnswerSurface:
 
         def search(index: ProjectIndex, pending: list[str]) -> tuple[FoundDefinitions, list[str], list[str]]:
             answer = search_now(index, query, options, served.encoder, is_behind="." in pending)
-            covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
+            left = 0 if answer.searched.were_compared else len(pending)
+            covered = coverage(index, max(left, len(answer.outdated)), answer.searched)
             paths = [hit.path for hit in answer.hits if hit.passages]
             return describe_definitions(index, answer, show), _notes(answer, covered), paths
 
@@ -194,7 +195,7 @@ def _notes(answer: Answer, covered: Coverage) -> list[str]:
     if unread > 0:
         notes.append(f"Not complete: {unread} of {covered.expected} files were not searched.")
     elif covered.pending and not covered.direct:
-        notes.append(f"Not complete: {covered.pending} changed files were not searched.")
+        notes.append(f"Not complete: {counted(covered.pending, 'changed file')} not searched.")
     flagged = [
         f"{hit.path}:{line}"
         for hit in answer.hits

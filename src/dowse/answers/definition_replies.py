@@ -36,6 +36,11 @@ def definitions_text(
     return "\n\n".join(parts)
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, which gets an s unless it is one."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def numbered(lines: Iterable[tuple[int, str]], terms: Mapping[str, float] | None = None) -> str:
     """Return lines with their numbers; a line with the number 0 stands for others."""
     rows = list(lines)
@@ -69,7 +74,7 @@ def context_lines(context: DefinitionContext, path: str, hidden: Collection[str]
     lines = []
     more = context.caller_count - len(context.callers)
     callers = [_caller(place, path) for place in context.callers] + ([f"{more} more"] if more else [])
-    callers += [f"{context.test_count} {'test' if context.test_count == 1 else 'tests'}"] if context.test_count else []
+    callers += [counted(context.test_count, "test")] if context.test_count else []
     if callers:
         lines.append(f"  called by {', '.join(callers)}")
     if context.overrides:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
+from dowse.answers.definition_replies import counted
 from dowse.answers.source_text import SourceText
 from dowse.references.name_resolution import Confidence
 from dowse.references.reference_search import Place, References
@@ -30,7 +31,7 @@ def occurrences_text(
         where = "nowhere" if is_complete else "not found, but not every file was read"
         return f"'{text}': {where}"
     count = f"{at_least}{found.total} {'match' if found.total == 1 else 'matches'}"
-    parts = [f"'{text}': {count} in {found.files} {'file' if found.files == 1 else 'files'}"]
+    parts = [f"'{text}': {count} in {counted(found.files, 'file')}"]
     lines = dict.fromkeys((one.path, one.line) for one in found.found)
     texts = {(one.path, one.line): one.text for one in found.found}
     for path, group in groupby(lines, lambda pair: pair[0]):
@@ -82,7 +83,7 @@ def references_text(name: str, found: References, show: ShowPath, *, unread: int
     if set(found.confidences) == {Confidence.TEXT.word}:
         parts.append(f"  no use is known by syntax; {found.total} lines have the word:")
     else:
-        parts.append(f"  {found.total} uses in {found.files} files{state}")
+        parts.append(f"  {counted(found.total, 'use')} in {counted(found.files, 'file')}{state}")
     if found.by_name_only:
         parts.append(f"  matched by name only in {', '.join(found.by_name_only)}")
     for path, uses in groupby(found.uses, lambda use: use.path):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dowse.answers.definition_replies import SIGNATURE_CHARACTERS, numbered
+from dowse.answers.definition_replies import SIGNATURE_CHARACTERS, counted, numbered
 from dowse.answers.source_text import SourceText, read_source
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
@@ -105,7 +105,9 @@ def _folder_text(index: ProjectIndex, folder: str, shown_path: str) -> str:
                 counts[first] = counts.get(first, 0) + 1
             else:
                 files.append(first)
-    rows = [f"  {name}/  {count} files" for name, count in sorted(counts.items())] + [f"  {name}" for name in files]
+    rows = [f"  {name}/  {counted(count, 'file')}" for name, count in sorted(counts.items())] + [
+        f"  {name}" for name in files
+    ]
     more = [f"  and {len(rows) - MAX_LISTED} more"] if len(rows) > MAX_LISTED else []
     total = sum(counts.values()) + len(files)
-    return "\n".join([f"{shown_path.rstrip('/')}/  {total} files", *rows[:MAX_LISTED], *more])
+    return "\n".join([f"{shown_path.rstrip('/')}/  {counted(total, 'file')}", *rows[:MAX_LISTED], *more])
