@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from dowse.errors import NoHistory
-from dowse.history.git_objects import find_repository
+from dowse.errors import Failed, NoHistory
+from dowse.history import git_objects
+from dowse.history.git_objects import find_repository, open_objects
+from dowse.platform import IS_LINUX
 from tests.history.conftest import OpenHistory
 from tests.history.repositories import Change, add_commits, git, make_repository
 
@@ -82,6 +84,42 @@ def test_objects_outside_are_not_read(tmp_path: Path, root: Path) -> None:
     (root / ".git" / "objects" / "ff" / ("0" * 38)).symlink_to(other / ".git" / "HEAD")
     with pytest.raises(NoHistory, match="are links"):
         find_repository(root)
+
+
+@pytest.mark.parametrize("lead", ["\n" * ((1 << 20) + 10), " \n", "# a comment\n"])
+def test_no_list_of_other_repositories_is_followed(tmp_path: Path, root: Path, lead: str) -> None:
+    """Neither one that begins with a megabyte of nothing, nor one that is written after the check."""
+    other = make_repository(tmp_path / "other", [Change("A secret of others", {"a": "b"})])
+    repository = find_repository(root)
+    alternates = root / ".git" / "objects" / "info" / "alternates"
+    alternates.write_text(f"{lead}{other}/.git/objects\n", encoding="utf-8")
+    with pytest.raises(NoHistory, match="borrows objects of another one"):
+        find_repository(root)
+    stolen = git(other, "rev-parse", "HEAD")
+    with open_objects(repository) as objects, pytest.raises(Failed):
+        objects.output("cat-file", "-p", stolen, max_bytes=1000)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("place", ["info/alternates", "pack/multi-pack-index", "HEAD"])
+def test_a_pipe_in_the_place_of_a_file_is_not_opened(root: Path, place: str) -> None:
+    head = git(root, "rev-parse", "HEAD")
+    objects = root / ".git" / "objects"
+    pipe = objects / head[:2] / head[2:] if place == "HEAD" else objects / place
+    pipe.unlink(missing_ok=True)
+    os.mkfifo(pipe)
+    with pytest.raises(NoHistory, match=r"are not regular files|borrows objects"):
+        find_repository(root)
+
+
+@pytest.mark.skipif(not IS_LINUX, reason="only Linux limits the memory of another process")
+def test_git_has_limited_memory(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    add_commits(root, [Change("Add a large file", {"large.bin": os.urandom(40 << 20)})])
+    with open_objects(find_repository(root)) as objects:
+        assert objects.output("cat-file", "-p", "HEAD:large.bin", max_bytes=1000)[1]
+        monkeypatch.setattr(git_objects, "GIT_MEMORY_BYTES", 1 << 20)
+        with pytest.raises(Failed, match="memory"):
+            objects.output("diff-tree", "-p", "--text", "--root", "HEAD", max_bytes=100 << 20)
 
 
 @pytest.mark.parametrize("place", ["objects", ".git", "HEAD"])

@@ -145,7 +145,9 @@ def test_only_a_commit_that_went_away_is_unreadable(root: Path, listed: History,
     coverage = listed.update(60)
     assert subjects(listed) == [f"Commit {3 - age}" for age in range(4) if age not in gone]
     assert (coverage.read, coverage.unreadable, coverage.total) == (4 - len(gone), len(gone), 4)
-    assert coverage.notes() == [f"{len(gone)} commits cannot be read, because objects of the repository are missing."]
+    assert coverage.notes() == [
+        f"{len(gone)} commits cannot be read, because objects of the repository are missing or too large."
+    ]
     assert not listed.has_more()
 
 

@@ -168,7 +168,7 @@ def _find_identities(stated: Iterable[Mapping[str, Any]], url: str, header: RfcH
         if match := DOI.search(text):
             yield doi_identity(match[0])
     for text in _text_values(stated, ("arxiv", "arxivId", "eprint")):
-        if match := re.search(r"[a-z-]+/\d{7}|\d{4}\.\d{4,5}", text):
+        if match := re.search(r"(?<![a-z-])[a-z-]+/\d{7}|\d{4}\.\d{4,5}", text):
             yield arxiv_identity(match[0])
     if header:
         yield header.series.key(header.number)

@@ -8,7 +8,7 @@ from dowse.archives.url_identities import ARXIV, arxiv_identity, doi_identity, i
 
 _ENTRY = re.compile(r"@\s*(?P<type>[A-Za-z]+)\s*[{(]\s*(?P<key>[^\s,{}()\"=#%~\\]+)\s*,")
 _NOT_ENTRIES = {"comment", "string", "preamble"}
-_FIELD = re.compile(r"\s*,?\s*(?P<name>[A-Za-z][\w-]*)\s*=\s*")
+_FIELD = re.compile(r"\s*+(?:,\s*+)?(?P<name>[A-Za-z][\w-]*)\s*=\s*")
 _MAX_FIELDS = 100
 
 
@@ -35,7 +35,7 @@ def _build_entry(key: str, fields: dict[str, str]) -> BibEntry:
     doi = re.sub(r"^(?:https?://(?:dx\.)?doi\.org/|doi:\s*)", "", fields.get("doi", ""), flags=re.IGNORECASE)
     doi = trim_doi(doi.replace("\\_", "_"))
     url = fields.get("url", "").replace("\\_", "_").replace("\\%", "%").replace("\\&", "&").strip()
-    if match := re.search(r"\\url\{([^}]+)\}", fields.get("howpublished", "")):
+    if match := re.search(r"\\url\{([^{}]+)\}", fields.get("howpublished", "")):
         url = url or match[1]
     if doi.startswith("10."):
         return BibEntry(key, f"https://doi.org/{doi}", doi_identity(doi), title)

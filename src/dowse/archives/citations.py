@@ -70,7 +70,7 @@ def _citation_from_url(target: str) -> CitationInText | None:
     if is_web_url(target):
         key = url_identity(target)
         return CitationInText(target, CitationKind.LINK, key) if key else None
-    if match := re.fullmatch(r"doi:\s*(.+)", target, re.IGNORECASE):
+    if match := re.fullmatch(r"doi:\s*+(.+)", target, re.IGNORECASE):
         return CitationInText(f"https://doi.org/{match[1]}", CitationKind.DOI, doi_identity(match[1]))
     if match := ARXIV.fullmatch(target):
         return CitationInText(f"https://arxiv.org/abs/{match[1]}", CitationKind.ARXIV, arxiv_identity(match[1]))

@@ -9,7 +9,7 @@ import re
 from typing import Any, NamedTuple
 
 _STRING = r'"(?:[^"\\\r\n]|\\.)*"'
-_COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
 _TRAILING_COMMA = re.compile(rf"({_STRING})|,(?=\s*[\]}}])")
 _BLANK = re.compile(r"\s*")
 _DEFAULT_INDENT = "  "

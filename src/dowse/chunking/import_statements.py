@@ -21,8 +21,8 @@ _Found = Iterator[tuple[str, str, str]]
 
 
 def _python(text: str) -> _Found:
-    text = re.sub(r"#[^\n]*|\\\n", "", text)
-    if match := re.match(r"\s*from\s+([.\w\s]+?)\s+import\s+\(?([^)]*)", text):
+    text = re.sub(r"\s+", " ", re.sub(r"#[^\n]*|\\\n", "", text))
+    if match := re.match(r" ?from ?([.\w ]+?)(?:(?<=\.)| )import\b ?\(?([^)]*)", text):
         module = match[1].replace(" ", "")
         for name, alias in _NAME_AS.findall(match[2]):
             yield module, name, alias or name
@@ -42,10 +42,10 @@ def _javascript(text: str) -> _Found:
         for name, alias in _NAME_AS.findall(required[2] or ""):
             yield module, name, alias or name
         return
-    braces = re.search(r"\{([^}]*)\}", before)
+    braces = re.search(r"\{([^{}]*)\}", before)
     for name, alias in _NAME_AS.findall(braces[1]) if braces else ():
         yield module, name, alias or name
-    outside = re.sub(r"\{[^}]*\}", "", before)
+    outside = re.sub(r"\{[^{}]*\}", "", before)
     if star := re.search(rf"\*\s*(?:as\s+({_WORD}))?", outside):
         yield module, "" if star[1] else "*", star[1] or "*"
     if default := re.match(rf"\s*import\s+(?:type\s+)?(?!type\b|from\b)({_WORD})", outside):
@@ -96,8 +96,8 @@ def _php(text: str) -> _Found:
 def _rust(text: str) -> _Found:
     if match := re.search(r"\bmod\s+(\w+)\s*;", text):
         yield f"self::{match[1]}", "", match[1]
-    elif match := re.search(r"\buse\s+(.+?);?\s*$", text, re.DOTALL):
-        yield from _rust_tree("", re.sub(r"\s+", " ", match[1]), 0)
+    elif match := re.search(r"\buse\s+(\S.*)", text, re.DOTALL):
+        yield from _rust_tree("", re.sub(r"\s+", " ", match[1]).rstrip("; "), 0)
 
 
 def _rust_tree(prefix: str, tree: str, depth: int) -> _Found:
@@ -145,7 +145,7 @@ def _dart(text: str) -> _Found:
 
 
 def _lua(text: str) -> _Found:
-    if match := re.match(r"""\s*(\w+)[^=]*=\s*require\s*\(?\s*['"]([^'"]+)""", text):
+    if match := re.match(r"""\s*(\w++)[^=]*=\s*require\s*+(?:\(\s*)?['"]([^'"]+)""", text):
         yield match[2], "", match[1]
 
 

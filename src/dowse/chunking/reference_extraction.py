@@ -74,7 +74,8 @@ _TYPES = {
         rb"([\w$]+(?:\(\))?(?:\s*(?:[?!]*\.|->|::|\\)\s*[\w$]+(?:\(\))?)*)[?!]*\s*(?:[;\n}),]|$)"
     ),
 }  # fmt: skip
-_TEXTS = re.compile(rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"", re.DOTALL)
+_LINE_TEXTS = re.compile(rb"//[^\n]*|\"(?:\\[^\n]|[^\"\\\n])*+\"")
+_TEXTS = re.compile(rb"/\*(?s:.*?)\*/|" + _LINE_TEXTS.pattern)
 """Comments and strings of most languages."""
 _NO_TYPES = frozenset(
     [b"return", b"new", b"const", b"final", b"var", b"val", b"let", b"auto", b"static", b"private", b"public"]
@@ -108,7 +109,9 @@ def extract_references(
 
     captures = QueryCursor(syntax.query, match_limit=10_000).captures(root) if root else {}
     if root is None:
-        data = _TEXTS.sub(lambda match: re.sub(rb"[^\n]", b" ", match[0]), data)
+        closed = data.rfind(b"*/") + 2  # after it no comment ends, and looking for an end from each start takes long
+        blanked = _TEXTS.sub(lambda match: re.sub(rb"[^\n]", b" ", match[0]), data[:closed])
+        data = blanked + _LINE_TEXTS.sub(lambda match: b" " * len(match[0]), data[closed:])
     imports = [
         found
         for node in sorted(captures.get("import", ()), key=lambda node: node.start_byte)
@@ -126,7 +129,9 @@ def extract_references(
     _add_uses(file, scopes, skipped, table)
     package = [data[node.start_byte : node.end_byte].decode(errors="replace") for node in captures.get("package", ())]
     packages = package if language == "scala" else package[:1]  # one in another
-    return table.pack(imports, ".".join(re.sub(r"^(?:package|namespace)\s+|[;\s]+$", "", one) for one in packages))
+    return table.pack(
+        imports, ".".join(re.sub(r"^(?:package|namespace)\s+", "", one).rstrip("; \t\r\n") for one in packages)
+    )
 
 
 def _known_names(definitions: list[Definition], imports: list[Import]) -> frozenset[bytes] | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from dowse.errors import Failed
 from dowse.evaluation.questions import Lines
 from dowse.history.git_objects import GitObjects, find_repository
 
@@ -45,11 +46,14 @@ class GitClone:
 
     def changed_lines(self, commit: Commit) -> dict[str, Lines]:
         """Return the lines of the old files that a commit changes. A new file has none, an insertion has its neighbours."""
-        output, is_cut = self._git(
-            "diff-tree", "-r", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames",
-            commit.parent, commit.name,
-        )  # fmt: skip
         found: dict[str, Lines] = {}
+        try:
+            output, is_cut = self._git(
+                "diff-tree", "-r", "-p", "-U0", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames",
+                commit.parent, commit.name,
+            )  # fmt: skip
+        except Failed:  # it takes more memory or time than git has
+            return found
         if is_cut:
             return found
         for part in re.split(rb"^diff --git .*\n", output, flags=re.MULTILINE)[1:]:

@@ -1,8 +1,8 @@
 """Reading of a repository's objects by git, which sees nothing else of the repository.
 
-git gets a folder of its own with settings of ours and the folder of objects alone. It never sees the repository's
-configuration, hooks, attributes, replacements or grafts, so that none of them can name a program or another file, and
-there is no remote to fetch from.
+git gets a folder of its own with settings of ours and links to the folders of objects alone. It never sees the
+repository's configuration, hooks, attributes, replacements, grafts or list of other repositories to read from, so that
+none of them can name a program or another file, and there is no remote to fetch from.
 """
 
 import contextlib
@@ -29,6 +29,8 @@ from dowse.sources.repository import (
 )
 
 GIT_SECONDS = 300.0
+GIT_MEMORY_BYTES = 1 << 30
+"""The writable memory of git. The history of the Linux kernel takes a fifth of it."""
 MAX_ERROR_BYTES = 100_000
 MAX_LOOSE_OBJECTS = 1_000_000
 """git packs objects once there are 7,000."""
@@ -101,10 +103,9 @@ def find_repository(root: Path) -> GitRepository:
 
 
 def _require_own_objects(objects: Path) -> None:
-    """Raise NoHistory if objects lie outside of the repository."""
+    """Raise NoHistory if objects lie outside of the repository, or are not files that can be read at once."""
     count = 0
-    folders = [objects, objects / "pack", objects / "info", *(objects / f"{number:02x}" for number in range(256))]
-    for folder in folders:
+    for folder in (objects, *_object_folders(objects)):
         try:
             if not stat.S_ISDIR(folder.lstat().st_mode):
                 raise NoHistory(f"git cannot read the history: {folder.name} of the repository is not a folder.")
@@ -114,13 +115,23 @@ def _require_own_objects(objects: Path) -> None:
         count += len(entries)
         if any(entry.is_symlink() for entry in entries):
             raise NoHistory("git cannot read the history: objects of the repository are links to other files.")
+        if folder != objects and not all(entry.is_file(follow_symlinks=False) for entry in entries):
+            raise NoHistory("git cannot read the history: objects of the repository are not regular files.")
     if count > MAX_LOOSE_OBJECTS:
         raise NoHistory("git cannot read the history: the repository has too many loose objects. Run: git gc")
-    if read_rule_file(objects, "info/alternates").strip():
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        alternates = (objects / "info" / "alternates").lstat()
+        if stat.S_ISREG(alternates.st_mode) and not alternates.st_size:
+            return
         raise NoHistory(
             "git cannot read the history: the repository borrows objects of another one (objects/info/alternates). "
             "Copy them with: git repack -a -d, then remove that file."
         )
+
+
+def _object_folders(objects: Path) -> Iterator[Path]:
+    yield objects / "pack"
+    yield from (objects / f"{number:02x}" for number in range(256))
 
 
 class GitObjects:
@@ -134,6 +145,13 @@ class GitObjects:
         self._program = program
         for name in ("objects", "refs", "info"):
             (folder / name).mkdir(parents=True)
+        objects = repository.folders.common / "objects"
+        borrowed = dict[str, str]()
+        try:
+            for part in filter(Path.is_dir, _object_folders(objects)):
+                (folder / "objects" / part.name).symlink_to(part, target_is_directory=True)
+        except OSError:  # a system on which not everybody may make links
+            borrowed["GIT_OBJECT_DIRECTORY"] = str(objects)
         is_long = len(repository.head) == len("0" * 64)
         config = _CONFIG.format(version=int(is_long), is_bare=str(work_tree is None).lower(), nowhere=os.devnull)
         attributes = (
@@ -146,7 +164,7 @@ class GitObjects:
             _write(folder / "shallow", repository.shallow)
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         self._environment = {
-            **kept, "GIT_DIR": str(folder), "GIT_OBJECT_DIRECTORY": str(repository.folders.common / "objects"),
+            **kept, **borrowed, "GIT_DIR": str(folder),
             "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_ATTR_NOSYSTEM": "1",
             "GIT_TERMINAL_PROMPT": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_NO_REPLACE_OBJECTS": "1",
             "GIT_OPTIONAL_LOCKS": "0", "GIT_LITERAL_PATHSPECS": "1", "LC_ALL": "C",
@@ -177,6 +195,7 @@ class GitObjects:
                 [self._program, *arguments],
                 stdin=given, stdout=subprocess.PIPE, stderr=errors, env=self._environment, cwd=self._folder,
             )  # fmt: skip
+            _limit_memory(process)
             limit = threading.Timer(seconds, process.kill)
             limit.start()
             try:
@@ -202,6 +221,13 @@ def open_objects(repository: GitRepository) -> Iterator[GitObjects]:
     """Give a block the objects of a repository."""
     with tempfile.TemporaryDirectory(prefix="dowse-git-") as folder:
         yield GitObjects(repository, Path(folder))
+
+
+def _limit_memory(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ImportError, AttributeError, OSError):  # a system without the call, or git has ended
+        import resource
+
+        resource.prlimit(process.pid, resource.RLIMIT_DATA, (GIT_MEMORY_BYTES, GIT_MEMORY_BYTES))
 
 
 def _last_line(errors: BinaryIO) -> str:

@@ -77,7 +77,9 @@ class HistoryCoverage:
         """Return why other commits cannot be found."""
         found = []
         if self.unreadable:
-            found.append(f"{self.unreadable:,} commits cannot be read, because objects of the repository are missing.")
+            found.append(
+                f"{self.unreadable:,} commits cannot be read, because objects of the repository are missing or too large."
+            )
         if self.problem:
             found.append(f"Older commits are not known: {self.problem}")
         if self.is_shallow:

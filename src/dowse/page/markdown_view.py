@@ -25,7 +25,7 @@ _TAGS = {
     "DefinitionListTitle": "dt", "DefinitionListDefinition": "dd",
 }  # fmt: skip
 """Tags without attributes."""
-_HTML_TAG = re.compile(r"<!--.*?-->|<[^>]*>", re.DOTALL)
+_HTML_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL)
 _BLOCKS = {"Paragraph", "Heading", "CodeBlock", "Item", "Table", "BlockQuote", "HtmlBlock"}
 
 

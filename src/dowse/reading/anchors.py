@@ -14,7 +14,7 @@ from dowse.reading.markdown_events import parse_markdown
 _TAG = re.compile(
     r"<!--(?s:.*?)(?:-->|\Z)"
     r"|<(?P<raw>script|style|template)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
-    r"|<(?P<close>/?)(?P<name>[a-z][a-z0-9-]*)(?P<attributes>[^<>]*)>",
+    r"|<(?P<close>/?)(?P<name>[a-z][a-z0-9-]*+)(?P<attributes>[^<>]*+)>",
     re.IGNORECASE,
 )
 _ID = re.compile(r"""(?:^|[\s"'])(?P<name>id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)

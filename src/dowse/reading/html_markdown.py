@@ -10,7 +10,7 @@ from dowse.reading.markdown_writer import code_block, code_span, heading, link, 
 _ATTRIBUTES = r"""(?:[^<>"']++|"[^"]{0,4000}+"|'[^']{0,4000}+'){0,200}+[^<>]*"""
 _PIECE = re.compile(
     rf"{INVISIBLE}|<title\b(?s:.*?)(?:</title\s*>|\Z)|<[!?][^<>]*>"
-    rf"|<(?P<end>/?)(?P<tag>[a-z][^\s/<>]*)(?P<attributes>{_ATTRIBUTES})>",
+    rf"|<(?P<end>/?)(?P<tag>[a-z][^\s/<>]*+)(?P<attributes>{_ATTRIBUTES})>",
     re.IGNORECASE,
 )
 _MAY_HIDE = re.compile(r"hidden|none", re.IGNORECASE)
@@ -287,7 +287,7 @@ class _Writer:
             self._mark_layout()
             self._show(heading(self._level, text))
         elif text:
-            self._show(paragraph(re.sub(rf" *{_BREAK}\s*", "  \n", text)))
+            self._show(paragraph(re.sub(rf"(?<! ) *{_BREAK}\s*", "  \n", text)))
         self._level = 0
 
     def _mark_layout(self) -> None:

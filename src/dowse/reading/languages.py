@@ -8,7 +8,6 @@ from pathlib import Path
 UNKNOWN = "text"
 
 _SHEBANG = re.compile(rb"\s*#!\s*(?P<command>[^\r\n]*)")
-_VERSION = re.compile(r"[-.\d]+$")
 _CPP = re.compile(
     rb"^[ \t]*(?:class\s+(?:\w+\s+){0,2}\w+\s*[:{;]|namespace(?:\s+[\w:]+)?\s*\{|template[ \t]*<"
     rb"|(?:public|private|protected)[ \t]*:|using[ \t]+(?:namespace\b|\w+[ \t]*=))|\bstd::\w",
@@ -60,7 +59,7 @@ def _by_shebang(head: bytes, tables: _LanguageTables) -> str | None:
     for word in match["command"].decode("latin-1").lower().split():
         program = word.rpartition("/")[2]
         if program != "env" and not program.startswith("-") and "=" not in program:
-            return tables.programs.get(program) or tables.programs.get(_VERSION.sub("", program))
+            return tables.programs.get(program) or tables.programs.get(program.rstrip("-.0123456789"))
     return None
 
 

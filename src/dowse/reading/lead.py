@@ -11,7 +11,7 @@ _MODULE_LINE = re.compile(r"(?:import|export)\s.*(?:['\"]|=>|\{)")
 """A line of JavaScript, which MDX allows above the text."""
 _TEMPLATE_CALL = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
 """Macros of site generators, such as `{{APIRef("DOM")}}` and `{% toc %}`; they are not text."""
-_HEADING_ID = re.compile(r"\s*\{[#.][^{}]*\}\s*$")
+_HEADING_ID = re.compile(r"(?<!\s)\s*\{[#.][^{}]*\}\s*$")
 
 _BLOCKS = {"Paragraph": "paragraph", "Item": "item", "H1": "heading", "HtmlBlock": "html"}
 

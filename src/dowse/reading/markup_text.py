@@ -44,7 +44,7 @@ _RST_HIDDEN = re.compile(
     re.MULTILINE,
 )
 """Definitions of targets, and images."""
-_TITLED = re.compile(r"(?s:(?P<title>.*?))\s*<(?P<target>[^<>]+)>\s*$")
+_TITLED = re.compile(r"(?s:(?P<title>(?:.*\S)?))\s*<(?P<target>[^<>]+)>\s*$")
 _TOCTREE = re.compile(
     r"^(?P<indent>[ \t]*)\.\. +toctree::.*\n(?P<body>(?:(?P=indent)[ \t]+\S.*(?:\n|\Z)|[ \t]*\r?\n)*)", re.MULTILINE
 )
@@ -54,7 +54,7 @@ _ASCIIDOC_LINK = re.compile(
     r"""
     `[^`\n]{1,500}`
     | image::?[^\s\[\]]{0,1000}\[[^\[\]]{0,1000}\]
-    | <<(?P<anchor>[^<>,\n]{1,300})(?:,\s*(?P<anchor_text>[^<>]{0,500}))?>>
+    | <<(?P<anchor>[^<>,\n]{1,300})(?:,\s*+(?P<anchor_text>[^<>]{0,500}))?>>
     | (?<![\w:])(?:link|xref):(?P<target>[^\s\[\]:][^\s\[\]]{0,1000})\[(?P<words>[^\[\]]{0,1000})\]
     | (?<![\w/"'=])(?P<url>(?:https?|ftp)://[^\s\[\]<>]{1,1000})\[(?P<label>[^\[\]]{0,1000})\]
     """,

@@ -214,7 +214,7 @@ class NameResolution:
         if self.classes.has(last, file.family) and (found := self.classes.members(last, self._of_family(file))):
             return Confidence.LIKELY, found
         confidence, members = self._member_of_variable(file, last)
-        is_foreign = file.family in _CLASSES_ARE_CAPITALIZED and re.match(r"\d|[A-Z]\w*[a-z]\w*$", last)
+        is_foreign = file.family in _CLASSES_ARE_CAPITALIZED and re.match(r"\d|[A-Z](?:(?![a-z])\w)*+[a-z]\w*$", last)
         if is_foreign and not self.classes.has(last, file.family):  # a class of another library, or a number
             confidence = min(confidence, Confidence.POSSIBLE)
         return confidence, members

@@ -19,8 +19,8 @@ GENERIC_KIND = "generic-api-key"
 """The kind of a random-looking value beside a word such as `secret`."""
 _RUN, _DIGITS = re.compile(r"[\w.=+/-]{10}", re.ASCII), re.compile("[0-9]+")
 """The minimum of a generic value: ten characters, one of them a digit."""
-_GENERIC_VALUE = re.compile(r"""[=>:|,][`'"\s=]{0,5}[\w.=+/-]{10,}(?:[`'"\s;\\]|\Z)""", re.ASCII)
-"""A generic value with the signs around it, as the rule has them. The rule itself takes ten times as long."""
+_GENERIC_VALUE = re.compile(r"""(?<![\w.=+/-])[\w.=+/-]{10,}+(?=[`'"\s;\\]|\Z)""", re.ASCII)
+_ASSIGNED = re.compile(r"""[=>:|,][`'"\s=]{0,5}\Z""", re.ASCII)
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
 
 
@@ -88,8 +88,16 @@ def _may_match(rule: SecretRule, path: str) -> bool:
     return not rule.path or (bool(path) and _compile(rule.path).search(path) is not None)
 
 
+def _may_have_generic_value(text: str) -> bool:
+    """Return whether a text has a generic value with the signs around it; the rule itself takes ten times as long."""
+    return any(
+        "=" in value[0][:-10] or _ASSIGNED.search(text, max(0, value.start() - 6), value.start())
+        for value in _GENERIC_VALUE.finditer(text)
+    )
+
+
 def _find_by_rule(rule: SecretRule, text: str) -> Iterator[Secret]:
-    if rule.kind == GENERIC_KIND and _GENERIC_VALUE.search(text) is None:
+    if rule.kind == GENERIC_KIND and not _may_have_generic_value(text):
         return
     try:
         for match in _compile(rule.expression).finditer(text, timeout=RULE_SECONDS, concurrent=False):

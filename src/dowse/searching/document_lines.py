@@ -27,7 +27,7 @@ MAX_GAP = 2
 
 _IMPORT = re.compile(r"\s*(?:import|from|if (?:typing\.)?TYPE_CHECKING|#\s*include|use|using|package|require|extern)\b")
 _BOILERPLATE = re.compile(rf"{_IMPORT.pattern}|#|//|/\*|\*|--\s|[)}}\]]")
-_OPEN_BRACKET = re.compile(r"([({])[^)}]*$")
+_OPEN_BRACKET = re.compile(r"[({]")
 _NEAR_LINES = [
     (step, 1 - abs(step) / (ranking_constants.LINE_REACH + 1))
     for step in range(-ranking_constants.LINE_REACH, ranking_constants.LINE_REACH + 1)
@@ -257,9 +257,9 @@ class DocumentLines:
             text = self.lines[line]
             if closing or _IMPORT.match(text):
                 found.add(line)
-                opening = _OPEN_BRACKET.search(text)
+                opening = _OPEN_BRACKET.search(text, max(text.rfind(")"), text.rfind("}")) + 1)
                 closing = (
-                    {"(": ")", "{": "}"}[opening[1]] if opening else "" if closing and closing in text else closing
+                    {"(": ")", "{": "}"}[opening[0]] if opening else "" if closing and closing in text else closing
                 )
         return found
 

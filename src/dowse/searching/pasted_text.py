@@ -45,14 +45,14 @@ _CODE_ENDINGS = (
 _NOISE = re.compile(r"<!--.*?(?:-->|\Z)|https?://\S+|[\w.~/\\-]{260,}", re.DOTALL)
 """Comments, links, and runs longer than any path: a path is looked for at every position of a run."""
 _FORM_HEADINGS = (
-    "bug report|feature request|describe the .*|(?:problem )?description|summary|issue|problem|question|"
+    "bug report|feature request|describe the .*+|(?:problem )?description|summary|issue|problem|question|"
     "(?:actual|current|expected|observed) (?:behaviou?r|results?|outcome|output)|(?:steps |how |code )?(?:to|for) "
     "reproduc(?:e|tion)|reproduction|(?:minimal )?example|code sample|additional (?:context|info(?:rmation)?)|"
     "(?:your )?environment|versions?|system info(?:rmation)?|screenshots?|checklist|configuration|command used|"
     "what happened|what did you expect to happen|relevant log output|context|traceback \\(most recent call last\\)"
 )
 _FORM_LINE = re.compile(
-    rf"[#*=~>\s\d.-]*(?:{_FORM_HEADINGS})[\s:?*.#]*|[-=~*_`#>\s]+\w*|[-*] \[[ xX]?\].*", re.IGNORECASE
+    rf"[#*=~>\s\d.-]*(?:{_FORM_HEADINGS})[\s:?*.#]*|[-=~*_`#>\s]++\w*|[-*] \[[ xX]?\].*", re.IGNORECASE
 )
 """A line that belongs to the form of an issue: a heading, a rule or fence, a box to tick."""
 _TITLE_PREFIX = re.compile(

@@ -18,7 +18,7 @@ MAX_CHARACTERS = 10_000
 SHOWN_WORDS, SHOWN_CHARACTERS = 20, 80
 """Words of pasted text that a reply repeats, and the length of each: the caller has the text."""
 
-_IDENTIFIER = re.compile(r"[A-Za-z_$@#][\w$@#!?]*(?:(?:\.|::|->|#|\\|/)[A-Za-z_$][\w$!?]*)*(?:\(\))?")
+_IDENTIFIER = re.compile(r"[A-Za-z_$@#][\w$@#!?]*+(?:(?:\.|::|->|#|\\|/)[A-Za-z_$][\w$!?]*)*(?:\(\))?")
 _ENDINGS = (
     "bash c cc cfg clj conf cpp cs css csv dart ex exs go gradle h hpp hs html ini java jl js json jsx kt lua m md ml "
     "mjs mm php pl proto ps1 py pyi r rb rs rst sc scala scss sh sql svelte swift tf toml ts tsx txt vue xml yaml yml zig"

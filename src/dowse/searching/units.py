@@ -31,7 +31,7 @@ _LEAD = re.compile(r"\s*(?:@|#\[|#(?!\s*(?:if|el|end|define|include))|//|/\*|\*|
 """A line that belongs to the definition below it: a decorator, an attribute, a comment."""
 _COMMENT = re.compile(r"\s*(?:#|//|/\*|\*|--\s)")
 _CONTINUED = re.compile(r"\s*(?:[)\]}{]|where\b|end\b|fi\b|done\b|esac\b|#\s*(?:if|el|end))")
-_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*?)[ \t#]*$")
+_HEADING = re.compile(r" {0,3}(#{1,6})[ \t]+(\S.*)")
 _UNDERLINE = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _TITLE = re.compile(r" {0,3}[^\s#>|*+-]")
 """A line that a rule below it makes a heading."""
@@ -243,7 +243,7 @@ def _headings(lines: Sequence[str]) -> Iterator[tuple[int, int, int, str]]:
                 fence = ""
         elif not fence:
             if heading := _HEADING.match(text):
-                yield line, 1, len(heading[1]), heading[2]
+                yield line, 1, len(heading[1]), heading[2][:1] + heading[2][1:].rstrip(" \t#")
             elif (rule := _UNDERLINE.match(text)) and _TITLE.match(previous):
                 yield line - 1, 2, _SETEXT_LEVELS[rule[1][0]], previous.strip()
         previous = text

@@ -7,7 +7,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)\s*(?:"((?:[^"\\\n]|\\.)*)")?\s*\]')
+_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)\s*+(?:"((?:[^"\\\n]|\\.)*)"\s*)?\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*)?")
 _VALUE_PIECE = re.compile(r"""\\.|[^\\"#;]+|.""", re.DOTALL)
 _GIT_TIMEOUT_SECONDS = 2.0

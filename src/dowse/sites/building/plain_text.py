@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 from dowse.reading.html_scan import extract_text
 from dowse.reading.markdown_events import is_inline, parse_markdown
 
-_SHORTCODE = re.compile(r"\{\{[<%](?:[^}]|\}(?!\}))*\}\}|\{%(?:[^%]|%(?!\}))*%\}|\{\{(?:[^{}]|\{[^{}]*\})*\}\}")
+_SHORTCODE = re.compile(
+    r"\{\{[<%](?:[^{}]|\}(?!\})|\{(?!\{))*+\}\}|\{%(?:[^{%]|%(?!\})|\{(?!%))*+%\}|\{\{(?:[^{}]|\{[^{}]*\})*+\}\}"
+)
 """Template tags of Hugo, Jekyll and others: `{{< figure src="x" >}}`, `{% include x %}`, `{{ page.title }}`."""
 _ATTRIBUTES = re.compile(r"\{[:#.][^{}\n]*\}")
 _COMMENT = re.compile(r"<!--(?s:.*?)(?:-->|\Z)")
