@@ -117,11 +117,28 @@ def test_an_entry_that_somebody_wrote_by_hand_is_brought_up_to_date_and_keeps_it
     assistant = known_assistants()["cursor"]
     file = assistant.user_file(places)
     file.parent.mkdir()
-    file.write_text('{"mcpServers": {"dowse": {"command": "old", "env": {"A": "1"}}}}', encoding="utf-8")
+    file.write_text('{"mcpServers": {"dowse": {"command": "/old/dowse", "env": {"A": "1"}}}}', encoding="utf-8")
     install(assistant, file)
     assert written_entry(assistant, file) == {"command": COMMAND, "env": {"A": "1"}, "args": ARGUMENTS}
     remove(assistant, file)
     assert file.read_text(encoding="utf-8") == '{"mcpServers": {}}', "the entry of before is not restored"
+    backup = backup_of(file)
+    assert backup is not None
+    assert "/old/dowse" in backup.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("assistant", known_assistants().values(), ids=known_assistants())
+def test_somebodys_own_server_of_this_name_stays(places: Places, assistant: Assistant) -> None:
+    file = assistant.user_file(places)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = config_edits.put_entry(
+        file, "", assistant.path, assistant.server_entry("/usr/bin/water", ["find", "dowsing"])
+    )
+    file.write_text(text, encoding="utf-8")
+    change = plan_install(assistant, file, COMMAND, ARGUMENTS)
+    assert change.action == "skipped"
+    assert "starts another program" in change.problem
+    assert plan_removal(assistant, file).action == "unchanged"
 
 
 def test_a_backup_that_somebody_changed_is_not_restored(places: Places) -> None:
@@ -147,6 +164,7 @@ def test_a_backup_that_somebody_changed_is_not_restored(places: Places) -> None:
         ("goose", "extensions: [\n", "line 2"),
         ("goose", "extensions: {a: {enabled: true}}\n", "not a block"),
         ("cursor", "\udcff", "decode"),
+        ("cursor", '{"mcpServers": {"dowse": {}, "dowse": {"command": "x"}}}', "stands in it twice"),
     ],
 )
 def test_a_malformed_file_is_reported_and_left_alone(places: Places, name: str, text: str, problem: str) -> None:

@@ -61,15 +61,11 @@ def test_a_member_is_replaced_where_it_stands() -> None:
     assert after.index("dowse") < after.index("// ours") < after.index('"b"')
 
 
-def test_of_two_members_with_one_name_the_last_counts() -> None:
-    text = '{"mcpServers": {"x": {}}, "mcpServers": {"y": {}}}'
-    assert parse_json(put_member(text, PATH, ENTRY))["mcpServers"] == {"y": {}, "dowse": ENTRY}
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
         ("{", "line 1: Expecting property name"),
+        ('{"mcpServers": {"x": {}}, "mcpServers": {"y": {}}}', "the key 'mcpServers' stands in it twice"),
         ('{\n"a": }', "line 2: Expecting value"),
         ("{'a': 1}", "line 1: Expecting property name"),
         ('{"a": 1} x', "line 1: Extra data"),

@@ -9,6 +9,7 @@ import difflib
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 
 from dowse.assistants.config_edits import entry_of, put_entry, remove_entry
 from dowse.assistants.guidance import put_guidance, remove_guidance
-from dowse.assistants.known_assistants import Assistant
+from dowse.assistants.known_assistants import SERVER_NAME, Assistant
 from dowse.platform import make_private_folder, storage_root, write_atomically
 from dowse.small_files import read_small_file
 
@@ -54,6 +55,8 @@ def plan_install(assistant: Assistant, file: Path, command: str, arguments: list
         before = _read(file)
         text = _decode(before or b"")
         present = entry_of(file, text, assistant.path)
+        if present and not _starts_dowse(present):
+            raise ValueError(f"its entry {SERVER_NAME} starts another program; rename that entry")
         entry = {**(present or {}), **assistant.server_entry(command, arguments)}
         if entry == present:
             return ConfigChange(assistant, file, "unchanged", before, before, entry)
@@ -81,7 +84,8 @@ def plan_removal(assistant: Assistant, file: Path) -> ConfigChange:
     """Return the change that removes dowse from a file: back to what it was, or without the entry of dowse."""
 
     def remove(text: str) -> str | None:
-        return remove_entry(file, text, assistant.path) if entry_of(file, text, assistant.path) is not None else None
+        present = entry_of(file, text, assistant.path)
+        return remove_entry(file, text, assistant.path) if present is not None and _starts_dowse(present) else None
 
     return _plan_removal(assistant, file, remove)
 
@@ -115,18 +119,19 @@ def apply_change(change: ConfigChange) -> None:
     records = _records()
     if change.action == "removed":
         _write(file, change.after)
-        record = records.pop(str(file), None)
-        with contextlib.suppress(OSError):
-            _backup(file).unlink()
-        if change.after is None and record:
-            _remove_empty_folders(record["folders"])
+        if record := records.pop(str(file), None):
+            with contextlib.suppress(OSError):
+                _backup(file).unlink()
+            if change.after is None:
+                _remove_empty_folders(record["folders"])
     else:
         folders = [str(folder) for folder in file.parents if not folder.exists()]
         make_private_folder(file.parent)
-        if record := _new_record(change, records.get(str(file)), folders):
+        earlier = records.get(str(file))
+        if record := _new_record(change, earlier, folders):
             records[str(file)] = record
-            if change.before is not None and change.action == "added":
-                _write(_backup(file), change.before, like=file)
+        if change.before is not None and (change.action == "added" or earlier is None):
+            _write(_backup(file), change.before, like=file)
         _write(file, change.after)
     _write_records(records)
 
@@ -145,6 +150,17 @@ def backup_of(file: Path) -> Path | None:
     """Return the copy of a file as it was before, if there is one."""
     backup = _backup(_real(file))
     return backup if backup.exists() else None
+
+
+def _starts_dowse(entry: dict[str, Any]) -> bool:
+    """Return whether an entry starts dowse, or nothing at all: somebody may have called another server by this name."""
+    words = list[str]()
+    values: list[Any] = [value for key, value in entry.items() if key not in ("name", "type", "env")]
+    while values:
+        value = values.pop()
+        words += [value] if isinstance(value, str) else []
+        values += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return not words or any(re.split(r"[/\\]", word)[-1].lower() in ("dowse", "dowse.exe") for word in words)
 
 
 def _original(file: Path, record: dict[str, Any]) -> tuple[bytes | None, bool]:

@@ -36,7 +36,7 @@ class _Json:
 
     def value(self) -> Any:
         try:
-            return json.loads(self.plain, strict=False)
+            return json.loads(self.plain, strict=False, object_pairs_hook=_object)
         except json.JSONDecodeError as error:
             raise ValueError(f"line {error.lineno}: {error.msg}") from None
 
@@ -78,6 +78,16 @@ class _Json:
         """Return the indent of the first member of the file that has one."""
         members, _ = self.members(self.skip(0)) if self.plain.strip() else ([], 0)
         return next(filter(None, (self.indent(member.start) for member in members)), _DEFAULT_INDENT)
+
+
+def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; raise ValueError for a key that stands in it twice, because readers disagree on which one counts."""
+    found = dict[str, Any]()
+    for name, value in members:
+        if name in found:
+            raise ValueError(f"the key {name!r} stands in it twice")
+        found[name] = value
+    return found
 
 
 def parse_json(text: str) -> Any:

@@ -126,10 +126,10 @@ def _text(code: object, value: Any, way: int) -> str:
         return chr(value)
     if code is codes.IN:
         written = [chr(part[1]) for part in value if part[0] is codes.LITERAL]
-        fitting = [character for character in [*written, *SAMPLES] if _fits(value, character)] or ["a"]
+        fitting: list[str] = [character for character in [*written, *SAMPLES] if _fits(value, character)] or ["a"]
         return fitting[way % len(fitting)]
     if code in REPEATS:
-        return _texts(value[2], way) * max(value[0], way % 2)
+        return _texts(value[2], way) * max(int(value[0]), way % 2)
     if code is codes.BRANCH:
         return _texts(value[1][way % len(value[1])], way)
     if code is codes.SUBPATTERN:
@@ -150,7 +150,7 @@ def _attacks(parts: Any, before: str = "") -> Iterator[tuple[str, str]]:
         if code in REPEATS:
             if value[1] > 50:
                 for way in range(6):
-                    again = _text(*value[2][0], way) if len(value[2]) == 1 else _texts(value[2], way)
+                    again = _texts(value[2], way)
                     yield from ((here, again), ("", again), ("", here + again), ("", here))
             yield from _attacks(value[2], here)
         elif code is codes.ATOMIC_GROUP:
@@ -174,7 +174,7 @@ def slow_text(used: Used) -> str:
     """Return a text that stops a pattern, as it would be written; empty if there is none."""
     pattern, methods = used.pattern, used.methods
     length = next((limit for name, limit in SHORT.items() if used.name.startswith(name)), CHARACTERS)
-    ways = [method for method in ("match", "fullmatch") if method in methods]
+    ways: list[str] = [method for method in ("match", "fullmatch") if method in methods]
     if len(ways) < len(methods):
         ways.append("finditer" if methods & EVERYWHERE else "search")
     flags = pattern.flags & (re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII)
