@@ -27,6 +27,7 @@ GROUND: dict[str, set[str]] = {
     "types": set(),
     "protocols": {"types"},
     "platform": {"errors", "types"},
+    "sandbox": set(),
     "signals": set(),
     "sqlite_connection": {"errors", "platform"},
     "sqlite_database": {"errors", "platform", "sqlite_connection"},
@@ -293,11 +294,13 @@ SYSTEM_MODULES = {
     "signals.py": {"signal"},
     "cli/__init__.py": {"signal"},
     "freshness/inotify.py": {"fcntl"},
+    "history/git_objects.py": {"resource"},
     "http/uvicorn_server.py": {"resource"},
     "keeping/indexing_worker.py": {"signal"},
     "parsing/parser_limits.py": {"resource", "signal"},
     "parsing/parser_process.py": {"signal"},
     "reading/pdf/page_text.py": {"signal"},
+    "sandbox.py": {"sys.platform"},
 }
 """The modules that know what only some systems have; docs/platforms.md says of each what differs."""
 

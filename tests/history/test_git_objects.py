@@ -117,7 +117,7 @@ def test_git_has_limited_memory(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
     add_commits(root, [Change("Add a large file", {"large.bin": os.urandom(40 << 20)})])
     with open_objects(find_repository(root)) as objects:
         assert objects.output("cat-file", "-p", "HEAD:large.bin", max_bytes=1000)[1]
-        monkeypatch.setattr(git_objects, "GIT_MEMORY_BYTES", 1 << 20)
+        monkeypatch.setattr(git_objects, "GIT_MEMORY_BYTES", 24 << 20)
         with pytest.raises(Failed, match="memory"):
             objects.output("diff-tree", "-p", "--text", "--root", "HEAD", max_bytes=100 << 20)
 

@@ -35,6 +35,11 @@ class GrammarBundle(NamedTuple):
     """The file, its checksum and the symbol of each grammar."""
 
 
+def grammar_folder() -> Path:
+    """Return the folder that the grammars are unpacked below."""
+    return Path(os.environ.get("SEMBLE_GRAMMARS_CACHE_DIR") or storage_root() / "grammars")
+
+
 @cache
 def find_bundle() -> GrammarBundle | None:
     """Return the bundle, or None if there is none for this platform."""
@@ -42,10 +47,9 @@ def find_bundle() -> GrammarBundle | None:
     for folder in spec.submodule_search_locations or () if spec else ():
         for file in Path(folder).glob("grammars/*/manifest.json"):
             manifest = json.loads(file.read_text(encoding="utf-8"))
-            place = os.environ.get("SEMBLE_GRAMMARS_CACHE_DIR") or storage_root() / "grammars" / _version_of(manifest)
-            return GrammarBundle(
-                file.parent / manifest["archive"], Path(place) / manifest["platform"], manifest["languages"]
-            )
+            is_chosen = "SEMBLE_GRAMMARS_CACHE_DIR" in os.environ
+            place = grammar_folder() if is_chosen else grammar_folder() / _version_of(manifest)
+            return GrammarBundle(file.parent / manifest["archive"], place / manifest["platform"], manifest["languages"])
     return None
 
 

@@ -9,6 +9,7 @@ import click
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.encoding_output import format_encoding
 from dowse.cli.output import CommandReply, pluralize, progress_bar, show, show_warnings
+from dowse.sandbox import sandbox_support
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
@@ -54,6 +55,8 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
         show(f"{finding.part}: {finding.problem}")
     if encoding:
         show(format_encoding(encoding))
+    if not sandbox_support().files:
+        show(sandbox_support().text())
     show(f"{project.root}: {_format_verdict(len(findings), len(remaining), is_repaired=repaired)}")
     return exit_code
 

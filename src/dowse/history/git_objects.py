@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dowse.errors import Failed, NoHistory
+from dowse.sandbox import caged
 from dowse.sources.repository import (
     GitFolders,
     find_git_folders,
@@ -135,7 +136,7 @@ def _object_folders(objects: Path) -> Iterator[Path]:
 
 
 class GitObjects:
-    """The objects of a repository, read by git through a folder of its own."""
+    """The objects of a repository, read by git through a folder of its own, in a cage where the system has one."""
 
     def __init__(self, repository: GitRepository, folder: Path, work_tree: Path | None = None) -> None:
         self.repository, self._folder = repository, folder
@@ -143,6 +144,8 @@ class GitObjects:
         if program is None or not Path(program).is_absolute():
             raise NoHistory("git is not installed, and the history cannot be read without it.")
         self._program = program
+        self._readable = [str(repository.folders.common / "objects")]
+        self._writable = [str(folder), *([str(work_tree)] if work_tree else ())]
         for name in ("objects", "refs", "info"):
             (folder / name).mkdir(parents=True)
         objects = repository.folders.common / "objects"
@@ -192,7 +195,7 @@ class GitObjects:
             given.write("".join(f"{line}\n" for line in lines).encode())
             given.seek(0)
             process = subprocess.Popen(  # noqa: S603 - our own arguments, no shell
-                [self._program, *arguments],
+                caged([self._program, *arguments], self._readable, self._writable),
                 stdin=given, stdout=subprocess.PIPE, stderr=errors, env=self._environment, cwd=self._folder,
             )  # fmt: skip
             _limit_memory(process)

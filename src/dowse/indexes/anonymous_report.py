@@ -19,6 +19,7 @@ from dowse.indexes.index_status import IndexStatus
 from dowse.indexes.project_lookup import list_projects
 from dowse.memory_plan import is_memory_small, usable_bytes
 from dowse.platform import storage_root
+from dowse.sandbox import sandbox_support
 from dowse.settings import SETTING_FIELDS, Settings, differing_keys
 from dowse.types import Finding, Reason
 
@@ -40,6 +41,7 @@ def machine_facts() -> Facts:
         "memory GB": round(memory / 1e9, 1) if memory else "unknown",
         "uses little memory": is_memory_small(),
         "file system of the storage": _file_system(storage_root()),
+        "sandbox of parsers": sandbox_support().text(),
         "indexes": len(list_projects()),
         "variables set": [name for name in VARIABLES if os.environ.get(name)],
     }

@@ -9,7 +9,8 @@ import time
 from concurrent.futures import Future
 from functools import cache
 
-from dowse.errors import Failed, ParserEnded
+from dowse.chunking.grammars import unpack_grammars
+from dowse.errors import DowseError, Failed, ParserEnded
 from dowse.memory_plan import is_memory_small
 from dowse.parsing.parser_limits import MAX_PROCESSES
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
@@ -38,6 +39,7 @@ class ParserPool:
         """Guards everything here; notified when there is a job, and when the pool is closed."""
         self._threads = set[threading.Thread]()
         self._busy = set[ParserProcess]()
+        self._unpacked = set[str]()
         self._is_closed = False
 
     def submit(self, request: ParserRequest) -> "Future[ParserReply]":
@@ -128,6 +130,7 @@ class ParserPool:
                 problem = "The parser processes have been stopped."
                 break
             try:
+                self._unpack(request)
                 return process, process.run(request)
             except ParserEnded as error:
                 problem = str(error)
@@ -136,6 +139,14 @@ class ParserPool:
         if process is not None:
             process.close()
         raise Failed(problem)
+
+    def _unpack(self, request: ParserRequest) -> None:
+        """Unpack the grammars that a job may need: the process itself can write nothing."""
+        named = {*request.fields.get("languages", ()), request.fields.get("language")} - self._unpacked - {None}
+        if named:
+            with contextlib.suppress(DowseError):  # the file is then read as plain text
+                unpack_grammars(sorted(named))
+            self._unpacked |= named
 
     def _note_busy(self, process: ParserProcess) -> bool:
         """Note that a process works, so that it is watched; return False if the pool has been closed."""

@@ -29,9 +29,11 @@ def _record(event: str, details: tuple[object, ...]) -> None:
             return
     elif event not in _WATCHED:
         return
-    with open(os.environ["DOWSE_GUARD"], "a", encoding="utf-8") as file:
-        file.write(json.dumps([event, repr(details)]) + "\n")
+    os.write(_EVENTS, (json.dumps([event, repr(details)]) + "\n").encode())
 
 
 if "DOWSE_GUARD" in os.environ:
+    _EVENTS = os.open(
+        os.environ["DOWSE_GUARD"], os.O_WRONLY | os.O_APPEND
+    )  # now, because a sandbox opens nothing later
     sys.addaudithook(_record)
