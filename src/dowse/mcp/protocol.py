@@ -66,7 +66,9 @@ def make_server(
     def client_of(context: Any) -> _Call:
         return _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
 
-    async def list_tools(context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(context: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
+        if params and params.cursor is not None:
+            raise MCPError(code=INVALID_PARAMS, message="The list of tools has one page; ask without a cursor.")
         return ListToolsResult(tools=[_listed_tool(tool) for tool in (await tools(client_of(context))).values()])
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:

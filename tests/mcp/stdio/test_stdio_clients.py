@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import pytest
 from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
 from mcp_types import CallToolResult
 
 from mcp import Client
@@ -58,6 +60,8 @@ def test_a_project_from_its_first_index_to_its_end(root: Path, revision: str) ->
 
     async def conversation(client: Client) -> None:
         assert {tool.name for tool in (await client.list_tools()).tools} >= TOOLS
+        with pytest.raises(MCPError, match="has one page"):
+            await client.list_tools(cursor="another page")
         assert (await call_tool(client, "get_index_status"))["status"] == "not_found"
         await client.call_tool("create_index", progress_callback=record)
         assert progress_values[-1] == (await call_tool(client, "get_index_status"))["totalFiles"] == 3
