@@ -1,11 +1,15 @@
 """Does the first reply to a question show what decides? Questions about projects that nobody knows, asked as assistants do.
 
     python -m bench.first_reply PROJECTS [--way names|rewritten|question] [--wrong N] [--each]
+    python -m bench.first_reply --eval EVAL --checkouts DIR [--each]
 
 PROJECTS has a checkout for each `project` of `bench/questions/colleague.jsonl`, at its `commit` of its `repository`. A
 question is in the words of a colleague; `rewritten` and `names` are the call of an assistant that has not seen the code, and
 `lines` the ranges that decide. Prints the share of the questions with a deciding range shown whole and with any line of one,
 those of which every place is shown or named, and the median length of a reply, by language.
+
+With --checkouts, the issues of EVAL are pasted whole: each DIR has one folder for each issue, named by its id. Prints the mean
+share of the changed lines that the first reply shows, the share of issues with any, and the median length of a reply.
 """
 
 import argparse
@@ -20,6 +24,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+from bench import quality
+from bench.lines import HOME, load_issues
 from dowse.answers.answer_surface import AnswerSurface
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.keeping.service import Service
@@ -117,6 +123,7 @@ def arguments_of(row: dict[str, Any], way: str, wrong: int) -> dict[str, Any]:
 
 async def ask(root: Path, calls: Iterable[dict[str, Any]]) -> list[str]:
     """Return the replies of a server to calls about one project."""
+    quality.open_index(root).close()
     service = Service([root])
     for served in service.projects:
         served.encoder = None  # right after indexing, before the model has encoded anything
@@ -135,14 +142,41 @@ def _call(arguments: dict[str, Any]) -> Any:
     )
 
 
+def ask_issues(options: argparse.Namespace) -> None:
+    """Paste issues and print how many of the changed lines the replies show."""
+    issues, total = load_issues(options)
+    shares, lengths = list[float](), list[int]()
+    for issue, root in issues:
+        call = {"query": issue["text"], "names": [], "path": None, "kind": None, "tests": "ranked", "limit": 5}
+        [text] = asyncio.run(ask(root, [call]))
+        shown = read_reply(text)
+        changed = [(path, line) for path, lines in issue["gold"].items() for line in lines]
+        shares.append(statistics.mean(line in shown.lines for line in changed))
+        lengths.append(len(text))
+        if options.each:
+            print(issue["id"], round(shares[-1], 2), len(text), flush=True)
+    if issues:
+        mean, some = statistics.mean(shares), statistics.mean(share > 0 for share in shares)
+        print(f"{len(issues)} of {total} issues: changed lines shown {mean:.1%}, any {some:.1%},", end=" ")
+        print("median characters", statistics.median(lengths))
+
+
 def main() -> None:
     """Ask all questions and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("projects", type=Path)
+    parser.add_argument("projects", type=Path, nargs="?")
+    parser.add_argument("--eval", type=Path, metavar="EVAL", help="issues/")
+    parser.add_argument("--checkouts", type=Path, metavar="DIR", nargs="+", default=[])
+    parser.add_argument("--home", type=Path, default=HOME, help="the folder of the indexes of issues")
     parser.add_argument("--way", choices=["names", "rewritten", "question"], default="names")
     parser.add_argument("--wrong", type=int, default=0, help="wrong guesses that are added")
     parser.add_argument("--each", action="store_true", help="print every question")
     options = parser.parse_args()
+    if options.checkouts:
+        ask_issues(options)
+        return
+    if options.projects is None:
+        parser.error("name the folder of the projects, or --checkouts of issues")
     by_project = defaultdict(list)
     for row in map(json.loads, QUESTIONS.read_text(encoding="utf-8").splitlines()):
         if "names" in row and (options.projects / row["project"]).is_dir():

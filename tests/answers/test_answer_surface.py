@@ -166,10 +166,10 @@ def test_documents_are_read_by_their_uri_and_anchor_and_items_by_their_id(indexe
     (indexed / "docs/keys.md").write_text("# Keys\n\naws_key = 'AKIAQWERTYUIOPASDFGH'\n")  # no real key
     places = ["docs://docs/guide.md#refused-orders", "docs://docs/guide.md", "project/shop/docs/keys.md"]
     [text] = ask(mode, [indexed], ("read", {"places": places}))
-    section, whole, item = text.split("\n\ndocs/guide.md:1-5")[0], text, text.split("project/shop/docs/keys.md  ")[1]
+    section, whole, item = text.split("\n\ndocs/guide.md:1-5")[0], text, text.split("project/shop/docs/keys.md:")[1]
     assert section.startswith("docs/guide.md:3-5  Guide.Refused orders\n3 ## Refused orders")
     assert "1 # Guide" in whole
-    assert item.startswith("Keys\n# Keys")
+    assert item.startswith("1-3  Keys\n1 # Keys")
     assert "AKIAQWERTYUIOPASDFGH" not in text
 
 
@@ -203,7 +203,8 @@ def test_every_line_of_a_text_is_listed_once_by_definition(indexed: Path, mode: 
         "src/retry.py\n  Retrier.send_again\n  10     def send_again(self, order):"
     )
     assert (
-        other == "'max_retries': nowhere; in other capitals 3 times: src/limits.py:1, src/retry.py:1, src/retry.py:12"
+        other
+        == "'max_retries': nowhere in 7 files; in other capitals 3 times: src/limits.py:1, src/retry.py:1, src/retry.py:12"
     )
 
 

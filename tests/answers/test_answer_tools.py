@@ -6,7 +6,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dowse.errors import UsageError
 from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from dowse.server.composition import ComposedServer, Offer
@@ -39,8 +38,3 @@ def test_several_projects_can_be_named(tmp_path: Path) -> None:
         root.mkdir()
     assert all("project" in str(tool["inputSchema"]) for tool in listed("auto", *roots))
     assert not any('"project"' in json.dumps(tool["inputSchema"]) for tool in listed("auto", roots[0]))
-
-
-def test_without_a_project_the_server_says_what_is_missing(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="needs a project"):
-        ComposedServer(None, tmp_path, Offer(("indexes",), level="assistant"))

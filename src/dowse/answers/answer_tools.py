@@ -13,12 +13,17 @@ INSTRUCTIONS = (
     "then read several places at once. find and uses are complete: no grep is needed."
 )
 
+INSTRUCTIONS_WITHOUT_CODE = (
+    "Searches documents, pages and notes as they are now. Ask search first; then read several places at once. "
+    "find is complete."
+)
+
 _PATH = describe(TEXT, "Glob: src/**/*.py")
 _TESTS = describe(TEXT, "Tests and examples", enum=["ranked", "none", "only"], default="ranked")
 
 
-def answer_tools(surface: AnswerSurface, projects: tuple[str, ...] = ()) -> list[Tool]:
-    """Return the tools; with several projects they take the name of one."""
+def answer_tools(surface: AnswerSurface, projects: tuple[str, ...] = (), *, has_code: bool = True) -> list[Tool]:
+    """Return the tools; with several projects they take the name of one. Without code there are no uses of names."""
     tools = [
         Tool(
             "search", "Search",
@@ -40,7 +45,7 @@ def answer_tools(surface: AnswerSurface, projects: tuple[str, ...] = ()) -> list
         Tool(
             "read", "Read",
             "Read several places at once, with line numbers: path (a long file as its outline), path:10-40, "
-            "path#Class.method, a folder, docs://… or the id of an item",
+            "path#Class.method, a folder, docs://…, or an id and lines or a section of it",
             surface.read, None,
             {"places": describe(TEXTS, "Places, best all that you need", minItems=1)},
             ("places",),
@@ -55,7 +60,7 @@ def answer_tools(surface: AnswerSurface, projects: tuple[str, ...] = ()) -> list
                 "path": _PATH,
                 "tests": _TESTS,
                 "context": count("Lines around each", 0, 20, 0),
-                "limit": count("Lines listed for each text", 60, 500),
+                "limit": count("Lines listed for each text; 0: counts by file", 60, 500, 0),
             },
             ("texts",),
         ),
@@ -67,7 +72,7 @@ def answer_tools(surface: AnswerSurface, projects: tuple[str, ...] = ()) -> list
             ("names",),
         ),
     ]  # fmt: skip
-    tools = [replace(tool, failure=_failure) for tool in tools]
+    tools = [replace(tool, failure=_failure) for tool in tools if has_code or tool.name != "uses"]
     if len(projects) < 2:
         return tools
     project: Schema = describe(TEXT, "Project name; without it, all", enum=list(projects))

@@ -23,6 +23,8 @@ class FoundDefinition(NamedTuple):
     context: DefinitionContext = DefinitionContext()
     same_in: tuple[str, ...] = ()
     """Other files with the same definition."""
+    address: str = ""
+    """The URL of a page."""
 
 
 def definitions_text(
@@ -60,6 +62,8 @@ def _definition(one: FoundDefinition, terms: Mapping[str, float], shown_names: C
     passage = one.passage
     start, end = passage.whole or (passage.start_line, passage.end_line)
     lines = [f"{one.path}:{start}-{end}  {_name(passage)}".rstrip()]
+    if one.address:
+        lines.append(f"  at {one.address}")
     if one.same_in:
         lines.append(f"  the same in {', '.join(one.same_in)}")
     lines.append(numbered(passage.numbered_lines, terms))

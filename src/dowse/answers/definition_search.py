@@ -10,7 +10,7 @@ from dowse.references.definition_context import ContextFinder, DefinitionContext
 from dowse.searching.passages import Passage
 from dowse.searching.ranking_constants import DEFINITION_FILES, MAX_DEFINITIONS
 from dowse.searching.search import Answer, SearchHit, SearchOptions
-from dowse.types import Kind
+from dowse.types import Kind, View
 
 CONTEXT_SECONDS = 0.3
 """How long an answer waits for references that are missing, for the callers of what it shows."""
@@ -56,7 +56,7 @@ def describe_definitions(index: ProjectIndex, answer: Answer, show: Callable[[st
 
 def _context_finder(index: ProjectIndex) -> ContextFinder | None:
     """Return what finds the callers of definitions, if all references are there or can be read in a moment."""
-    if not index.exists:
+    if not index.exists or index.view is View.DOCUMENTS:
         return None
     references, masks = index.whole.references, index.settings.mask_secrets
     if not references.is_current() and (index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)):

@@ -18,20 +18,23 @@ MAX_DEFINITIONS = 8
 def occurrences_text(
     text: str,
     found: Occurrences,
-    coverage: Coverage,
+    coverage: Coverage | None,
     sources: Mapping[str, SourceText],
     show: ShowPath,
     *,
     context: int = 0,
 ) -> str:
-    """Return the lines with a text, each once, and how many matches there are in all."""
-    is_complete = found.is_complete and coverage.files + coverage.direct >= coverage.expected
+    """Return the lines with a text, each once, and how many matches there are in all; no line if none is asked for."""
+    is_covered = coverage is None or coverage.files + coverage.direct >= coverage.expected
+    is_complete = found.is_complete and is_covered
     at_least = "" if is_complete else "at least "
     if not found.total:
-        where = "nowhere" if is_complete else "not found, but not every file was read"
-        return f"'{text}': {where}"
+        where = "nowhere in" if is_complete else "not found, but not every file was read:"
+        return f"'{text}': {where} {counted(found.looked_at, 'file' if coverage else 'item')}"
     count = f"{at_least}{found.total} {'match' if found.total == 1 else 'matches'}"
-    parts = [f"'{text}': {count} in {counted(found.files, 'file')}"]
+    parts = [f"'{text}': {count} in {counted(found.files, 'file' if coverage else 'item')}"]
+    if not found.limit:
+        return "\n".join([*parts, *(f"  {count:>5} {show(path)}" for path, count in _most_first(found.counts))])
     lines = dict.fromkeys((one.path, one.line) for one in found.found)
     texts = {(one.path, one.line): one.text for one in found.found}
     for path, group in groupby(lines, lambda pair: pair[0]):
@@ -39,8 +42,14 @@ def occurrences_text(
         parts.append(show(path))
         parts += _grouped_lines(sources.get(path), numbers, {line: texts[path, line] for line in numbers}, context)
     if len(found.found) < found.total:
-        parts.append(f"  {found.total - len(found.found)} more matches; raise limit, or narrow path")
+        parts.append(
+            f"  {found.total - len(found.found)} more matches; raise limit, narrow path, or limit 0 for counts"
+        )
     return "\n".join(parts)
+
+
+def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
 
 
 def _grouped_lines(

@@ -44,7 +44,11 @@ def read_place(index: ProjectIndex, place: RequestedPlace, shown_path: str, char
     decision = index.source.entry(place.path if place.path != "." else "")
     if isinstance(decision, Verdict) and decision.reason is None and decision.detail == "a folder":
         return _folder_text(index, decision.path.strip("/"), shown_path)
-    source = read_source(index, place.path)
+    return read_lines(read_source(index, place.path), place, shown_path, characters)
+
+
+def read_lines(source: SourceText, place: RequestedPlace, shown_path: str, characters: int) -> str:
+    """Return the lines of a text that a place asks for; a long text without sections as far as it fits."""
     if place.name:
         return _named_text(source, place.name, shown_path, characters)
     count = len(source.lines)
@@ -52,7 +56,7 @@ def read_place(index: ProjectIndex, place: RequestedPlace, shown_path: str, char
         raise UsageError(f"{shown_path} has {count} lines; line {place.start} does not exist.")
     if place.start:
         return _lines_text(source, place.start, min(place.end, count), shown_path, characters)
-    if count <= WHOLE_LINES:
+    if count <= WHOLE_LINES or len(source.units) < 2:
         return _lines_text(source, 1, count, shown_path, characters)
     return f"{shown_path}: {count} lines. Its definitions:\n" + "\n".join(_outline(source, shown_path, characters))
 

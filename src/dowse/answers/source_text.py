@@ -60,8 +60,12 @@ class SourceText:
             found = [(symbol.line, max(symbol.end_line, symbol.line)) for symbol in symbols]
         if not found and self.kind == "docs":  # the anchor of a section, as links write it
             section = outline(self.text, [name], self.language).section(name)
-            found = [(section.start_line, section.end_line)] if section else []
+            found = [(section.start_line, self._last_filled(section.end_line))] if section else []
         return found
+
+    def _last_filled(self, line: int) -> int:
+        """Return the last line up to a line, counted from 1, that is not blank."""
+        return next((number for number in range(line, 1, -1) if self.lines[number - 1].strip()), 1)
 
 
 def _ends_with(names: tuple[str, ...], wanted: list[str]) -> bool:

@@ -18,6 +18,7 @@ from dowse.federation.federation_types import (
     FetchedItem,
     Item,
     ListedItem,
+    LookAtText,
     SourceKind,
     SourceQuery,
     SourceResult,
@@ -69,6 +70,17 @@ class ArchiveSearchSource:
             return [ListedItem(document.path, document.id, document.title) for document in documents]
 
         return await asyncio.to_thread(find)
+
+    async def each_text(self, look: LookAtText) -> None:
+        def read() -> None:
+            try:
+                database = self._surface.database()
+            except NotIndexed as error:
+                raise ItemNotFound("the archives are not indexed yet") from error
+            for number, document in database.documents().items():
+                look(document.id, database.text(number))
+
+        await asyncio.to_thread(read)
 
     async def prepare(self, query: SourceQuery) -> None:
         def find() -> None:

@@ -131,6 +131,10 @@ class SourceStatus:
         return fields | ({"problem": self.problem} if self.problem else {})
 
 
+LookAtText = Callable[[str, str], None]
+"""Is called with the locator of an item and its text."""
+
+
 class SearchSource(Protocol):
     """One source of a federated search."""
 
@@ -156,6 +160,10 @@ class SearchSource(Protocol):
 
     async def list_items(self) -> list[ListedItem]:
         """Return all items."""
+        ...
+
+    async def each_text(self, look: "LookAtText") -> None:
+        """Call a function with the locator and the text of every item, off the event loop; what it raises ends this."""
         ...
 
     async def prepare(self, query: SourceQuery) -> None:

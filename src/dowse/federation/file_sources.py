@@ -13,6 +13,7 @@ from dowse.federation.federation_types import (
     FetchedItem,
     Item,
     ListedItem,
+    LookAtText,
     SourceKind,
     SourceQuery,
     SourceResult,
@@ -92,6 +93,14 @@ class _FileSource:
             return [ListedItem(path, path) for _, path in index.store.ids_by_path()]
         entries = (entry for entry in index.source.entries() if isinstance(entry, Entry))
         return [ListedItem(entry.path, entry.path) for entry in entries if entry.views & self.view]
+
+    async def each_text(self, look: LookAtText) -> None:
+        def read(index: ProjectIndex) -> None:
+            for item in self._list(index):
+                if document := read_now(index, item.locator):
+                    look(item.locator, document.reading.text)
+
+        await self._served.ask(read, self.view)
 
     async def fetch(self, locator: str) -> FetchedItem:
         document = await self._served.ask(lambda index: read_now(index, locator), self.view)

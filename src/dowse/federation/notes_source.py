@@ -13,6 +13,7 @@ from dowse.federation.federation_types import (
     FetchedItem,
     Item,
     ListedItem,
+    LookAtText,
     SourceKind,
     SourceQuery,
     SourceResult,
@@ -74,6 +75,14 @@ class NotesSearchSource:
             return found
 
         return await self._use(find)
+
+    async def each_text(self, look: LookAtText) -> None:
+        def read(index: NamedIndex, check: Callable[[], None]) -> None:
+            for note in index.every_document():
+                check()
+                look(note.doc_id, note.content)
+
+        await self._use(read)
 
     async def prepare(self, query: SourceQuery) -> None:
         await self.search(query)

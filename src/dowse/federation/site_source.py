@@ -8,6 +8,7 @@ from dowse.federation.federation_types import (
     FetchedItem,
     Item,
     ListedItem,
+    LookAtText,
     SourceKind,
     SourceQuery,
     SourceResult,
@@ -17,6 +18,7 @@ from dowse.federation.result_ids import id_of, source_name
 from dowse.globs import compile_glob
 from dowse.indexes.masking_setting import masks_secrets
 from dowse.screening.masking import screen_text, warning_fields
+from dowse.sites.index_model import Page
 from dowse.sites.page_urls import path_key
 from dowse.sites.sanitizing import one_line, remove_control_characters
 from dowse.sites.site import LoadedSite
@@ -59,6 +61,15 @@ class SiteSearchSource:
         site = await self._surface.current(self._served)
         pages = map(site.page, range(len(site)))
         return [ListedItem(page.url.strip("/") or "index", page.url.lstrip("/"), page.title) for page in pages]
+
+    async def each_text(self, look: LookAtText) -> None:
+        site = await self._surface.current(self._served)
+
+        def read() -> None:
+            for page in map(site.page, range(len(site))):
+                look(page.url.lstrip("/"), _text(page))
+
+        await asyncio.to_thread(read)
 
     async def prepare(self, query: SourceQuery) -> None:
         await asyncio.to_thread(self._search, self._served.site.current, query)
@@ -105,7 +116,7 @@ class SiteSearchSource:
         url = one_line(site.full_url(number), URL_CHARACTERS)
         return FetchedItem(
             one_line(page.title, TITLE_CHARACTERS) or url,
-            remove_control_characters(page.body or page.abstract),
+            _text(page),
             url,
             facts,
         )
@@ -113,6 +124,10 @@ class SiteSearchSource:
     async def status(self) -> SourceStatus:
         site, served = await self._surface.current(self._served), self._served.site
         return SourceStatus(self.kind, self.name, "ready", {"pages": len(site)}, served.loaded_at, served.problem)
+
+
+def _text(page: Page) -> str:
+    return remove_control_characters(page.body or page.abstract)
 
 
 def url_key(url: str) -> frozenset[str]:

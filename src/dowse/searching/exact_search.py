@@ -45,10 +45,18 @@ class Occurrences:
     masks_secrets: bool = True
     found: list[Occurrence] = field(default_factory=list)
     total: int = 0
-    files: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    """The number of matches in each file that has some."""
+    looked_at: int = 0
+    """Files that were looked at."""
     is_complete: bool = True
     """False when the time limit was reached: there may be more matches."""
     seconds: float = 0.0
+
+    @property
+    def files(self) -> int:
+        """The number of files with a match."""
+        return len(self.counts)
 
 
 def exact_matcher(needle: str) -> FindMatches:
@@ -110,7 +118,7 @@ def find_occurrences(
             if time.monotonic() > deadline:
                 raise TimeoutError
             text, listed = read_text(), len(result.found)
-            _search_document(path, text, find, deadline, result)
+            search_text(path, text, find, deadline, result)
             if texts is not None and len(result.found) > listed:
                 texts[path] = text
     except TimeoutError:
@@ -156,9 +164,11 @@ def _current_text(store: Searchable, read: ReadBytes, document: StoredDocument) 
     return store.converted_text(document.id) or ""
 
 
-def _search_document(path: str, text: str, find: FindMatches, deadline: float, result: Occurrences) -> None:
+def search_text(path: str, text: str, find: FindMatches, deadline: float, result: Occurrences) -> None:
+    """Add the matches in one text."""
     starts: list[int] = []
     before = result.total
+    result.looked_at += 1
     try:
         for start, _ in find(text, deadline):
             if result.offset <= result.total < result.offset + result.limit:
@@ -168,7 +178,8 @@ def _search_document(path: str, text: str, find: FindMatches, deadline: float, r
             if result.total % 10_000 == 0 and time.monotonic() > deadline:
                 raise TimeoutError
     finally:
-        result.files += result.total > before
+        if result.total > before:
+            result.counts[path] = result.total - before
 
 
 @lru_cache(maxsize=16)  # questions about one class show lines of the same large files

@@ -139,9 +139,9 @@ class ComposedServer:
 
         instructions = [*(part.instructions for part in self._offered.values()), DATA_INSTRUCTIONS]
         if self._answers:
-            from dowse.answers.answer_tools import INSTRUCTIONS
+            from dowse.answers.answer_tools import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_CODE
 
-            instructions.insert(0, INSTRUCTIONS)
+            instructions.insert(0, INSTRUCTIONS if "code" in self._parts else INSTRUCTIONS_WITHOUT_CODE)
         has_resources = self._documents and "documents" in self._offered
         return make_server(
             self.tools,
@@ -154,8 +154,8 @@ class ComposedServer:
     async def tools(self, client: Call) -> Mapping[str, Tool]:
         """Return the tools that are offered now, by name; the list is rebuilt only after a change."""
         of_projects: Sequence[Tool] = ()
-        if self._answers and self._service:
-            return await self._answer_tools(self._answers, self._service, client)
+        if self._answers:
+            return await self._answer_tools(self._answers, client)
         if self._project_tools and "code" in self._offered:
             of_projects = await self._project_tools.current(client)
         if of_projects is not self._offered_for or not self._by_name:
@@ -163,14 +163,17 @@ class ComposedServer:
         self._is_listed.set()
         return self._by_name
 
-    async def _answer_tools(self, answers: "AnswerSurface", service: "Service", client: Call) -> Mapping[str, Tool]:
+    async def _answer_tools(self, answers: "AnswerSurface", client: Call) -> Mapping[str, Tool]:
         from dowse.answers.answer_tools import answer_tools
         from dowse.surfaces.root_detection import add_client_roots
 
-        if not service.projects:
-            await add_client_roots(service, client)
+        service, names = answers.service, tuple[str, ...]()
+        if service:
+            if not service.projects:
+                await add_client_roots(service, client)
+            names = tuple(served.name for served in service.projects)
         self._is_listed.set()
-        return {tool.name: tool for tool in answer_tools(answers, tuple(served.name for served in service.projects))}
+        return {tool.name: tool for tool in answer_tools(answers, names, has_code="code" in self._parts)}
 
     def _tools_by_name(self, of_projects: Sequence[Tool]) -> dict[str, Tool]:
         tools: list[Tool] = []
@@ -295,9 +298,10 @@ class ComposedServer:
     def _make_answers(self) -> "AnswerSurface":
         from dowse.answers.answer_surface import AnswerSurface
 
-        if self._service is None:
-            raise UsageError("--tools assistant needs a project. Name its folder.")
-        return AnswerSurface(self._service, self._start, self.source_list)
+        if "code" in self._parts:
+            return AnswerSurface(self._service, self._start, self.source_list)
+        service = self._documents_service if "documents" in self._parts else None
+        return AnswerSurface(service, self._start, self.source_list, View.DOCUMENTS)
 
     def _federated_part(self, surface: FederatedSurface) -> SurfacePart:
         """Return search and fetch, and the status if no other surface has it and it may be shown."""
