@@ -231,6 +231,25 @@ def test_uses_have_the_calling_definition(indexed: Path, mode: str) -> None:
     assert unknown.startswith("quux_nowhere: nothing here is called that.")
 
 
+def test_counts_by_file_are_listed_if_no_line_is_asked_for(indexed: Path) -> None:
+    [text] = ask("auto", [indexed], ("find", {"texts": ["MAX_RETRIES"], "limit": 0}))
+    assert text == "'MAX_RETRIES': 3 matches in 2 files\n      2 src/retry.py\n      1 src/limits.py"
+
+
+def test_writers_of_a_field_and_lines_with_its_name_are_told(indexed: Path) -> None:
+    code = (
+        "class Token:\n    expires_at = 0\n\n\ndef renew(token: Token):\n    token.expires_at = 5\n\n\n"
+        "def old(tokens):\n    return tokens.filter(expires_at__gt=3)\n\n\n"
+        "def is_old(token: Token):\n    return token.expires_at == 1\n"
+    )
+    (indexed / "src/tokens.py").write_text(code)
+    [text] = ask("auto", [indexed], ("uses", {"names": ["expires_at"]}))
+    assert "6 token.expires_at = 5  in renew  [writes]" in text
+    assert "14 return token.expires_at == 1  in is_old" in text
+    assert text.count("[writes]") == 1
+    assert "by its text in 1 other line:\n  src/tokens.py:10 return tokens.filter(expires_at__gt=3)" in text
+
+
 def test_several_projects_are_told_apart(indexed: Path, tmp_path: Path, mode: str) -> None:
     other = write_tree(tmp_path / "stock", {"pyproject.toml": "", "count.py": "def count_stock():\n    return 0\n"})
     calls: list[tuple[str, dict[str, Any]]] = [

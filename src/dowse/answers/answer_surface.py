@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
@@ -15,6 +15,7 @@ from dowse.answers.line_replies import MAX_USES, occurrences_text, references_te
 from dowse.answers.other_sources import FIND_SECONDS, SOURCE_ID, OtherSources
 from dowse.answers.place_reading import RequestedPlace, parse_place, read_place
 from dowse.answers.source_text import SourceText, read_source
+from dowse.answers.text_uses import lines_with_word, other_lines
 from dowse.errors import CatalogError, DowseError, ItemNotFound, UsageError
 from dowse.federation.source_list import SourceList
 from dowse.indexes.index import ProjectIndex
@@ -64,7 +65,8 @@ class AnswerSurface:
         terms = {term: weight for answer in answers for term, weight in answer.terms.items()}
         notes += [*problems, *items.problems, *(note for _, (_, some) in found for note in some)]
         notes += flag_notes((one.path, one.passage) for one in (*items.before, *items.after))
-        text = definitions_text([*items.before, *whole, *items.after], others, terms) or NOTHING_FOUND
+        texts = [one for answer in answers for one in answer.texts]
+        text = definitions_text([*items.before, *whole, *items.after], others, terms, texts) or NOTHING_FOUND
         return "\n\n".join([text, *dict.fromkeys(notes)])
 
     async def _search_one(
@@ -180,11 +182,12 @@ class AnswerSurface:
             texts, missing = [], 0
             for name in arguments["names"]:
                 if not index.exists:
-                    texts.append(_lines_with_word(index, name, options, show))
+                    texts.append(lines_with_word(index, name, options, partial(_sources, index), show))
                     continue
                 found = references_now(index, name, options, len(pending))
                 missing = max(missing, found.missing)
-                texts.append(references_text(name, found.found, show, unread=found.missing))
+                text = references_text(name, found.found, show, unread=found.missing)
+                texts.append("\n".join([text, *other_lines(index, name, found.found, options, show)]))
             return texts, missing
 
         return await served.ask_fresh(find)
@@ -252,14 +255,3 @@ def _in_other_capitals(index: ProjectIndex, query: ExactQuery, pending: int) -> 
     found, _ = find_all_now(index, folded, pending)
     places = ", ".join(dict.fromkeys(f"{one.path}:{one.line}" for one in found.found))
     return f"; in other capitals {found.total} times: {places}" if found.total else ""
-
-
-def _lines_with_word(index: ProjectIndex, name: str, options: ReferenceOptions, show: Callable[[str], str]) -> str:
-    """Return the lines that have a name, before the project is indexed."""
-    word = re.split(r"\.|::|#|->", name.strip())[-1]
-    query = ExactQuery(
-        rf"\b{re.escape(word)}\b", SearchOptions(MAX_USES, path_glob=options.path_glob), FIND_SECONDS, is_pattern=True
-    )
-    found, covered = find_all_now(index, query)
-    text = occurrences_text(word, found, covered, _sources(index, {one.path for one in found.found}), show)
-    return f"{text}\n  by its text: the project is being indexed, and uses are known by syntax after that"

@@ -28,11 +28,18 @@ class FoundDefinition(NamedTuple):
 
 
 def definitions_text(
-    whole: Sequence[FoundDefinition], others: Sequence[FoundDefinition], terms: Mapping[str, float]
+    whole: Sequence[FoundDefinition],
+    others: Sequence[FoundDefinition],
+    terms: Mapping[str, float],
+    texts: Sequence[str] = (),
 ) -> str:
-    """Return definitions as text, best first, then other places by their first line."""
+    """Return definitions as text, best first, then texts that are quoted, then other places by their first line."""
     shown = {name for one in whole for name in one.passage.symbols}
     parts = [_definition(one, terms, shown) for one in whole]
+    if texts:
+        parts.append(
+            "\n".join(["Texts with these words, and the code that uses their keys:", *(f"  {one}" for one in texts)])
+        )
     if others:
         parts.append("\n".join(["Other places:" if whole else "Places:", *_other_places(others)]))
     return "\n\n".join(parts)

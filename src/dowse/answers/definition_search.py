@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dowse.answers.definition_replies import FoundDefinition, definitions_text
+from dowse.answers.translated_texts import find_translated_texts
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.definition_context import ContextFinder, DefinitionContext
@@ -22,11 +23,13 @@ class FoundDefinitions(NamedTuple):
     whole: list[FoundDefinition]
     others: list[FoundDefinition]
     terms: dict[str, float]
+    texts: list[str]
+    """The texts of translation and resource files that the question quotes, each with the places that use its key."""
 
     @property
     def text(self) -> str:
         """The definitions as text; empty if there is none."""
-        return definitions_text(self.whole, self.others, self.terms)
+        return definitions_text(self.whole, self.others, self.terms, self.texts)
 
 
 def definition_options(
@@ -51,7 +54,17 @@ def describe_definitions(index: ProjectIndex, answer: Answer, show: Callable[[st
             continue
         context = _context(finder, hit, passage) if finder else DefinitionContext()
         whole.append(FoundDefinition(show(hit.path), passage, context.shown_as(show), tuple(map(show, hit.same_in))))
-    return FoundDefinitions(whole, others, dict(answer.terms))
+    return FoundDefinitions(whole, others, dict(answer.terms), _texts(index, answer, show))
+
+
+def _texts(index: ProjectIndex, answer: Answer, show: Callable[[str], str]) -> list[str]:
+    if not index.exists:
+        return []
+    return [
+        f"{show(one.path)}:{one.line} {one.key}, used at "
+        + ", ".join(f"{show(path)}:{line}" for path, line in one.uses)
+        for one in find_translated_texts(index, answer)
+    ]
 
 
 def _context_finder(index: ProjectIndex) -> ContextFinder | None:

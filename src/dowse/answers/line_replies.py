@@ -1,5 +1,6 @@
 """Lines as text: every occurrence of a text, and every use of a name, by file and the definition around it."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
@@ -93,11 +94,12 @@ def references_text(name: str, found: References, show: ShowPath, *, unread: int
         parts.append(f"  no use is known by syntax; {found.total} lines have the word:")
     else:
         parts.append(f"  {counted(found.total, 'use')} in {counted(found.files, 'file')}{state}")
+    writes = _writes(name)
     if found.by_name_only:
         parts.append(f"  matched by name only in {', '.join(found.by_name_only)}")
     for path, uses in groupby(found.uses, lambda use: use.path):
         parts.append(show(path))
-        parts += [_use(use) for use in uses]
+        parts += [_use(use, writes) for use in uses]
     if found.total > len(found.uses):
         parts.append(f"  {found.total - len(found.uses)} more uses; narrow path")
     return "\n".join(parts)
@@ -112,7 +114,14 @@ def _places(places: Sequence[Place], more: int, show: ShowPath) -> Iterable[str]
         yield f"  and {left} more"
 
 
-def _use(use: Place) -> str:
+def _writes(name: str) -> re.Pattern[str]:
+    """Return what finds an assignment to a field of a name, as `.name = 1`, `.name += 1` and `.name++`."""
+    word = re.escape(re.split(r"\.|::|#|->", name.strip())[-1])
+    return re.compile(rf"(?:\.|->|::|@|\$){word}(?:\s*(?:[-+*/%&|^]|\?\?|\|\||&&|<<|>>)?=(?![=>~])|\+\+|--)")
+
+
+def _use(use: Place, writes: re.Pattern[str]) -> str:
     doubt = "" if use.confidence >= Confidence.LIKELY else f"  [{use.confidence.word}]"
     within = f"  in {use.within}" if use.within else ""
-    return f"  {use.line} {use.text.strip()}{within}{doubt}"
+    written = "  [writes]" if writes.search(use.text) else ""
+    return f"  {use.line} {use.text.strip()}{within}{written}{doubt}"
