@@ -144,9 +144,9 @@ async def _time_call(client: Client, tool: str, arguments: dict[str, Any]) -> tu
     return milliseconds, dict(result.structured_content or {})
 
 
-def _server(*roots: Path) -> StdioServerParameters:
+def _server(*roots: Path, tools: str = "standard") -> StdioServerParameters:
     environment = {name: os.environ[name] for name in ("DOWSE_HOME", "PATH") if name in os.environ}
-    arguments = ["-m", "dowse", "serve", *map(str, roots)]
+    arguments = ["-m", "dowse", "serve", "--tools", tools, *map(str, roots)]
     return StdioServerParameters(command=sys.executable, args=arguments, env=environment)
 
 
@@ -163,8 +163,11 @@ class Measured:
     """Sorted milliseconds while the encoding process waits for queries."""
     busy: list[float]
     """The same while it encodes another project."""
+    assistant: list[float]
+    """The same of `search` of the tools for assistants, while the encoding process waits for queries."""
     cpu_ms: float
     """Processor time of the server for one search."""
+    assistant_cpu_ms: float
     own_bytes: int
     index_bytes: int
 
@@ -176,9 +179,10 @@ def _measure(root: Path, roots: list[Path], home: Path, queries: list[str], sear
     chunks, size = sum(index.store.totals(kind).chunks for kind in KINDS), index.store.size_bytes()
     index.close()
     first, idle, cpu_ms, own_bytes = anyio.run(search_all, root, queries, searches)
+    assistant, assistant_cpu_ms = anyio.run(_search_for_assistants, root, queries, searches)
     busy = anyio.run(_search_while_busy, root, _busy_root(roots, home), queries, searches)
     print(f"{chunks:,} chunks: {shown_times(idle)}; busy: {shown_times(busy)}", file=sys.stderr, flush=True)
-    return Measured(chunks, first, idle, busy, cpu_ms, own_bytes, size)
+    return Measured(chunks, first, idle, busy, assistant, cpu_ms, assistant_cpu_ms, own_bytes, size)
 
 
 def fill_model_vectors(index: ProjectIndex) -> None:
@@ -228,6 +232,20 @@ async def search_all(root: Path, queries: list[str], searches: int) -> tuple[flo
         return first, times, (_cpu_ms(pid) - used) / searches, sizes.get("Pss_Anon", 0) + sizes.get("Pss_Shmem", 0)
 
 
+async def _search_for_assistants(root: Path, queries: list[str], searches: int) -> tuple[list[float], float]:
+    """Return the sorted milliseconds of `search` of the tools for assistants, and the processor time of each call."""
+    async with Client(stdio_client(_server(root, tools="assistant"))) as client:
+        await client.list_tools()
+        pid = meter.server_process()
+        await client.call_tool("search", {"query": queries[-1]})
+        await anyio.sleep(SCAN_SECONDS)
+        await _time_searches(client, queries[-20:], {}, "search")
+        used = _cpu_ms(pid)
+        chosen = [queries[at % len(queries)] for at in range(searches)]
+        times = await _time_searches(client, chosen, {}, "search")
+        return times, (_cpu_ms(pid) - used) / searches
+
+
 async def _search_while_busy(root: Path, busy: Path, queries: list[str], searches: int) -> list[float]:
     async with Client(stdio_client(_server(root, busy))) as client:
         await client.list_tools()
@@ -237,8 +255,10 @@ async def _search_while_busy(root: Path, busy: Path, queries: list[str], searche
         return await _time_searches(client, chosen, {"project": root.name})
 
 
-async def _time_searches(client: Client, queries: Sequence[str], arguments: dict[str, Any]) -> list[float]:
-    return sorted([(await _time_call(client, "search_code", {"query": query, **arguments}))[0] for query in queries])
+async def _time_searches(
+    client: Client, queries: Sequence[str], arguments: dict[str, Any], tool: str = "search_code"
+) -> list[float]:
+    return sorted([(await _time_call(client, tool, {"query": query, **arguments}))[0] for query in queries])
 
 
 def _cpu_ms(pid: int) -> float:
@@ -260,7 +280,9 @@ def _search_table(measured: dict[str, Measured], searches: int) -> Table:
             f"{one.first_ms:.0f} ms (≤ {FIRST_GOAL_MS})",
             shown_times(one.idle) + (f" (≤ {GOALS_MS[name]})" if name in GOALS_MS else ""),
             shown_times(one.busy),
+            shown_times(one.assistant),
             _ms(one.cpu_ms),
+            _ms(one.assistant_cpu_ms),
             f"{one.own_bytes / 1e6:.0f} MB",
             f"{one.index_bytes / 1e6:.0f} MB",
         )
@@ -270,7 +292,9 @@ def _search_table(measured: dict[str, Measured], searches: int) -> Table:
         f"first search, {FIRST_SECONDS:.0f} s after the handshake (to reach)",
         "later ones, p50 / p90 / p99 (to reach: p50)",
         "the same while another project is encoded",
+        "`search` of the tools for assistants, p50 / p90 / p99",
         "processor time of the server for one search",
+        "the same for `search` of the tools for assistants",
         "memory of the server after them, not file-backed",
         "index on disk",
     )

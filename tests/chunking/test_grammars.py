@@ -51,6 +51,10 @@ def test_ordinary_code_is_parsed() -> None:
     assert is_parsed("".join(f"x_{number} = {number}\n" for number in range(5000)))
 
 
+def test_a_long_file_that_people_wrote_is_parsed() -> None:
+    assert is_parsed("".join(f"def function_{number}():\n    return {number}\n\n\n" for number in range(14_000)))
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -59,7 +59,8 @@ class AnswerSurface:
             ask_each(projects, lambda served: self._search_one(served, query, call)), self._others.search(call, query)
         )
         answers = [answer for _, (answer, _) in found]
-        limit = max(int(arguments["limit"]) - len(items.before) - len(items.after), 1)
+        most = max((len(answer.whole) for answer in answers), default=0)  # more than the limit for a pasted issue
+        limit = max(most - len(items.before) - len(items.after), 1)
         whole = [one for some in zip_longest(*(answer.whole for answer in answers)) for one in some if one][:limit]
         others = [one for answer in answers for one in answer.others]
         terms = {term: weight for answer in answers for term, weight in answer.terms.items()}

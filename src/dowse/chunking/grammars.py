@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree
 
 MAX_PARSE_BYTES = 512_000
-"""Larger files are data or generated and are not parsed; parsing a file of this size takes about 80 ms."""
+"""Most larger files are data or generated and are not parsed; parsing a file of this size takes about 80 ms."""
+MAX_WRITTEN_BYTES = 1_048_576
+"""A larger file that people wrote, as by the length of its lines, is parsed up to here: some keep all models in one file."""
+_WRITTEN_LINE_BYTES = 100
+"""Lines that people write are shorter on average."""
 
 _MIN_REPETITIVE_LINES = 300
 """Files with more lines than this are checked for repetition."""
@@ -66,11 +70,21 @@ def parse(grammar: Grammar, data: bytes) -> "Tree | None":
     A text in another language than its name says can take minutes and gigabytes: only a process with limits may
     call this.
     """
-    if len(data) > MAX_PARSE_BYTES or _is_unparsable(data):
+    if is_too_long(data) or _is_unparsable(data):
         return None
     from tree_sitter import Parser
 
     return Parser(grammar.language).parse(data)
+
+
+def is_too_long(data: bytes) -> bool:
+    """Return whether a text is too long to be parsed."""
+    return len(data) > (MAX_WRITTEN_BYTES if is_written(data) else MAX_PARSE_BYTES)
+
+
+def is_written(data: bytes) -> bool:
+    """Return whether people wrote a text, as by the length of its lines."""
+    return len(data) < _WRITTEN_LINE_BYTES * (data.count(b"\n") + 1)
 
 
 def _is_unparsable(data: bytes) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from dowse.chunking.definitions import SCOPE, Definition, EnclosingNames, find_definitions
-from dowse.chunking.grammars import MAX_PARSE_BYTES, Grammar, load_grammar, parse
+from dowse.chunking.grammars import Grammar, is_too_long, is_written, load_grammar, parse
 from dowse.chunking.spans import Span, Text
 from dowse.chunking.splitter import CODE_SIZE, ChunkSize, split_text
 from dowse.chunking.tree_blocks import MAX_WHOLE_SIZE, TARGET_SIZE, TreeCutter
@@ -42,8 +42,7 @@ def syntax_spans(text: Text, language: str) -> list[Span] | None:
 def source_references(text: Text, language: str) -> bytes:
     """Return the packed references of a source file; of one that is too long to be parsed, its names alone."""
     source, grammar = _parse_source(text.utf8, language), load_grammar(language)
-    is_written = len(text.utf8) > MAX_PARSE_BYTES and len(text.utf8) < 100 * len(text.line_starts)
-    if grammar is None or (source is None and not is_written):
+    if grammar is None or (source is None and not (is_too_long(text.utf8) and is_written(text.utf8))):
         return b""
     from dowse.chunking.reference_extraction import extract_references  # not needed to cut a text
 

@@ -13,6 +13,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.passage_selection import ChosenPassages
 from dowse.searching.passages import Passage, comparable_lines
+from dowse.searching.ranking_constants import QUESTION_ROOM, DefinitionRoom
 from dowse.searching.term_positions import terms_of_word
 from dowse.searching.units import Unit
 from dowse.types import Symbol
@@ -24,6 +25,8 @@ STRETCH_LINES, OTHER_STRETCH_LINES = 80, 40
 ALIKE_SHARE = 0.7
 """A definition with this share of its lines in one that is shown is named and not shown."""
 
+CALLEE_LINES, MAX_CALLEES = 12, 4
+"""A function that a shown definition calls is shown too, if it has at most so many lines."""
 LINE_CHARACTERS = 5
 """The characters of a line number."""
 ACCESSOR_LINES = 5
@@ -31,6 +34,7 @@ _CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "constructor", 
 _KEYWORDS = (
     "class|struct|enum|trait|interface|object|module|type|fn|func|fun|def|defp|function|macro|const|static|let|var|val"
 )
+_CALL = re.compile(r"\b([A-Za-z_]\w{3,})\s*\(")
 _ACCESSORS = ("get", "set", "is_", "has")
 
 ChunkScores = Mapping[tuple[int, int], float]
@@ -64,6 +68,10 @@ class UnitEvidence:
     """The share of the query whose terms it has."""
     names: float
     """The share of the query in its name and the names around it."""
+    is_framed: bool
+    """Whether a traceback in the query names one of its lines."""
+    is_mentioned: bool
+    """Whether it is a function whose name is a word of a pasted text."""
     defined: int | None
     """The line that defines the name that the query is; None if it has none. A class has it rather than its constructor."""
 
@@ -77,31 +85,64 @@ def defined_lines(document: DocumentLines, symbols: Iterable[Symbol], name: str)
     return frozenset(found)
 
 
-def choose_definitions(files: Sequence[FileEvidence], limit: int) -> list[ChosenPassages]:
+def choose_definitions(
+    files: Sequence[FileEvidence], limit: int, room: DefinitionRoom = QUESTION_ROOM
+) -> list[ChosenPassages]:
     """Return for each file the definitions that are shown whole, up to a limit, and those shown by their first line.
 
-    Definitions are shown whole until one of them is likely the one that is meant: few if the evidence is clear.
+    Definitions are shown whole until one of them is likely the one that is meant: few if the evidence is clear. A short
+    reply shows some more.
     """
+    limit = int(limit * room.share)
+    most = max(limit, int(limit * room.filled_share))
     chosen = [ChosenPassages([], []) for _ in files]
-    ranked = rank_definitions(files)
-    characters, likely, whole, named = ranking_constants.DEFINITION_CHARACTERS, 0.0, 0, 0
+    used, likely, whole, named = 0, 0.0, 0, 0
     said = list[frozenset[str]]()
-    for chance, one in ranked:
+    for chance, one in rank_definitions(files):
         document = files[one.file].document
-        if whole < limit and (likely < ranking_constants.ENOUGH_CHANCE or one.defined is not None):
+        is_wanted = whole < limit and (likely < room.enough_chance or one.defined is not None)
+        is_filling = whole < most and used < room.filled_characters and likely < ranking_constants.CERTAIN_CHANCE
+        if is_wanted or is_filling:
             passage = _shown(document, one, is_best=not whole)
             size = len(passage.text) + LINE_CHARACTERS * passage.text.count("\n")
             text = frozenset(comparable_lines(passage).split("\n"))
-            is_said = any(_are_alike(text, other) for other in said)
-            if not whole or (size <= characters and not is_said):
+            fits = used + size <= (room.characters if is_wanted else room.filled_characters)
+            if not whole or (fits and not any(_are_alike(text, other) for other in said)):
                 said.append(text)
-                characters, likely, whole = characters - size, likely + chance, whole + 1
+                used, likely, whole = used + size, likely + chance, whole + 1
                 chosen[one.file].passages.append(replace(passage, rank=whole))
                 continue
         if named < ranking_constants.NAMED_DEFINITIONS:
             named += 1
-            chosen[one.file].further.append(replace(document.first_line(one.unit), rank=limit + named))
+            chosen[one.file].further.append(replace(document.first_line(one.unit), rank=most + MAX_CALLEES + named))
+    _add_callees(files, chosen, room.callee_characters - used, whole)
     return chosen
+
+
+def _add_callees(files: Sequence[FileEvidence], chosen: Sequence[ChosenPassages], characters: int, whole: int) -> None:
+    """Show short functions that the shown definitions call, if they are in the files that were found and fit."""
+    shown = sorted((passage for some in chosen for passage in some.passages), key=lambda passage: passage.rank)
+    names = [name for passage in shown for name in _CALL.findall(passage.text) if name not in passage.symbols]
+    wanted = dict.fromkeys(names) if characters > 0 else {}
+    found: dict[str, list[tuple[int, Unit]]] = {name: [] for name in wanted}
+    for number, file in enumerate(files) if wanted else ():
+        for unit in file.document.units:
+            if unit.kind == "function" and unit.name in found:
+                found[unit.name].append((number, unit))
+    added = 0
+    for places in found.values():
+        if len(places) != 1 or places[0][1].size > CALLEE_LINES or added == MAX_CALLEES:
+            continue
+        [(number, unit)] = places
+        document, some = files[number].document, chosen[number]
+        passage = document.passage(unit, list(range(unit.start, unit.end + 1)))
+        size = len(passage.text) + LINE_CHARACTERS * passage.text.count("\n")
+        if size <= characters and not any(
+            one.start_line <= passage.start_line <= one.end_line for one in some.passages
+        ):
+            characters, added = characters - size, added + 1
+            some.passages.append(replace(passage, rank=whole + added))
+            some.further[:] = [one for one in some.further if (one.whole or (one.start_line,))[0] != passage.start_line]
 
 
 def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -129,6 +170,8 @@ def rank_definitions(files: Sequence[FileEvidence]) -> list[tuple[float, UnitEvi
             + weights.constructor * _is_constructor(one.unit)
             + weights.accessor * _is_accessor(one.unit)
             + weights.symbol * (one.defined is not None)
+            + weights.framed * one.is_framed
+            + weights.mentioned * one.is_mentioned
             + ranking_constants.DEFINITION_KINDS[one.unit.kind]
         )
 
@@ -149,15 +192,16 @@ def _is_accessor(unit: Unit) -> bool:
 
 def _evidence(number: int, file: FileEvidence) -> list[UnitEvidence]:
     """Return the evidence for the units of a file with words of the query or in a chunk with a score."""
-    document, weights = file.document, file.document.wanted.terms
+    document, wanted = file.document, file.document.wanted
+    weights = wanted.definition_terms
     counts = document.term_counts()
     by_words = dict(zip(counts, document.weights_of(counts, weights), strict=True))
     highest = max(file.chunks.values(), default=0.0)
     by_chunk = document.chunk_shares(file.chunks)
     total = sum(weights.values()) or 1.0
     defining = {at: line for line in sorted(file.defined) if (at := document.unit_at(line)) is not None}
-    found = []
-    for at in sorted({*by_words, *by_chunk, *defining}):
+    framed, found = document.framed_units(), []
+    for at in sorted({*by_words, *by_chunk, *defining, *framed}):
         unit = document.units[at]
         if unit.kind == "block" and at not in defining and document.is_boilerplate(at):
             continue
@@ -165,7 +209,12 @@ def _evidence(number: int, file: FileEvidence) -> list[UnitEvidence]:
         names = fsum(weight for term, weight in weights.items() if term in terms) / total
         covered = fsum(weights.get(term, 0.0) for term in counts.get(at, ())) / total
         chunk, defined = by_chunk.get(at, 0.0) * highest, None if _is_constructor(unit) else defining.get(at)
-        found.append(UnitEvidence(number, unit, by_words.get(at, 0.0), chunk, covered, names, defined))
+        is_mentioned = bool(wanted.title_terms) and unit.kind == "function" and unit.name in wanted.words
+        found.append(
+            UnitEvidence(
+                number, unit, by_words.get(at, 0.0), chunk, covered, names, at in framed, is_mentioned, defined
+            )
+        )
     return found
 
 

@@ -133,7 +133,7 @@ class DocumentLines:
         for name, share in self._named_shares().items():
             for at in self._units.by_name[name]:
                 scores[at] += ranking_constants.UNIT_NAME_TERMS * share
-        for at in self._framed_units():
+        for at in self.framed_units():
             scores[at] += ranking_constants.UNIT_FRAME
         found = {at for at in (*by_words, *by_chunk) if by_words.get(at) or by_chunk.get(at) == 1.0}
         found -= {at for at in found if self.units[at].kind == "block" and self.is_boilerplate(at)}
@@ -157,7 +157,7 @@ class DocumentLines:
                 found.setdefault(name, []).append(rarity)
         return {name: fsum(rarities) / total for name, rarities in found.items()}
 
-    def _framed_units(self) -> set[int]:
+    def framed_units(self) -> set[int]:
         """Return the units with a line that a traceback names."""
         named = [line - self.first for frame in self.wanted.frames if (line := frame.line_in(self._path))]
         return {at for line in named if (at := self._units.at(line)) is not None}

@@ -345,7 +345,10 @@ class _AnswerBuilder:
             )
             for found, one in zip(self._found, lines, strict=True)
         ]  # fmt: skip
-        for found, shown in zip(self._found, choose_definitions(files, self._options.definitions), strict=True):
+        pasted = self._query.pasted
+        is_issue = pasted is not None and len(pasted.words) >= ranking_constants.ISSUE_WORDS
+        room = ranking_constants.ISSUE_ROOM if is_issue else ranking_constants.QUESTION_ROOM
+        for found, shown in zip(self._found, choose_definitions(files, self._options.definitions, room), strict=True):
             if any(shown):
                 self.hits.append(self._screened_hit(found, shown, 1.0, ()))
 

@@ -29,6 +29,17 @@ class WantedLines:
     all_terms: Mapping[str, float] = field(default_factory=dict)
     """All its terms, for a document that has none of the rarest."""
 
+    @property
+    def definition_terms(self) -> Mapping[str, float]:
+        """The weights of the terms for definitions: in pasted text those of the title count as much as all others."""
+        if not self.title_terms:
+            return self.terms
+        total, of_title = sum(self.terms.values()) or 1.0, sum(self.title_terms.values())
+        return {
+            term: self.terms.get(term, 0.0) / total + self.title_terms.get(term, 0.0) / of_title
+            for term in {**self.terms, **self.title_terms}
+        }
+
     @classmethod
     def of(
         cls,

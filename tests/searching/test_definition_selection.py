@@ -1,0 +1,71 @@
+"""The definitions that answer: ranked over all files, with more room for a pasted issue and in a short reply."""
+
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from dowse.searching.passages import Passage
+from dowse.searching.query_terms import parse_plain_query
+from dowse.searching.search import SearchOptions, search_store
+from tests.sample_data import write_tree
+
+STEPS = {
+    name: "\n".join(f"    {name}_{number} = parcel.weigh(scale, '{name}', {number})" for number in range(40))
+    for name in "abcdefgh"
+}
+FILES = {
+    "src/labels.py": (
+        "def print_label(parcel):\n    return render(parcel.address)\n\n\n"
+        "def render(address):\n    lines = address.split('\\n')\n    return lines[0]\n"
+    ),
+    "src/weights.py": "\n\n".join(f"def weigh_{name}(parcel, scale):\n{steps}\n" for name, steps in STEPS.items()),
+    "src/customs.py": "def declare_value(parcel):\n    total = 0\n    return total\n",
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> ProjectIndex:
+    made = ProjectIndex(write_tree(tmp_path / "post", FILES))
+    made.update()
+    made.store.refresh()
+    return made
+
+
+def shown(index: ProjectIndex, text: str) -> list[tuple[str, Passage]]:
+    """Return the definitions that are shown whole, best first."""
+    options = SearchOptions(20, detail="definitions", definitions=5)
+    answer = search_store(index.store, index.source.read_bytes, parse_plain_query(text), options)
+    found = [(hit.path, passage) for hit in answer.hits for passage in hit.passages]
+    return sorted(found, key=lambda pair: pair[1].rank)
+
+
+def test_a_line_of_a_traceback_leads_to_its_function(index: ProjectIndex) -> None:
+    issue = (
+        "Parcels with two lines lose a line\n\nWhen a parcel is sent to the counter the second line is gone.\n\n"
+        'Traceback (most recent call last):\n  File "src/customs.py", line 2, in declare_value\n    total = 0\n'
+    )
+    assert "src/customs.py" in [path for path, _ in shown(index, issue)][:3]
+
+
+def test_a_pasted_issue_shows_more_than_a_question(index: ProjectIndex) -> None:
+    question = "weigh a parcel with a scale"
+    issue = f"{question}\n\n" + "\n".join(
+        f"step {number} of weighing a parcel with the scale goes wrong" for number in range(20)
+    )
+    assert len(shown(index, issue)) > len(shown(index, question))
+
+
+def test_a_query_that_is_a_name_shows_its_definition_alone(index: ProjectIndex) -> None:
+    [(path, passage)] = shown(index, "declare_value")
+    assert (path, passage.symbols) == ("src/customs.py", ("declare_value",))
+
+
+def test_a_short_reply_is_filled_with_further_definitions(index: ProjectIndex) -> None:
+    assert len(shown(index, "label address lines")) > 1
+
+
+def test_short_functions_that_are_called_are_shown_after_their_callers(index: ProjectIndex) -> None:
+    found = shown(index, "where is the label of a parcel printed")
+    names = [passage.symbols for _, passage in found]
+    assert names.index(("render",)) > names.index(("print_label",))
