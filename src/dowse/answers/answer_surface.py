@@ -60,7 +60,7 @@ class AnswerSurface:
         )
         answers = [answer for _, (answer, _) in found]
         most = max((len(answer.whole) for answer in answers), default=0)  # more than the limit for a pasted issue
-        limit = max(most - len(items.before) - len(items.after), 1)
+        limit = max(most - len(items.before) - len(items.after), 1) if items.has_files else 1
         whole = [one for some in zip_longest(*(answer.whole for answer in answers)) for one in some if one][:limit]
         others = [one for answer in answers for one in answer.others]
         terms = {term: weight for answer in answers for term, weight in answer.terms.items()}

@@ -25,7 +25,8 @@ from dowse.types import View
 SOURCE_ID = re.compile(r"(?:project|documents|site|archive|index)/\S+")
 """The id of an item of any source."""
 SHOWN_SHARE = 0.5
-"""An item is shown if its score is at least this share of the best one's: a weak one is not worth its room."""
+"""An item is shown if its score is at least this share of the best one's. Beside 28 questions about seven projects, a page of
+three foreign sites is shown for one; for 72 queries about their pages, the right page is shown for all."""
 FIND_SECONDS = 5.0
 """How long a source is searched for a text."""
 
@@ -36,6 +37,8 @@ class FoundItems(NamedTuple):
     before: list[FoundDefinition]
     after: list[FoundDefinition]
     problems: list[str]
+    has_files: bool = True
+    """Whether a file of the folders is as good as these."""
 
 
 NOTHING = FoundItems([], [], [])
@@ -80,7 +83,7 @@ class OtherSources:
         after = await self._sections(
             call, [one for one, other in zip(shown[first_file:], is_other[first_file:], strict=True) if other], query
         )
-        return FoundItems(before, after, problems)
+        return FoundItems(before, after, problems, has_files=not before or False in is_other)
 
     async def _sections(self, call: Call, ranked: Sequence[RankedItem], query: SearchQuery) -> list[FoundDefinition]:
         found, terms = [], frozenset(term for word in query.positive for term in terms_of(word))
