@@ -12,10 +12,10 @@ from pathlib import Path
 from dowse.answers.definition_replies import counted, definitions_text
 from dowse.answers.definition_search import FoundDefinitions, definition_options, describe_definitions
 from dowse.answers.line_replies import MAX_USES, occurrences_text, references_text
+from dowse.answers.name_lines import lines_with_word, other_lines
 from dowse.answers.other_sources import FIND_SECONDS, SOURCE_ID, OtherSources
 from dowse.answers.place_reading import RequestedPlace, parse_place, read_place
 from dowse.answers.source_text import SourceText, read_source
-from dowse.answers.text_uses import lines_with_word, other_lines
 from dowse.errors import CatalogError, DowseError, ItemNotFound, UsageError
 from dowse.federation.source_list import SourceList
 from dowse.indexes.index import ProjectIndex
