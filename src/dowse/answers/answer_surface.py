@@ -186,6 +186,9 @@ class AnswerSurface:
                     texts.append(lines_with_word(index, name, options, partial(_sources, index), show))
                     continue
                 found = references_now(index, name, options, len(pending))
+                if not found.found.is_found and not index.is_ready():  # the index has not got so far
+                    texts.append(lines_with_word(index, name, options, partial(_sources, index), show))
+                    continue
                 missing = max(missing, found.missing)
                 text = references_text(name, found.found, show, unread=found.missing)
                 texts.append("\n".join([text, *other_lines(index, name, found.found, options, show)]))

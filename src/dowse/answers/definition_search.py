@@ -52,7 +52,8 @@ def describe_definitions(index: ProjectIndex, answer: Answer, show: Callable[[st
         if passage in hit.further:
             others.append(FoundDefinition(show(hit.path), passage))
             continue
-        context = _context(finder, hit, passage) if finder else DefinitionContext()
+        # The context of definitions that fill a short reply would make it long.
+        context = _context(finder, hit, passage) if finder and not passage.is_spare else DefinitionContext()
         whole.append(FoundDefinition(show(hit.path), passage, context.shown_as(show), tuple(map(show, hit.same_in))))
     return FoundDefinitions(whole, others, dict(answer.terms), _texts(index, answer, show))
 

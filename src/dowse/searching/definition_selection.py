@@ -27,6 +27,8 @@ ALIKE_SHARE = 0.7
 
 CALLEE_LINES, MAX_CALLEES = 12, 4
 """A function that a shown definition calls is shown too, if it has at most so many lines."""
+CONTEXT_CHARACTERS = 300
+"""The characters of the callers, calls and constants below a definition that does not only fill a reply."""
 LINE_CHARACTERS = 5
 """The characters of a line number."""
 ACCESSOR_LINES = 5
@@ -109,8 +111,8 @@ def choose_definitions(
             fits = used + size <= (room.characters if is_wanted else room.filled_characters)
             if not whole or (fits and not any(_are_alike(text, other) for other in said)):
                 said.append(text)
-                used, likely, whole = used + size, likely + chance, whole + 1
-                chosen[one.file].passages.append(replace(passage, rank=whole))
+                used, likely, whole = used + size + is_wanted * CONTEXT_CHARACTERS, likely + chance, whole + 1
+                chosen[one.file].passages.append(replace(passage, rank=whole, is_spare=not is_wanted))
                 continue
         if named < ranking_constants.NAMED_DEFINITIONS:
             named += 1
@@ -141,7 +143,7 @@ def _add_callees(files: Sequence[FileEvidence], chosen: Sequence[ChosenPassages]
             one.start_line <= passage.start_line <= one.end_line for one in some.passages
         ):
             characters, added = characters - size, added + 1
-            some.passages.append(replace(passage, rank=whole + added))
+            some.passages.append(replace(passage, rank=whole + added, is_spare=True))
             some.further[:] = [one for one in some.further if (one.whole or (one.start_line,))[0] != passage.start_line]
 
 

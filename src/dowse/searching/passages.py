@@ -36,6 +36,8 @@ class Passage:
     """The first and last line of the function, class or section of which the passage is a part; None if it is whole."""
     rank: int = 0
     """Its place among the definitions of all files, from 1; 0 if definitions were not ranked."""
+    is_spare: bool = False
+    """Whether it only fills a short reply."""
 
     @property
     def numbered_lines(self) -> "list[tuple[int, str]]":
