@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.chunking.definitions import SCOPE, Definition
+from dowse.chunking.expression_text import receiver_before, written_type
 from dowse.chunking.import_statements import imports_of
 from dowse.chunking.reference_syntax import ReferenceSyntax, load_reference_syntax
 from dowse.chunking.source_references import (
@@ -48,43 +49,9 @@ _CALL_STARTS = frozenset(b" !?:<")
 _PARENTHESIS = ord("(")
 _DIGITS = frozenset(b"0123456789")
 _MEMBER_ENDS = frozenset(b".:>\\")
-_QUOTES = frozenset({b'"', b"'", b"`"})
-_EXPRESSION_ENDS = frozenset({b")", b"]", b"}", b">"})
-# The text before a name, read backwards: `)(tneilc.fles` of `self.client().get`.
-_RECEIVER = re.compile(rb"(\.[?!&]*|>-|::|\\)\s*((?:\)\()?[\w$]+((?:\s*(?:\.[?!&]*|::|\\)\s*|>-)(?:\)\()?[\w$]+)*)?")
-_SEPARATORS = re.compile(rb"\s*(?:[?!&]*\.|->|::|\\)\s*")
-_ARGUMENTS_AFTER = re.compile(
-    rb"^(?:<[^()]*?>|\[[^()]*?\])?\s*(?:\(\))+(?:\s*(?:async|throws|const|noexcept|override)\b)*"
-)
-_ARGUMENTS, _ARGUMENTS_BACKWARDS = re.compile(rb"\([^()]+\)"), re.compile(rb"\)[^()]+\(")
-_RECEIVER_BYTES, _CALL_BYTES = 60, 240
-_TYPE_BYTES = 120
-_WRAPPED = rb"(?:(?:Box|Arc|Rc|Pin|Option|Optional|Result|Lazy|(?:std::)?(?:unique|shared)_ptr)<\s*(?:&|mut\s|dyn\s|const\s)*)?"
-_TYPES = {
-    # The text before a name (`final Map<Key, Value> *`), and after it (`: &mut path::Type`, `= new Type(`).
-    "before": re.compile(_WRAPPED + rb"([A-Za-z_]\w*)\s*>?(?:<[^;{}()]*>)?(?:\s*\[\s*\])*(?:\|null)?(?:\s*[*&?]+\s*|\s+)\$?$"),
-    "after": re.compile(
-        rb"\s*\??(?::|->)\s*(?:&\s*|\*|'\w+\s|mut\s|dyn\s|impl\s|inout\s|const\s|@\w+\s|\?)*"
-        + _WRAPPED + rb"(?:\\|[a-z_]\w*(?:::|\.)|\w+\\)*([A-Za-z_]\w*)(?!\w|::)"
-    ),
-    "plain": re.compile(rb"\s+\(?\*?(?:\w+\.)?([A-Za-z_]\w*)"),
-    "value": re.compile(
-        rb"[^=;,(){}\n]{0,80}=\s*(?:try\s+|await\s+|&)*(?:new\s+|(?=&?[\w.:]+\s?\{|[\w.:]+\.(?:new|init)\b))"
-        rb"(?:\\|[a-z_]\w*(?:::|\.|\\))*([A-Z]\w*|(?<=&)\w+)"
-    ),
-    "expression": re.compile(
-        rb"(?:,\s*\w+)?\s*:?=\s*(?:try[?!]?\s+|await\s+|&)*"
-        rb"([\w$]+(?:\(\))?(?:\s*(?:[?!]*\.|->|::|\\)\s*[\w$]+(?:\(\))?)*)[?!]*\s*(?:[;\n}),]|$)"
-    ),
-}  # fmt: skip
 _LINE_TEXTS = re.compile(rb"//[^\n]*|\"(?:\\[^\n]|[^\"\\\n])*+\"")
 _TEXTS = re.compile(rb"/\*(?s:.*?)\*/|" + _LINE_TEXTS.pattern)
 """Comments and strings of most languages."""
-_NO_TYPES = frozenset(
-    b"return new const final var val let auto static private public protected readonly function".split()
-)
-_DOCUMENTED = rb"\s+(?:[\w\\]+\|)*?\\?(?:\w+\\)*([A-Z]\w*)(?![\w\[<\\])"
-"""The type after a tag in a comment: `@param Client|null $client`."""
 
 
 class _ParsedFile(NamedTuple):
@@ -101,6 +68,9 @@ class _ParsedFile(NamedTuple):
 
     def line_at(self, at: int) -> int:
         return bisect_right(self.line_starts, at)
+
+    def type_of(self, start: int, end: int) -> bytes:
+        return written_type(self.syntax, self.code, self.data, start, end)
 
 
 def extract_references(
@@ -162,7 +132,7 @@ def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> s
     for at in sorted({*names, *defined, *typed, *forward}):
         if at >= scopes.next_at:
             scopes.move_to(at)
-        if at in typed and at not in defined and (type_ := _type_of(file, at, at + len(typed[at]))):
+        if at in typed and at not in defined and (type_ := file.type_of(at, at + len(typed[at]))):
             is_field = data[at : at + 1] == b"@" or data[at - 2 : at] == b"->"  # of the class around the method
             within = scopes.path.rpartition(b".")[0] if is_field else scopes.path
             table.add(typed[at].decode(errors="replace").lstrip("@$"), TYPED, file.line_at(at), within, type_)
@@ -179,7 +149,7 @@ def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> s
             table.add(definition.name, kind, line, within, definition.kind.encode())
             is_variable = definition.kind in _VARIABLES
             end = at + len(definition.name.encode())
-            if (is_variable or definition.kind in _FUNCTIONS) and (type_ := _type_of(file, at, end)):
+            if (is_variable or definition.kind in _FUNCTIONS) and (type_ := file.type_of(at, end)):
                 table.add(f"{definition.name}()", TYPED, line, within, type_)
                 if is_variable:
                     table.add(definition.name, TYPED, line, within, type_)
@@ -191,47 +161,6 @@ def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> s
         *forward,
         *(at + 1 for at in (*names, *defined) if data[at : at + 1] in (b":", b"#", b"@")),
     }
-
-
-def _type_of(file: _ParsedFile, start: int, end: int) -> bytes:
-    """Return the type that a variable or function is declared with, or that its value is made of; empty if it is not written.
-
-    A value of names and calls is returned after `=`, as in `=self.client()`.
-    """
-    code = file.code
-    if not file.syntax.types:
-        return b""
-    following = _ARGUMENTS_AFTER.sub(b"", _without_arguments(_ARGUMENTS, b"()", code[end : end + _CALL_BYTES]))
-    for style in (*file.syntax.types, "value"):
-        if style == "before":
-            found = _TYPES[style].search(code, max(0, start - _TYPE_BYTES), start)
-        elif style == "documented":
-            found = _documented_type(file, start, end)
-        else:
-            found = _TYPES[style].match(following)
-        if found and found[1] not in _NO_TYPES:
-            return found[1] if found[1] not in file.syntax.keywords else b""
-    if code[start - 2 : start] != b", " and (found := _TYPES["expression"].match(following)):
-        return b"=" + b".".join(_SEPARATORS.split(found[1]))
-    return b""
-
-
-def _documented_type(file: _ParsedFile, start: int, end: int) -> re.Match[bytes] | None:
-    """Find the type of a variable or function in the comment before it."""
-    closed = file.data.rfind(b"*/", max(0, start - _CALL_BYTES), start)
-    between = file.data[closed:start]
-    if closed < 0 or re.search(rb"[;{}]", between):
-        return None
-    tag = rb"param(?=[^\n]*%s\b)" % re.escape(file.data[start:end]) if b"(" in between else rb"(?:return|var)"
-    return re.search(rb"@" + tag + _DOCUMENTED, file.data[file.data.rfind(b"/**", 0, closed) : closed])
-
-
-def _without_arguments(pattern: re.Pattern[bytes], empty: bytes, text: bytes) -> bytes:
-    """Return a text with nothing in its parentheses."""
-    count = 1
-    while count:
-        text, count = pattern.subn(empty, text)
-    return text
 
 
 def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: UseTable) -> None:  # noqa: C901 - as below
@@ -248,7 +177,9 @@ def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: Us
         if start in skipped:
             continue
         before, name = code[start - 1], match[0]
-        receiver = _receiver(code, file.data, start) if before in _MEMBER_ENDS and start else members.get(start, b"")
+        receiver = (
+            receiver_before(code, file.data, start) if before in _MEMBER_ENDS and start else members.get(start, b"")
+        )
         if start >= scopes.next_at:
             scopes.move_to(start)
         if not receiver:
@@ -296,23 +227,6 @@ def _blank_no_code(captures: "dict[str, list[Node]]", data: bytes) -> bytes:
     for start, end, is_code in sorted(areas, key=lambda area: (area[0], -area[1])):
         blanked[start:end] = data[start:end] if is_code else b" " * (end - start)
     return bytes(blanked)
-
-
-def _receiver(code: bytes, data: bytes, start: int) -> bytes:
-    """Return the expression before a member, a quote for a string, `?` if it is more than names and calls; empty if the name is no member."""
-    backwards = code[max(0, start - _RECEIVER_BYTES) : start][::-1]
-    match = None if backwards.startswith(b"..") else _RECEIVER.match(backwards)  # two dots are a range or a spread
-    if match is None:
-        return b""
-    if data[start - len(match[1]) - 1 : start - len(match[1])] in _QUOTES:
-        return b'"'
-    if not match[2] and backwards[match.end() : match.end() + 1] == b")":
-        longer = code[max(0, start - _CALL_BYTES) : start][::-1]
-        match = _RECEIVER.match(_without_arguments(_ARGUMENTS_BACKWARDS, b")(", longer)) or match
-    if names := match[2]:
-        return b".".join(_SEPARATORS.split(names[::-1])) if match[3] else names[::-1]
-    is_root = match[1] in (b"::", b"\\") and backwards[match.end() : match.end() + 1] not in _EXPRESSION_ENDS
-    return b"" if is_root else b"?"
 
 
 class _Areas:

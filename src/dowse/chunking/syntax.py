@@ -23,7 +23,7 @@ _MAX_ERROR_SHARE = 0.5
 
 _MACROS = re.compile(
     rb"(\b(?:class|struct|union)\s+)([A-Z][A-Z0-9_]+)(?=\s+[A-Za-z_]\w*(?:\s+final)?\s*[:{])"
-    rb"|^(\s*(?:extern\s+|static\s+|inline\s+|virtual\s+)*)([A-Z][A-Z0-9_]*_(?:API|DECL|EXPORTS?|EXTERN|INLINE|PUBLIC))(?=\s+[\w:])",
+    rb"|^([ \t]*(?:(?:extern|static|inline|virtual)[ \t]+)*)([A-Z][A-Z0-9_]*_(?:API|DECL|EXPORTS?|EXTERN|INLINE|PUBLIC))(?=\s+[\w:])",
     re.MULTILINE,
 )
 """Macros in C and C++ that are no part of the syntax: `class API Apple {`, `FRUIT_EXPORT int peel();`."""

@@ -97,6 +97,15 @@ class NameResolution:
                     found.append(ResolvedUse(file, use, confidence, tuple(self._with_bodies(meant))))
         return found
 
+    def overrides_of(self, definitions: Sequence[DefinedName]) -> list[DefinedName]:
+        """Return the definitions in classes that extend those of some definitions."""
+        bases = {(one.owner, one.file.family) for one in definitions if one.owner}
+        return [
+            one for one in self.definitions
+            if one.owner and one not in definitions
+            and any(family == one.file.family and self.classes.is_below(one.owner, base, family) for base, family in bases)
+        ]  # fmt: skip
+
     def _with_bodies(self, meant: Iterable[DefinedName]) -> list[DefinedName]:
         """Return the definitions that are meant, for a prototype those that have its body."""
         found = dict[DefinedName, None]()

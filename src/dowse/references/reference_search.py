@@ -36,7 +36,7 @@ _CONSTRUCTORS = {
 }  # fmt: skip
 """Names of constructors, and the languages in which code calls them by the name of their class."""
 _MEASURED = frozenset(
-    "python javascript typescript tsx go c cpp java csharp kotlin rust scala swift".split()  # noqa: SIM905 - shorter
+    "python javascript typescript tsx go c cpp java csharp kotlin php ruby rust scala swift".split()  # noqa: SIM905 - shorter
 )
 """Languages of at least 90 % precision and 85 % recall in docs/how-to/references.md; in the others, names are matched by name only."""
 
@@ -137,10 +137,7 @@ def find_references(
     targets = {(one.file.path, one.use.within) for one in definitions if not one.is_declaration}
     found.definitions = _places(lines, definitions)
     found.more_definitions = max(0, len(definitions) - MAX_DEFINITIONS)
-    overrides = [
-        one for one in resolution.definitions if one not in definitions and _overrides(resolution, one, definitions)
-    ]
-    found.overrides = _places(lines, overrides)
+    found.overrides = _places(lines, resolution.overrides_of(definitions))
     found.by_name_only = sorted({one.file.language for one in definitions} - _MEASURED)
     if not owner and _is_too_common(bare, definitions):
         found.owners = _owners(definitions, wanted)
@@ -235,14 +232,6 @@ def _owners(definitions: Sequence[DefinedName], uses: Sequence[ResolvedUse]) -> 
         uses_before = found[key].uses if key in found else 0
         found[key] = NameOwner(key[1], key[0], one.use.line, max(uses_before, counts[one]))
     return sorted(found.values(), key=lambda owner: (-owner.uses, owner.name, owner.path))[:MAX_OWNERS]
-
-
-def _overrides(resolution: NameResolution, one: DefinedName, definitions: Sequence[DefinedName]) -> bool:
-    return bool(one.owner) and any(
-        other.owner and resolution.classes.is_below(one.owner, other.owner, one.file.family)
-        for other in definitions
-        if other.file.family == one.file.family
-    )
 
 
 def _is_owned(defined: DefinedName, owner: str) -> bool:
