@@ -21,7 +21,7 @@ _EXPLICIT = frozenset({"python", "javascript"})
 _FUNCTIONS_ARE_NO_MEMBERS = _EXPLICIT | {"go", "c", "rust", "php", "ruby", "csharp", "swift"}
 """Families in which a function outside of a class is never called on a variable; Kotlin has such extension functions,
 and in other languages the variable is a module."""
-_FIELDS = frozenset({"field", "property"})
+_FIELDS, _FUNCTIONS = frozenset({"field", "property"}), frozenset({"function", "method"})
 _NO_CLASS_SCOPE = frozenset({"rust", "php", "javascript"})
 """Families in which the body of a class does not see its members without a receiver."""
 _CLASSES_ARE_CAPITALIZED = frozenset({"jvm", "csharp", "ruby", "rust", "swift", "php", "dart"})
@@ -334,11 +334,10 @@ def is_body_of(defined: DefinedName, declared: DefinedName) -> bool:
 def _is_visible(defined: DefinedName, file: SourceFile, use: Use) -> bool:
     """Return whether a name of the same file can be used without a receiver."""
     within = defined.use.within
-    is_local = use.within == within and any(
-        one.name == defined.owner and one.receiver in ("function", "method") for one in file.definitions
-    )
-    if not within or is_local or (use.within == within and file.family not in _NO_CLASS_SCOPE):
+    if not within or (use.within == within and file.family not in _NO_CLASS_SCOPE):
         return True
+    if use.within == within:  # it is not a class that is around both
+        return any(one.name == defined.owner and one.receiver in _FUNCTIONS for one in file.definitions)
     is_member = defined.use.receiver in ("method", "field", "property") and file.family not in IMPLICIT_SELF
     return not is_member and use.within.startswith(f"{within}.")
 
