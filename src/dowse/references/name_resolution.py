@@ -229,14 +229,13 @@ class NameResolution:
             return Confidence.LIKELY, found
         confidence, members = self._member_of_variable(file, last)
         is_foreign = file.family in _CLASSES_ARE_CAPITALIZED and re.match(r"[\d\"]|[A-Z]\w*$", last)
-        is_known = self._is_defined(last, file) if last.isupper() else self.classes.has(last, file.family)
-        if is_foreign and not is_known:  # a class or constant of another library, or a literal
+        if is_foreign and not self._is_defined(last, file):  # a class or constant of another library, or a literal
             confidence = min(confidence, Confidence.POSSIBLE)
         return confidence, members
 
     def _is_defined(self, name: str, file: SourceFile) -> bool:
         files = (other for other in self._sources.with_name(name) if other.family == file.family)
-        return any(one.name == name for other in files for one in other.definitions)
+        return any(one.name == name and one.receiver not in _FIELDS for other in files for one in other.definitions)
 
     def _own_member(self, file: SourceFile, use: Use) -> Meaning:
         """Return the member of the class around a use, or of one that it extends."""
