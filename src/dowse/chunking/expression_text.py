@@ -14,7 +14,7 @@ _ARGUMENTS_AFTER = re.compile(
 )
 _ARGUMENTS, _ARGUMENTS_BACKWARDS = re.compile(rb"\([^()]+\)"), re.compile(rb"\)[^()]+\(")
 _RECEIVER_BYTES, _CALL_BYTES = 60, 240
-_TYPE_BYTES = 120
+_TYPE_BYTES, _COMMENT_BYTES = 120, 2000
 _WRAPPED = rb"(?:(?:Box|Arc|Rc|Pin|Option|Optional|Result|Lazy|(?:std::)?(?:unique|shared)_ptr)<\s*(?:&|mut\s|dyn\s|const\s)*)?"
 _TYPES = {
     # The text before a name (`final Map<Key, Value> *`), and after it (`: &mut path::Type`, `= new Type(`).
@@ -86,7 +86,9 @@ def _documented_type(data: bytes, start: int, end: int) -> re.Match[bytes] | Non
     if closed < 0 or re.search(rb"[;{}]", between):
         return None
     tag = rb"param(?=[^\n]*%s\b)" % re.escape(data[start:end]) if b"(" in between else rb"(?:return|var)"
-    return re.search(rb"@" + tag + _DOCUMENTED, data[data.rfind(b"/**", 0, closed) : closed])
+    return re.search(
+        rb"@" + tag + _DOCUMENTED, data[data.rfind(b"/**", max(0, closed - _COMMENT_BYTES), closed) : closed]
+    )
 
 
 def _without_arguments(pattern: re.Pattern[bytes], empty: bytes, text: bytes) -> bytes:
