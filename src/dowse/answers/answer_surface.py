@@ -199,7 +199,7 @@ def _notes(answer: Answer, covered: Coverage) -> list[str]:
     flagged = [
         f"{hit.path}:{line}"
         for hit in answer.hits
-        for passage in hit.all_passages
+        for passage in (*hit.passages, *hit.named)
         for line in passage.flagged_lines
     ]  # fmt: skip
     if flagged:

@@ -32,14 +32,14 @@ def occurrences_text(
         return f"'{text}': {where}"
     count = f"{at_least}{found.total} {'match' if found.total == 1 else 'matches'}"
     parts = [f"'{text}': {count} in {counted(found.files, 'file')}"]
-    lines = dict.fromkeys((one.path, one.line) for one in found.found)
+    lines = [(one.path, one.line) for one in found.found]
     texts = {(one.path, one.line): one.text for one in found.found}
     for path, group in groupby(lines, lambda pair: pair[0]):
         numbers = [line for _, line in group]
         parts.append(show(path))
         parts += _grouped_lines(sources.get(path), numbers, {line: texts[path, line] for line in numbers}, context)
-    if len(found.found) < found.total:
-        parts.append(f"  {found.total - len(found.found)} more matches; raise limit, or narrow path")
+    if len(found.found) < found.lines:
+        parts.append(f"  {found.lines - len(found.found)} more lines; raise limit, or narrow path")
     return "\n".join(parts)
 
 

@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, fsum, log
+from typing import NamedTuple
 
 from dowse.searching import ranking_constants
 from dowse.searching.document_lines import DocumentLines
-from dowse.searching.passage_selection import ChosenPassages
 from dowse.searching.passages import Passage, comparable_lines
 from dowse.searching.term_positions import terms_of_word
 from dowse.searching.units import Unit
@@ -23,6 +23,10 @@ STRETCH_LINES, OTHER_STRETCH_LINES = 80, 40
 """Lines of that stretch, for the best definition and for others."""
 ALIKE_SHARE = 0.7
 """A definition with this share of its lines in one that is shown is named and not shown."""
+
+WHOLE_COVERAGE = 0.99
+"""For a query that is a name, other definitions are named if they have the whole name, and not a part such as `cents`; for
+other queries if they have a word of it, unless nothing in their file has."""
 
 LINE_CHARACTERS = 5
 """The characters of a line number."""
@@ -68,7 +72,29 @@ class UnitEvidence:
     """The line that defines the name that the query is; None if it has none. A class has it rather than its constructor."""
 
 
-def defined_lines(document: DocumentLines, symbols: Iterable[Symbol], name: str) -> frozenset[int]:
+class ChosenDefinitions(NamedTuple):
+    """The definitions of a file: those that are shown whole, and those that are named by their first line."""
+
+    whole: list[Passage]
+    named: list[Passage]
+
+
+def find_defined_lines(
+    documents: Sequence[DocumentLines], symbols: Sequence[Iterable[Symbol]], name: str
+) -> list[frozenset[int]]:
+    """Return for each document the lines that define a name; if none does, those that define it in other capitals."""
+    pairs = list(zip(documents, symbols, strict=True))
+    found = [_defined_lines(document, known, name) for document, known in pairs]
+    if any(found):
+        return found
+    folded = name.lower()
+    return [
+        frozenset(symbol.line - document.first for symbol in known if symbol.name.lower() == folded)
+        for document, known in pairs
+    ]
+
+
+def _defined_lines(document: DocumentLines, symbols: Iterable[Symbol], name: str) -> frozenset[int]:
     """Return the lines that define a name, counted from 0: by syntax, or as it is written, as in the calls of a macro."""
     found = {symbol.line - document.first for symbol in symbols if symbol.name == name}
     if not found:
@@ -77,13 +103,17 @@ def defined_lines(document: DocumentLines, symbols: Iterable[Symbol], name: str)
     return frozenset(found)
 
 
-def choose_definitions(files: Sequence[FileEvidence], limit: int) -> list[ChosenPassages]:
+def choose_definitions(files: Sequence[FileEvidence], limit: int) -> list[ChosenDefinitions]:
     """Return for each file the definitions that are shown whole, up to a limit, and those shown by their first line.
 
     Definitions are shown whole until one of them is likely the one that is meant: few if the evidence is clear.
     """
-    chosen = [ChosenPassages([], []) for _ in files]
+    chosen = [ChosenDefinitions([], []) for _ in files]
     ranked = rank_definitions(files)
+    is_name, with_words = (
+        any(one.defined is not None for _, one in ranked),
+        {one.file for _, one in ranked if one.words},
+    )
     characters, likely, whole, named = ranking_constants.DEFINITION_CHARACTERS, 0.0, 0, 0
     said = list[frozenset[str]]()
     for chance, one in ranked:
@@ -96,11 +126,12 @@ def choose_definitions(files: Sequence[FileEvidence], limit: int) -> list[Chosen
             if not whole or (size <= characters and not is_said):
                 said.append(text)
                 characters, likely, whole = characters - size, likely + chance, whole + 1
-                chosen[one.file].passages.append(replace(passage, rank=whole))
+                chosen[one.file].whole.append(replace(passage, rank=whole))
                 continue
-        if named < ranking_constants.NAMED_DEFINITIONS:
+        is_weak = one.coverage < WHOLE_COVERAGE if is_name else not one.words and one.file in with_words
+        if named < ranking_constants.NAMED_DEFINITIONS and not is_weak:
             named += 1
-            chosen[one.file].further.append(replace(document.first_line(one.unit), rank=limit + named))
+            chosen[one.file].named.append(replace(document.first_line(one.unit), rank=limit + named))
     return chosen
 
 
@@ -175,15 +206,9 @@ def _shown(document: DocumentLines, one: UnitEvidence, *, is_best: bool) -> Pass
     lines = list(range(unit.start, unit.end + 1))
     if unit.size <= MAX_WHOLE_LINES:
         return document.passage(unit, lines)
-    chances = document.line_chances(unit)
-    sums = [0.0]
-    for line in lines:
-        sums.append(sums[-1] + chances.get(line, 0.0))
     length = STRETCH_LINES if is_best else OTHER_STRETCH_LINES
-    starts = range(len(lines) - length + 1)
+    shown = document.stretch(unit, length)
     if one.defined is not None:
-        best = min(max(one.defined - unit.start - length // 4, 0), starts[-1])
-    else:
-        best = max(starts, key=lambda start: (round(sums[start + length] - sums[start], 9), -start))
-    shown = lines[best : best + length]
+        start = min(max(one.defined - unit.start - length // 4, 0), len(lines) - length)
+        shown = lines[start : start + length]
     return document.passage(unit, [*(line for line in document.signature(unit) if line < shown[0]), *shown])
