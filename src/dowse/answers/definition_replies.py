@@ -113,7 +113,7 @@ def _other_places(others: Sequence[FoundDefinition]) -> Iterable[str]:
         yield path
         for one in sorted(found, key=lambda one: one.passage.start_line):
             start, end = one.passage.whole or (one.passage.start_line, one.passage.end_line)
-            around = ".".join(one.passage.headings)
+            around = ".".join(one.passage.headings) if one.passage.symbols else " > ".join(one.passage.headings[:-1])
             text = " ".join(one.passage.text.split())
             shown = text if len(text) <= SIGNATURE_CHARACTERS else text[: SIGNATURE_CHARACTERS - 1] + "…"
             yield f"  {line_range(start, end)}  {shown}" + (f"  ({around})" if around else "")

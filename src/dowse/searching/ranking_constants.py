@@ -121,8 +121,10 @@ READ_FILES = 3
 1 % more."""
 ASIDE_SIGNALS = frozenset(f"{kind} file" for kind in PENALTIES)
 """Kinds of files whose definitions rank lower, unless the query requests them."""
-LIKELY_SHARE, LIKELY_LINES, OTHER_LINES = 0.8, 40, 15
-"""Lines that are shown of a file whose score is at least this share of the best one, and of others."""
+LIKELY_SHARE, LIKELY_LINES, OTHER_LINES = 0.8, 60, 20
+"""Lines that are shown of a file whose score is at least this share of the best one, and of others. The first result of 104
+judged queries is a whole function or section for 72 %, in replies of 5,800 characters; with 40 and 15 lines for 64 % in
+5,100. Of 32 questions about unknown projects 56 % show a range that decides whole, with 40 and 15 lines 47 %."""
 
 ALWAYS_KEPT, MIN_SHARE = 3, 0.35
 """Hits that are always kept, and the share of the best score that others need. Of ten hits for the judged queries of code,
