@@ -180,7 +180,9 @@ def _search(
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
     ids = shortlist(evidence, scores, pool)
     ranked = rank_files(evidence, scores, store.paths_by_id(ids))
-    relevant = len(ranked) if options.keeps_weak else count_relevant([file.score for file in ranked])
+    relevant = (
+        len(ranked) if options.keeps_weak else count_relevant([file.score for file in ranked], len(evidence.terms))
+    )
     builder = _AnswerBuilder(store, read, query, evidence, options)
     builder.add_files(ranked[:relevant])
     return Answer(

@@ -56,7 +56,8 @@ def search_reply(
     """Return the hits of every project in one order, from an offset on, as many as fit."""
     found = [(answer, hit) for answer in answers for hit in answer.answer.hits]
     found.sort(key=lambda pair: -pair[1].score)
-    relevant = count_relevant([hit.score for _, hit in found])
+    words = max((len(answer.answer.terms) for answer in answers), default=0)
+    relevant = count_relevant([hit.score for _, hit in found], words)
     page = [_hit(answer, hit) for answer, hit in found[:relevant][offset : offset + limit]]
     total = relevant + (relevant == len(found) and any(answer.answer.has_more for answer in answers))
     stale = [answer.shown_path(path) for answer in answers for path in answer.answer.outdated]
