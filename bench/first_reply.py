@@ -30,9 +30,9 @@ from dowse.answers.answer_surface import AnswerSurface
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.keeping.service import Service
 
-_HEADER = re.compile(r"(\S.*?):(\d+)-(\d+)(?:  .*)?")
+_HEADER = re.compile(r"(\S.*?):(\d+)(?:-(\d+))?(?:  .*)?")
 _LINE = re.compile(r" *(\d+)(?: .*)?")
-_PLACE = re.compile(r"  (\d+)-(\d+)  .*")
+_PLACE = re.compile(r"  (\d+)(?:-(\d+))?  .*")
 _BESIDE = re.compile(r"([^\s(),]*):(\d+)")
 """A caller or a constant of a definition."""
 WORDS = (
@@ -79,12 +79,12 @@ def read_reply(text: str) -> Shown:
             in_places, path = True, ""
         elif in_places:
             if place := _PLACE.fullmatch(row):
-                named.append((path, int(place[1]), int(place[2])))
+                named.append((path, int(place[1]), int(place[2] or place[1])))
             else:
                 path = row
         elif header := _HEADER.fullmatch(row):
             path = header[1]
-            named.append((path, int(header[2]), int(header[3])))
+            named.append((path, int(header[2]), int(header[3] or header[2])))
         elif row.startswith("  ") and (found := _BESIDE.findall(row)):
             named += [(one or path, int(line), int(line)) for one, line in found]
         elif (line := _LINE.fullmatch(row)) and path:

@@ -36,7 +36,6 @@ MAX_QUERY = 10_000
 SEMBLE_CHUNKS = 30
 """More than fit into the largest budget."""
 _INSIDE = Path(__file__).with_name("inside")
-_ELIDED = re.compile(r"… (\d+)")
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w{2,}")
 
 
@@ -176,7 +175,7 @@ _QUERIES: dict[str, Callable[[str], str]] = {
 
 def ask(project: ProjectIndex, text: str) -> dict[str, Any]:
     """Return the reply of search_code with default arguments, by words and the table."""
-    answer = search_now(project, parse_search_query(text), SearchOptions(HITS, "code", budget_tokens=sys.maxsize))
+    answer = search_now(project, parse_search_query(text), SearchOptions(HITS, "code"))
     found = ProjectAnswer(answer, coverage(project), str)
     return search_reply([found], 0, HITS, BUDGET_TOKENS * CHARACTERS_PER_TOKEN)
 
@@ -184,17 +183,11 @@ def ask(project: ProjectIndex, text: str) -> dict[str, Any]:
 def shown_lines(reply: Mapping[str, Any]) -> Iterator[ShownLine]:
     """Yield the lines of files that a reply shows, in the order in which its JSON has them."""
     wire, at = json.dumps(reply, ensure_ascii=False), 0
-    hits = ((hit["path"], passage) for hit in reply["results"] for passage in (hit, *hit.get("more", ())))
-    for path, passage in (*hits, *((one["path"], one) for one in reply.get("further", ()))):
-        at = wire.index(_quoted(passage["text"]), at)
-        line = passage["startLine"]
-        for text in passage["text"].split("\n"):
+    for hit in reply["results"]:
+        at = wire.index(_quoted(hit["text"]), at)
+        for line, text in enumerate(hit["text"].split("\n"), hit["startLine"]):
             at += len(_quoted(text)) + len("\\n")
-            if elided := _ELIDED.fullmatch(text):
-                line = int(elided[1])
-            else:
-                yield ShownLine(path, line, at)
-                line += 1
+            yield ShownLine(hit["path"], line, at)
 
 
 def _quoted(text: str) -> str:

@@ -110,7 +110,9 @@ def our_places(project: ProjectIndex, wanted: Wanted) -> dict[Place, Confidence]
     name, path, _ = wanted
     database, options = project.whole.references.database, ReferenceOptions(limit=100_000)
     found = find_references(project.store, database, project.source.read_bytes, name, options)
-    if any(one.path != path for one in found.definitions):  # ask for the one in its module, as the reply proposes
+    if (
+        len({(one.path, one.within) for one in found.definitions}) > 1
+    ):  # ask for the one in its module, as the reply proposes
         module = re.sub(r"(/__init__|/index|/mod)?\.\w+$", "", path).replace("/", ".")
         qualified = find_references(project.store, database, project.source.read_bytes, f"{module}.{name}", options)
         found = qualified if qualified.definitions else found

@@ -85,9 +85,17 @@ KEYS = {
     "matchLocation": "`title`, `content` or `both`",
     "message": "the outcome, or what to do next",
     "metadata": "in `search`, how the answer was made; in `fetch`, further facts about the item",
-    "more": "further passages of the same file, each with `startLine`, `endLine` and `text`; a line `… 120` stands for lines that are left out, and the next one is line 120; in `search`, how to get the rest",
-    "further": "after all results, passages of the same files that are worth less, each with its `path`",
-    "otherMatches": "the number of other parts of the file that have words of the query, and the lines and names of the first; for a class, its members",
+    "more": "in `search`, how to get the rest",
+    "count": "in `find_text`, the number of matches in the line, if there are several",
+    "score": "from 0 to 1: of the first result, how much of the query its lines and names have and how near they are in "
+    "meaning; of others this number, in proportion to how they rank below it",
+    "totalFiles": "in `find_text` and `find_references`, the number of files with a match or a use, listed or not; "
+    "in `get_index_status`, the number of files in the index",
+    "totalMatches": "the number of all matches, listed or not: in `search_by_path` and `search_documents` files, "
+    "in `find_text` occurrences of the text, each once, without overlaps",
+    "totalResults": "the number of results in this reply",
+    "weakerMatches": "the number of files that were compared with the query, of at most 120 for each project, and are no "
+    "results because they match much less well than the best one; no page lists them",
     "partOf": "the lines of the function, class or section of which the passage is a part; absent if the passage is whole",
     "signature": "the signature of the function of which the passage is a part, if the passage does not have it",
     "newFiles": "files that are not in the index yet, at most 20",
@@ -111,7 +119,7 @@ KEYS = {
     "target": "a link as it is written",
     "to": "the address that a link leads to",
     "totalCharacters": "in `fetch`, the length of the whole text",
-    "totalLines": "the number of lines of the document",
+    "totalLines": "in `find_text`, the number of lines with a match, listed or not, which `limit` and `offset` count; elsewhere the number of lines of the document",
     "truncated": "present if the budget cut the reply, with the way to get the rest",
     "userMessage": "the message of an error for the user",
     "warnings": "messages for the user: settings that cannot be used, a root that was guessed, an index that was repaired or removed to save space, changed files that cannot be indexed",

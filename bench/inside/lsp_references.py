@@ -18,6 +18,8 @@ from typing import Any
 
 _SOURCES = {".c": ["cc", "-std=c11"], ".cc": ["c++", "-std=c++17"], ".cpp": ["c++", "-std=c++17"]}
 _LANGUAGES = {".php": "php", ".c": "c", ".h": "cpp", ".cc": "cpp", ".cpp": "cpp", ".hpp": "cpp"}
+_MAX_ROUNDS, _PAUSE_SECONDS = 40, 30
+"""A server is asked again until two rounds agree."""
 
 
 class Server:
@@ -39,6 +41,12 @@ class Server:
             message["id"] = self._number
         self._write(message)
         return self._result(self._number) if is_request else None
+
+    def ask(self, method: str, document: dict[str, Any], position: dict[str, Any], **more: Any) -> Any:
+        """Ask about a place of a document; the answer is a list of places."""
+        place = {"textDocument": {"uri": document["uri"]}, "position": position}
+        found = self.send(f"textDocument/{method}", {**place, **more})
+        return [found] if isinstance(found, dict) else found if found or method == "references" else []
 
     def _write(self, message: dict[str, Any]) -> None:
         data = json.dumps(message).encode()
@@ -94,6 +102,16 @@ def has_name(root: Path, place: dict[str, Any], name: str) -> bool:
     return name in line and not line.lstrip().startswith(("*", "/*", "//"))
 
 
+def leads_to(found: list[Any], targets: list[Any]) -> bool:
+    """Return whether the definitions that a server finds for a use are those asked for, or unknown."""
+    return not found or any(
+        one["uri"] == other["uri"]
+        and one["range"]["start"]["line"] <= other["range"]["start"]["line"] <= one["range"]["end"]["line"]
+        for one in found
+        for other in targets
+    )
+
+
 def main() -> None:
     """Ask the server for each place."""
     root, command = Path(sys.argv[1]).resolve(), sys.argv[2:]
@@ -133,19 +151,37 @@ def main() -> None:
 
     open_file(wanted[0][0])
     server.await_end(re.compile(r'"kind": "end"|indexingEnded'), float(os.environ.get("INDEX_SECONDS", "560")))
-    found = []
-    for path, line, column in wanted:
-        open_file(path)
-        text = (root / path).read_text(encoding="utf-8", errors="replace").split("\n")[line - 1][column:]
-        name = re.split(r"[^\w~]", text)[0]
-        place = {"textDocument": {"uri": (root / path).as_uri()}, "position": {"line": line - 1, "character": column}}
-        places = server.send("textDocument/references", {**place, "context": {"includeDeclaration": False}})
-        own = [one for one in places or () if one["uri"].startswith(root.as_uri()) and has_name(root, one, name)]
-        found.append(
-            [[one["uri"][len(root.as_uri()) + 1 :], one["range"]["start"]["line"] + 1] for one in own]
-            if places is not None
-            else None
-        )
+
+    def ask() -> list[list[Any] | None]:
+        found = list[list[Any] | None]()
+        for path, line, column in wanted:
+            open_file(path)
+            place = {"uri": (root / path).as_uri()}, {"line": line - 1, "character": column}
+            places = server.ask("references", *place, context={"includeDeclaration": False})
+            own = [one for one in places or () if one["uri"].startswith(root.as_uri())]
+            found.append(sorted(own, key=json.dumps) if places is not None else None)
+        return found
+
+    uses, before = ask(), None
+    for _ in range(_MAX_ROUNDS):  # clangd says that its index is ready before it is
+        if uses == before:
+            break
+        time.sleep(_PAUSE_SECONDS)
+        uses, before = ask(), uses
+    found = list[list[list[str | int]] | None]()
+    for (path, line, column), places in zip(wanted, uses, strict=True):
+        text = (root / path).read_text(encoding="utf-8", errors="replace").split("\n")[line - 1]
+        name = re.split(r"[^\w~]", text[column:])[0]
+        own = [one for one in places or () if has_name(root, one, name)]
+        if re.match(r"\s*\(", text[column + len(name) :]):  # a use of a method is listed for all that override it
+            asked = {"uri": (root / path).as_uri()}, {"line": line - 1, "character": column}
+            targets = [{"uri": asked[0]["uri"], "range": {"start": asked[1], "end": asked[1]}}]
+            targets += server.ask("definition", *asked) + server.ask("declaration", *asked)
+            for one in own:
+                open_file(one["uri"][len(root.as_uri()) + 1 :])
+            own = [one for one in own if leads_to(server.ask("definition", one, one["range"]["start"]), targets)]
+        lines = sorted([one["uri"][len(root.as_uri()) + 1 :], one["range"]["start"]["line"] + 1] for one in own)
+        found.append(lines if places is not None else None)
     print(json.dumps(found))
     os._exit(0)
 

@@ -72,7 +72,7 @@ def test_pages_reports_and_notes_are_found_beside_the_code(everything: ComposedS
         ],
     )
     assert page.startswith(
-        "site/fruit/posts/storing-pears:1-1  Storing pears\n"
+        "site/fruit/posts/storing-pears:1  Storing pears\n"
         "  at https://fruit.example/posts/storing-pears\n"
         "1 Pears ripen from the inside out. Keep them cool, and away from bananas."
     )
@@ -132,7 +132,7 @@ def test_a_server_without_projects_answers(tmp_path: Path) -> None:
             ("search", {"query": "xyzzy"}),
         ],
     )
-    assert search.startswith("site/fruit/posts/storing-pears:1-1  Storing pears")
+    assert search.startswith("site/fruit/posts/storing-pears:1  Storing pears")
     assert find == (
         "'bananas': 1 match in 1 item\nsite/fruit/posts/storing-pears\n"
         "  1 Pears ripen from the inside out. Keep them cool, and away from bananas.\n\n'zebra': nowhere in 4 items"

@@ -57,7 +57,7 @@ def pages(root: Path, tool: str, arguments: dict[str, Any], budget_tokens: int =
     return run_conversation("auto", conversation, root, budget_tokens=budget_tokens)
 
 
-@pytest.mark.parametrize(("files", "budget_tokens"), [(45, BUDGET_TOKENS), (12, 3000), (5, 1000)])
+@pytest.mark.parametrize(("files", "budget_tokens"), [(45, 8000), (12, 3000), (5, 1000)])
 def test_a_large_answer_comes_in_pages_without_repeats(tmp_path: Path, files: int, budget_tokens: int) -> None:
     root = write_tree(tmp_path / "big", {f"src/needle{number:02}.py": module(number) for number in range(files)})
     index(root)

@@ -1,5 +1,7 @@
 """Every occurrence of a text or a pattern, with its place."""
 
+from collections import Counter
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -23,11 +25,25 @@ def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectInde
     assert found.total == expected
 
 
+@pytest.mark.parametrize("needle", ["e", "login", "er", "\n\n", "é"])
+def test_a_line_is_listed_once_and_every_number_is_what_counting_gives(project: ProjectIndex, needle: str) -> None:
+    found = find_occurrences(project.store, project.source.read_bytes, exact_matcher(needle), SearchOptions(limit=1000))
+    texts = {one.path: project.source.read_bytes(one.path)[0].decode() for one in project.store.documents()}
+    counts = Counter(
+        (path, before.count("\n") + 1)
+        for path, text in texts.items()
+        for before in accumulate(text.split(needle)[:-1], lambda one, other: f"{one}{needle}{other}")
+    )
+    assert {(one.path, one.line): one.count for one in found.found} == counts
+    assert (found.total, found.lines, len(found.found)) == (counts.total(), len(counts), len(counts))
+    assert found.files == sum(needle in text for text in texts.values())
+
+
 def test_occurrences_come_in_pages(project: ProjectIndex) -> None:
     whole = find_occurrences(project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=1000))
     pages = [
         one
-        for offset in range(0, whole.total, 7)
+        for offset in range(0, whole.lines, 7)
         for one in find_occurrences(
             project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=7), offset=offset
         ).found

@@ -1,6 +1,6 @@
 """The reasons of a hit in a few words."""
 
-from dowse.searching.explain import format_places, strongest_signals
+from dowse.searching.explain import strongest_signals
 
 
 def test_the_strongest_signals_come_first_in_at_most_five_words() -> None:
@@ -21,10 +21,3 @@ def test_a_penalty_is_no_reason() -> None:
 
 def test_the_signals_of_a_title_count_with_those_of_the_text() -> None:
     assert strongest_signals({"title, path words": 0.2, "path words": 0.2, "words: best chunk": 0.3}) == "path, words"
-
-
-def test_other_places_are_counted_and_the_first_are_named() -> None:
-    places = [f"{number} name" for number in range(1, 50)]
-    assert format_places(places, "passages") == "49: 1 name, 2 name, 3 name, 4 name, 5 name, …"
-    assert format_places(places, "outline").count("name") == 40
-    assert format_places([], "outline") == ""

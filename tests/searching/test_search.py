@@ -182,12 +182,35 @@ def test_a_misspelled_word_is_taken_for_the_nearest_and_said(project: ProjectInd
     assert found.hits[0].relevance < 0.8
 
 
-def test_a_budget_is_kept_and_said(project: ProjectIndex) -> None:
-    whole = ask(project, "login session user error")
-    cut = ask(project, "login session user error", budget_tokens=40)
-    assert cut.is_cut
-    assert 1 <= len(cut.hits) < len(whole.hits)
-    assert not whole.is_cut
+def test_scores_tell_hits_apart_that_rank_differently(tmp_path: Path) -> None:
+    # Six hits had the score of the one before them, because their lines answer better than its lines.
+    files = {f"src/part{number}.py": "def bake():\n" + "    knead(dough)\n" * (number + 1) for number in range(8)}
+    files["src/dough.py"] = "LIMIT = 3\n"
+    project = open_indexed(write_tree(tmp_path / "bakery", files))
+    scores = [hit.score for hit in ask(project, "knead the dough").hits]
+    assert len(scores) > 5
+    assert scores == sorted(set(scores), reverse=True)
+    project.close()
+
+
+def test_hits_end_where_relevance_ends_and_the_others_are_counted(tmp_path: Path) -> None:
+    files = {
+        "src/peel_apple.py": "def peel_apple(knife):\n    return knife.peel('apple')\n",
+        "src/peel.py": "def peel(knife, apple):\n    return knife.peel(apple)\n",
+        **{f"src/deep/er/m{number}.py": f"def step_{number}(x):\n    return x.apple\n" for number in range(9)},
+        **{f"src/none{number}.py": "def other():\n    return 1\n" for number in range(4)},
+    }
+    project = open_indexed(write_tree(tmp_path / "fruit", files))
+    found = ask(project, "peel_apple knife")
+    with_a_word = [path for path, text in files.items() if any(word in text for word in ("peel", "apple", "knife"))]
+    assert [hit.path for hit in found.hits][:2] == ["src/peel_apple.py", "src/peel.py"]
+    assert len(found.hits) == 3
+    assert len(found.hits) + found.weaker == len(with_a_word)
+    assert not found.has_more
+    assert ask(project, "peel_apple knife", limit=2).has_more
+    everything = ask(project, "peel_apple knife", limit=50, keeps_weak=True)
+    assert (len(everything.hits), everything.weaker) == (len(with_a_word), 0)
+    project.close()
 
 
 def size(hit: SearchHit) -> int:
@@ -292,18 +315,16 @@ def test_a_word_that_does_not_occur_does_not_hide_the_lines_of_the_others(projec
     assert hit.relevance > 0
 
 
-def test_a_test_that_nobody_asked_for_is_shown_with_one_line(tmp_path: Path) -> None:
-    steps = "".join(f"    pear_{number} = slice_fruit(knife, {number})\n" for number in range(8))
+def test_files_that_are_likely_meant_show_more_lines(tmp_path: Path) -> None:
+    steps = "".join(f"    pear_{number} = slice_fruit(knife, {number})\n" for number in range(30))
     files = {
-        path: "".join(f"def peel_pear_{part}(knife, {dish}):\n{steps}    return {dish}\n\n\n" for part in range(8))
+        path: "".join(f"def peel_pear_{part}(knife, {dish}):\n{steps}    return {dish}\n\n\n" for part in range(2))
         for path, dish in (("src/pear.py", "bowl"), ("tests/test_pear.py", "plate"))
     }
     project = open_indexed(write_tree(tmp_path / "fruit", files))
-    rooms = {
-        hit.path: sum(one.text.count("\n") + 1 for one in hit.passages) for hit in ask(project, "peel pear knife").hits
-    }
-    assert rooms["src/pear.py"] > 20
-    assert rooms["tests/test_pear.py"] == 1
+    rooms = {hit.path: hit.passages[0].text.count("\n") + 1 for hit in ask(project, "peel pear knife").hits}
+    assert rooms["src/pear.py"] == 32
+    assert 1 < rooms["tests/test_pear.py"] < 32
     project.close()
 
 

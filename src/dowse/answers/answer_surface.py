@@ -18,6 +18,7 @@ from dowse.answers.place_reading import RequestedPlace, parse_place, read_place
 from dowse.answers.source_text import SourceText, read_source
 from dowse.errors import CatalogError, DowseError, ItemNotFound, UsageError
 from dowse.federation.source_list import SourceList
+from dowse.indexes.growing_index import missing_files
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, coverage, find_all_now, search_now
 from dowse.indexes.reference_lookup import references_now
@@ -186,7 +187,7 @@ class AnswerSurface:
                     texts.append(lines_with_word(index, name, options, partial(_sources, index), show))
                     continue
                 found = references_now(index, name, options, len(pending))
-                if not found.found.is_found and not index.is_ready():  # the index has not got so far
+                if not (found.found.is_found or index.is_ready()) and any(missing_files(index)):  # not indexed so far
                     texts.append(lines_with_word(index, name, options, partial(_sources, index), show))
                     continue
                 missing = max(missing, found.missing)
@@ -234,7 +235,7 @@ def _notes(answer: Answer, covered: Coverage) -> list[str]:
         notes.append(f"Not complete: {unread} of {covered.expected} files were not searched.")
     elif covered.pending and not covered.direct:
         notes.append(f"Not complete: {counted(covered.pending, 'changed file')} not searched.")
-    return notes + flag_notes((hit.path, passage) for hit in answer.hits for passage in hit.all_passages)
+    return notes + flag_notes((hit.path, passage) for hit in answer.hits for passage in (*hit.passages, *hit.named))
 
 
 def flag_notes(shown: Iterable[tuple[str, Passage]]) -> list[str]:

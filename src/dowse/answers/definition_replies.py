@@ -50,6 +50,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
+def line_range(start: int, end: int) -> str:
+    """Return the first and last line of a place, or its only line."""
+    return f"{start}-{end}" if end > start else str(start)
+
+
 def numbered(lines: Iterable[tuple[int, str]], terms: Mapping[str, float] | None = None) -> str:
     """Return lines with their numbers; a line with the number 0 stands for others."""
     rows = list(lines)
@@ -68,7 +73,7 @@ def _cut(line: str, terms: Mapping[str, float] | None) -> str:
 def _definition(one: FoundDefinition, terms: Mapping[str, float], shown_names: Collection[str]) -> str:
     passage = one.passage
     start, end = passage.whole or (passage.start_line, passage.end_line)
-    lines = [f"{one.path}:{start}-{end}  {_name(passage)}".rstrip()]
+    lines = [f"{one.path}:{line_range(start, end)}  {_name(passage)}".rstrip()]
     if one.address:
         lines.append(f"  at {one.address}")
     if one.same_in:
@@ -119,7 +124,7 @@ def _other_places(others: Sequence[FoundDefinition]) -> Iterable[str]:
         yield path
         for one in sorted(found, key=lambda one: one.passage.start_line):
             start, end = one.passage.whole or (one.passage.start_line, one.passage.end_line)
-            around = ".".join(one.passage.headings)
+            around = ".".join(one.passage.headings) if one.passage.symbols else " > ".join(one.passage.headings[:-1])
             text = " ".join(one.passage.text.split())
             shown = text if len(text) <= SIGNATURE_CHARACTERS else text[: SIGNATURE_CHARACTERS - 1] + "…"
-            yield f"  {start}-{end}  {shown}" + (f"  ({around})" if around else "")
+            yield f"  {line_range(start, end)}  {shown}" + (f"  ({around})" if around else "")

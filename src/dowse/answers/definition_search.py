@@ -37,19 +37,26 @@ def definition_options(
 ) -> SearchOptions:
     """Return the options of a search for definitions, of which so many are shown whole."""
     return SearchOptions(
-        DEFINITION_FILES, kind, path_glob, language, detail="definitions", definitions=limit or MAX_DEFINITIONS
+        DEFINITION_FILES,
+        kind,
+        path_glob,
+        language,
+        detail="definitions",
+        keeps_weak=True,
+        definitions=limit or MAX_DEFINITIONS,
     )
 
 
 def describe_definitions(index: ProjectIndex, answer: Answer, show: Callable[[str], str] = str) -> FoundDefinitions:
     """Return the definitions of an answer in their order, with what is around them; `show` writes a path."""
     found = sorted(
-        ((hit, passage) for hit in answer.hits for passage in hit.all_passages), key=lambda pair: pair[1].rank
+        ((hit, passage) for hit in answer.hits for passage in (*hit.passages, *hit.named)),
+        key=lambda pair: pair[1].rank,
     )
     finder = _context_finder(index)
     whole, others = list[FoundDefinition](), list[FoundDefinition]()
     for hit, passage in found:
-        if passage in hit.further:
+        if passage in hit.named:
             others.append(FoundDefinition(show(hit.path), passage))
             continue
         # The context of definitions that fill a short reply would make it long.

@@ -36,16 +36,14 @@ def occurrences_text(
     parts = [f"'{text}': {count} in {counted(found.files, 'file' if coverage else 'item')}"]
     if not found.limit:
         return "\n".join([*parts, *(f"  {count:>5} {show(path)}" for path, count in _most_first(found.counts))])
-    lines = dict.fromkeys((one.path, one.line) for one in found.found)
+    lines = [(one.path, one.line) for one in found.found]
     texts = {(one.path, one.line): one.text for one in found.found}
     for path, group in groupby(lines, lambda pair: pair[0]):
         numbers = [line for _, line in group]
         parts.append(show(path))
         parts += _grouped_lines(sources.get(path), numbers, {line: texts[path, line] for line in numbers}, context)
-    if len(found.found) < found.total:
-        parts.append(
-            f"  {found.total - len(found.found)} more matches; raise limit, narrow path, or limit 0 for counts"
-        )
+    if len(found.found) < found.lines:
+        parts.append(f"  {found.lines - len(found.found)} more lines; raise limit, narrow path, or limit 0 for counts")
     return "\n".join(parts)
 
 

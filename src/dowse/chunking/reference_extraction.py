@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.chunking.definitions import SCOPE, Definition
+from dowse.chunking.expression_text import receiver_before, written_type
 from dowse.chunking.import_statements import imports_of
 from dowse.chunking.reference_syntax import ReferenceSyntax, load_reference_syntax
 from dowse.chunking.source_references import (
@@ -34,9 +35,11 @@ _MAX_NAME_BYTES = 100
 _MAX_IMPORT_BYTES = 10_000
 _FOREVER = 1 << 62
 
-_PACKAGE = -1
-_AREAS = {"package": _PACKAGE, "import": IMPORT, "inheritance": INHERITANCE, "annotation": ANNOTATION}
-"""The kinds of the names in areas; where areas overlap, the lowest number decides."""
+_PACKAGE, _ARGUMENT = -1, 100
+_AREAS = {
+    "package": _PACKAGE, "import": IMPORT, "inheritance": INHERITANCE, "annotation": ANNOTATION, "argument": _ARGUMENT,
+}  # fmt: skip
+"""The kinds of the names in areas; where areas overlap, the lowest number decides. An argument of a base class is none."""
 _FUNCTIONS = frozenset({"function", "method"})
 _BLOCKS = re.compile(r"block$|lambda|closure|statements|for_expression")
 """Nodes outside of functions that have local variables, as in tests that are calls with a block."""
@@ -46,40 +49,9 @@ _CALL_STARTS = frozenset(b" !?:<")
 _PARENTHESIS = ord("(")
 _DIGITS = frozenset(b"0123456789")
 _MEMBER_ENDS = frozenset(b".:>\\")
-_EXPRESSION_ENDS = frozenset({b")", b"]", b"}", b">"})
-# The text before a name, read backwards: `)(tneilc.fles` of `self.client().get`.
-_RECEIVER = re.compile(rb"(\.[?!&]*|>-|::|\\)\s*((?:\)\()?[\w$]+((?:\s*(?:\.[?!&]*|::|\\)\s*|>-)(?:\)\()?[\w$]+)*)?")
-_SEPARATORS = re.compile(rb"\s*(?:[?!&]*\.|->|::|\\)\s*")
-_ARGUMENTS_AFTER = re.compile(
-    rb"^(?:<[^()]*?>|\[[^()]*?\])?\s*(?:\(\))+(?:\s*(?:async|throws|const|noexcept|override)\b)*"
-)
-_ARGUMENTS, _ARGUMENTS_BACKWARDS = re.compile(rb"\([^()]+\)"), re.compile(rb"\)[^()]+\(")
-_RECEIVER_BYTES, _CALL_BYTES = 60, 240
-_TYPE_BYTES = 120
-_WRAPPED = rb"(?:(?:Box|Arc|Rc|Pin|Option|Optional|Result|Lazy|(?:std::)?(?:unique|shared)_ptr)<\s*(?:&|mut\s|dyn\s|const\s)*)?"
-_TYPES = {
-    # The text before a name (`final Map<Key, Value> *`), and after it (`: &mut path::Type`, `= new Type(`).
-    "before": re.compile(_WRAPPED + rb"([A-Za-z_]\w*)\s*>?(?:<[^;{}()]*>)?(?:\s*\[\s*\])*(?:\s*[*&?]+\s*|\s+)\$?$"),
-    "after": re.compile(
-        rb"\s*\??(?::|->)\s*(?:&\s*|\*|'\w+\s|mut\s|dyn\s|impl\s|inout\s|const\s|@\w+\s|\?)*"
-        + _WRAPPED + rb"(?:[a-z_]\w*(?:::|\.))*([A-Za-z_]\w*)"
-    ),
-    "plain": re.compile(rb"\s+\(?\*?(?:\w+\.)?([A-Za-z_]\w*)"),
-    "value": re.compile(
-        rb"[^=;,(){}\n]{0,80}=\s*(?:try\s+|await\s+|&)*(?:new\s+|(?=&?[\w.:]+\s?\{|[\w.:]+\.(?:new|init)\b))"
-        rb"(?:\\|[a-z_]\w*(?:::|\.|\\))*([A-Z]\w*|(?<=&)\w+)"
-    ),
-    "expression": re.compile(
-        rb"(?:,\s*\w+)?\s*:?=\s*(?:try[?!]?\s+|await\s+|&)*"
-        rb"([\w$]+(?:\(\))?(?:\s*(?:[?!]*\.|->|::|\\)\s*[\w$]+(?:\(\))?)*)[?!]*\s*(?:[;\n}),]|$)"
-    ),
-}  # fmt: skip
 _LINE_TEXTS = re.compile(rb"//[^\n]*|\"(?:\\[^\n]|[^\"\\\n])*+\"")
 _TEXTS = re.compile(rb"/\*(?s:.*?)\*/|" + _LINE_TEXTS.pattern)
 """Comments and strings of most languages."""
-_NO_TYPES = frozenset(
-    [b"return", b"new", b"const", b"final", b"var", b"val", b"let", b"auto", b"static", b"private", b"public"]
-)
 
 
 class _ParsedFile(NamedTuple):
@@ -96,6 +68,9 @@ class _ParsedFile(NamedTuple):
 
     def line_at(self, at: int) -> int:
         return bisect_right(self.line_starts, at)
+
+    def type_of(self, start: int, end: int) -> bytes:
+        return written_type(self.syntax, self.code, self.data, start, end)
 
 
 def extract_references(
@@ -146,75 +121,53 @@ def _add_definitions(file: _ParsedFile, scopes: "_Scopes", table: UseTable) -> s
     """Add the definitions and note the local variables of a file; return the positions of their names."""
     data, known, defined = file.data, file.known, scopes.defined
     nodes = {node.start_byte: node for node in file.captures.get("local", ())}
-    locals_ = {at: data[at : node.end_byte] for at, node in nodes.items()}
+    locals_ = {at: data[at : node.end_byte].lstrip(b":") for at, node in nodes.items()}
     typed = {
         node.start_byte: data[node.start_byte : node.end_byte] for node in file.captures.get("typed", ())
     } | locals_
     declared = {(node.start_byte, node.end_byte) for node in file.captures.get("declaration", ())}
     declared -= {(node.start_byte, node.end_byte) for node in file.captures.get("definition", ())}
     names = {at: name for at, name in locals_.items() if at not in defined and (known is None or name in known)}
-    forward = {node.start_byte: data[node.start_byte : node.end_byte] for node in file.captures.get("forward", ())}
+    forward = {node.start_byte: node for node in file.captures.get("forward", ())}
     for at in sorted({*names, *defined, *typed, *forward}):
         if at >= scopes.next_at:
             scopes.move_to(at)
-        if at in typed and at not in defined and (type_ := _type_of(file, at, at + len(typed[at]))):
+        if at in typed and at not in defined and (type_ := file.type_of(at, at + len(typed[at]))):
             is_field = data[at : at + 1] == b"@" or data[at - 2 : at] == b"->"  # of the class around the method
             within = scopes.path.rpartition(b".")[0] if is_field else scopes.path
             table.add(typed[at].decode(errors="replace").lstrip("@$"), TYPED, file.line_at(at), within, type_)
         if at in forward:
-            table.add(forward[at].decode(errors="replace"), DECLARATION, file.line_at(at), scopes.path, b"class")
+            name = data[at : forward[at].end_byte].decode(errors="replace")
+            kind_name = b"function" if forward[at].type == "field_identifier" else b"class"
+            table.add(name, DECLARATION, file.line_at(at), scopes.path, kind_name)
         if at in names:
             if not scopes.declare(names[at]) and not (known is None and scopes.declare_in_block(names[at], nodes[at])):
                 del names[at]  # at the top of a file, it is no local variable
         elif at in defined and (definition := defined[at]).kind != SCOPE:
-            within, line = scopes.path_around(definition), file.line_at(at)
+            within, line = scopes.path_around(definition, is_field=definition.kind == "field"), file.line_at(at)
             kind = DECLARATION if (definition.start, definition.end) in declared else DEFINITION
             table.add(definition.name, kind, line, within, definition.kind.encode())
             is_variable = definition.kind in _VARIABLES
             end = at + len(definition.name.encode())
-            if (is_variable or definition.kind in _FUNCTIONS) and (type_ := _type_of(file, at, end)):
+            if (is_variable or definition.kind in _FUNCTIONS) and (type_ := file.type_of(at, end)):
                 table.add(f"{definition.name}()", TYPED, line, within, type_)
                 if is_variable:
                     table.add(definition.name, TYPED, line, within, type_)
     scopes.rewind()
     defined = {at: one for at, one in defined.items() if one.kind != SCOPE}  # `impl Apple` uses the name
-    return {*names, *defined, *forward, *(at + 1 for at in defined if data[at : at + 1] in (b":", b"#", b"@"))}
-
-
-def _type_of(file: _ParsedFile, start: int, end: int) -> bytes:
-    """Return the type that a variable or function is declared with, or that its value is made of; empty if it is not written.
-
-    A value of names and calls is returned after `=`, as in `=self.client()`.
-    """
-    style, code = file.syntax.types, file.code
-    if not style:
-        return b""
-    following = _ARGUMENTS_AFTER.sub(b"", _without_arguments(_ARGUMENTS, b"()", code[end : end + _CALL_BYTES]))
-    found = None
-    if style == "before":
-        found = _TYPES[style].search(code, max(0, start - _TYPE_BYTES), start)
-    elif style != "value":
-        found = _TYPES[style].match(following)
-    if found is None or found[1] in _NO_TYPES:
-        found = _TYPES["value"].match(following)
-    if found is None and code[start - 2 : start] != b", " and (found := _TYPES["expression"].match(following)):
-        return b"=" + b".".join(_SEPARATORS.split(found[1]))
-    return found[1] if found and found[1] not in file.syntax.keywords else b""
-
-
-def _without_arguments(pattern: re.Pattern[bytes], empty: bytes, text: bytes) -> bytes:
-    """Return a text with nothing in its parentheses."""
-    count = 1
-    while count:
-        text, count = pattern.subn(empty, text)
-    return text
+    return {
+        *names,
+        *defined,
+        *forward,
+        *(at + 1 for at in (*names, *defined) if data[at : at + 1] in (b":", b"#", b"@")),
+    }
 
 
 def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: UseTable) -> None:  # noqa: C901 - as below
     """Add the uses of names. A file has hundreds of them, so that the loop is one function."""
     syntax, known, line_starts = file.syntax, file.known, file.line_starts
     areas, numbers, rows = _Areas(file.captures), table.numbers, table.rows
-    members = {node.start_byte for node in file.captures.get("member", ())}
+    members = {node.start_byte: b"=" for node in file.captures.get("member", ())} | _callables(file)
     keywords, sigils, code = syntax.keywords, syntax.sigils, file.code
     found: Iterable[re.Match[bytes]] = syntax.name_pattern.finditer(code)
     if known is not None:
@@ -224,7 +177,9 @@ def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: Us
         if start in skipped:
             continue
         before, name = code[start - 1], match[0]
-        receiver = _receiver(code, start) if before in _MEMBER_ENDS and start else b"=" if start in members else b""
+        receiver = (
+            receiver_before(code, file.data, start) if before in _MEMBER_ENDS and start else members.get(start, b"")
+        )
         if start >= scopes.next_at:
             scopes.move_to(start)
         if not receiver:
@@ -252,29 +207,26 @@ def _add_uses(file: _ParsedFile, scopes: "_Scopes", skipped: set[int], table: Us
             return
 
 
+def _callables(file: _ParsedFile) -> dict[int, bytes]:
+    """Return the receivers of the methods that are named in strings, by their positions: `[$this, 'peel']`."""
+    found = {}
+    for node in file.captures.get("callable", ()):
+        value = node.parent and node.parent.parent and node.parent.parent.prev_named_sibling
+        if value:
+            found[node.start_byte] = file.data[value.start_byte : value.end_byte].removesuffix(b"::class")
+    return found
+
+
 def _blank_no_code(captures: "dict[str, list[Node]]", data: bytes) -> bytes:
     """Return the text with blanks in place of comments and strings; code inside a string stays."""
     areas = [(node.start_byte, node.end_byte, False) for node in captures.get("no_code", ())]
-    areas += [(node.start_byte, node.end_byte, True) for node in captures.get("code", ())]
+    areas += [
+        (node.start_byte, node.end_byte, True) for area in ("code", "callable") for node in captures.get(area, ())
+    ]
     blanked = bytearray(data)
     for start, end, is_code in sorted(areas, key=lambda area: (area[0], -area[1])):
         blanked[start:end] = data[start:end] if is_code else b" " * (end - start)
     return bytes(blanked)
-
-
-def _receiver(code: bytes, start: int) -> bytes:
-    """Return the expression before a member, `?` if it is more than names and calls; empty if the name is no member."""
-    backwards = code[max(0, start - _RECEIVER_BYTES) : start][::-1]
-    match = None if backwards.startswith(b"..") else _RECEIVER.match(backwards)  # two dots are a range or a spread
-    if match is None:
-        return b""
-    if not match[2] and backwards[match.end() : match.end() + 1] == b")":
-        longer = code[max(0, start - _CALL_BYTES) : start][::-1]
-        match = _RECEIVER.match(_without_arguments(_ARGUMENTS_BACKWARDS, b")(", longer)) or match
-    if names := match[2]:
-        return b".".join(_SEPARATORS.split(names[::-1])) if match[3] else names[::-1]
-    is_root = match[1] in (b"::", b"\\") and backwards[match.end() : match.end() + 1] not in _EXPRESSION_ENDS
-    return b"" if is_root else b"?"
 
 
 class _Areas:
@@ -304,7 +256,8 @@ class _Areas:
             start, end, kind = coming.pop()
             while around[-1][0] <= start:
                 around.pop()
-            around.append((-end, min(kind, around[-1][1])))
+            outer = around[-1][1]
+            around.append((-end, ANNOTATION if kind == _ARGUMENT and outer > IMPORT else min(kind, outer)))
         while around[-1][0] <= at:
             around.pop()
         self.kind = around[-1][1] if len(around) > 1 else 0
@@ -369,9 +322,13 @@ class _Scopes:
         end, _, self.path, self.locals = around[-1]
         self.next_at = min(end, nested[self._coming].start) if self._coming < len(nested) else end
 
-    def path_around(self, definition: Definition) -> bytes:
-        """Return the path of the definitions around one whose name is at the current position."""
-        around = [path for _, number, path, _ in self._open[1:] if self._nested[number].name_at != definition.name_at]
+    def path_around(self, definition: Definition, *, is_field: bool = False) -> bytes:
+        """Return the path of the definitions around one whose name is at the current position; a field is in no function."""
+        around = [
+            path for _, number, path, _ in self._open[1:]
+            if (self._nested[number].start, self._nested[number].end) != (definition.start, definition.end)
+            and not (is_field and self._nested[number].kind in _FUNCTIONS)
+        ]  # fmt: skip
         return _join(around[-1] if around else b"", definition.owner)
 
 

@@ -28,8 +28,8 @@ class ReferenceSyntax:
     """Characters before the name of a variable."""
     is_explicit: bool
     """Whether a file defines or imports every name that it uses without a receiver."""
-    types: str
-    """Where the type of a variable is written: `before` or `after` its name, `plain` after it, or only in its `value`; empty if unread."""
+    types: tuple[str, ...]
+    """Where the type of a variable is written: `before` or `after` its name, `plain` after it, `documented`, or only in its `value`; empty if unread."""
 
 
 @cache
@@ -47,7 +47,7 @@ def load_reference_syntax(language: str) -> ReferenceSyntax | None:
         _keywords(grammar.language),
         settings["sigils"].encode(),
         settings["explicit"],
-        settings["types"],
+        tuple(settings["types"]),
     )
 
 

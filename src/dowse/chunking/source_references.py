@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-VERSION = 6
+VERSION = 7
 """Raise it whenever the same text would have other references; stored references are then made again."""
 
 KINDS = ("", "definition", "call", "import", "inheritance", "annotation", "mention", "declaration", "typed")

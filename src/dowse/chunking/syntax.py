@@ -1,5 +1,6 @@
 """Cutting of code by its syntax: a chunk for each larger definition, with the symbols that it defines."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,6 +20,13 @@ _LONG_BLOCK = ChunkSize(size=TARGET_SIZE, overlap=0, separators=CODE_SIZE.separa
 """The chunk size for blocks that syntax cannot cut, such as a literal of a thousand lines."""
 
 _MAX_ERROR_SHARE = 0.5
+
+_MACROS = re.compile(
+    rb"(\b(?:class|struct|union)\s+)([A-Z][A-Z0-9_]+)(?=\s+[A-Za-z_]\w*(?:\s+final)?\s*[:{])"
+    rb"|^([ \t]*(?:(?:extern|static|inline|virtual)[ \t]+)*)([A-Z][A-Z0-9_]*_(?:API|DECL|EXPORTS?|EXTERN|INLINE|PUBLIC))(?=\s+[\w:])",
+    re.MULTILINE,
+)
+"""Macros in C and C++ that are no part of the syntax: `class API Apple {`, `FRUIT_EXPORT int peel();`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +49,9 @@ def syntax_spans(text: Text, language: str) -> list[Span] | None:
 
 def source_references(text: Text, language: str) -> bytes:
     """Return the packed references of a source file; of one that is too long to be parsed, its names alone."""
-    source, grammar = _parse_source(text.utf8, language), load_grammar(language)
+    grammar = load_grammar(language)
+    is_c = grammar is not None and grammar.name in ("c", "cpp")
+    source = _parse_source(_MACROS.sub(_without_macro, text.utf8) if is_c else text.utf8, language)
     if grammar is None or (source is None and not (is_too_long(text.utf8) and is_written(text.utf8))):
         return b""
     from dowse.chunking.reference_extraction import extract_references  # not needed to cut a text
@@ -49,6 +59,11 @@ def source_references(text: Text, language: str) -> bytes:
     if source is None:
         return extract_references(grammar.name, None, text.utf8, [], text.line_starts)
     return extract_references(source.grammar.name, source.root, text.utf8, source.definitions, text.line_starts)
+
+
+def _without_macro(match: re.Match[bytes]) -> bytes:
+    before, macro = (match[1], match[2]) if match[2] else (match[3], match[4])
+    return before + b" " * len(macro)
 
 
 def _parse_source(data: bytes, language: str) -> ParsedSource | None:

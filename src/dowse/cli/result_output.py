@@ -1,9 +1,10 @@
-"""Search results as text: path, lines, score, and the passages with matches in colour."""
+"""Search results as text, with matches in colour, and notes about them."""
 
+import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
@@ -12,8 +13,7 @@ from dowse.cli.output import SafeText, escape, pluralize, show
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
     from dowse.searching.exact_search import Occurrences
-    from dowse.searching.passages import Passage
-    from dowse.searching.search import Answer, Detail, SearchHit
+    from dowse.searching.search import SearchHit
     from dowse.types import Coverage
 
 Spans = list[tuple[int, int]]
@@ -24,23 +24,26 @@ MIN_WIDTH = 40
 _GUTTER_COLUMNS = 8
 """Columns of the line number. It equals a tab stop, so that tabs align as in the file."""
 _COLOUR_SECONDS = 0.5
+_NUMBERED_LINE = re.compile(r"( *\d+)( .*)?")
 
 
-def show_hits(answer: "Answer", detail: "Detail") -> None:
-    """Print the hits, separated by blank lines."""
-    from dowse.searching.explain import format_places, strongest_signals
+def show_definitions(text: str, terms: "Mapping[str, float]") -> None:
+    """Print definitions as an assistant gets them; on a terminal with colours, and lines cut to its width."""
     from dowse.searching.passages import found_terms
 
-    for number, hit in enumerate(answer.hits):
-        if number:
-            show()
-        why = "" if detail == "passages" else strongest_signals(hit.signals)
-        show(*_format_heading(hit), *([SafeText("  "), escape(why, dim=True)] if why else []))
-        _show_passages(hit.passages, lambda line: [word[:2] for word in found_terms(line, answer.terms)])
-        if hit.same_in:
-            show(escape(f"     =  {', '.join(hit.same_in)}", dim=True))
-        if places := format_places(hit.other_places, detail):
-            show(escape(f"     +  {places}", dim=True))
+    is_heading = True
+    for line in text.split("\n") if text else ():
+        if numbered := _NUMBERED_LINE.fullmatch(line):
+            number, code = numbered.groups()
+            width = _output_width() - len(number)
+            shown = _format_line(code or "", lambda code: [word[:2] for word in found_terms(code, terms)], width)
+            show(escape(number, dim=True), *shown)
+        elif is_heading:
+            path, gap, name = line.partition("  ")
+            show(escape(path, bold=True), gap, escape(name, fg="cyan"))
+        else:
+            show(escape(line, dim=line.startswith("  ")))
+        is_heading = not line
 
 
 def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> None:
@@ -65,10 +68,14 @@ def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> N
 
 def format_flags(flags: Iterable[str], lines: Iterable[int] = ()) -> list[SafeText]:
     """Return the content warnings of a hit, with their lines."""
+    text = _flags_text(flags, lines)
+    return [SafeText("  "), escape(f"[{text}]", fg="yellow")] if text else []
+
+
+def _flags_text(flags: Iterable[str], lines: Iterable[int] = ()) -> str:
     kinds, places = sorted(set(flags)), ", ".join(map(str, sorted(set(lines))))
-    text = " and ".join(_FLAG_TEXTS.get(kind, kind) for kind in kinds)
     where = f", line{'s' if ',' in places else ''} {places}" if places else ""
-    return [SafeText("  "), escape(f"[{text}{where}]", fg="yellow")] if kinds else []
+    return " and ".join(_FLAG_TEXTS.get(kind, kind) for kind in kinds) + where
 
 
 _FLAG_TEXTS = {"instructions": "instructions to assistants", "hidden-characters": "hidden characters"}
@@ -88,44 +95,6 @@ def visible_range(text: str, match: tuple[int, int], width: int) -> tuple[int, i
     while end < len(text) and (room := room - _column_count(text[end])) >= 0:
         end += 1
     return start, end
-
-
-def _format_heading(hit: "SearchHit") -> list[str]:
-    parts: list[str] = [escape(hit.path, bold=True)]
-    if hit.passages:
-        first = hit.passages[0]
-        last = first.end_line
-        parts.append(f":{first.start_line}" + (f"-{last}" if last > first.start_line else ""))
-        names = (*first.headings, *first.symbols[:1])
-        if names:
-            parts += ["  ", escape((" > " if hit.kind == "docs" else ".").join(names), fg="cyan")]
-    lines = [line for passage in hit.passages for line in passage.flagged_lines]
-    return [*parts, "  ", escape(f"({hit.relevance:.2f})", dim=True), *format_flags(_flags_of(hit), lines)]
-
-
-def _flags_of(hit: "SearchHit") -> list[str]:
-    return [flag for passage in hit.passages for flag in passage.flags]
-
-
-def _show_passages(passages: Iterable["Passage"], spans_in: Callable[[str], Spans]) -> None:
-    """Print the lines of passages in the order of the file, with a sign where lines are left out."""
-    passages = list(passages)
-    lines = sorted({number: line for passage in passages for number, line in passage.numbered_lines if number}.items())
-    signatures = {passage.start_line: passage.signature for passage in passages if passage.signature}
-    shown = {signature for signature in signatures.values() if any(signature in line for _, line in lines)}
-    previous = lines[0][0] - 1 if lines else 0
-    for number, line in lines:
-        signature = signatures.get(number, "")
-        if signature and signature not in shown:
-            shown.add(signature)
-            show(escape("     …", dim=True), "  ", escape(signature, dim=True))
-        elif number > previous + 1:
-            show(escape("     …", dim=True))
-        previous, gutter = number, escape(f"{number:>6}", dim=True)
-        if line.strip():
-            show(gutter, "  ", *_format_line(line, spans_in, _output_width() - _GUTTER_COLUMNS))
-        else:
-            show(gutter)
 
 
 def _format_line(text: str, spans_in: Callable[[str], Spans], width: int) -> list[SafeText]:
@@ -150,6 +119,16 @@ def _output_width() -> int:
 def _column_count(character: str) -> int:
     """Return how many terminal columns a character takes."""
     return 0 if combining(character) else 2 if east_asian_width(character) in "WF" else 1
+
+
+def content_notes(hits: Iterable["SearchHit"]) -> list[str]:
+    """Return what to say about hits whose text addresses an assistant or hides characters."""
+    notes = []
+    for hit in hits:
+        flags = {flag for passage in hit.passages for flag in passage.flags}
+        lines = {line for passage in hit.passages for line in passage.flagged_lines}
+        notes += [f"{hit.path}: {_flags_text(flags, lines)}"] if flags else []
+    return notes
 
 
 def filters_note(count: int, noun: str) -> str:

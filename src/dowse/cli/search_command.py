@@ -1,7 +1,6 @@
-"""`dowse search`: ranked hits with their passages, every occurrence of a text, or commits."""
+"""`dowse search`: the definitions that answer, every occurrence of a text, or commits."""
 
 import contextlib
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -9,15 +8,23 @@ import click
 from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, escape, pluralize, progress_bar, say, say_if_locked, show, show_warnings
-from dowse.cli.result_output import coverage_notes, filters_note, show_hits, show_occurrences, warnings_of
+from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
+from dowse.cli.result_output import (
+    content_notes,
+    coverage_notes,
+    filters_note,
+    show_definitions,
+    show_occurrences,
+    warnings_of,
+)
 from dowse.errors import UsageError
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
-    from dowse.searching.search import Answer
+    from dowse.searching.query_terms import SearchQuery
+    from dowse.searching.search import Answer, SearchOptions
     from dowse.types import Coverage
 
 MAX_PAGE = 1000
@@ -35,7 +42,8 @@ _OPTION_NAMES = {
     "--limit",
     type=click.IntRange(1, MAX_PAGE),
     default=None,
-    help="Maximum number of hits (default 10; with --exact or --regex 100).",
+    help="Maximum number of definitions (default 5), of results with --json or --history (10), or of matches with "
+    "--exact or --regex (100).",
 )
 @click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'src/**/*.py'.")
 @click.option("--language", metavar="NAME", help="Only files in this language, such as python.")
@@ -47,11 +55,13 @@ _OPTION_NAMES = {
     type=click.IntRange(1),
     default=20_000,
     show_default=True,
-    help="Maximum length of the output.",
+    help="Maximum length of the output (with --json or --history).",
 )
 @click.option("--exact", is_flag=True, help="Print every exact occurrence of QUERY.")
 @click.option("--regex", "is_pattern", is_flag=True, help="Print every match of the regular expression QUERY.")
-@click.option("--offset", type=click.IntRange(0), default=0, help="Skip this many hits.")
+@click.option(
+    "--offset", type=click.IntRange(0), default=0, help="Skip this many results (with --json, --exact or --regex)."
+)
 @click.option(
     "--seconds",
     type=click.FloatRange(0.1, 600),
@@ -69,18 +79,17 @@ _OPTION_NAMES = {
 @click.option("--alpha", type=click.FloatRange(0, 1), default=None, help="Weight of meaning in a hybrid search.")
 @click.option(
     "--detail",
-    type=click.Choice(["outline", "passages", "full", "definitions"]),
+    type=click.Choice(["outline", "passages", "full"]),
     default="passages",
     show_default=True,
-    help="outline: one line of each hit; full: whole functions and sections; both say why it was found. "
-    "definitions: the functions and sections of all files that answer, as an assistant gets them.",
+    help="With --json, what each result shows: one line, the lines that answer, or a whole function or section.",
 )
 @click.option(
     "--name",
     "guesses",
     metavar="NAME",
     multiple=True,
-    help="A guess of what the code calls it (with --detail definitions); may be given several times.",
+    help="A guess of what the code calls it; may be given several times.",
 )
 @click.option("--history", "in_history", is_flag=True, help="Search the commits of the repository.")
 @click.option("--since", metavar="DATE", help="Only commits since a day, month or year, such as 2025-05.")
@@ -96,6 +105,10 @@ def search(
     DIR defaults to the project around the working directory. QUERY is words, names or a question:
     +word is required, -word is excluded, "some words" is a phrase. Write -- before a QUERY that
     begins with a dash.
+
+    The functions, classes and sections that answer are printed whole, with their callers and the
+    constants that they use; other places by their first line. With --json, the reply of the tools
+    search_code and search_docs is printed.
 
     If the project has no index, indexing starts in the background, and files that are not
     indexed yet are searched by words alone. The output says how many.
@@ -144,71 +157,65 @@ def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history:
         return
     if idle := sorted(given & {"since", "until", "authors"}):
         raise click.UsageError(f"--{idle[0]} needs --history")
-    if "guesses" in given and context.params["detail"] != "definitions":
-        raise click.UsageError("--name needs --detail definitions")
-    if context.params["detail"] == "definitions" and (idle := sorted(given & {"as_json", "offset", "budget"})):
-        raise click.UsageError(f"--{idle[0].removeprefix('as_')} has no effect with --detail definitions")
-    if not (is_exact or is_pattern):
+    as_json, lists_matches = context.params["as_json"], is_exact or is_pattern
+    if not as_json and (idle := sorted(given & {"budget", "detail"})):
+        raise click.UsageError(f"--{idle[0]} needs --json")
+    if "offset" in given and not (as_json or lists_matches):
+        raise click.UsageError("--offset needs --json, --exact or --regex")
+    if "guesses" in given and (as_json or lists_matches):
+        raise click.UsageError("--name has no effect with --json, --exact or --regex")
+    if not lists_matches:
         if "seconds" in given:
             raise click.UsageError("--seconds needs --exact or --regex")
     elif idle := sorted(given & {"mode", "alpha", "detail"}):
         raise click.UsageError(f"--{idle[0]} has no effect with {'--exact' if is_exact else '--regex'}")
 
 
-def _search(
-    project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, offset: int, **how: Any
-) -> int | CommandReply:
-    from dowse.indexes.project_search import search as search_project
-    from dowse.indexes.query_vectors import InProcessEncoder
-    from dowse.searching.search import SearchOptions
+def _search(project: "ProjectIndex", query: str, *, as_json: bool, **how: Any) -> int | CommandReply:
+    from dowse.answers.definition_search import definition_options, describe_definitions
+    from dowse.searching.query_terms import parse_search_query
 
-    if how["detail"] == "definitions":
-        return _show_definitions(project, query, wait=wait, **how)
+    if as_json:
+        return _make_reply(project, query, **how)
+    options = replace(
+        definition_options(how["limit"], how["kind"], how["glob"], how["language"]),
+        mode=how["mode"], alpha=how["alpha"],
+    )  # fmt: skip
+    answer, coverage = _ask(project, parse_search_query(query, how["guesses"]), options, waits=how["wait"])
+    text = describe_definitions(project, answer).text
+    show_definitions(text, answer.terms)
+    for note in _make_notes(answer, coverage):
+        say(note)
+    return 0 if text else 1
+
+
+def _make_reply(project: "ProjectIndex", query: str, *, wait: bool, offset: int, **how: Any) -> CommandReply:
+    """Return what the tools search_code and search_docs reply."""
+    from dowse.searching.query_terms import parse_search_query
+    from dowse.searching.search import SearchOptions
+    from dowse.surfaces.project.project_replies import ProjectAnswer, search_reply
+
     limit = how["limit"] or 10
     options = SearchOptions(
-        offset + limit, how["kind"], how["glob"], how["language"], sys.maxsize if as_json else how["budget"],
-        how["mode"], how["alpha"], detail=how["detail"],
-    )  # fmt: skip
+        offset + limit, how["kind"], how["glob"], how["language"], how["mode"], how["alpha"], detail=how["detail"]
+    )
+    answer, coverage = _ask(project, parse_search_query(query), options, waits=wait)
+    found = ProjectAnswer(answer, coverage, str, warnings_of(project, coverage, options.language), (), options.detail)
+    reply = search_reply([found], offset, limit, how["budget"] * CHARACTERS_PER_TOKEN)
+    return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, 0 if answer.hits[offset:] else 1)
+
+
+def _ask(
+    project: "ProjectIndex", query: "SearchQuery", options: "SearchOptions", *, waits: bool
+) -> "tuple[Answer, Coverage]":
+    from dowse.indexes.project_search import search as search_project
+    from dowse.indexes.query_vectors import InProcessEncoder
+
     encoder = InProcessEncoder(project.settings)
     if options.mode != "lexical":
         encoder.open_early(project)
     with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        answer, coverage = search_project(project, query, options, waits=wait, progress=progress, encoder=encoder)
-    exit_code = 0 if answer.hits[offset:] else 1
-    if as_json:
-        from dowse.surfaces.project.project_replies import ProjectAnswer, search_reply
-
-        found = ProjectAnswer(
-            answer, coverage, str, warnings_of(project, coverage, options.language), (), options.detail
-        )
-        reply = search_reply([found], offset, limit, how["budget"] * CHARACTERS_PER_TOKEN)
-        return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, exit_code)
-    answer = replace(answer, hits=answer.hits[offset:])
-    show_hits(answer, options.detail)
-    for note in _make_notes(answer, coverage):
-        say(note)
-    return exit_code
-
-
-def _show_definitions(project: "ProjectIndex", query: str, *, wait: bool, **how: Any) -> int:
-    """Print the definitions that answer, as the tools for assistants show them."""
-    from dowse.answers.definition_search import definition_options, describe_definitions
-    from dowse.indexes.project_search import search as search_project
-    from dowse.indexes.query_vectors import InProcessEncoder
-    from dowse.searching.query_terms import parse_plain_query
-
-    options = definition_options(how["limit"], how["kind"], how["glob"], how["language"])
-    with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        answer, coverage = search_project(
-            project, parse_plain_query(query, how["guesses"]), options, waits=wait, progress=progress,
-            encoder=InProcessEncoder(project.settings),
-        )  # fmt: skip
-    text = describe_definitions(project, answer).text
-    for line in text.split("\n") if text else ():
-        show(escape(line))
-    for note in _make_notes(answer, coverage):
-        say(note)
-    return 0 if text else 1
+        return search_project(project, query, options, waits=waits, progress=progress, encoder=encoder)
 
 
 def _find_all(
@@ -231,9 +238,10 @@ def _find_all(
         )
     show_occurrences(found, query, is_pattern=is_pattern)
     complete = "yes" if found.is_complete and coverage.is_complete else "no"
-    say(f"{pluralize(found.total, 'occurrence')} in {pluralize(found.files, 'file')}, complete: {complete}")
+    lines = f"{pluralize(found.lines, 'line')} of " if found.lines < found.total else ""
+    say(f"{pluralize(found.total, 'occurrence')} in {lines}{pluralize(found.files, 'file')}, complete: {complete}")
     end = offset + len(found.found)
-    more = [f"more with --offset {end}"] if found.found and end < found.total else []
+    more = [f"more with --offset {end}"] if found.found and end < found.lines else []
     for note in [*more, *coverage_notes(coverage)]:
         say(note)
     return exit_code
@@ -254,8 +262,6 @@ def _make_notes(answer: "Answer", coverage: "Coverage") -> list[str]:
         notes.append(
             "corrected: " + ", ".join(f"{known} instead of {word}" for word, known in answer.corrected.items())
         )
-    if answer.is_cut:
-        notes.append("the output was cut; raise --budget to see more")
     if answer.outdated:
         notes.append(f"left out because they changed during the search: {', '.join(answer.outdated[:5])}")
-    return [*notes, *coverage_notes(coverage)]
+    return [*notes, *content_notes(answer.hits), *coverage_notes(coverage)]

@@ -88,10 +88,7 @@ class _Evaluator:
         for method in methods:
             options = SearchOptions(limit=DEPTH, mode="lexical" if method == "words" else "hybrid")
             answer, _ = search(project, question.text, options, waits=True, encoder=encoder)
-            passages = [
-                *((hit.path, passage) for hit in answer.hits for passage in hit.passages),
-                *((hit.path, passage) for hit in answer.hits for passage in hit.further),
-            ]
+            passages = [(hit.path, passage) for hit in answer.hits for passage in hit.passages]
             shown = [
                 ShownLines(path, (number, number), len(line) + 1)
                 for path, passage in passages

@@ -1,7 +1,6 @@
 """Folders as sources: the code and documentation of a project, and the documents of a folder."""
 
 import contextlib
-import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
@@ -138,8 +137,8 @@ class _FileSource:
         if query.is_dated:
             among = frozenset(one.id for one in index.store.documents() if query.is_within(_day(one.stat)))
         return SearchOptions(
-            query.limit, query.kind, path_glob=glob, language=query.language, budget_tokens=sys.maxsize,
-            among=among, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
+            query.limit, query.kind, path_glob=glob, language=query.language, among=among, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
+            keeps_weak=True,
         )  # fmt: skip
 
     def _hits(self, answer: Answer) -> tuple[Item, ...]:

@@ -21,7 +21,6 @@ from dowse.types import Coverage, Document, Entry, Verdict
 
 RANKED_FILES = 24
 """Documents that are ranked closely, or twice as many as are shown; with 120 a search takes 3 ms longer."""
-NO_BUDGET = 1_000_000
 """Only an excerpt of a passage is shown, so long passages are no reason to leave others out."""
 
 
@@ -112,8 +111,8 @@ def _rank(
 
     def search(limit: int, among: frozenset[int] | None, mode: Mode, spelling: Spelling) -> Answer:
         options = SearchOptions(
-            min(limit, MAX_LIMIT), budget_tokens=NO_BUDGET, mode=mode, among=among,
-            ranked_files=max(RANKED_FILES, 2 * limit), detail="brief", masks_secrets=masks,
+            min(limit, MAX_LIMIT), mode=mode, among=among,
+            ranked_files=max(RANKED_FILES, 2 * limit), detail="brief", keeps_weak=True, masks_secrets=masks,
             spelling=spelling, documents_only=True,
         )  # fmt: skip
         by_meaning = vectors if mode == "vector" else ()

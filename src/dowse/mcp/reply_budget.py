@@ -73,8 +73,7 @@ def fit_text(text: str, characters: int) -> str:
 
 
 def shorten_result(result: Reply, characters: int, key: str = "text") -> Reply:
-    """Return a result that alone is too long with the beginning of its text, and without further passages."""
-    result = {name: value for name, value in result.items() if name != "more"}
+    """Return a result that alone is too long with the beginning of its text."""
     room = characters - wire_characters({**result, key: ""})
     return {**result, key: fit_text(result[key], room - _SEPARATORS) + "…"}
 

@@ -245,7 +245,7 @@ def _occurrence_hits(
 ) -> list[PageHit]:
     hits = []
     for path, group in groupby(found, key=lambda one: one.path):
-        places = list({one.line: one for one in group}.values())
+        places = list(group)
         shown = places[:LINES_PER_FILE]
         hits.append(
             PageHit(

@@ -67,13 +67,7 @@ class ContextFinder:
         if not own or own[0].use.receiver in _TYPE_KINDS:
             return DefinitionContext(constants=constants, callees=callees)
         callers, count, tests = self._callers(resolution, own, path, lines)
-        overrides = [
-            one
-            for one in resolution.definitions
-            if one.owner
-            and one not in own
-            and any(resolution.classes.is_below(one.owner, mine.owner, one.file.family) for mine in own if mine.owner)
-        ]
+        overrides = resolution.overrides_of(own)
         places = (self._lines.place(one.file, one.use, one.use.receiver) for one in overrides[:MAX_OVERRIDES])
         return DefinitionContext(callers, count, tests, tuple(filter(None, places)), len(overrides), constants, callees)
 

@@ -192,9 +192,6 @@ class ImportResolver:
         found = self._ending_in(imported.module.replace(".", "/"), strip=_without_ending)
         return _nearest(file.path, found)
 
-    def _elixir(self, file: SourceFile, imported: Import) -> list[str]:
-        return self._defining(file, imported.module)
-
     def _defining(self, file: SourceFile, name: str) -> list[str]:
         """Return the files of the same family that define a name."""
         return [
@@ -236,5 +233,5 @@ _FINDERS: dict[str, Callable[[ImportResolver, SourceFile, Import], list[str]]] =
     "dart": ImportResolver._dart,
     "lua": ImportResolver._dotted,
     "haskell": ImportResolver._dotted,
-    "elixir": ImportResolver._elixir,
+    "elixir": lambda self, file, imported: self._defining(file, imported.module),
 }

@@ -7,7 +7,7 @@ from enum import IntEnum
 
 from dowse.chunking.source_references import CALL, IMPORT, NO_USES, Import, Use
 from dowse.references.class_hierarchy import ClassHierarchy
-from dowse.references.expression_types import SELF, ExpressionTypes
+from dowse.references.expression_types import IMPLICIT_SELF, SELF, ExpressionTypes, paths_around
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles
 from dowse.store.reference_database import module_of
@@ -18,21 +18,21 @@ MAX_REEXPORTS = 6
 _SUPER = frozenset({"super", "parent", "super()"})
 _EXPLICIT = frozenset({"python", "javascript"})
 """Families in which a name without a receiver is defined or imported in its file."""
-_IMPLICIT_SELF = frozenset({"jvm", "csharp", "c", "ruby", "swift", "dart"})
-"""Families in which a method calls another one of its class without a receiver."""
 _FUNCTIONS_ARE_NO_MEMBERS = _EXPLICIT | {"go", "c", "rust", "php", "ruby", "csharp", "swift"}
 """Families in which a function outside of a class is never called on a variable; Kotlin has such extension functions,
 and in other languages the variable is a module."""
-_FIELDS = frozenset({"field", "property"})
+_FIELDS, _FUNCTIONS = frozenset({"field", "property"}), frozenset({"function", "method"})
 _NO_CLASS_SCOPE = frozenset({"rust", "php", "javascript"})
 """Families in which the body of a class does not see its members without a receiver."""
 _CLASSES_ARE_CAPITALIZED = frozenset({"jvm", "csharp", "ruby", "rust", "swift", "php", "dart"})
 """Families in which a receiver with a capital is a class."""
+_CLASSES_ARE_CLOSED = frozenset({"java", "php", "go", "c", "cpp"})
+"""Languages in which no code outside of a class adds members to it."""
 COMMON_NAMES = frozenset([*dir(str), *dir(dict), *dir(list), *dir(set)]) | frozenset(
     "Close Error Len Read String Write add apply bind body call catch clone close collect concat config contains data delete "  # noqa: SIM905 - shorter
-    "emit entries equals error every exec filter finally find flush forEach from has hashCode id includes into isEmpty is_empty "
+    "emit entries equals error every exec filter finally find flush forEach from has hash hashCode id include? includes inspect into isEmpty is_empty "
     "iter json key keys len length map message name new next off on open options path push read reduce remove result run seek "
-    "send set size slice some start status stop test text then toString type unwrap url value values write".split()
+    "send set size slice some start status stop test text then toString to_a to_h to_s type unwrap url value values write".split()
 )
 """Methods that most objects of other libraries have, so that the name alone says little."""
 
@@ -97,6 +97,15 @@ class NameResolution:
                     found.append(ResolvedUse(file, use, confidence, tuple(self._with_bodies(meant))))
         return found
 
+    def overrides_of(self, definitions: Sequence[DefinedName]) -> list[DefinedName]:
+        """Return the definitions in classes that extend those of some definitions."""
+        bases = {(one.owner, one.file.family) for one in definitions if one.owner}
+        return [
+            one for one in self.definitions
+            if one.owner and one not in definitions
+            and any(family == one.file.family and self.classes.is_below(one.owner, base, family) for base, family in bases)
+        ]  # fmt: skip
+
     def _with_bodies(self, meant: Iterable[DefinedName]) -> list[DefinedName]:
         """Return the definitions that are meant, for a prototype those that have its body."""
         found = dict[DefinedName, None]()
@@ -110,7 +119,11 @@ class NameResolution:
         if use.kind == IMPORT:
             named = [one for one in file.references.imports if one.line <= use.line and self._is_named_by(one)]
             last = max((one.line for one in named), default=0)
-            return self._imported(file, [one for one in named if one.line == last])
+            confidence, meant = self._imported(file, [one for one in named if one.line == last])
+            if any(self.name in (one.name, one.alias) for one in named):
+                return confidence, meant
+            meant = [one for one in meant if one.use.receiver in TYPES]  # the name is a part of the path
+            return (confidence, meant) if meant else _NOTHING
         if not use.receiver:
             return self._plain(file, use)
         return self._member(file, use)
@@ -123,10 +136,11 @@ class NameResolution:
         """Return what a name without a receiver means."""
         visible = [one for one in self._meanable if one.file is file and _is_visible(one, file, use)]
         if visible:
-            return Confidence.CERTAIN, visible
+            depth = max(len(one.use.within) for one in visible)
+            return Confidence.CERTAIN, [one for one in visible if len(one.use.within) == depth]
         if bindings := file.bindings(use.name):
             return self._imported(file, bindings)
-        if file.family in _IMPLICIT_SELF and (own := self._inherited(file, use)):
+        if file.family in IMPLICIT_SELF and (own := self._inherited(file, use)):
             return own
         everything = [one for one in file.references.imports if one.alias == "*"]
         tops = [one for one in self._meanable if not one.use.within or one.use.receiver in TYPES]
@@ -140,7 +154,7 @@ class NameResolution:
             return (Confidence.POSSIBLE, tops) if everything and tops else _NOTHING
         if file.language == "go":  # names of another package have its name before them
             return _NOTHING
-        has_members = file.family in _IMPLICIT_SELF
+        has_members = file.family in IMPLICIT_SELF
         candidates = [one for one in self._of_family(file) if has_members or one in tops]
         return self._likely(candidates)
 
@@ -214,17 +228,19 @@ class NameResolution:
         if self.classes.has(last, file.family) and (found := self.classes.members(last, self._of_family(file))):
             return Confidence.LIKELY, found
         confidence, members = self._member_of_variable(file, last)
-        is_foreign = file.family in _CLASSES_ARE_CAPITALIZED and re.match(r"\d|[A-Z](?:(?![a-z])\w)*+[a-z]\w*$", last)
-        if is_foreign and not self.classes.has(last, file.family):  # a class of another library, or a number
+        is_foreign = file.family in _CLASSES_ARE_CAPITALIZED and re.match(r"[\d\"]|[A-Z]\w*$", last)
+        if is_foreign and not self._is_defined(last, file):  # a class or constant of another library, or a literal
             confidence = min(confidence, Confidence.POSSIBLE)
         return confidence, members
 
+    def _is_defined(self, name: str, file: SourceFile) -> bool:
+        files = (other for other in self._sources.with_name(name) if other.family == file.family)
+        return any(one.name == name and one.receiver not in _FIELDS for other in files for one in other.definitions)
+
     def _own_member(self, file: SourceFile, use: Use) -> Meaning:
         """Return the member of the class around a use, or of one that it extends."""
-        around = use.within.split(".")
         is_super = use.receiver in _SUPER
-        for end in range(0 if is_super else len(around), 0, -1):
-            owner = ".".join(around[:end])
+        for owner in () if is_super else paths_around(use.within):
             if found := [one for one in self._meanable if one.file is file and one.use.within == owner]:
                 return Confidence.CERTAIN, found
         if inherited := self._inherited(file, use, int(is_super)):
@@ -234,9 +250,9 @@ class NameResolution:
 
     def _inherited(self, file: SourceFile, use: Use, level: int = 0) -> Meaning | None:
         """Return the member that a class around a use has elsewhere: in another file, or from one that it extends."""
-        for owner in reversed(use.within.split(".")) if use.within else ():
+        for owner in paths_around(use.within):
             if found := self.classes.members(owner, self._of_family(file), level):
-                is_sure = len(_targets(found)) == 1 and found[0].owner == owner
+                is_sure = len(_targets(found)) == 1 and found[0].owner == owner.rpartition(".")[2]
                 return (Confidence.CERTAIN if is_sure else Confidence.LIKELY), found
         return None
 
@@ -260,9 +276,14 @@ class NameResolution:
         """Return the member of a variable whose type is written."""
         if found := self.classes.members(type_, self._of_family(file)):
             return (Confidence.CERTAIN if len(_targets(found)) == 1 else Confidence.LIKELY), found
-        confidence, candidates = self._member_of_variable(file, type_)
-        # It may inherit the member from another library, or the member is an extension function.
-        is_open = self.classes.has(type_, file.family) or not any(one.use.within for one in candidates)
+        family = self._of_family(file)
+        is_own = self.classes.has(type_, file.family)
+        if below := [one for one in family if is_own and self.classes.is_below(one.owner, type_, file.family)]:
+            return self._likely(below)
+        confidence, candidates = self._member_of_variable(file, type_.rpartition(".")[2])
+        # The member is an extension function, or the class inherits it from another library.
+        is_open = is_own and file.language not in _CLASSES_ARE_CLOSED
+        is_open = is_open or not any(one.use.within for one in candidates)
         return min(confidence, Confidence.LIKELY if is_open else Confidence.POSSIBLE), candidates
 
     def _member_of_variable(self, file: SourceFile, variable: str) -> Meaning:
@@ -314,7 +335,9 @@ def _is_visible(defined: DefinedName, file: SourceFile, use: Use) -> bool:
     within = defined.use.within
     if not within or (use.within == within and file.family not in _NO_CLASS_SCOPE):
         return True
-    is_member = defined.use.receiver in ("method", "field", "property") and file.family not in _IMPLICIT_SELF
+    if use.within == within:  # it is not a class that is around both
+        return any(one.name == defined.owner and one.receiver in _FUNCTIONS for one in file.definitions)
+    is_member = defined.use.receiver in ("method", "field", "property") and file.family not in IMPLICIT_SELF
     return not is_member and use.within.startswith(f"{within}.")
 
 

@@ -93,6 +93,11 @@ class DefinedName:
         return self.use.kind == DECLARATION
 
 
+def is_same_class(path: str, other: str) -> bool:
+    """Return whether two paths may mean one class: both end alike, and the shorter one leaves out what is around it."""
+    return path == other or path.endswith(f".{other}") or other.endswith(f".{path}")
+
+
 class SourceFiles:
     """The files of a project, read from the database of references when they are first needed."""
 

@@ -10,7 +10,7 @@ from dowse.errors import UsageError
 from dowse.globs import compile_glob
 from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
-from dowse.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse
+from dowse.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse, is_body_of
 from dowse.references.reference_files import DefinedName, SourceFiles
 from dowse.references.reference_lines import Place, ReferenceLines
 from dowse.references.text_uses import text_uses
@@ -29,10 +29,14 @@ _FEW_OWNERS, _MANY_OWNERS = 2, 8
 _SUGGESTIONS = 5
 _SEPARATOR = re.compile(r"\.|::|#|->")
 _QUALIFIED = re.compile(r"(?:(.+?)(?:\.|::|#|->))?([^.:#>\s]+|operator\S+|[^\w\s]+)(?:\(\))?")
-_CONSTRUCTORS = frozenset({"__init__", "__new__", "__construct", "constructor", "initialize", "init", "new"})
-"""Names of constructors, which code calls by the name of their class; Rust's `new` is called by its own."""
+_HEADERS = (".h", ".hh", ".hpp", ".hxx")
+_CONSTRUCTORS = {
+    "__init__": "python", "__new__": "python", "__construct": "php", "constructor": "javascript",
+    "initialize": "ruby", "init": "swift", "new": "",
+}  # fmt: skip
+"""Names of constructors, and the languages in which code calls them by the name of their class."""
 _MEASURED = frozenset(
-    "python javascript typescript tsx go c cpp java csharp kotlin rust scala swift".split()  # noqa: SIM905 - shorter
+    "python javascript typescript tsx go c cpp java csharp kotlin php ruby rust scala swift".split()  # noqa: SIM905 - shorter
 )
 """Languages of at least 90 % precision and 85 % recall in docs/how-to/references.md; in the others, names are matched by name only."""
 
@@ -111,9 +115,8 @@ def find_references(
     uses = resolution.uses()
     if owner and definitions and _is_constructor(definitions[0]):
         uses += _constructions(NameResolution(SourceFiles(database), resolver, definitions[0].owner), definitions)
-    wanted = _wanted(
-        uses, definitions, found, is_known=bool(resolution.definitions), is_owned=bool(owner and definitions)
-    )
+    chosen = {*definitions, *_variants(resolution, definitions)}
+    wanted = _wanted(uses, chosen, found, is_known=bool(resolution.definitions), is_owned=bool(owner and definitions))
     if options.path_glob:
         expression = compile_glob(options.path_glob)
         wanted = [use for use in wanted if expression.fullmatch(use.file.path)]
@@ -134,10 +137,7 @@ def find_references(
     targets = {(one.file.path, one.use.within) for one in definitions if not one.is_declaration}
     found.definitions = _places(lines, definitions)
     found.more_definitions = max(0, len(definitions) - MAX_DEFINITIONS)
-    overrides = [
-        one for one in resolution.definitions if one not in definitions and _overrides(resolution, one, definitions)
-    ]
-    found.overrides = _places(lines, overrides)
+    found.overrides = _places(lines, resolution.overrides_of(definitions))
     found.by_name_only = sorted({one.file.language for one in definitions} - _MEASURED)
     if not owner and _is_too_common(bare, definitions):
         found.owners = _owners(definitions, wanted)
@@ -170,11 +170,18 @@ def _places(lines: ReferenceLines, definitions: Sequence[DefinedName]) -> list[P
     return [place for place in places if place]
 
 
+def _variants(resolution: NameResolution, definitions: Sequence[DefinedName]) -> list[DefinedName]:
+    """Return the other bodies of what a header declares once, such as those for other systems."""
+    declared = [one for one in resolution.definitions if one.is_declaration and one.file.path.endswith(_HEADERS)]
+    shared = [one for one in declared if any(is_body_of(body, one) for body in definitions)]
+    bodies = [one for one in resolution.definitions if one.use.receiver in ("function", "method")]
+    return [body for body in bodies if any(is_body_of(body, one) for one in shared)]
+
+
 def _wanted(
-    uses: list[ResolvedUse], definitions: Sequence[DefinedName], found: References, *, is_known: bool, is_owned: bool
+    uses: list[ResolvedUse], chosen: set[DefinedName], found: References, *, is_known: bool, is_owned: bool
 ) -> list[ResolvedUse]:
-    """Return the uses that may mean one of the definitions, in the order of their files, each line and kind once."""
-    chosen = set(definitions)
+    """Return the uses that may mean a chosen definition, in the order of their files, each line and kind once."""
     kept = dict[tuple[str, int, int], ResolvedUse]()
     for use in uses if is_known else (replace(use, confidence=Confidence.POSSIBLE) for use in uses):
         if use.confidence is Confidence.NONE or (is_owned and not chosen.intersection(use.definitions)):
@@ -195,7 +202,7 @@ def _wanted(
 
 
 def _is_constructor(defined: DefinedName) -> bool:
-    is_named = defined.use.name in _CONSTRUCTORS and defined.file.language not in ("rust", "go", "c", "zig")
+    is_named = _CONSTRUCTORS.get(defined.use.name) == defined.file.family
     return bool(defined.owner) and (is_named or defined.use.name == defined.owner)
 
 
@@ -227,22 +234,15 @@ def _owners(definitions: Sequence[DefinedName], uses: Sequence[ResolvedUse]) -> 
     return sorted(found.values(), key=lambda owner: (-owner.uses, owner.name, owner.path))[:MAX_OWNERS]
 
 
-def _overrides(resolution: NameResolution, one: DefinedName, definitions: Sequence[DefinedName]) -> bool:
-    return bool(one.owner) and any(
-        other.owner and resolution.classes.is_below(one.owner, other.owner, one.file.family)
-        for other in definitions
-        if other.file.family == one.file.family
-    )
-
-
 def _is_owned(defined: DefinedName, owner: str) -> bool:
     """Return whether a definition is in a class, namespace or module of this name."""
     wanted = _SEPARATOR.split(owner)
-    path = [
-        *re.sub(r"(/__init__|/index|/mod)?\.\w+$", "", defined.file.path).split("/"),
-        *filter(None, defined.use.within.split(".")),
-    ]
-    return path[-len(wanted) :] == wanted or (len(wanted) == 1 and module_of(defined.file.path) == owner)
+    folders = re.sub(r"(/__init__|/index|/mod)?\.\w+$", "", defined.file.path).split("/")
+    within = [part for part in defined.use.within.split(".") if part]
+    is_named_alike = within[:1] == folders[-1:]  # as in Java
+    paths = [[*folders, *within], [*folders[: len(folders) - is_named_alike], *within]]
+    is_in_path = any(path[-len(wanted) :] == wanted for path in paths)
+    return is_in_path or (len(wanted) == 1 and module_of(defined.file.path) == owner)
 
 
 def _qualified_name(defined: DefinedName) -> str:

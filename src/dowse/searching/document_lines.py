@@ -1,12 +1,12 @@
-"""The lines of a document: its units, ranked for a query, and the lines of a unit that are worth showing."""
+"""The lines of a document: the unit that a query means, and the lines of a unit that are worth showing."""
 
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import accumulate, pairwise
-from math import exp, fsum
+from math import fsum
 
 from dowse.searching import ranking_constants
 from dowse.searching.document_units import units_of
@@ -21,9 +21,7 @@ MAX_LINE_BYTES = 1000
 SHOWN_SIGNATURE_LINES = 3
 """Lines of a signature that are shown beside other lines of its unit."""
 WINDOW_LINES = 10
-"""Lines of a passage where each file has a single one."""
-MAX_GAP = 2
-"""So many lines between two shown ones are shown as well: the sign for them would take nearly as much room."""
+"""Lines of a passage of usual length. A shorter unit is shown with those next to it, up to so many lines."""
 
 _IMPORT = re.compile(r"\s*(?:import|from|if (?:typing\.)?TYPE_CHECKING|#\s*include|use|using|package|require|extern)\b")
 _BOILERPLATE = re.compile(rf"{_IMPORT.pattern}|#|//|/\*|\*|--\s|[)}}\]]")
@@ -34,17 +32,6 @@ _NEAR_LINES = [
 ]
 """How much a match counts for the lines around it."""
 _QUOTES = re.compile(r"\s*[rRuUbB]{0,2}(\"{3}|'{3})")
-
-
-@dataclass(frozen=True, slots=True)
-class RankedUnit:
-    """A unit of a document and its score."""
-
-    unit: Unit
-    chance: float
-    """The chance that it is meant, among all units of the document."""
-    is_found: bool = True
-    """Whether it has words of the query, or is in the best chunk."""
 
 
 class DocumentLines:
@@ -112,8 +99,8 @@ class DocumentLines:
         weights = {term: terms.get(term, 0.0) + title_terms.get(term, 0.0) for term in (*terms, *title_terms)}
         return {line: sum([weights[term] for term in found]) for line, found in self._terms.items()}
 
-    def ranked_units(self, chunk_scores: Mapping[tuple[int, int], float]) -> list[RankedUnit]:
-        """Return the units with words of the query or in the best chunk, best first; the best unit if there is none.
+    def best_unit(self, chunk_scores: Mapping[tuple[int, int], float]) -> Unit:
+        """Return the unit that is most likely meant: of those with words of the query or in the best chunk, else of all.
 
         They are ranked by their words, their names, their kind, their length, and the scores of their chunks, which are
         given by their first and last line.
@@ -137,14 +124,7 @@ class DocumentLines:
             scores[at] += ranking_constants.UNIT_FRAME
         found = {at for at in (*by_words, *by_chunk) if by_words.get(at) or by_chunk.get(at) == 1.0}
         found -= {at for at in found if self.units[at].kind == "block" and self.is_boilerplate(at)}
-        ranked = sorted({*found, *by_words}, key=lambda at: (at not in found, -scores[at], at))
-        if not found:
-            best = max(range(len(scores)), key=scores.__getitem__)
-            ranked = [best, *(at for at in ranked if at != best)]
-        certainty, highest = ranking_constants.UNIT_CERTAINTY, scores[ranked[0]]
-        chances = [exp(certainty * (score - highest)) for score in scores]
-        total = sum(chances)
-        return [RankedUnit(self.units[at], chances[at] / total, at in found) for at in ranked]
+        return self.units[min(found or range(len(scores)), key=lambda at: (-scores[at], at))]
 
     def _named_shares(self) -> dict[str, float]:
         """Return the names of units that have terms of a typed query, each with the share of the query that it has."""
@@ -293,15 +273,15 @@ class DocumentLines:
         is_named = unit.kind != "block" and self.signature(unit)
         return self.passage(unit, self.signature(unit)[:1] if is_named else [max(chances, key=chances.__getitem__)])
 
-    def window(self, unit: Unit) -> Passage:
-        """Return the best lines of a unit without gaps; a short unit whole, with those next to it."""
-        if unit.size > WINDOW_LINES:
-            chances, lines = self.line_chances(unit), list(_lines_of(unit))
-            before = list(accumulate([chances.get(line, 0.0) for line in lines], initial=0.0))
-            # Rounded, so that the first of equal windows is shown, whatever the last digit of a sum is on this machine.
-            sums = [round(after - start, 9) for start, after in zip(before, before[WINDOW_LINES:], strict=False)]
-            start = sums.index(max(sums))
-            shown = lines[start : start + WINDOW_LINES]
+    def excerpt(self, unit: Unit, most: int) -> Passage:
+        """Return the lines of a unit that matter, at most so many and without gaps; a function that fits whole and alone."""
+        is_whole = unit.kind == "function" and unit.size <= most
+        return self.passage(unit, list(_lines_of(unit))) if is_whole else self.window(unit, most)
+
+    def window(self, unit: Unit, most: int = WINDOW_LINES) -> Passage:
+        """Return the lines of a unit that matter, at most so many and without gaps; a short unit with those next to it."""
+        if unit.size > most:
+            shown = self.stretch(unit, most)
             while len(shown) > 1 and not self.lines[shown[0]].strip():
                 shown = shown[1:]
             return self.passage(unit, shown)
@@ -315,16 +295,14 @@ class DocumentLines:
         names = dict.fromkeys(name for one in named if one.kind != "section" for name in one.names[-1:])
         return replace(passage, symbols=tuple(names))
 
-    def other_places(self, ranked: Sequence[RankedUnit], passages: Sequence[Passage]) -> tuple[str, ...]:
-        """Return the line and the name of units that are not shown: of a class its members, else those with words."""
-        shown = {number for passage in passages for number, _ in passage.numbered_lines}
-        best = ranked[0].unit
-        if best.kind == "class":
-            units = [unit for unit in self.units if unit.names[: len(best.names)] == best.names]
-        else:
-            units = [one.unit for one in ranked if not self._terms.keys().isdisjoint(_lines_of(one.unit))]
-        others = (unit for unit in units if shown.isdisjoint(range(unit.start + self.first, unit.end + self.first + 1)))
-        return tuple(f"{unit.start + self.first} {unit.name}".strip() for unit in others)
+    def stretch(self, unit: Unit, length: int) -> list[int]:
+        """Return the lines of a long unit, so many without gaps, that are most likely meant; the first of equal ones."""
+        chances, lines = self.line_chances(unit), list(_lines_of(unit))
+        before = list(accumulate([chances.get(line, 0.0) for line in lines], initial=0.0))
+        # Rounded, so that the first of equal stretches is chosen, whatever the last digit of a sum is on this machine.
+        sums = [round(after - start, 9) for start, after in zip(before, before[length:], strict=False)]
+        start = sums.index(max(sums))
+        return lines[start : start + length]
 
     def passage(self, unit: Unit, lines: Sequence[int]) -> Passage:
         """Return lines of a unit as a passage, with a sign for the lines between them that are left out."""
@@ -349,40 +327,9 @@ class DocumentLines:
             whole=None if is_whole else (unit.start + self.first, unit.end + self.first),
         )
 
-    def joined(self, passages: Sequence[Passage]) -> list[Passage]:
-        """Return passages, those without gaps joined to an earlier one that is next to them."""
-        result = list[Passage]()
-        for one in passages:
-            passage, place = one, len(result)
-            while (
-                near := next((at for at, other in enumerate(result) if _is_next_to(passage, other)), None)
-            ) is not None:
-                passage, place = self._join(result.pop(near), passage), min(place, near)
-            result.insert(place, passage)
-        return result
-
-    def _join(self, one: Passage, other: Passage) -> Passage:
-        start, end = min(one.start_line, other.start_line), max(one.end_line, other.end_line)
-        is_part = one.whole or other.whole
-        return replace(
-            one,
-            start_line=start,
-            end_line=end,
-            text="\n".join(self.lines[start - self.first : end - self.first + 1]),
-            symbols=tuple(dict.fromkeys((*one.symbols, *other.symbols))),
-            signature=one.signature if start == one.start_line else "",
-            whole=(min(start, is_part[0]), max(end, is_part[1])) if is_part else None,
-        )
-
 
 def _lines_of(unit: Unit) -> range:
     return range(unit.start, unit.end + 1)
-
-
-def _is_next_to(one: Passage, other: Passage) -> bool:
-    """Return whether two passages without gaps touch, or have only a few lines between them."""
-    first, second = sorted((one, other), key=lambda passage: passage.start_line)
-    return not one.numbers and not other.numbers and second.start_line - first.end_line - 1 <= MAX_GAP
 
 
 def _whole_lines(data: bytes, chunk: StoredChunk) -> bytes:

@@ -375,7 +375,7 @@ def _find_passages(
         chunk = chunks.get(best.get(current.document.id, 0))
         if chunk and current.has(chunk):
             lines = DocumentLines(current.document, current.data, partial(tuple, chunk.symbols), wanted, chunk)
-            passage = lines.window(lines.ranked_units({})[0].unit)
+            passage = lines.window(lines.best_unit({}))
             path, masks = current.document.path, search.masks_secrets
             shown = screen_shown(ShownTexts((passage,)), current.data, chunk, path, masks=masks)
             found[current.document.id] = shown.passages[0]

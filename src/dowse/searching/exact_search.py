@@ -3,7 +3,7 @@
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
 from dowse.errors import PathRefused, UsageError
@@ -18,6 +18,7 @@ from dowse.types import Entry, StoredDocument
 DEFAULT_SECONDS = 10.0
 _MAX_LINE_CHARACTERS = 400
 """Of a longer line, only the part around the match is shown."""
+_LINE_ENDS = frozenset("\r\n")
 
 FindMatches = Callable[[str, float], Iterator[tuple[int, int]]]
 """Yields the start and end of each match in a text; raises TimeoutError after the deadline."""
@@ -25,7 +26,7 @@ FindMatches = Callable[[str, float], Iterator[tuple[int, int]]]
 
 @dataclass(frozen=True, slots=True)
 class Occurrence:
-    """One match: its line and its column in that line, both from 1, and the text of the line."""
+    """A line with a match: its number and the column of the first match, both from 1, and its text."""
 
     path: str
     line: int
@@ -34,11 +35,13 @@ class Occurrence:
     masked: tuple[str, ...] = ()
     """The kinds of secrets that are masked in the line. `column` is that in the file, before masking."""
     flags: tuple[str, ...] = ()
+    count: int = 1
+    """The number of matches that begin in the line."""
 
 
 @dataclass(slots=True)
 class Occurrences:
-    """A page of matches, and the number of all matches."""
+    """A page of lines with a match, and the number of all matches, of their lines and of their files."""
 
     offset: int = 0
     limit: int = 100
@@ -49,6 +52,7 @@ class Occurrences:
     """The number of matches in each file that has some."""
     looked_at: int = 0
     """Files that were looked at."""
+    lines: int = 0
     is_complete: bool = True
     """False when the time limit was reached: there may be more matches."""
     seconds: float = 0.0
@@ -106,7 +110,7 @@ def find_occurrences(
     seconds: float = DEFAULT_SECONDS,
     texts: dict[str, str] | None = None,
 ) -> Occurrences:
-    """Find all matches in the indexed files, sorted by path and line, and list `limit` of them from `offset` on.
+    """Find all matches in the indexed files, sorted by path and line, and list `limit` of their lines from `offset` on.
 
     `read_other` reads the files `others` beside them, which the index lacks or has another text of. The texts of the
     files that are listed are added to `texts`, if it is given.
@@ -167,13 +171,19 @@ def _current_text(store: Searchable, read: ReadBytes, document: StoredDocument) 
 def search_text(path: str, text: str, find: FindMatches, deadline: float, result: Occurrences) -> None:
     """Add the matches in one text."""
     starts: list[int] = []
-    before = result.total
+    before, previous, is_listed = result.total, -1, False
     result.looked_at += 1
     try:
         for start, _ in find(text, deadline):
-            if result.offset <= result.total < result.offset + result.limit:
-                starts = starts or line_start_characters(text)
-                result.found.append(_make_occurrence(path, text, starts, start, masks=result.masks_secrets))
+            if previous < 0 or not _LINE_ENDS.isdisjoint(text[previous:start]):
+                is_listed = result.offset <= result.lines < result.offset + result.limit
+                result.lines += 1
+                if is_listed:
+                    starts = starts or line_start_characters(text)
+                    result.found.append(_make_occurrence(path, text, starts, start, masks=result.masks_secrets))
+            elif is_listed:
+                result.found[-1] = replace(result.found[-1], count=result.found[-1].count + 1)
+            previous = start
             result.total += 1
             if result.total % 10_000 == 0 and time.monotonic() > deadline:
                 raise TimeoutError

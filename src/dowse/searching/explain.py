@@ -1,4 +1,4 @@
-"""Explanation of a hit: the signals that rank its file, and where else the file has words of the query."""
+"""Explanation of a hit: the signals that rank its file."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -7,7 +7,6 @@ from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import leg_scores, rank_files, shortlist
-from dowse.searching.search import Detail
 from dowse.store.local import LocalStore
 
 
@@ -79,14 +78,3 @@ def strongest_signals(signals: Mapping[str, float]) -> str:
             break
         chosen.append(label)
     return ", ".join(chosen)
-
-
-NAMED_PLACES, OUTLINE_PLACES = 5, 40
-"""A hit names at most this many other parts of its file; and where the outline is asked for."""
-
-
-def format_places(places: Sequence[str], detail: Detail) -> str:
-    """Return where else a file has words of the query: the number of places, and the first of them."""
-    most = OUTLINE_PLACES if detail == "outline" else NAMED_PLACES
-    rest = ", …" if len(places) > most else ""
-    return f"{len(places)}: {', '.join(places[:most])}{rest}" if places else ""

@@ -24,13 +24,12 @@ class ShownTexts(NamedTuple):
 
     passages: tuple[Passage, ...]
     title: str = ""
-    places: tuple[str, ...] = ()
 
     @property
     def joined(self) -> str:
         """All texts, one below the other."""
         texts = [text for one in self.passages for text in (one.text, one.signature, *one.headings)]
-        return "\n".join([*texts, self.title, *self.places])
+        return "\n".join([*texts, self.title])
 
 
 def screen_shown(shown: ShownTexts, data: bytes, part: StoredChunk | None, path: str, *, masks: bool) -> ShownTexts:
@@ -43,11 +42,9 @@ def screen_shown(shown: ShownTexts, data: bytes, part: StoredChunk | None, path:
     if not (around or any(suspicion)):
         return shown
     screen = partial(screen_text, path=path, masks=masks, suspicion=suspicion)
-    places = screen("\n".join(shown.places)).text
     return ShownTexts(
         tuple(_screen_passage(passage, around, screen) for passage in shown.passages),
         screen(shown.title).text,
-        tuple(places.split("\n")) if places else (),
     )
 
 

@@ -92,21 +92,27 @@ class SearchQuery(query_syntax.Query):
         return tuple(filter(is_identifier, candidates))
 
 
-def parse_search_query(text: str) -> SearchQuery:
-    """Parse a query."""
+def parse_search_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
+    """Parse a query, and names that are guesses of what is looked for."""
     text = text[:MAX_CHARACTERS].replace("\0", " ").strip()
     shape = _shape(text)
     if shape == "prose" and is_pasted(text):
+        text = "\n".join([text, *names])
         pasted = take_apart(text)
         return SearchQuery(pasted.words or tuple(text.split()), text=text, pasted=pasted)
-    return SearchQuery(**asdict(query_syntax.parse_query(text)), text=text, shape=shape)
+    query = SearchQuery(**asdict(query_syntax.parse_query(text)), text=text, shape=shape)
+    guesses = tuple(word for name in names for word in name.split())
+    if not guesses:
+        return query
+    joined = " ".join([text, *guesses])
+    return replace(query, terms=(*query.terms, *guesses), text=joined, shape=_shape(joined))
 
 
 def parse_plain_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
     """Parse a query without operators, and names that are guesses of what is looked for."""
     text = text[:MAX_CHARACTERS].replace("\0", " ").strip()
     if is_pasted(text):
-        return parse_search_query("\n".join([text, *names]))
+        return parse_search_query(text, names)
     words = [word.lstrip("+-") for part in (text, *names) for word in part.replace('"', " ").split()]
     joined = " ".join(filter(None, words))
     return SearchQuery(tuple(joined.split()), text=joined, shape=_shape(joined))

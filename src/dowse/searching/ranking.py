@@ -138,7 +138,9 @@ def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) 
     )
     encoded = evidence.half_way.encoded
     reordered = iter([file for file in by_model if file.document_id in encoded])
-    return [next(reordered) if file.document_id in encoded else file for file in by_table]
+    return [  # each with the score of its place, so that scores can be compared
+        next(reordered)._replace(score=file.score) if file.document_id in encoded else file for file in by_table
+    ]
 
 
 class _FileRanker:

@@ -1,5 +1,6 @@
-"""The relevance of a hit, from 0 to 1."""
+"""The relevance of a hit, from 0 to 1, and where relevance ends."""
 
+from collections.abc import Sequence
 from math import fsum
 
 from dowse.searching import ranking_constants
@@ -7,6 +8,18 @@ from dowse.searching.passages import Passage
 from dowse.searching.ranking import Evidence
 from dowse.searching.term_positions import terms_among
 from dowse.types import StoredDocument
+
+
+def count_relevant(scores: Sequence[float], words: int) -> int:
+    """Return how many hits with these scores, best first, are kept for a query of some words.
+
+    A few are kept always, others if they are not much weaker; for one or two words all of them, because each has the word.
+    """
+    if words < ranking_constants.MIN_WORDS_OF_CUT:
+        return len(scores)
+    least = ranking_constants.MIN_SHARE * max(scores, default=0.0)
+    weak = (rank for rank, score in enumerate(scores) if rank >= ranking_constants.ALWAYS_KEPT and score < least)
+    return next(weak, len(scores))
 
 
 def relevance_of(document: StoredDocument, passage: Passage, evidence: Evidence) -> float:

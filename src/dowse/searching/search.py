@@ -11,31 +11,31 @@ from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.blobs import is_blob_document
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
-from dowse.searching.definition_selection import FileEvidence, choose_definitions, defined_lines
+from dowse.searching.definition_selection import FileEvidence, choose_definitions, find_defined_lines
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import ChunkLines, FoundFile, is_aside, scores_by_lines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
-from dowse.searching.passage_selection import ChosenPassages, FileLines, choose_passages
 from dowse.searching.passages import Passage, comparable_lines, has_phrases, shorten_lines
 from dowse.searching.path_kinds import Tests, path_filter
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
-from dowse.searching.relevance import relevance_of
+from dowse.searching.relevance import count_relevant, relevance_of
 from dowse.searching.term_positions import terms_among
+from dowse.searching.units import Unit
 from dowse.searching.verification import Current, ReadBytes, verify
 from dowse.searching.wanted_lines import WantedLines
 from dowse.text.vocabulary import rarity
 from dowse.types import Kind, StoredDocument, Symbol
 
 Detail = Literal["brief", "outline", "passages", "full", "definitions"]
-"""One short passage of each file; one line and the outline; the lines that answer; whole functions and sections; or the
-definitions that answer, ranked over all files."""
+"""Of each file a short passage, one line, the lines that answer, or a whole function or section; or the definitions that
+answer, ranked over all files."""
 
 MAX_LIMIT = 1000
 MAX_READ_BYTES = 300_000
 """Of a larger file, only the best chunk is considered."""
-FULL_CHARACTERS = 4000
-"""Characters of whole functions and sections for each hit, if they are asked for."""
+FULL_LINES = 250
+"""Lines of a whole function or section, if it is asked for; of a longer one, those that matter."""
 SPARE_FILES = 5
 """Files that are fetched at once to replace outdated ones."""
 
@@ -48,7 +48,6 @@ class SearchOptions:
     kind: Kind | None = None
     path_glob: str | None = None
     language: str | None = None
-    budget_tokens: int = 20_000
     mode: Mode = "hybrid"
     alpha: float | None = None
     """The share of meaning in a hybrid search, from 0 to 1; None for the measured default."""
@@ -67,35 +66,33 @@ class SearchOptions:
     """Paths that are left out."""
     definitions: int = ranking_constants.MAX_DEFINITIONS
     """Definitions that are shown whole, if they are ranked over all files."""
+    keeps_weak: bool = False
+    """Whether hits are kept that match much less well than the best one, to be compared with others."""
     tests: Tests = "ranked"
     """Whether files that are tests or examples by their path are ranked lower, left out, or the only ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchHit:
-    """One file that answers the query, with its best passages."""
+    """One file that answers the query, with the passage that is shown, or with its definitions."""
 
     path: str
     kind: Kind
     language: str
     title: str
     relevance: float
+    """How well its lines answer, at most as well as those of the hit before it; hits of several sources are compared by it."""
+    score: float
+    """The relevance of the first hit, in proportion to how the file ranks below it."""
     passages: tuple[Passage, ...]
     signals: Mapping[str, float] = field(default_factory=dict)
     document_id: int = 0
-    further: tuple[Passage, ...] = ()
-    """Passages that are worth less; a reply shows them after all hits."""
-    other_places: tuple[str, ...] = ()
-    """Other parts of the file with words of the query, each as a line number and a name; best first."""
+    named: tuple[Passage, ...] = ()
+    """Further definitions, each by its first line, if definitions are ranked."""
     same_in: tuple[str, ...] = ()
     """Other files that were found and say the same in this place; they are no hits of their own."""
     data: bytes = field(default=b"", repr=False, compare=False)
     """The text of the file in UTF-8, as it was verified."""
-
-    @property
-    def all_passages(self) -> tuple[Passage, ...]:
-        """All its passages, best first."""
-        return (*self.passages, *self.further)
 
     @property
     def is_direct(self) -> bool:
@@ -130,10 +127,10 @@ class Answer:
     hits: tuple[SearchHit, ...] = ()
     outdated: tuple[str, ...] = ()
     """Files that are left out because they changed since they were indexed."""
-    is_cut: bool = False
-    """Whether the token budget ended before the limit was reached."""
     has_more: bool = False
     """Whether there is at least one more hit beyond the limit."""
+    weaker: int = 0
+    """Files that were compared and matched much less well than the best one, so that they are no hits."""
     terms: Mapping[str, float] = field(default_factory=dict)
     corrected: Mapping[str, str] = field(default_factory=dict)
     """Words that do not occur, and the words that replaced them."""
@@ -183,14 +180,17 @@ def _search(
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
     ids = shortlist(evidence, scores, pool)
     ranked = rank_files(evidence, scores, store.paths_by_id(ids))
+    relevant = (
+        len(ranked) if options.keeps_weak else count_relevant([file.score for file in ranked], len(evidence.terms))
+    )
     builder = _AnswerBuilder(store, read, query, evidence, options)
-    builder.add_files(ranked)
+    builder.add_files(ranked[:relevant])
     return Answer(
         query=query,
         hits=tuple(builder.hits),
         outdated=tuple(builder.outdated),
-        is_cut=builder.is_cut,
         has_more=builder.has_more,
+        weaker=len(ranked) - relevant,
         terms=evidence.terms,
         corrected=evidence.corrected,
         unknown=evidence.unknown,
@@ -222,14 +222,14 @@ def scope_of(store: Searchable, options: SearchOptions) -> Scope:
 
 
 class _AnswerBuilder:
-    """Collects hits up to the limit and the token budget."""
+    """Collects hits up to the limit."""
 
     def __init__(
         self, store: Searchable, read: ReadBytes, query: SearchQuery, evidence: Evidence, options: SearchOptions
     ) -> None:
         self.hits: list[SearchHit] = []
         self.outdated: list[str] = []
-        self.is_cut = self.has_more = False
+        self.has_more = False
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
         self._options, self._limit, self._masks = options, options.limit, options.masks_secrets
         # Words that do not occur are the rarest, and say nothing about the lines.
@@ -240,14 +240,11 @@ class _AnswerBuilder:
         )
         self._ranks_definitions = options.detail == "definitions"
         self._wanted = WantedLines.of(query, terms, title_terms, ranks_definitions=self._ranks_definitions)
-        self._certainty = (
-            ranking_constants.PASTED_FILE_CERTAINTY if query.is_pasted else ranking_constants.FILE_CERTAINTY
-        )
         self._found: list[FoundFile] = []
         self._copies: dict[bytes, list[str]] = {}
 
     def add_files(self, ranked: Sequence[RankedFile]) -> None:
-        """Add files, best first, until the limit is reached or nothing more fits."""
+        """Add files, best first, until the limit is reached."""
         start, end = 0, self._limit + 1
         while start < len(ranked) and self._collect(ranked[start:end]):
             start, end = end, end + SPARE_FILES
@@ -304,7 +301,7 @@ class _AnswerBuilder:
         )
 
     def _show(self) -> None:
-        """Choose the passages of all files that were found, and make hits of them, as many as fit."""
+        """Choose the passages of all files that were found, and make hits of them."""
         lines = [
             DocumentLines(
                 found.checked.document, found.checked.data, partial(self._symbols, found), self._wanted, found.part
@@ -316,83 +313,77 @@ class _AnswerBuilder:
         if self._ranks_definitions:
             self._show_definitions(lines, places)
             return
-        files = [self._file_lines(found, one, places) for found, one in zip(self._found, lines, strict=True)]
-        characters_left = self._options.budget_tokens * 4
         said_in = dict[str, int]()
-        for found, file, shown in zip(self._found, files, self._choose(files), strict=True):
-            said = "" if self._options.detail == "brief" else comparable_lines(shown.passages[0])
-            hit = self._make_hit(found, file, shown)
+        for found, one in zip(self._found, lines, strict=True):
+            unit = one.best_unit(scores_by_lines(found, places))
+            passage = self._passage(found, one, unit)
+            hit = self._make_hit(found, passage, relevance_of(found.checked.document, one.window(unit), self._evidence))
+            said = "" if self._options.detail == "brief" else comparable_lines(passage)
             if said in said_in:
                 first = self.hits[said_in[said]]
                 self.hits[said_in[said]] = replace(first, same_in=(*first.same_in, hit.path, *hit.same_in))
                 continue
             if said:
                 said_in[said] = len(self.hits)
-            characters_left -= len(hit.path) + sum(len(passage.text) for passage in hit.all_passages)
-            if characters_left < 0 and self.hits:
-                self.is_cut = True
-                return
             self.hits.append(hit)
 
     def _show_definitions(self, lines: Sequence[DocumentLines], places: ChunkLines) -> None:
         """Make hits of the files with definitions that are worth showing."""
         best = max((found.file.score for found in self._found), default=0.0) or 1.0
-        asked = self._query.names[:1] if self._wanted.symbols else ()
+        defined = [frozenset[int]() for _ in lines]
+        if self._wanted.symbols:
+            defined = find_defined_lines(lines, list(map(self._symbols, self._found)), self._query.names[0])
         files = [
-            FileEvidence(
-                one, scores_by_lines(found, places), max(found.file.score / best, 0.0), is_aside(found),
-                defined_lines(one, self._symbols(found), asked[0]) if asked else frozenset(),
-            )
-            for found, one in zip(self._found, lines, strict=True)
-        ]  # fmt: skip
+            FileEvidence(one, scores_by_lines(found, places), max(found.file.score / best, 0.0), is_aside(found), names)
+            for found, one, names in zip(self._found, lines, defined, strict=True)
+        ]
         pasted = self._query.pasted
         is_issue = pasted is not None and len(pasted.words) >= ranking_constants.ISSUE_WORDS
         room = ranking_constants.ISSUE_ROOM if is_issue else ranking_constants.QUESTION_ROOM
         for found, shown in zip(self._found, choose_definitions(files, self._options.definitions, room), strict=True):
             if any(shown):
-                self.hits.append(self._screened_hit(found, shown, 1.0, ()))
+                self.hits.append(self._screened_hit(found, 1.0, 1.0, shown.whole, shown.named))
 
-    def _choose(self, files: Sequence[FileLines]) -> list[ChosenPassages]:
+    def _passage(self, found: FoundFile, lines: DocumentLines, unit: Unit) -> Passage:
         match self._options.detail:
             case "brief":
-                return [ChosenPassages([file.document.window(file.units[0].unit)], []) for file in files]
+                return lines.window(unit)
             case "outline":
-                return [ChosenPassages([file.document.first_line(file.units[0].unit)], []) for file in files]
+                return lines.first_line(unit)
             case "full":
-                return choose_passages(files, FULL_CHARACTERS * len(files), are_whole=True)
-        first = ranking_constants.SHOWN_CHARACTERS + ranking_constants.HIT_CHARACTERS * len(files)
-        return choose_passages(files, first, ranking_constants.FURTHER_CHARACTERS)
+                return lines.excerpt(unit, FULL_LINES)
+        is_likely = self._share(found) >= ranking_constants.LIKELY_SHARE
+        return lines.excerpt(unit, ranking_constants.LIKELY_LINES if is_likely else ranking_constants.OTHER_LINES)
 
-    def _file_lines(self, found: FoundFile, lines: DocumentLines, places: ChunkLines) -> FileLines:
-        document, best = found.checked.document, self._found[0].file.score
-        share = max(found.file.score / best, 0.01) if best > 0 else 1.0
-        weight = share**self._certainty * (ranking_constants.PART_CHANCE if found.part else 1.0)
-        if found is not self._found[0] and is_aside(found):
-            weight *= ranking_constants.ASIDE_CHANCE
-        return FileLines(lines, lines.ranked_units(scores_by_lines(found, places)), weight, len(document.path))
+    def _share(self, found: FoundFile) -> float:
+        """Return the score of a file as a share of the best one."""
+        best = self._found[0].file.score
+        return max(found.file.score / best, 0.0) if best > 0 else 1.0
 
     def _symbols(self, found: FoundFile) -> list[Symbol]:
         chunks = [found.part] if found.part else self._store.chunks(found.checked.document.id)
         return [symbol for chunk in chunks for symbol in chunk.symbols]
 
-    def _make_hit(self, found: FoundFile, file: FileLines, shown: ChosenPassages) -> SearchHit:
-        document, lines = found.checked.document, file.document
+    def _make_hit(self, found: FoundFile, passage: Passage, relevance: float) -> SearchHit:
+        first = self.hits[0].relevance if self.hits else relevance
         ceiling = self.hits[-1].relevance if self.hits else 1.0
-        relevance = min(ceiling, relevance_of(document, lines.window(file.units[0].unit), self._evidence))
-        passages = (*shown.passages, *shown.further)
-        places = () if self._options.detail == "brief" else lines.other_places(file.units, passages)
-        return self._screened_hit(found, shown, relevance, places)
+        return self._screened_hit(found, min(ceiling, relevance), round(first * self._share(found), 4), [passage])
 
     def _screened_hit(
-        self, found: FoundFile, shown: ChosenPassages, relevance: float, places: tuple[str, ...]
+        self,
+        found: FoundFile,
+        relevance: float,
+        score: float,
+        passages: Sequence[Passage],
+        named: Sequence[Passage] = (),
     ) -> SearchHit:
-        document, passages = found.checked.document, (*shown.passages, *shown.further)
-        texts = ShownTexts(passages, document.title, places)
+        document = found.checked.document
+        texts = ShownTexts((*passages, *named), document.title)
         texts = screen_shown(texts, found.checked.data, found.part, document.path, masks=self._masks)
-        found_passages = tuple(shorten_lines(passage, self._evidence.terms) for passage in texts.passages)
-        count = len(shown.passages)
+        shown = tuple(shorten_lines(passage, self._evidence.terms) for passage in texts.passages)
+        count = len(passages)
         return SearchHit(
-            document.path, document.kind, document.language, texts.title, relevance, found_passages[:count],
-            found.file.signals, document.id, found_passages[count:], texts.places,
-            tuple(self._copies.get(document.content_hash, ())), found.checked.data,
+            document.path, document.kind, document.language, texts.title, relevance, score, shown[:count],
+            found.file.signals, document.id, shown[count:], tuple(self._copies.get(document.content_hash, ())),
+            found.checked.data,
         )  # fmt: skip

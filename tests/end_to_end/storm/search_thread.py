@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from tests.end_to_end.storm.file_operations import TOKEN, Operation, RandomOperations, Snapshot
-from tests.end_to_end.storm.servers import Server, text_of
+from tests.end_to_end.storm.servers import Server
 from tests.mcp.stdio.stdio_client import Message
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
@@ -126,7 +126,4 @@ def _shows(content: bytes | None, hit: Message) -> bool:
     if content is None:
         return False
     lines = _LINE_END.split(content.decode("utf-8", "replace"))
-    return all(
-        lines[part["startLine"] - 1 : part["endLine"]] == _LINE_END.split(part["text"])
-        for part in (hit, *hit.get("more", ()))
-    ) and bool(text_of(hit))
+    return bool(hit["text"]) and lines[hit["startLine"] - 1 : hit["endLine"]] == _LINE_END.split(hit["text"])

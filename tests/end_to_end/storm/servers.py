@@ -70,7 +70,7 @@ class Server(StdioClient):
 
 def text_of(hit: Message) -> str:
     """Return the text of all passages of a hit."""
-    return "\n".join([hit["text"], *(more["text"] for more in hit.get("more", ()))])
+    return str(hit["text"])
 
 
 def eventually(condition: Callable[[], Got], problem: Callable[[], object] = lambda: "it did not happen") -> Got:

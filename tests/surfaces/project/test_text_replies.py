@@ -93,7 +93,8 @@ def test_without_an_index_there_is_an_error(root: Path) -> None:
 )
 def test_a_search_leaves_out_what_it_is_told_to(many: Path, arguments: dict[str, Any], paths: set[str]) -> None:
     reply = call_tool("auto", "search_code", many, query="peel", **arguments)
-    assert {hit["path"] for hit in reply["results"]} == paths
+    assert {hit["path"] for hit in reply["results"]} <= paths
+    assert reply["totalResults"] + reply.get("weakerMatches", 0) == len(paths)
 
 
 def test_a_glob_that_leads_out_of_the_project_is_refused(many: Path) -> None:

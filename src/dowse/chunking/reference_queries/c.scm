@@ -13,3 +13,9 @@
 (declaration (storage_class_specifier) @_s (#eq? @_s "extern")) @declaration
 (type_definition type: (struct_specifier !body) declarator: (type_identifier)) @declaration
 (translation_unit (struct_specifier name: (type_identifier) @forward !body))
+(parameter_declaration declarator: [(identifier) @skip (_ (identifier) @skip) (_ declarator: (_ declarator: (identifier) @skip))])
+; a prototype in a file that cannot be parsed is taken as a field
+(ERROR (field_declaration declarator: [
+  (function_declarator declarator: (field_identifier) @forward)
+  (pointer_declarator declarator: (function_declarator declarator: (field_identifier) @forward))
+]))

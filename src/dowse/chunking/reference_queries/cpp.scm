@@ -1,6 +1,6 @@
 (base_class_clause) @inheritance
 (using_declaration) @import
-(template_argument_list) @annotation
+(template_argument_list) @argument
 (for_range_loop declarator: [(identifier) @local (_ (identifier) @local)])
 (type_parameter_declaration (type_identifier) @local)
 (field_declaration declarator: [

@@ -7,7 +7,7 @@
 (variable_declaration type: (_) @annotation)
 (property_declaration type: (_) @annotation)
 (method_declaration returns: (_) @annotation)
-(type_argument_list) @annotation
+(type_argument_list) @argument
 (parameter name: (identifier) @local)
 (implicit_parameter) @local
 (local_declaration_statement (variable_declaration (variable_declarator name: (identifier) @local)))

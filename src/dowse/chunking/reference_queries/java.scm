@@ -6,7 +6,7 @@
 (field_declaration type: (_) @annotation)
 (local_variable_declaration type: (_) @annotation)
 (method_declaration type: (_) @annotation)
-(type_arguments) @annotation
+(type_arguments) @argument
 (throws) @annotation
 (local_variable_declaration declarator: (variable_declarator name: (identifier) @local))
 (formal_parameter name: (identifier) @local)

@@ -7,7 +7,7 @@
 (field_declaration type: (_) @annotation)
 (function_item return_type: (_) @annotation)
 (let_declaration type: (_) @annotation)
-(type_arguments) @annotation
+(type_arguments) @argument
 (parameter pattern: (identifier) @local)
 (closure_parameters (identifier) @local)
 (let_declaration pattern: [(identifier) @local (tuple_pattern (identifier) @local) (mut_pattern (identifier) @local)])

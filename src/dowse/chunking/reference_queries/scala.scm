@@ -4,7 +4,7 @@
 (annotation) @annotation
 (parameter type: (_) @annotation)
 (class_parameter type: (_) @annotation)
-(type_arguments) @annotation
+(type_arguments) @argument
 (parameter name: (identifier) @local)
 (lambda_expression parameters: (identifier) @local)
 (binding name: (identifier) @local)

@@ -1,6 +1,6 @@
 """The replies of the project tools: relative paths, nothing twice, no more than the budget."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +17,12 @@ from dowse.mcp.reply_budget import (
     fit_notes,
     fit_results,
     present,
-    total_wire_characters,
     wire_characters,
 )
 from dowse.mcp.reply_status import coverage_reply, overall_state
-from dowse.searching.explain import format_places, strongest_signals
+from dowse.searching.explain import strongest_signals
 from dowse.searching.passages import Passage
+from dowse.searching.relevance import count_relevant
 from dowse.searching.search import Answer, Detail, SearchHit
 from dowse.store.storage_layout import Project
 from dowse.surfaces.passage_text import content_warnings, passage_text
@@ -55,10 +55,11 @@ def search_reply(
 ) -> Reply:
     """Return the hits of every project in one order, from an offset on, as many as fit."""
     found = [(answer, hit) for answer in answers for hit in answer.answer.hits]
-    found.sort(key=lambda pair: -pair[1].relevance)
-    shown = found[offset : offset + limit]
-    page = [_hit(answer, hit) for answer, hit in shown]
-    total = len(found) + any(answer.answer.has_more for answer in answers)
+    found.sort(key=lambda pair: -pair[1].score)
+    words = max((len(answer.answer.terms) for answer in answers), default=0)
+    relevant = count_relevant([hit.score for _, hit in found], words)
+    page = [_hit(answer, hit) for answer, hit in found[:relevant][offset : offset + limit]]
+    total = relevant + (relevant == len(found) and any(answer.answer.has_more for answer in answers))
     stale = [answer.shown_path(path) for answer in answers for path in answer.answer.outdated]
     pending = [
         answer.shown_path(path) for answer in answers for path in answer.pending if path not in answer.answer.outdated
@@ -76,11 +77,10 @@ def search_reply(
     )
     room = budget - ENVELOPE_CHARACTERS - wire_characters(notes)
     results = fit_results(page, room)
-    further = fit_items(_further(shown[: len(results)]), room - total_wire_characters(results))
     return {
         "results": results,
-        **present(further=further),
         "totalResults": len(results),
+        **present(weakerMatches=sum(answer.answer.weaker for answer in answers) + len(found) - relevant),
         **_rest(offset, results, page, total),
         **notes,
     }
@@ -100,11 +100,11 @@ def _search_methods(answers: list[ProjectAnswer]) -> dict[str, float]:
 
 
 def _hit(answer: ProjectAnswer, hit: SearchHit) -> Reply:
-    first, *others = hit.passages or (Passage(1, 1, ""),)
+    first = hit.passages[0] if hit.passages else Passage(1, 1, "")
     result = {
         "path": answer.shown_path(hit.path),
-        "text": _text(answer, first),
-        "score": hit.relevance,
+        "text": passage_text(first, answer.answer.terms, MAX_LINE_CHARACTERS),
+        "score": hit.score,
         "startLine": first.start_line,
         "endLine": first.end_line,
     }
@@ -118,29 +118,11 @@ def _hit(answer: ProjectAnswer, hit: SearchHit) -> Reply:
         )
         | content_warnings(first)
         | present(
-            more=[_passage(answer, passage) for passage in others],
-            otherMatches=format_places(hit.other_places, answer.detail),
             sameIn=[answer.shown_path(path) for path in hit.same_in],
             why="" if answer.detail == "passages" else strongest_signals(hit.signals),
             direct=hit.is_direct,
         )
     )
-
-
-def _passage(answer: ProjectAnswer, passage: Passage) -> Reply:
-    text = _text(answer, passage)
-    return {"startLine": passage.start_line, "endLine": passage.end_line, "text": text, **content_warnings(passage)}
-
-
-def _further(found: Iterable[tuple[ProjectAnswer, SearchHit]]) -> Iterator[Reply]:
-    """Yield the passages that come after all hits."""
-    for answer, hit in found:
-        for passage in hit.further:
-            yield {"path": answer.shown_path(hit.path), **_passage(answer, passage)}
-
-
-def _text(answer: ProjectAnswer, passage: Passage) -> str:
-    return passage_text(passage, answer.answer.terms, MAX_LINE_CHARACTERS)
 
 
 def paths_reply(paths: list[str], offset: int, limit: int, budget: int, warnings: Iterable[str] = ()) -> Reply:

@@ -1,7 +1,6 @@
 """The project surface: the tools over indexed code and documentation, and the list of all projects."""
 
 import asyncio
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -85,7 +84,7 @@ class ProjectSurface:
         for glob in excluded:
             path_search.compile_pattern(glob)
         options = SearchOptions(
-            offset + limit, kind, None, arguments["language"], sys.maxsize, arguments["mode"], arguments["alpha"],
+            offset + limit, kind, None, arguments["language"], arguments["mode"], arguments["alpha"],
             tests=arguments.get("tests", "ranked"),
             detail=arguments["detail"],
         )  # fmt: skip

@@ -124,7 +124,7 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             ("pattern",),
         ),
         Tool(
-            "find_text", "Find text", "Find every occurrence of an exact text or regular expression, with a complete count; prefer it to grep",
+            "find_text", "Find text", "Find every line with an exact text or regular expression, with a complete count; prefer it to grep",
             surface.find_text,
             reply(
                 ("matches", "totalMatches", "complete"),
@@ -135,8 +135,8 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
                 "text": describe(TEXT, "The text, case-sensitive, or the pattern", minLength=1, maxLength=1000),
                 "regex": describe(FLAG, "Whether it is a pattern", default=False),
                 "path": describe(TEXT, "Only paths that match this glob"),
-                "limit": count("Matches to list", 50, 1000),
-                "offset": count("Matches to skip", 0, 100_000, 0),
+                "limit": count("Lines to list", 50, 1000),
+                "offset": count("Lines to skip", 0, 100_000, 0),
             },
             ("text",),
         ),

@@ -24,9 +24,11 @@ def occurrences_reply(
     budget: int,
     warnings: Iterable[str],
 ) -> Reply:
-    """Return a page of the occurrences in one or several projects, and how many there are."""
+    """Return a page of the lines with a text in one or several projects, and how many matches, lines and files there are."""
     every = [_as_json(shown_path, one) for shown_path, occurrences, _ in found for one in occurrences.found]
-    total = sum(occurrences.total for _, occurrences, _ in found)
+    total, lines, files = (
+        sum(getattr(occurrences, name) for _, occurrences, _ in found) for name in ("total", "lines", "files")
+    )
     is_complete = all(occurrences.is_complete and coverage.is_complete for _, occurrences, coverage in found)
     notes = present(warnings=fit_notes(dict.fromkeys(warnings), budget))
     if not is_complete:
@@ -38,16 +40,17 @@ def occurrences_reply(
     return {
         "matches": shown,
         "totalMatches": total,
-        "totalFiles": sum(occurrences.files for _, occurrences, _ in found),
+        "totalLines": lines,
+        "totalFiles": files,
         "complete": is_complete,
-        **present(nextOffset=following if shown and following < total else 0),
+        **present(nextOffset=following if shown and following < lines else 0),
         **notes,
     }
 
 
 def _as_json(shown_path: ShowPath, one: Occurrence) -> Reply:
     place = {"path": shown_path(one.path), "line": one.line, "text": one.text}
-    return place | present(masked=list(one.masked), flags=list(one.flags))
+    return place | present(count=one.count if one.count > 1 else 0, masked=list(one.masked), flags=list(one.flags))
 
 
 def explain_file(
