@@ -182,6 +182,18 @@ def test_a_second_keeper_waits_and_takes_over(root: Path, project: ProjectIndex,
     assert eventually(lambda: "src/fig.py" in paths())
 
 
+def test_a_file_that_another_process_has_indexed_is_not_pending(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
+    keeper = keep()
+    keeper.catch_up(ProjectIndex(root))
+    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+    assert eventually(lambda: keeper.watch_status(project).pending == ("src/fig.py",))
+    ProjectIndex(root).update()
+    assert eventually(lambda: not keeper.watch_status(project).pending)  # the clock has to move on from the file's time
+
+
 def test_a_part_that_fails_is_started_again(
     root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:

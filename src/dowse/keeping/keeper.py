@@ -15,7 +15,7 @@ from dowse.errors import DowseError, NotIndexed, NotWritable
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.indexes.opened_index import index_folder
-from dowse.keeping.catch_up import CATCH_UP_SECONDS
+from dowse.keeping.catch_up import CATCH_UP_SECONDS, MAX_CATCH_UP_PATHS
 from dowse.keeping.watch_session import SessionCallbacks, WatchSession
 from dowse.keeping.watch_status import WatchStatus, read_watch_status, watch_lease
 from dowse.keeping.watched_index import RETRY_SECONDS
@@ -92,9 +92,8 @@ class Keeper:
             if self._leads or is_starting:
                 status = replace(status, mode="watching", why="the first scan has not ended")
             return replace(status, last_error=self._last_error or status.last_error)
-        if not session.leads:
-            return replace(read_watch_status(project), pending=session.pending_paths())
-        return replace(session.status, pending=session.pending_paths())
+        status = session.status if session.leads else read_watch_status(project)
+        return replace(status, pending=_differing(project, session.pending_paths()))
 
     def _keep(self) -> None:
         while not self._stop.is_set():
@@ -160,6 +159,18 @@ def _is_current(project: ProjectIndex) -> bool:
         return is_complete and project.whole.refresh() and not project.drift().pending
     except (DowseError, OSError):  # the search meets the same problem, and reports it
         return False
+
+
+def _differing(project: ProjectIndex, pending: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the files that differ from the index: another process may have indexed those at the pending paths."""
+    if "." in pending and _has_quick_scan(project) and _is_current(project):
+        return ()
+    if "." in pending or len(pending) > MAX_CATCH_UP_PATHS:
+        return pending
+    try:
+        return tuple(sorted(project.drift_at(pending).paths))
+    except (DowseError, OSError):  # as above
+        return pending
 
 
 def _take_lead(lease: Lock) -> bool:
