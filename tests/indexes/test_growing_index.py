@@ -389,3 +389,18 @@ def test_hits_of_files_that_are_gone_do_not_take_the_places_of_others(project: P
         covered = coverage(project, 0, found.searched)
     assert paths(found) == ["src/apple.py", "docs/fruit.md"]
     assert (covered.files, covered.direct, covered.expected) == (5, 0, 5)
+
+
+def test_the_definitions_of_the_best_files_are_those_of_a_parser(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(growing_index, "PARSED_SECONDS", 60.0)
+    calls = {f"src/Caller{number}.java": f"class C{number} {{ {'peelApple(); ' * 9}}}\n" for number in range(5)}
+    definition = "class Peeler {\n    String peelApple(\n        Apple apple) {\n        return null;\n    }\n}\n"
+    write_tree(project.root, {**calls, "src/Peeler.java": definition})
+    with being_indexed(project):
+        found = ask(project, "peelApple")
+    assert paths(found)[0] == "src/Peeler.java"
+    assert "definition" in found.hits[0].signals
+    update_all(project)
+    assert paths(ask(project, "peelApple"))[0] == "src/Peeler.java"

@@ -12,7 +12,7 @@ from dowse import chunking
 from dowse.encoding.packing import encode_chunks
 from dowse.encoding.shipped import static_encoder
 from dowse.parsing import parser_pool
-from dowse.parsing.document_parsing import ParsedDocument, parse, start_parsing
+from dowse.parsing.document_parsing import ParsedDocument, parse, parse_within, start_parsing
 from dowse.parsing.parser_limits import MAX_PROCESSES, MEMORY_BYTES
 from dowse.parsing.parser_pool import shared_pool
 from dowse.reading import file_reading
@@ -160,3 +160,15 @@ def test_many_files_come_back_in_the_order_in_which_they_were_started(source: Pr
     contents = [content_of(f"f{number}.py", f"def f{number}(): ...\n".encode()) for number in range(60)]
     found = [wait() for wait in [start_parsing(source, content) for content in contents]]
     assert [one.document.path for one in found if isinstance(one, ParsedDocument)] == [one.path for one in contents]
+
+
+def test_files_that_are_parsed_in_time_are_those_of_a_run(source: ProjectFiles) -> None:
+    contents = [content_of(path, data) for path, data in SOURCES.items() if path != "a.md"]
+    found = dict(parse_within(source, contents, 60))
+    assert list(found.values()) == [parsed(source, content) for content in contents]
+
+
+def test_no_file_is_waited_for_when_there_is_no_time(source: ProjectFiles) -> None:
+    contents = [content_of(f"{number}.py", SOURCES["a.py"]) for number in range(200)]
+    assert len(list(parse_within(source, contents, 0))) < len(contents)
+    assert len(list(parse_within(source, contents[:1], 60))) == 1

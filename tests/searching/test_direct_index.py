@@ -121,3 +121,14 @@ def test_files_that_cannot_be_read_in_time_are_counted(project: ProjectIndex) ->
     assert (files.file_count, files.unread_paths) == (0, frozenset(FILES))
     assert files.read_files(60)
     assert files.file_count == len(FILES)
+
+
+def test_a_call_is_not_taken_for_a_definition(tmp_path: Path) -> None:
+    files = {f"app{number}/vite.config.ts": "export default defineConfig({\n  a: 1,\n})\n" for number in range(5)}
+    files["src/public/options.ts"] = "export function defineConfig(config: object) {\n  return config\n}\n"
+    project = ProjectIndex(write_tree(tmp_path / "project", files))
+    query = parse_search_query("defineConfig")
+    index = DirectIndex((e for e in project.source.entries() if isinstance(e, Entry)), project.source.read, query)
+    index.read_files(60)
+    found = search_store(index, project.source.read_bytes, query, SearchOptions())
+    assert [hit.path for hit in found.hits if "definition" in hit.signals] == ["src/public/options.ts"]

@@ -1,5 +1,6 @@
 """Files that are searched before they are indexed, kept for the next search."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from dowse.searching import kept_files
 from dowse.searching.direct_index import read_directly
 from dowse.searching.kept_files import KeptFiles
 from dowse.sources.project_files import ProjectFiles
-from dowse.types import Entry, FileContent, Verdict
+from dowse.types import Chunk, Entry, FileContent, Reading, Symbol, Verdict
 from tests.sample_data import write_tree
 
 
@@ -76,3 +77,33 @@ def test_a_text_that_takes_too_long_is_not_cut(source: ProjectFiles) -> None:
     kept = KeptFiles(source.read)
     assert kept.cut(read(kept, source, "guide.md"), lambda _: None) is None
     assert kept.cut(read(kept, source, "guide.md"), read_directly) is not None
+
+
+def test_a_file_is_parsed_once_until_it_changes(source: ProjectFiles) -> None:
+    asked: list[str] = []
+
+    def parse(files: Sequence[FileContent]) -> Iterator[tuple[FileContent, Reading, list[Chunk]]]:
+        for content in files:
+            asked.append(content.path)
+            if content.path == "apple.py":
+                reading = read_directly(content)
+                yield content, reading, [Chunk(reading.text, 0, 17, 1, 1, (Symbol("parsed", "function", 1),))]
+
+    kept = KeptFiles(source.read)
+    contents = [read(kept, source, path) for path in ("apple.py", "guide.md")]
+    first = kept.parse(contents, parse)
+    assert [symbol.name for symbol in first["apple.py"].named_chunk(0).symbols] == ["parsed"]
+    assert "guide.md" not in first  # it was not ready in time
+    assert kept.parse(contents, parse) == first
+    assert asked == ["apple.py", "guide.md", "guide.md"]
+    (source.root / "apple.py").write_text("def pear_tree(): ...\n", encoding="utf-8")
+    kept.parse([read(kept, source, "apple.py")], parse)
+    assert asked[3:] == ["apple.py"]
+
+
+def test_a_file_that_was_cut_before_is_parsed_when_there_is_time(source: ProjectFiles) -> None:
+    kept = KeptFiles(source.read)
+    content = read(kept, source, "apple.py")
+    plain = kept.cut(content, read_directly)
+    found = kept.parse([content], lambda files: [(files[0], read_directly(files[0]), [])])
+    assert kept.cut(content, read_directly) is found["apple.py"] is not plain

@@ -1,15 +1,17 @@
 """Searches of an index that does not have all files yet: those that it lacks are read and searched directly."""
 
+import contextlib
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from math import inf
 from typing import TypeGuard, TypeVar
 
-from dowse.errors import UsageError, WordsMissing
+from dowse.errors import Failed, UsageError, WordsMissing
 from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.remaining_time import indexing_seconds
-from dowse.parsing.document_parsing import parse
+from dowse.parsing.document_parsing import parse, parse_within
 from dowse.protocols import Searchable
 from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex, read_directly
@@ -17,12 +19,14 @@ from dowse.searching.kept_files import KeptFiles
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import ALL_INDEXED, SearchedFiles, SearchOptions
 from dowse.sources.document_types import is_binary_document, shared_language
-from dowse.types import KINDS, Coverage, Entry, FileContent, Reading, Verdict, View
+from dowse.types import KINDS, Chunk, Coverage, Entry, FileContent, Reading, Verdict, View
 
 MAX_WALKED_FILES = 20_000
 """A larger index answers as it is while it is updated: comparing so many files with it would take every search about 2 s."""
 DIRECT_SECONDS = 1.2
 """How long files are read directly. Three thousand take about as long."""
+PARSED_SECONDS = 0.4
+"""How long the best of these files are parsed; those that are not ready are searched by how their lines look."""
 CONVERTED_SECONDS = 0.5
 """How long files are converted that are shown as documents."""
 FIRST_ANSWER_SECONDS = 1.3
@@ -62,7 +66,7 @@ def search_growing_index(
     kept = index.kept_files()
     files = DirectIndex(
         readable, lambda entry: _read(kept, index.view, entry, options), query, _reader(index, CONVERTED_SECONDS),
-        kept=kept, has_titles=index.view is View.DOCUMENTS,
+        kept=kept, parse=partial(_parse, index), has_titles=index.view is View.DOCUMENTS,
     )  # fmt: skip
     files.read_files(DIRECT_SECONDS)
     answer, searched = _search_directly(index if has_words else None, files, outdated, ask)
@@ -167,6 +171,13 @@ def _reader(index: ProjectIndex, seconds: float) -> Callable[[FileContent], Read
         return None if isinstance(document, Verdict) else document.reading
 
     return read
+
+
+def _parse(index: ProjectIndex, files: Sequence[FileContent]) -> Iterator[tuple[FileContent, Reading, Sequence[Chunk]]]:
+    """Have files parsed, and yield those that are ready in time; none where no parser can be started."""
+    with contextlib.suppress(Failed):
+        for content, parsed in parse_within(index.source, files, PARSED_SECONDS):
+            yield content, parsed.document.reading, parsed.chunks
 
 
 def _search_directly(

@@ -1,7 +1,7 @@
 """Files parsed by the parser processes: their text, their metadata and their chunks."""
 
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, wait
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,24 @@ def expect(entries: Sequence[Entry]) -> None:
         pool.submit(ParserRequest({"job": "prepare", "languages": sorted(languages)}, b""))
 
 
+def parse_within(
+    source: ProjectFiles, contents: Sequence[FileContent], seconds: float
+) -> Iterator[tuple[FileContent, ParsedDocument]]:
+    """Have files read and cut, the first ones first; yield those that are ready in time.
+
+    Raise Failed if no process can be started.
+    """
+    futures = [(content, _submit(content, is_cut=True)) for content in contents]
+    wait([future for _, future in futures], seconds)
+    for content, future in futures:
+        if future.done():
+            parsed = _check_text(source, _make_document(content, future.result(), is_cut=True))
+            if isinstance(parsed, ParsedDocument):
+                yield content, parsed
+        else:
+            future.cancel()
+
+
 def start_parsing(
     source: ProjectFiles,
     content: FileContent,
@@ -61,6 +79,13 @@ def start_parsing(
     A file that its parser cannot cope with is read as plain text. The function raises Failed if no process can be
     started.
     """
+    future = _submit(content, is_cut=is_cut, is_encoded=is_encoded and is_cut, has_references=has_references)
+    return lambda: _check_text(source, _make_document(content, future.result(), is_cut=is_cut))
+
+
+def _submit(
+    content: FileContent, *, is_cut: bool, is_encoded: bool = False, has_references: bool = False
+) -> "Future[ParserReply]":
     fields = {
         "job": "document",
         "path": content.path,
@@ -68,11 +93,10 @@ def start_parsing(
         "kind": content.kind,
         "is_converted": content.is_converted,
         "is_cut": is_cut,
-        "is_encoded": is_encoded and is_cut,
+        "is_encoded": is_encoded,
         "has_references": has_references,
     }
-    future: Future[ParserReply] = shared_pool().submit(ParserRequest(fields, content.data))
-    return lambda: _check_text(source, _make_document(content, future.result(), is_cut=is_cut))
+    return shared_pool().submit(ParserRequest(fields, content.data))
 
 
 def _check_text(source: ProjectFiles, parsed: Parsed) -> Parsed:

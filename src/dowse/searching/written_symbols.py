@@ -25,8 +25,14 @@ _BEFORE_DEFINED = re.compile(rf"{_KEYWORD}(?:[\w.:]+[.:])?".encode())
 _DEFINITION_BYTES = 300
 """The name that a line defines is at most so far from its beginning."""
 _WORD_BYTE = re.compile(rb"\w")
-_TYPED_DEFINITION = re.compile(r"[A-Za-z_][\w \t*&:<>,\[\]~]{0,200}[ \t*&]([A-Za-z_~][\w:~]*)[ \t]*\([^;]*$")
-"""The definition of a function that begins with its type, as in C and Java."""
+_STATEMENTS = (
+    "assert await case delete do echo else export for from goto if import in new not print raise return switch throw until "
+    "use using when while yield"
+)
+_TYPED_DEFINITION = re.compile(
+    rf"(?!(?:{_STATEMENTS.replace(' ', '|')})\b)[A-Za-z_][\w \t*&:<>,\[\]~]{{0,200}}[ \t*&]([A-Za-z_~][\w:~]*)[ \t]*\([^;]*$"
+)
+"""The definition of a function that begins with its type, as in C and Java, and is no call such as `return name(`."""
 _HEADING = re.compile(r"#{1,6}[ \t]+(\S.*)")
 _TITLE = re.compile(r"^(?:title:|#)[ \t]+(\S.*)$|^(\S.*)\r?\n={3,}[ \t]*$", re.MULTILINE)
 _FIRST_LINE = re.compile(r"(\S.*)")
