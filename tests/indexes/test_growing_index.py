@@ -404,3 +404,19 @@ def test_the_definitions_of_the_best_files_are_those_of_a_parser(
     assert "definition" in found.hits[0].signals
     update_all(project)
     assert paths(ask(project, "peelApple"))[0] == "src/Peeler.java"
+
+
+def test_stored_chunks_are_searched_before_their_words_can_be(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(project.root, {"src/Peeler.java": "class Peeler {\n    String peelApple(\n        Apple apple) {}\n}\n"})
+    update_all(project)
+    monkeypatch.setattr(growing_index, "parse_within", lambda *_: ())
+    monkeypatch.setattr(growing_index, "_has_words", lambda _: False)
+    with being_indexed(project):
+        found = ask(project, "peelApple")
+        assert "definition" in found.hits[0].signals
+        write_tree(project.root, {"src/Peeler.java": "// String peelApple(\n"})
+        found = ask(project, "peelApple")
+        assert paths(found)[0] == "src/Peeler.java"
+        assert "definition" not in found.hits[0].signals

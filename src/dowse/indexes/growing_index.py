@@ -26,7 +26,8 @@ MAX_WALKED_FILES = 20_000
 DIRECT_SECONDS = 1.2
 """How long files are read directly. Three thousand take about as long."""
 PARSED_SECONDS = 0.4
-"""How long the best of these files are parsed; those that are not ready are searched by how their lines look."""
+"""How long the best of these files are parsed, or longer if they were read quickly; those that are not ready are searched by
+how their lines look."""
 CONVERTED_SECONDS = 0.5
 """How long files are converted that are shown as documents."""
 FIRST_ANSWER_SECONDS = 1.3
@@ -66,7 +67,7 @@ def search_growing_index(
     kept = index.kept_files()
     files = DirectIndex(
         readable, lambda entry: _read(kept, index.view, entry, options), query, _reader(index, CONVERTED_SECONDS),
-        kept=kept, parse=partial(_parse, index), has_titles=index.view is View.DOCUMENTS,
+        kept=kept, parse=partial(_parse, index, began), has_titles=index.view is View.DOCUMENTS,
     )  # fmt: skip
     files.read_files(DIRECT_SECONDS)
     answer, searched = _search_directly(index if has_words else None, files, outdated, ask)
@@ -173,11 +174,37 @@ def _reader(index: ProjectIndex, seconds: float) -> Callable[[FileContent], Read
     return read
 
 
-def _parse(index: ProjectIndex, files: Sequence[FileContent]) -> Iterator[tuple[FileContent, Reading, Sequence[Chunk]]]:
-    """Have files parsed, and yield those that are ready in time; none where no parser can be started."""
-    with contextlib.suppress(Failed):
-        for content, parsed in parse_within(index.source, files, PARSED_SECONDS):
+def _parse(
+    index: ProjectIndex, began: float, files: Sequence[FileContent]
+) -> Iterator[tuple[FileContent, Reading, Sequence[Chunk]]]:
+    """Yield the chunks of files: those that the catalog has already, and those that are parsed in time."""
+    missing = list[FileContent]()
+    for content in files:
+        if found := _stored_chunks(index, content):
+            yield content, *found
+        else:
+            missing.append(content)
+    seconds = max(PARSED_SECONDS, DIRECT_SECONDS - (time.monotonic() - began))
+    with contextlib.suppress(Failed):  # where no parser can be started, files are searched without
+        for content, parsed in parse_within(index.source, missing, seconds):
             yield content, parsed.document.reading, parsed.chunks
+
+
+def _stored_chunks(index: ProjectIndex, content: FileContent) -> tuple[Reading, list[Chunk]] | None:
+    """Return the text and the chunks of a file that is stored and whose words cannot be searched yet."""
+    documents = index.whole.documents_at(content.path) if index.has_catalog else ()
+    for document in documents:
+        if document.content_hash == content.content_hash and document.views & content.views and document.is_verbatim:
+            reading = read_directly(content)
+            data = reading.text.encode("utf-8", "surrogatepass")
+            return reading, [
+                Chunk(
+                    data[one.start_byte : one.end_byte].decode("utf-8", "replace"),
+                    one.start_byte, one.end_byte, one.start_line, one.end_line, one.symbols, one.headings,
+                )
+                for one in index.whole.chunks(document.id)
+            ]  # fmt: skip
+    return None
 
 
 def _search_directly(
