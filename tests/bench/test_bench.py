@@ -89,6 +89,7 @@ def test_a_page_without_markers_is_left_as_it_is(corpora: Path, tmp_path: Path) 
             ("--starts", "1", "--searches", "20"),
             ("start ÷ import", "stdin closed", "memory after", "schemas of all tools", "to reach", "| `search_docs` |"),
         ),
+        (".first_calls", ("--starts", "1"), ("first `search_code`", "first `search`", "≤ 60 ms")),
         (".encoding", ("--files", "5", "--searches", "1"), ("memory of the worker, highest PSS",)),
         (".encoders", (), ("| chunks/s |",)),
         (".freshness", ("--saves", "1", "--idle", "0.1", "--watched", "20"), ("save until a search finds it",)),
