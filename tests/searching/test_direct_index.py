@@ -132,3 +132,17 @@ def test_a_call_is_not_taken_for_a_definition(tmp_path: Path) -> None:
     index.read_files(60)
     found = search_store(index, project.source.read_bytes, query, SearchOptions())
     assert [hit.path for hit in found.hits if "definition" in hit.signals] == ["src/public/options.ts"]
+
+
+def test_a_small_file_is_found_by_its_name_among_many_that_say_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(direct_index, "ANALYZED_FILES", 5)
+    files = {f"lib/m{n:02}.py": "fixture = isolation(test)\n" * 30 + f"n = {n}\n" for n in range(40)}
+    files["src/isolation-2-fixture.py"] = "x = 1\n"
+    project = ProjectIndex(write_tree(tmp_path / "project", files))
+    query = parse_search_query("isolation-2-fixture")
+    index = DirectIndex((e for e in project.source.entries() if isinstance(e, Entry)), project.source.read, query)
+    index.read_files(60)
+    found = search_store(index, project.source.read_bytes, query, SearchOptions())
+    assert "src/isolation-2-fixture.py" in [hit.path for hit in found.hits]

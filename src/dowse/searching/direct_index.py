@@ -19,7 +19,7 @@ from dowse.searching.candidates import MAX_TERMS
 from dowse.searching.file_counts import CountedFile, FileCounts
 from dowse.searching.kept_files import CutFile, KeptFiles, ParseFiles, ReadFile, ReadText
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.ranking import Evidence, Leg, leg_scores, shortlist
+from dowse.searching.ranking import Evidence, Leg, leg_scores, rank_files, shortlist
 from dowse.searching.written_symbols import find_title
 from dowse.store.catalog_rows import text_hash
 from dowse.store.lexical_entries import LexicalDocument
@@ -43,6 +43,8 @@ from dowse.types import (
     Verdict,
 )
 
+COMPARED_FILES = 4 * ranking_constants.RANKED_FILES
+"""Files that are ranked by their counts with all signals: a file may be found by its name although it says little."""
 ANALYZED_FILES = ranking_constants.RANKED_FILES
 """Files that are cut into chunks: as many as are ranked with all signals."""
 ANALYZED_CHUNKS = 300
@@ -84,6 +86,7 @@ class DirectIndex:
         self._read_text, self._has_titles = read_text or read_directly, has_titles
         self._kept, self._parse = kept or KeptFiles(read), parse
         self._read, self._counts = read, FileCounts(entries, read, letters, self._parts, names)
+        self._path = query.text if query.shape == "path" else None
         self._chunk_count = 0
         self._frequencies: dict[tuple[Field, str], int] = {}
         """About how many chunks of all files have each term of the query; in other fields, only what was analyzed counts."""
@@ -245,8 +248,11 @@ class DirectIndex:
             if file.is_definer:
                 definers.append(Scored(at, at, 1.0))
         words = Leg("words", [Scored(at, at, weight) for at, weight in by_words.items()])
-        evidence = Evidence([words], by_path, definers, rarities)
-        return shortlist(evidence, leg_scores(evidence.legs), ANALYZED_FILES)
+        evidence = Evidence([words], by_path, definers, rarities, path=self._path)
+        scores = leg_scores(evidence.legs)
+        best = shortlist(evidence, scores, COMPARED_FILES)
+        paths = {at: self._counts.files[at].entry.path for at in best}
+        return [file.document_id for file in rank_files(evidence, scores, paths)]
 
     def _analyze(self, files: Mapping[int, CountedFile], rarities: Mapping[str, float]) -> Iterator[LexicalDocument]:
         """Cut files into chunks; yield them with the most promising of these."""
