@@ -183,6 +183,16 @@ def test_files_whose_words_are_not_in_the_index_after_a_kill_are_searched_direct
     assert not covered.is_complete
 
 
+def test_no_word_is_called_unknown_while_files_are_not_read(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with being_indexed(project):
+        assert ask(project, "apple zebra").unknown == ("zebra",)
+        monkeypatch.setattr(growing_index, "DIRECT_SECONDS", 0.0)
+        found = ask(project, "apple zebra")
+    assert (found.searched.unread, found.unknown) == (5, ())
+
+
 def test_an_index_that_is_complete_in_time_answers_alone(
     project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:

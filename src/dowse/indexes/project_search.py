@@ -75,7 +75,8 @@ def search_now(
     from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
 
     found, searched = search_growing_index(index, query, options, search, lambda answer: answer.hits)
-    return replace(found, searched=searched)
+    # A file that could not be read in time may have any word.
+    return replace(found, searched=searched, unknown=() if searched.unread else found.unknown)
 
 
 @dataclass(frozen=True, slots=True)
