@@ -80,7 +80,8 @@ def search_growing_index(
             return answer, searched
         time.sleep(POLL_SECONDS)
     index.forget_files()
-    return (ask(None), ALL_INDEXED) if index.is_ready() else (answer, searched)
+    # The run that has just ended compared all files.
+    return (ask(None), SearchedFiles(indexed=len(index.store.paths()))) if index.is_ready() else (answer, searched)
 
 
 def _has_words(index: ProjectIndex) -> bool:
