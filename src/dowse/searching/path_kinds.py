@@ -18,7 +18,7 @@ _KINDS: dict[str, re.Pattern[str]] = {
     "test": re.compile(
         r"(?:^|/)(?:tests?|__tests__|specs?|testing|testdata|test-data|fixtures?|__mocks__|e2e)/"
         r"|(?:^|/)[^/]*[a-z.]Tests?/|(?:^|/)Test[A-Z][^/]*\.[a-z]+$"
-        r"|(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*[_.-](?:tests?|spec)\.[a-z]+|[^/]*(?:Tests?|Spec|Suite|IT)\.[a-z]+)$"
+        r"|(?:^|/)(?:tests?\.[a-z]+|test_[^/]*|conftest\.py|[^/]*[_.-](?:tests?|spec)\.[a-z]+|[^/]*(?:Tests?|Spec|Suite|IT)\.[a-z]+)$"
     ),
     "example": re.compile(r"(?:^|/)(?:_?examples?|samples?|demos?|docs?_src|benchmarks?|bench|tutorials?)/"),
     "prose": re.compile(r"\.(?:rst|md|mdx|txt|adoc)$", re.IGNORECASE),
