@@ -29,6 +29,8 @@ GROUND: dict[str, set[str]] = {
     "platform": {"errors", "types"},
     "sandbox": set(),
     "signals": set(),
+    "child_messages": set(),
+    "child_process": {"child_messages", "platform"},
     "sqlite_connection": {"errors", "platform"},
     "sqlite_database": {"errors", "platform", "sqlite_connection"},
     "globs": {"errors"},
@@ -299,6 +301,7 @@ SYSTEM_MODULES = {
     "keeping/indexing_worker.py": {"signal"},
     "parsing/parser_limits.py": {"resource", "signal"},
     "parsing/parser_process.py": {"signal"},
+    "child_process.py": {"signal"},
     "reading/pdf/page_text.py": {"signal"},
     "sandbox.py": {"sys.platform"},
 }

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dowse import child_process
 from dowse.encoding.inputs import encoder_input
 from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm
 from dowse.encoding_worker import client
@@ -32,7 +33,7 @@ from tests.encoding_worker.conftest import (
 
 Indexed = Callable[[Path], ProjectIndex]
 
-CRASHES = (sys.executable, "-c", "import sys; print('no memory is left'); sys.exit(7)")
+CRASHES = (sys.executable, "-c", "import sys; print('no memory is left', file=sys.stderr); sys.exit(7)")
 
 SERVER = """
 import sys, time
@@ -141,7 +142,7 @@ def test_any_text_can_be_asked(start: StartEncoder) -> None:
 def test_a_kill_in_the_middle_loses_little_and_the_rest_is_done(
     many: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(child_process, "FIRST_DELAY_SECONDS", 0.01)
     project, encoder = indexed(many), start()
     encoder.encode_indexes([project.root])
     wait_until(lambda: 0 < count(project) < MANY)
@@ -187,7 +188,7 @@ def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
 def test_a_process_that_always_crashes_is_given_up_with_its_reason(
     root: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(child_process, "FIRST_DELAY_SECONDS", 0.01)
     starts = record_starts(monkeypatch)
     project, encoder = indexed(root), start(program=CRASHES)
 
@@ -218,7 +219,7 @@ def test_half_of_the_cores_encode_in_the_background_and_all_of_them_when_somebod
 def test_a_program_that_is_not_there_is_a_crash_like_any_other(
     root: Path, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "FIRST_DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(child_process, "FIRST_DELAY_SECONDS", 0.01)
     encoder = start(program=(str(root / "nothing"),))
     wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
     assert encoder.problem == "The encoding process cannot be started: No such file or directory."

@@ -1,10 +1,10 @@
 """The card of a source: how far a run is, and what went wrong."""
 
-import subprocess
 from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
+from dowse.child_process import ChildProcess
 from dowse.errors import Failed
 from dowse.federation.federation_types import SourceStatus
 from dowse.indexes.index_log import close_log, last_errors, open_log
@@ -16,7 +16,7 @@ PLUM = SourceStatus("project", "project/plum", "ready", {"files": 10})
 
 
 def test_a_run_says_how_far_it_is_and_a_failed_one_why() -> None:
-    run = IndexingRun(Mock(spec=subprocess.Popen), done=3, total=10)
+    run = IndexingRun(Mock(spec=ChildProcess), done=3, total=10)
     growth = Coverage(3, 10, is_indexing=True, seconds_left=7)
     running = card_view(replace(PLUM, state="indexing", growth=growth), {}, run)
     assert '<progress aria-label="Indexed files" value="3" max="10"></progress>' in running

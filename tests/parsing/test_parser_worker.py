@@ -6,8 +6,8 @@ from typing import IO, Any, cast
 
 import pytest
 
+from dowse.child_messages import read_message, write_message
 from dowse.parsing.parser_limits import KEPT_BYTES
-from dowse.parsing.parser_messages import read_message, write_message
 from dowse.parsing.parser_process import PARSER_COMMAND
 
 

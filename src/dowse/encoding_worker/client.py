@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dowse.encoding_worker.messages import QUERY_CHARACTERS, vector_from_text
+from dowse.child_process import CrashDelay
 from dowse.encoding_worker.process import WORKER_COMMAND, EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoder_state import record_complete_versions, record_encoding_complete
@@ -20,6 +20,8 @@ from dowse.store.storage_layout import index_folder
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
+QUERY_CHARACTERS = 2000
+"""Only the beginning of a longer query is encoded. No encoder reads more than this."""
 MAX_CACHED_QUERIES = 300
 """Vectors of queries that are remembered: 0.5 MB."""
 MAX_WAITING_QUERIES = 64
@@ -32,14 +34,6 @@ MAX_PRIORITY_PATHS = 50
 """Files of one search that are encoded first."""
 VECTOR_CHECK_SECONDS = 5.0
 """Time between two checks whether an index lacks vectors."""
-MAX_CRASHES = 5
-"""Crashes in a row after which the process is not started for a while."""
-FIRST_DELAY_SECONDS = 1.0
-"""Time before a restart after the first crash; it doubles with each next one."""
-STEADY_SECONDS = 60.0
-"""After a run of this length a crash counts as the first one again."""
-GIVEN_UP_SECONDS = 3600.0
-"""How long the process is not started after too many crashes."""
 RELEASE_SECONDS = 2.0
 """How long the process may take to close the files of an index."""
 
@@ -92,8 +86,7 @@ class EncodingClient:
         self._releases = dict[Path, threading.Event]()
         self._unavailable = set[str]()
         """Versions of the encoders that could not be opened when it was last tried."""
-        self._crashes = 0
-        self._not_before = 0.0
+        self._delay = CrashDelay()
         self.problem: str | None = None
         """Why there is no process, after a crash."""
 
@@ -110,18 +103,18 @@ class EncodingClient:
             if (cached := self._cached_vectors.get((version, text))) is not None:
                 self._cached_vectors.move_to_end((version, text))
                 if self._has_process():
-                    self._send({"hush": True})
+                    self._post({"hush": True})
                 return lambda _seconds: cached
             if not self._start() or len(self._queries) >= MAX_WAITING_QUERIES:
                 self._kill_if_hung()
                 return _no_vector
             if self._process is None or version not in self._process.loaded:
-                self._send({"load": version})
+                self._post({"load": version})
                 process = self._process
                 return lambda seconds: self._ask_when_loaded(process, version, text, seconds)
             number, query = next(self._query_numbers), _PendingQuery(self._process, version, text, time.monotonic())
             self._queries[number] = query
-            self._send({"ask": number, "version": version, "text": text})
+            self._post({"ask": number, "version": version, "text": text})
         return query.wait
 
     def _ask_when_loaded(
@@ -139,14 +132,14 @@ class EncodingClient:
         """Have an encoder loaded before the first query."""
         with self._lock:
             if self._start():
-                self._send({"load": version})
+                self._post({"load": version})
 
     def prioritize(self, root: Path, paths: Iterable[str]) -> None:
         """Encode the files that a search found before all others."""
         chosen = list(itertools.islice(paths, MAX_PRIORITY_PATHS))
         with self._lock:
             if chosen and self._has_process():
-                self._send({"front": str(root), "paths": chosen})
+                self._post({"front": str(root), "paths": chosen})
             elif chosen:
                 self._priority_paths[root] = chosen
 
@@ -171,7 +164,7 @@ class EncodingClient:
             self._indexes.update(dict.fromkeys(new, now))
             was_running = self._has_process()
             if self._start() and was_running:
-                self._send({"work": [str(root) for root in new]})
+                self._post({"work": [str(root) for root in new]})
 
     def release(self, root: Path) -> None:
         """Close the files of an index, so that it can be deleted."""
@@ -179,7 +172,7 @@ class EncodingClient:
             if self._indexes.pop(root, None) is None or not self._has_process():
                 return
             released = self._releases.setdefault(root, threading.Event())
-            self._send({"leave": str(root)})
+            self._post({"leave": str(root)})
         released.wait(RELEASE_SECONDS)
 
     def outcome(self, root: Path) -> tuple[str, str | None]:
@@ -190,12 +183,12 @@ class EncodingClient:
     def process_id(self) -> int | None:
         """The id of the process, if there is one."""
         process = self._process
-        return process.process.pid if process and process.is_available else None
+        return process.id if process and process.is_available else None
 
     @property
     def is_given_up(self) -> bool:
         """Whether the process has crashed so often that it is not started for a while."""
-        return self._not_before - time.monotonic() > GIVEN_UP_SECONDS / 2
+        return self._delay.is_given_up
 
     def stop(self) -> None:
         """Stop the process; the client cannot be used any more."""
@@ -214,25 +207,25 @@ class EncodingClient:
         """Start the process if there is none; return whether there is one."""
         if self._has_process():
             return True
-        if self._is_stopped or time.monotonic() < self._not_before:
+        if self._is_stopped or not self._delay.may_start:
             return False
         options = self._options
-        if self._crashes:
-            options = replace(options, batch_texts=max(1, options.batch_texts >> self._crashes), cores=1)
+        if crashes := self._delay.crashes:
+            options = replace(options, batch_texts=max(1, options.batch_texts >> crashes), cores=1)
         try:
             self._process = EncodingProcess(options, self._handle_message, self._handle_exit, self._program)
         except OSError as error:
             self._note_crash(f"The encoding process cannot be started: {error.strerror or error}.")
             return False
-        self._send({"work": [str(root) for root in self._indexes]})
+        self._post({"work": [str(root) for root in self._indexes]})
         for root, paths in self._priority_paths.items():
-            self._send({"front": str(root), "paths": paths})
+            self._post({"front": str(root), "paths": paths})
         self._priority_paths.clear()
         return True
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _post(self, message: dict[str, Any]) -> None:
         if self._process:
-            self._process.send(message)
+            self._process.post(message)
 
     def _is_pointless(self, root: Path, project: ProjectIndex) -> bool:
         """Return whether our process could do nothing: another one encodes, or the rest cannot be encoded yet."""
@@ -245,10 +238,10 @@ class EncodingClient:
         if self._process and time.monotonic() - oldest >= HUNG_SECONDS:
             self._process.kill()
 
-    def _handle_message(self, process: EncodingProcess, message: dict[str, Any]) -> None:
+    def _handle_message(self, process: EncodingProcess, message: dict[str, Any], data: bytes) -> None:
         """Handle a message of the process, on the thread that reads them."""
         if "answer" in message:
-            self._handle_vector(message)
+            self._handle_vector(message["answer"], data)
         if "outcome" in message:
             self._outcomes[Path(message["about"])] = message["outcome"], message.get("problem")
             self.problem = None
@@ -263,11 +256,13 @@ class EncodingClient:
         if process.is_leaving:
             self._stuck_at.update({Path(root): sequence for root, sequence in message.get("leaving", ())})
 
-    def _handle_vector(self, message: dict[str, Any]) -> None:
+    def _handle_vector(self, number: int, vector: bytes) -> None:
+        import numpy as np
+
         with self._lock:
-            query = self._queries.pop(message["answer"], None)
-            if query and message["vector"] is not None:
-                query.vector = self._cached_vectors[query.version, query.text] = vector_from_text(message["vector"])
+            query = self._queries.pop(number, None)
+            if query and vector:
+                query.vector = self._cached_vectors[query.version, query.text] = np.frombuffer(vector, "<f4")
                 while len(self._cached_vectors) > MAX_CACHED_QUERIES:
                     self._cached_vectors.popitem(last=False)
         if query:
@@ -280,19 +275,14 @@ class EncodingClient:
             queries = [self._queries.pop(number) for number in numbers]
             releases, self._releases = list(self._releases.values()), {}
             if not process.is_leaving:
-                if time.monotonic() - process.started >= STEADY_SECONDS:
-                    self._crashes = 0
-                code = process.process.returncode
-                self._note_crash(f"The encoding process ended with code {code}. {process.last_output[:300]}".strip())
+                why = f"The encoding process ended with code {process.wait()}. {process.last_words}".strip()
+                self._note_crash(why, time.monotonic() - process.started)
         for event in (*(query.answered for query in queries), *releases):
             event.set()
 
-    def _note_crash(self, problem: str) -> None:
-        self._crashes += 1
+    def _note_crash(self, problem: str, lived_seconds: float = 0.0) -> None:
         self.problem = problem
-        self._not_before = time.monotonic() + FIRST_DELAY_SECONDS * 2 ** (self._crashes - 1)
-        if self._crashes >= MAX_CRASHES:
-            self._crashes = MAX_CRASHES - 1
-            self._not_before = time.monotonic() + GIVEN_UP_SECONDS
+        self._delay.note_crash(lived_seconds)
+        if self._delay.is_given_up:
             for root in self._indexes:
                 record_problem(index_folder(root), problem)

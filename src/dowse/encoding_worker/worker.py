@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from dowse.encoding.cache import VectorCache
 from dowse.encoding.selection import open_version
@@ -52,7 +52,8 @@ REST_SECONDS: dict[Outcome, float] = {
 _VISITED_ON_REQUEST: frozenset[Outcome] = frozenset(("complete", "gone", "stuck"))
 """Outcomes after which a request of the server leads to a visit before the time is over."""
 
-Send = Callable[[dict[str, Any]], None]
+Send = Callable[..., None]
+"""Sends a message to the server: its fields, and bytes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass, field
 
 from dowse.encoding_worker.backfill import BATCH_TEXTS
 
-IDLE_SECONDS = 600.0
-"""An encoding process ends after this long without work or queries; starting it again takes two seconds."""
+IDLE_SECONDS = 120.0
+"""An encoding process ends after this long without work or queries, and so do the 100 MB that it takes; starting it again
+takes a second, in which queries go on without it."""
 MAX_CORES = 4
 """The most cores that an encoding process uses."""
 

@@ -1,7 +1,6 @@
 """Searches of an indexed project: the index is brought up to date within a bound, then searched and verified."""
 
 import contextlib
-import sys
 import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -223,10 +222,10 @@ def _index_in_background(index: ProjectIndex, first: str) -> None:
     if refusal := refusal_to_write(index.folder / "index.lock"):
         index.refusal = refusal
         raise refusal
-    # -P keeps the working directory, which may be a stranger's project, out of the import path.
-    program = [sys.executable, "-P", "-m", "dowse"]
+    from dowse.child_process import own_program
+
     view = ["--documents"] if index.view is View.DOCUMENTS else []
-    start_in_background([*program, "index", "--yes", *view, "--first", first, "--", str(index.root)])
+    start_in_background(own_program("dowse", "index", "--yes", *view, "--first", first, "--", str(index.root)))
 
 
 def coverage(index: ProjectIndex, pending: int = 0, searched: SearchedFiles | None = None) -> Coverage:

@@ -1,15 +1,12 @@
 """Indexing in a process of its own, as the server that starts, follows and stops it sees it."""
 
-import contextlib
-import json
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dowse.child_process import STOP_SECONDS, ChildProcess, own_program
 from dowse.errors import DowseError, Failed, error_with
 from dowse.types import View
 
@@ -18,15 +15,12 @@ VERIFY = "--verify"
 VIEWS = {View.PROJECT: "--project", View.DOCUMENTS: "--documents"}
 """The options that name the views to index, beside those that the index has."""
 
-STOP_SECONDS = 1.0
-"""How long a run may take to save its work before it is killed."""
-
 
 @dataclass(slots=True)
 class IndexingRun:
     """One run of the indexing process. A thread reads its messages and sets the fields."""
 
-    process: "subprocess.Popen[bytes]"
+    process: ChildProcess
     started: float = field(default_factory=time.monotonic)
     done: int = 0
     total: int = 0
@@ -50,34 +44,13 @@ class IndexingRun:
     def stop(self) -> None:
         """Stop the process; it saves its work first."""
         self.was_stopped = True
-        with contextlib.suppress(OSError):
-            if self.process.stdin:
-                self.process.stdin.close()
+        self.process.end_input()
         if not self.wait(STOP_SECONDS):
             self.process.kill()
             self.wait(STOP_SECONDS)
 
-    def listen(self) -> None:
-        """Read the messages of the process until it ends."""
-        last_output = b""
-        try:
-            for line in self.process.stdout or ():
-                try:
-                    self._apply_message(json.loads(line))
-                except (ValueError, TypeError, AttributeError):
-                    last_output = line.strip() or last_output
-        finally:
-            code = self.process.wait()
-            if code and not self.error and not self.was_stopped:
-                why = last_output.decode("utf-8", "replace").strip()
-                self.error = Failed(f"The indexing process ended with code {code}. {why}".strip())
-            for stream in (self.process.stdin, self.process.stdout):
-                with contextlib.suppress(OSError):
-                    if stream:
-                        stream.close()
-            self._ended.set()
-
-    def _apply_message(self, message: dict[str, Any]) -> None:
+    def handle_message(self, message: dict[str, Any], _data: bytes) -> None:
+        """Take over what the process says."""
         self.done, self.total = message.get("done", self.done), message.get("total", self.total)
         self.is_complete = message.get("is_complete", self.is_complete)
         self.seconds = message.get("seconds", self.seconds)
@@ -85,17 +58,21 @@ class IndexingRun:
         if "error" in message:
             self.error = error_with(message["code"], message["error"])
 
+    def note_end(self) -> None:
+        """Record that the process has ended."""
+        code = self.process.wait()
+        if code and not self.error and not self.was_stopped:
+            self.error = Failed(f"The indexing process ended with code {code}. {self.process.last_words}".strip())
+        self._ended.set()
+
 
 def start_run(root: Path, views: View, how: str | None = None) -> IndexingRun:
     """Start indexing a root: changed files, all files (REBUILD), or files whose content differs (VERIFY)."""
     options = [*([how] if how else []), *(option for view, option in VIEWS.items() if view & views)]
-    # -P keeps the working directory, which may be an untrusted project, out of the import path.
-    command = [sys.executable, "-P", "-m", "dowse.keeping.indexing_worker", *options, str(root)]
-    pipe = subprocess.PIPE
     try:
-        process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT)  # noqa: S603 - our own program
+        process = ChildProcess(own_program("dowse.keeping.indexing_worker", *options, str(root)))
     except OSError as error:
         raise Failed(f"The indexing process cannot be started: {error.strerror}.") from error
     run = IndexingRun(process)
-    threading.Thread(target=run.listen, daemon=True, name=f"listen to {root.name}").start()
+    process.listen(run.handle_message, run.note_end)
     return run

@@ -1,21 +1,21 @@
 """The indexing process: it makes one index equal to its files and reports its progress.
 
-The server stays quick and small meanwhile. Messages go to stdout, one JSON object a line. When stdin ends, the
-parent is gone or wants this process to stop: it saves its work and exits.
+The server stays quick and small meanwhile. When stdin ends, the parent is gone or wants this process to stop: it saves
+its work and exits.
 """
 
 import _thread
-import json
-import os
 import signal
 import sys
 import threading
 import time
-from functools import reduce
+from collections.abc import Callable
+from functools import partial, reduce
 from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import IO
 
+from dowse.child_messages import exit_soon, open_messages, write_message
 from dowse.errors import DowseError, Failed
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.memory_plan import is_memory_small
@@ -25,8 +25,6 @@ from dowse.types import View
 
 PROGRESS_SECONDS = 0.1
 """Time between two progress messages."""
-EXIT_SECONDS = 5.0
-"""How long saving may take after the parent has gone."""
 
 
 def main(arguments: list[str]) -> int:
@@ -36,25 +34,27 @@ def main(arguments: list[str]) -> int:
     lower_priority()
     if is_memory_small():
         release_memory(arenas=1)  # before a thread has one of its own
-    threading.Thread(target=_stop_with_parent, daemon=True).start()
+    received, sent = open_messages()
+    send = partial(write_message, sent)
+    threading.Thread(target=_stop_with_parent, args=(received,), daemon=True).start()
     try:
         warm_up_parser(Path(root))
-        _index(Path(root), how)
+        _index(Path(root), how, send)
     except DowseError as error:
-        _send({"code": error.code, "error": str(error)})
+        send({"code": error.code, "error": str(error)})
         return error.exit_code
     except KeyboardInterrupt:
-        _send({"is_complete": False})
+        send({"is_complete": False})
     except BrokenPipeError:
         return Failed.exit_code
     except OSError as error:
         failure = writing_error(error) or Failed(f"{error.strerror} ({error.filename}).")
-        _send({"code": failure.code, "error": str(failure)})
+        send({"code": failure.code, "error": str(failure)})
         return Failed.exit_code
     return 0
 
 
-def _index(root: Path, how: list[str]) -> None:
+def _index(root: Path, how: list[str], send: Callable[..., None]) -> None:
     from dowse.indexes.index import ProjectIndex  # imported while the parser process starts
     from dowse.keeping.indexing_run import REBUILD, VERIFY, VIEWS
 
@@ -66,26 +66,19 @@ def _index(root: Path, how: list[str]) -> None:
         nonlocal sent_at
         if time.monotonic() - sent_at >= PROGRESS_SECONDS or done == total:
             sent_at = time.monotonic()
-            _send({"done": done, "total": total})
+            send({"done": done, "total": total})
 
     work = project.rebuild if REBUILD in how else project.verify if VERIFY in how else project.update
     report = work(progress)
     project.close()
-    _send({"is_complete": report.is_complete, "seconds": round(report.seconds, 2), "warnings": project.warnings})
+    send({"is_complete": report.is_complete, "seconds": round(report.seconds, 2), "warnings": project.warnings})
 
 
-def _send(message: dict[str, Any]) -> None:
-    sys.stdout.write(f"\n{json.dumps(message)}\n")  # on a line of its own, even after output of a library
-    sys.stdout.flush()
-
-
-def _stop_with_parent() -> None:
-    while os.read(0, 4096):
-        pass
+def _stop_with_parent(received: IO[bytes]) -> None:
+    received.read()
     # SIGTERM, not SIGINT: a process ignores SIGINT when its parent does.
     _thread.interrupt_main(signal.SIGTERM)
-    time.sleep(EXIT_SECONDS)
-    os._exit(Failed.exit_code)
+    exit_soon()
 
 
 if __name__ == "__main__":

@@ -1,26 +1,19 @@
 """One parser process as the process that uses it sees it."""
 
 import contextlib
-import os
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import Any
 
+from dowse.child_process import INVALID_MESSAGES, ChildProcess, Message, own_program
 from dowse.errors import Failed, ParserEnded
 from dowse.parsing.parser_limits import HAS_TIMER, WALL_SECONDS, cpu_seconds, memory_bytes
-from dowse.parsing.parser_messages import read_message, write_message
-from dowse.platform import IS_LINUX
 
-# -P keeps the working directory, which may be an untrusted project, out of the import path.
-PARSER_COMMAND = (sys.executable, "-P", "-m", "dowse.parsing.parser_worker")
+PARSER_COMMAND = own_program("dowse.parsing.parser_worker")
 START_SECONDS = 20.0
 """How long a process may take to start, which no file can influence; a busy machine takes seconds."""
-STOP_SECONDS = 1.0
-"""How long an idle process may take to end before it is killed."""
 
 MEMORY_SHARE = 0.5
 """A process that crashes after it held this share of its memory crashes for lack of more: a growing list asks for as
@@ -50,15 +43,10 @@ class ParserProcess:
     """One parser process, used by one thread. Another thread may call `kill_if_overdue`."""
 
     def __init__(self) -> None:
-        pipe, nowhere = subprocess.PIPE, subprocess.DEVNULL
-        no_window = getattr(subprocess, "CREATE_NO_WINDOW", 0)
-        try:
-            self._process = subprocess.Popen(  # noqa: S603 - our own program
-                PARSER_COMMAND, stdin=pipe, stdout=pipe, stderr=nowhere, creationflags=no_window, env=_environment()
-            )
+        try:  # its time and memory are limited, so NumPy starts no threads there
+            self._process = ChildProcess(PARSER_COMMAND, keeps_output=False, OPENBLAS_NUM_THREADS="1")
         except OSError as error:
             raise Failed(f"The parser process could not be started: {error.strerror}.") from error
-        self._stdin, self._stdout = cast("IO[bytes]", self._process.stdin), cast("IO[bytes]", self._process.stdout)
         self._is_ready = False
         self._deadline: float | None = None
         self._is_overdue = self._was_killed = False
@@ -70,7 +58,7 @@ class ParserProcess:
         """Do a job. Raise ParserEnded if the process ended for a reason that has nothing to do with the file."""
         try:
             message = self._exchange(request)
-        except (OSError, ValueError, TypeError, RecursionError):
+        except INVALID_MESSAGES:
             message = None
         finally:
             self._deadline = None
@@ -89,7 +77,7 @@ class ParserProcess:
         A process that a busy machine lets run now and then goes on: its processor time is limited by the system.
         """
         if self._deadline is not None and now > self._deadline:
-            ticks = _processor_ticks(self._process.pid) if HAS_TIMER else self._ticks
+            ticks = _processor_ticks(self._process.id) if HAS_TIMER else self._ticks
             if ticks == self._ticks:
                 self._is_overdue = True
                 self.kill()
@@ -103,29 +91,22 @@ class ParserProcess:
     def close(self) -> None:
         """End the process."""
         self.is_usable = False
-        with contextlib.suppress(OSError):
-            self._stdin.close()
-        try:
-            self._process.wait(STOP_SECONDS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        self._stdout.close()
+        self._process.stop()
 
-    def _exchange(self, request: ParserRequest) -> tuple[dict[str, Any], bytes] | None:
+    def _exchange(self, request: ParserRequest) -> Message | None:
         if not self._is_ready:
             self._deadline = time.monotonic() + START_SECONDS
-            if read_message(self._stdout) is None:
+            if self._process.receive() is None:
                 return None
             self._is_ready = True
         self._deadline = time.monotonic() + WALL_SECONDS + cpu_seconds(len(request.data))
-        write_message(self._stdin, request.fields, request.data)
-        return read_message(self._stdout)
+        self._process.send(request.fields, request.data)
+        return self._process.receive()
 
     def _explain_end(self, request: ParserRequest) -> ParserReply:
         """Return what the file did to the process, which has ended or sends nonsense."""
         self.is_usable = False
-        code, most_bytes = self._kill()
+        code, most_bytes = self._process.kill_and_measure()
         if not self._is_ready:
             raise ParserEnded(f"The parser process ended with code {code} before it read anything.")
         name = _signal_name(code)
@@ -137,24 +118,6 @@ class ParserProcess:
             has_memory = most_bytes < MEMORY_SHARE * memory_bytes(len(request.data))
             return ParserReply({}, problem="crashes its parser" if has_memory else _too_much_memory(request))
         raise ParserEnded(f"The parser process ended with code {code}.")
-
-    def _kill(self) -> tuple[int, int]:
-        """End the process, if it has not ended; return its code and the most memory that it held, 0 if that is not known."""
-        if not IS_LINUX:
-            self._process.kill()
-            return self._process.wait(), 0
-        try:
-            os.kill(self._process.pid, signal.SIGKILL)  # `Popen.kill` would take the memory's figure with it
-            _, status, usage = os.wait4(self._process.pid, 0)
-        except (ChildProcessError, ProcessLookupError):  # the watching thread has killed and awaited it
-            return self._process.wait(), 0
-        self._process.returncode = os.waitstatus_to_exitcode(status)
-        return self._process.returncode, usage.ru_maxrss * 1024
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment of a parser process: its time and memory are limited, so NumPy starts no threads there."""
-    return os.environ | {"OPENBLAS_NUM_THREADS": "1"}
 
 
 def _processor_ticks(process: int) -> int:

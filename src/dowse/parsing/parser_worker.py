@@ -7,10 +7,10 @@ import importlib
 import os
 from typing import Any, Protocol, cast
 
+from dowse.child_messages import encode_fields, is_too_long, open_messages, read_message, write_encoded, write_message
 from dowse.chunking.grammar_libraries import grammar_folder
 from dowse.parsing import parser_jobs
 from dowse.parsing.parser_limits import KEPT_BYTES, forbid_core_dumps, kept_bytes, limited
-from dowse.parsing.parser_messages import encode_fields, is_too_long, read_message, write_encoded, write_message
 from dowse.platform import release_memory
 from dowse.sandbox import interpreter_folders, restrict_process
 from dowse.signals import ignore_interrupts
@@ -31,9 +31,7 @@ def main() -> int:
     ignore_interrupts()
     forbid_core_dumps()
     restrict_process([*interpreter_folders(), str(grammar_folder())], [os.devnull])
-    requests, replies = os.fdopen(0, "rb"), os.fdopen(os.dup(1), "wb")
-    with open(os.devnull, "wb") as nowhere:
-        os.dup2(nowhere.fileno(), 1)  # a library that prints cannot spoil a reply
+    requests, replies = open_messages()
     write_message(replies, {"ready": True})
     while (message := read_message(requests)) is not None:
         reply, data = _answer(*message)

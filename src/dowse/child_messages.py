@@ -1,12 +1,19 @@
-"""Messages between a process and its parser processes: JSON fields, followed by bytes."""
+"""Messages between a process and its child processes, through stdin and stdout: JSON fields, followed by bytes.
+
+When the stdin of a child ends, its parent is gone or needs it no more.
+"""
 
 import json
+import os
 import struct
 from typing import IO, Any
 
 MAX_FIELDS_BYTES = 16 * 1024 * 1024
 MAX_DATA_BYTES = 64 * 1024 * 1024
 """A longer message is refused. The largest file is 20 MB, and a text of 10 million characters is the longest reply."""
+
+EXIT_SECONDS = 5.0
+"""How long a child may take to save its work after its stdin has ended."""
 
 _LENGTHS = struct.Struct("<QQ")
 
@@ -48,3 +55,19 @@ def read_message(stream: IO[bytes]) -> tuple[dict[str, Any], bytes] | None:
     if not isinstance(fields, dict):
         raise TypeError("the message is not an object")
     return fields, data
+
+
+def open_messages() -> tuple[IO[bytes], IO[bytes]]:
+    """Return the streams of a child process: messages of its parent, and to it. Output of a library goes to stderr."""
+    received, sent = os.fdopen(0, "rb"), os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return received, sent
+
+
+def exit_soon() -> None:
+    """End a child process after `EXIT_SECONDS`: it does not wait for a download or a lock that hangs."""
+    from threading import Timer  # a parser process needs no threads
+
+    timer = Timer(EXIT_SECONDS, os._exit, (3,))
+    timer.daemon = True
+    timer.start()
