@@ -19,7 +19,7 @@ from bench import corpora, latency, meter, program
 from bench.empty import ON_STDIO, TOOL
 from bench.report import Row, Table
 from dowse.encoding.selection import model_version
-from dowse.indexes.encoder_state import record_complete_versions, record_encoding_complete, record_encoding_start
+from dowse.indexes.encoding_progress import record_complete_versions, record_encoding_complete, record_encoding_start
 from dowse.indexes.index import ProjectIndex
 from dowse.types import KINDS
 from mcp import Client

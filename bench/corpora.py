@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from dowse.settings import Settings
-from dowse.sources.binary import HEAD_BYTES, find_nul_byte
+from dowse.sources.policy import HEAD_BYTES, find_nul_byte
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Verdict
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bench import corpora, program
 from bench.report import Row, Table
-from dowse.encoding.inputs import encoder_input
+from dowse.encoding.packing import encoder_input
 from dowse.parsing.document_parsing import start_parsing
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles

@@ -18,7 +18,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from bench import corpora, latency, meter, program, quality
 from bench.report import Row, Table
-from dowse.encoding.shipped import MINILM_VERSION
+from dowse.encoding.selection import MINILM_VERSION
 from dowse.indexes.encoding_progress import read_encoding_progress
 from dowse.indexes.index import ProjectIndex
 from mcp import Client

@@ -11,7 +11,7 @@ from typing import Any
 
 from bench import judged, program, quality
 from bench.report import Row, Table
-from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
+from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION
 from dowse.searching.candidates import QueryVector
 from dowse.store.local import LocalStore
 

@@ -20,7 +20,7 @@ import numpy as np
 from bench import federation, languages, program, quality, semble
 from bench.meter import CommandFailed
 from bench.report import Row, Table
-from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
+from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
 from dowse.encoding_worker.encode_now import encode_now
 from dowse.indexes.encoding_progress import read_encoding_progress
 from dowse.indexes.index import ProjectIndex

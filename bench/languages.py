@@ -17,8 +17,7 @@ from dowse.archives.archive_watcher import index_once
 from dowse.indexes.document_search import DocumentQuery, find_documents
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.query_terms import parse_search_query
-from dowse.sites.building.build_settings import BuildSettings
-from dowse.sites.building.builder import build
+from dowse.sites.building.builder import BuildSettings, build
 from dowse.sites.site import load_site
 from dowse.types import View
 

@@ -16,7 +16,7 @@ from bench.corpora import Corpus, indexable
 from bench.figures import Figures
 from bench.meter import Run, measure_command
 from bench.ours import change, folder_bytes
-from dowse.encoding.shipped import MODELS_FOLDER, STATIC_VERSION
+from dowse.encoding.selection import MODELS_FOLDER, STATIC_VERSION
 
 REQUIREMENTS = Path(__file__).with_name("requirements-semble.txt")
 _INSIDE = Path(__file__).with_name("inside")

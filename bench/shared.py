@@ -23,7 +23,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from bench import program
 from bench.report import Row, Table
 from dowse.encoding.selection import model_version
-from dowse.indexes.encoder_state import record_encoding_complete
+from dowse.indexes.encoding_progress import record_encoding_complete
 from dowse.indexes.index import ProjectIndex
 from dowse.publishing import publish as publishing
 from dowse.sharing.place_lookup import open_place

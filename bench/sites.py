@@ -20,8 +20,7 @@ from bench import corpora, fuse, meter, program
 from bench.report import Row, Table
 from dowse.errors import DowseError
 from dowse.searching.query_terms import parse_search_query
-from dowse.sites.building.build_settings import BuildSettings
-from dowse.sites.building.builder import build
+from dowse.sites.building.builder import BuildSettings, build
 from dowse.sites.site import load_site
 from mcp import Client
 

@@ -14,8 +14,8 @@ import numpy as np
 from onnxruntime import InferenceSession
 from safetensors.numpy import load_file
 
-from dowse.encoding.inputs import encoder_input
 from dowse.encoding.minilm import MiniLM
+from dowse.encoding.packing import encoder_input
 from dowse.encoding.wordpiece import WordPiece
 from training.bert import BertNetwork, ModelShape
 from training.mine import read_all_pairs

@@ -11,7 +11,7 @@ from itertools import islice
 import numpy as np
 
 from dowse.encoding.minilm import ROTATION_FILE, MiniLM
-from dowse.encoding.shipped import MINILM_VERSION, MODELS_FOLDER
+from dowse.encoding.selection import MINILM_VERSION, MODELS_FOLDER
 from training.mine import read_all_pairs
 
 SAMPLE_TEXTS = 4000

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from dowse.encoding.inputs import encoder_input
-from dowse.encoding.static import MAX_WORD_COUNT
-from dowse.encoding.static_tokens import WORD, StaticTokens, fold_word
+from dowse.encoding.packing import encoder_input
+from dowse.encoding.static import MAX_WORD_COUNT, WORD, StaticTokens, fold_word
 from training.mine import is_drawn, read_all_pairs, sort_key
 
 QUERY_TOKENS, ALL_QUERY_TOKENS = 64, 96

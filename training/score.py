@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dowse.encoding.shipped import open_minilm, static_encoder
+from dowse.encoding.selection import open_minilm, static_encoder
 from dowse.protocols import Encoder
 
 CUTOFF = 10

@@ -5,8 +5,8 @@ import json
 import sys
 from pathlib import Path
 
-from dowse.encoding.inputs import encoder_input
-from dowse.encoding.shipped import HASHES_FILE, MODELS_FOLDER, open_minilm, open_static
+from dowse.encoding.packing import encoder_input
+from dowse.encoding.selection import HASHES_FILE, MODELS_FOLDER, open_minilm, open_static
 
 RECORDED_FILE = Path(__file__).parents[1] / "tests" / "encoding" / "recorded.json"
 TEXTS = [

@@ -16,7 +16,7 @@ def main(name: str, file: str) -> None:
     """Measure processor time, which does not depend on other load."""
     texts = json.loads(Path(file).read_text(encoding="utf-8"))
     before = time.process_time()
-    from dowse.encoding.shipped import open_minilm, static_encoder
+    from dowse.encoding.selection import open_minilm, static_encoder
 
     encoder = static_encoder() if name == "static" else open_minilm()
     opened = time.process_time()

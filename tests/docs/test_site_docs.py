@@ -8,9 +8,9 @@ import click
 import pytest
 
 from dowse.cli.site_command import site
-from dowse.sites import https_source, site_constants
+from dowse.sites import index_sources, site_constants
+from dowse.sites.index_check import inspect_bytes
 from dowse.sites.index_model import MAX_INDEX_BYTES
-from dowse.sites.inspection import inspect_bytes
 from dowse.surfaces.sites.sites_surface import MAX_RESULTS
 from tests.repository import REPOSITORY
 
@@ -50,6 +50,6 @@ def test_the_example_of_the_format_is_good() -> None:
 
 def test_limits_and_weights_are_those_of_the_program() -> None:
     assert f"1 to {MAX_RESULTS}" in PAGE
-    assert f"at most {MAX_INDEX_BYTES >> 20} MB and {https_source.FETCH_SECONDS:.0f} seconds" in PAGE
+    assert f"at most {MAX_INDEX_BYTES >> 20} MB and {index_sources.FETCH_SECONDS:.0f} seconds" in PAGE
     body, title, abstract, topics = site_constants.FIELD_WEIGHTS
     assert f"body {body}, title {title:.2f}, abstract {abstract:.2f}, topics {topics}" in PAGE

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dowse.encoding.minilm import MAX_TOKENS, MERGING_MAX_TOKENS, MiniLM, _merge_shares, _Tokens
-from dowse.encoding.shipped import open_minilm
+from dowse.encoding.selection import open_minilm
 from dowse.errors import Failed
 from tests.encoding.sample_models import WORDS, write_graph, write_model, write_tokenizer
 
@@ -106,7 +106,7 @@ def test_a_model_that_cannot_be_loaded_is_an_error_that_names_its_folder(tmp_pat
 
 PROGRAM = """
 import resource
-from dowse.encoding.shipped import open_minilm
+from dowse.encoding.selection import open_minilm
 
 encoder = open_minilm()
 texts = [f"words of the text number {number} that goes on " * 30 for number in range(4)]

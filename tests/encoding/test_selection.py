@@ -8,8 +8,14 @@ import pytest
 
 from dowse.encoding import model_download, model_locations, selection
 from dowse.encoding.model_download import DONE_MESSAGE, STARTED_MESSAGE, ModelFile
-from dowse.encoding.selection import model_version, open_model, open_version, uses_static
-from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
+from dowse.encoding.selection import (
+    MINILM_VERSION,
+    STATIC_VERSION,
+    model_version,
+    open_model,
+    open_version,
+    uses_static,
+)
 from dowse.errors import Failed, ModelMissing
 from dowse.settings import Settings
 from tests.encoding.model_hub import Hub, served

@@ -10,9 +10,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.encoding.shipped import MODELS_FOLDER, static_encoder
-from dowse.encoding.static import MAX_CHARACTERS
-from dowse.encoding.static_tokens import WORD, StaticTokens
+from dowse.encoding.selection import MODELS_FOLDER, static_encoder
+from dowse.encoding.static import MAX_CHARACTERS, WORD, StaticTokens
 
 VOCABULARY = (MODELS_FOLDER / "static" / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
 NUMBERS = {word: number for number, word in enumerate(VOCABULARY)}

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
 from dowse.encoding import wordpiece
-from dowse.encoding.shipped import MODELS_FOLDER
+from dowse.encoding.selection import MODELS_FOLDER
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
 from tests.examples import examples

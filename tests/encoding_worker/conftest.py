@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from dowse.encoding.shipped import MINILM_VERSION
+from dowse.encoding.selection import MINILM_VERSION
 from dowse.encoding_worker.client import EncodingClient
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress

@@ -12,7 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dowse.encoding.shipped import MINILM_VERSION
+from dowse.encoding.selection import MINILM_VERSION
 from dowse.encoding_worker import client as worker_client
 from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex

@@ -6,17 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION
+from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION
 from dowse.encoding_worker.backfill import BackfillOptions, fill_vectors
-from dowse.indexes.encoder_state import (
+from dowse.indexes.encoding_progress import (
     first_incomplete_version,
+    read_encoding_progress,
     record_encoding_complete,
     record_encoding_start,
+    record_problem,
     record_substitute,
     serving_version,
     wanted_versions,
 )
-from dowse.indexes.encoding_progress import read_encoding_progress, record_problem
 from dowse.indexes.index import ProjectIndex
 from dowse.settings import Settings
 from tests.encoding_worker.conftest import Lengths

@@ -10,14 +10,14 @@ import pytest
 
 from dowse.chunking import MAX_CHUNKS
 from dowse.error_catalog import CATALOG
-from dowse.freshness import pending_paths, strategies
+from dowse.freshness import pending_paths
 from dowse.indexes import index_log
 from dowse.keeping.service import Service
 from dowse.notes import limits
 from dowse.server.composition import ComposedServer, Offer
 from dowse.settings import MAX_JSON_BYTES, Settings, write_default_settings
 from dowse.sites.site_constants import FIELD_WEIGHTS
-from dowse.sources import binary, policy
+from dowse.sources import policy
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
 from tests.sample_data import index, write_tree
@@ -145,8 +145,8 @@ def test_times_sizes_and_durations_are_written_as_in_the_examples(root: Path) ->
 
 def test_the_numbers_are_those_of_the_specifications() -> None:
     """Other tests check what the numbers do, mostly with smaller numbers, to be fast."""
-    assert strategies.QUIET_SECONDS == 0.5
-    assert (MAX_CHUNKS, policy.MAX_DEPTH, MAX_JSON_BYTES, binary.HEAD_BYTES) == (1000, 20, 10 * 2**20, 8 * 2**10)
+    assert pending_paths.QUIET_SECONDS == 0.5
+    assert (MAX_CHUNKS, policy.MAX_DEPTH, MAX_JSON_BYTES, policy.HEAD_BYTES) == (1000, 20, 10 * 2**20, 8 * 2**10)
     defaults = Settings()
     assert (defaults.max_files, defaults.max_file_bytes, defaults.integrity_hours) == (50_000, 2**20, 24)
     assert FIELD_WEIGHTS == (0.35, 0.30, 0.20, 0.15)

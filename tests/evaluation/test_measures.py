@@ -2,8 +2,7 @@
 
 import pytest
 
-from dowse.evaluation.measures import ShownLines, judge, summarize
-from dowse.evaluation.questions import Question
+from dowse.evaluation.measures import Question, ShownLines, judge, summarize
 
 QUESTION = Question("x", {"a.py": ((1, 2), (10, 11)), "b.py": ((5, 5),)})
 

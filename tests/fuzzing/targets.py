@@ -60,8 +60,7 @@ def _text(data: bytes) -> str:
 
 
 def parse_queries(data: bytes) -> None:
-    from dowse.notes.notes_query import tokenize_query
-    from dowse.notes.notes_tokens import NotesTokenizer
+    from dowse.notes.notes_tokens import NotesTokenizer, tokenize_query
     from dowse.query_syntax import parse_query
     from dowse.searching.query_terms import parse_search_query
 
@@ -200,7 +199,7 @@ def read_settings(data: bytes) -> None:
 
 def load_sites(data: bytes) -> None:
     from dowse.searching.query_terms import parse_search_query
-    from dowse.sites.inspection import inspect_bytes
+    from dowse.sites.index_check import inspect_bytes
     from dowse.sites.site import load_site
 
     inspect_bytes(data)

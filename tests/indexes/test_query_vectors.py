@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from dowse.encoding.selection import model_version
-from dowse.indexes.encoder_state import record_encoding_start
+from dowse.indexes.encoding_progress import record_encoding_start
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.query_vectors import load_vectors
 from dowse.settings import Settings

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.notes.highlights import find_highlights
-from dowse.notes.notes_query import tokenize_query
-from dowse.notes.notes_tokens import NotesTokenizer
+from dowse.notes.notes_tokens import NotesTokenizer, tokenize_query
 from dowse.query_syntax import parse_query
 
 FILLER = "lorem ipsum dolor sit amet consectetur adipiscing elit " * 4

@@ -10,7 +10,7 @@ import pytest
 
 from dowse import chunking
 from dowse.encoding.packing import encode_chunks
-from dowse.encoding.shipped import static_encoder
+from dowse.encoding.selection import static_encoder
 from dowse.parsing import parser_pool
 from dowse.parsing.document_parsing import ParsedDocument, parse, parse_within, start_parsing
 from dowse.parsing.parser_limits import MAX_PROCESSES, MEMORY_BYTES

@@ -18,7 +18,7 @@ from dowse.keeping.service import Service
 from dowse.keeping.shared_copy import SharedCopy, prepare_version
 from dowse.platform import IS_WINDOWS, storage_root
 from dowse.publishing import publish as publishing
-from dowse.sharing import bounded_zip
+from dowse.sharing import packed_index
 from dowse.sharing.object_place import FolderPlace
 from dowse.sharing.place_lookup import open_place
 from dowse.sharing.shared_version import read_version, require_version, write_version
@@ -228,7 +228,7 @@ def test_what_cannot_be_read_is_said(project: Path, place: str) -> None:
 
 def test_a_bomb_is_refused_and_nothing_of_it_stays(project: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
     version = publish_words(project, place).version
-    monkeypatch.setattr(bounded_zip, "SMALL_BYTES", 1 << 20)
+    monkeypatch.setattr(packed_index, "SMALL_BYTES", 1 << 20)
     with zipfile.ZipFile(Path(place) / version.packed_index, "w", zipfile.ZIP_DEFLATED) as packed:
         packed.writestr("catalog.sqlite", bytes(20 << 20))
     with pytest.raises(Failed, match="too large"):

@@ -32,7 +32,7 @@ def indexed_roots() -> list[str]:
 def test_the_next_publisher_removes_the_folders_of_one_that_was_killed(project: Path, place: str) -> None:
     """And those of one that still runs stay."""
     program = (
-        "import sys, time; from dowse.publishing.working_folder import working_folder; "
+        "import sys, time; from dowse.publishing.publish import working_folder; "
         "from dowse.indexes.index import ProjectIndex\n"
         "with working_folder() as folder:\n"
         "    (folder / sys.argv[1]).mkdir(); ProjectIndex(folder / sys.argv[1]).update(); print('begun', flush=True)\n"

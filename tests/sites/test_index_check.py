@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from dowse.sites.inspection import inspect_bytes
+from dowse.sites.index_check import inspect_bytes
 from tests.repository import REPOSITORY
 from tests.sites.sample_sites import PAGES, SITE, encoded, index
 

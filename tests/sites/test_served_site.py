@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import DowseError
-from dowse.sites.index_source import REMOTE_CHECK_SECONDS, FetchedIndex
-from dowse.sites.index_sources import open_index_source
+from dowse.sites.index_sources import REMOTE_CHECK_SECONDS, FetchedIndex, IndexSource, open_index_source
 from dowse.sites.served_site import ServedSite
 from tests.sites.sample_sites import PAGES, encoded, index, write_index
 from tests.sites.sites_client import Reader, run_conversation
@@ -86,10 +85,10 @@ def test_a_file_that_was_only_touched_is_not_loaded_again(tmp_path: Path) -> Non
     assert not live.may_have_changed
 
 
-class Store:
+class Store(IndexSource):
     """A remote source that counts its requests."""
 
-    name, is_remote = "s3://x/y", True
+    name = "s3://x/y"
 
     def __init__(self, data: bytes) -> None:
         self.data, self.requests = data, 0
@@ -124,7 +123,7 @@ def test_what_is_remote_is_asked_now_and_then() -> None:
 
 def test_an_index_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_index(tmp_path / "i.json")
-    for module in ("file_source", "site"):
+    for module in ("index_sources", "site"):
         monkeypatch.setattr(f"dowse.sites.{module}.MAX_INDEX_BYTES", 100)
     with pytest.raises(DowseError, match="the maximum is"):
         ServedSite(open_index_source(str(file)))

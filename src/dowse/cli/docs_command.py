@@ -23,8 +23,7 @@ from dowse.cli.output import (
     show_warnings,
 )
 from dowse.cli.result_output import coverage_notes, filters_note, format_flags
-from dowse.cli.serve_command import budget_option, run_server, tools_option
-from dowse.cli.serve_options import ServeOptions
+from dowse.cli.serve_command import ServeOptions, budget_option, run_server, tools_option
 from dowse.errors import NoSuchDocument, UsageError
 from dowse.mcp.tools import Level
 from dowse.types import View

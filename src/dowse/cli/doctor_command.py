@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.encoding_output import format_encoding
-from dowse.cli.output import CommandReply, pluralize, progress_bar, show, show_warnings
+from dowse.cli.output import CommandReply, format_encoding, pluralize, progress_bar, show, show_warnings
 from dowse.sandbox import sandbox_support
 
 if TYPE_CHECKING:

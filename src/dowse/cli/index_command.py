@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.encoding_output import format_encoding, wait_for_vectors
 from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import (
     CommandReply,
+    format_encoding,
     format_unparsed,
     pluralize,
     progress_bar,
@@ -17,6 +17,7 @@ from dowse.cli.output import (
     say_if_locked,
     show,
     show_warnings,
+    wait_for_vectors,
 )
 from dowse.errors import TooManyFiles
 from dowse.indexes.early_parsing import warm_up_parser

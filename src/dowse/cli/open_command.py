@@ -7,7 +7,7 @@ import click
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.http_options import serve_over_http
 from dowse.cli.output import format_json, say, show, show_text
-from dowse.cli.serve_options import ServeOptions, compose_server
+from dowse.cli.serve_command import ServeOptions, compose_server
 
 
 @click.command("open")

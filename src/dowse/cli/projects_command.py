@@ -1,22 +1,35 @@
 """`dowse status`, `dowse projects` and `dowse forget`: show, list and remove indexes."""
 
+import asyncio
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
-from dowse.cli.encoding_output import format_encoding
-from dowse.cli.output import CommandReply, format_unparsed, pluralize, say, show, show_warnings
-from dowse.cli.serve_options import ServeOptions
+from dowse.cli.output import (
+    CommandReply,
+    SafeText,
+    escape,
+    format_encoding,
+    format_unparsed,
+    pluralize,
+    say,
+    show,
+    show_warnings,
+)
+from dowse.cli.serve_command import ServeOptions, compose_server
 from dowse.indexes.index_status import format_size
 from dowse.indexes.remaining_time import format_seconds_left
 from dowse.types import View
 
 if TYPE_CHECKING:
+    from dowse.federation.federation_types import SourceStatus
     from dowse.indexes.index_status import IndexStatus
     from dowse.indexes.project_lookup import Project
     from dowse.keeping.watch_status import WatchStatus
+    from dowse.server.composition import ComposedServer
 
 
 @click.command()
@@ -31,7 +44,7 @@ def status(folder: str | None, *, is_all: bool, as_json: bool) -> int | CommandR
 
     Exit code 1: there is no index that can be used, or one of several sources has failed.
     """
-    from dowse.cli.source_status import reply_with_status, show_sources
+    from dowse.cli.projects_command import reply_with_status, show_sources
     from dowse.indexes.project_lookup import open_or_find
     from dowse.keeping.watch_status import read_watch_status
 
@@ -180,3 +193,58 @@ def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
         show(f"  memory: small, without the model: {found.memory}")
     if watch.pending:
         show(f"  pending: {pluralize(len(watch.pending), 'path')}, {', '.join(watch.pending[:5])}")
+
+
+Answer = TypeVar("Answer")
+
+FILE_KINDS = ("project", "documents")
+UNUSABLE_STATES = {"not_found", "failed"}
+_NOUNS = {"files": "file", "documents": "document", "pages": "page", "chunks": "chunk"}
+
+
+def reply_with_status(options: ServeOptions, *, is_all: bool) -> CommandReply:
+    """Return what the tool get_index_status of the server replies; the exit code is about files alone, or all sources."""
+    from dowse.federation.source_list import NoClient
+
+    reply: dict[str, Any] = _ask(options, lambda composed: composed.status(NoClient()))
+    show_warnings(reply.get("warnings", []))
+    states = {source["state"] for source in reply["sources"] if is_all or source["kind"] in FILE_KINDS}
+    return CommandReply(reply, _exit_code(states))
+
+
+def show_sources(options: ServeOptions) -> int:
+    """Show the status of every source. The exit code is 1 if one of them has failed, or if none can be searched."""
+    from dowse.federation.federated_search import source_statuses
+    from dowse.federation.source_list import NoClient
+
+    statuses = _ask(options, lambda composed: source_statuses(composed.source_list, NoClient()))
+    for status in statuses:
+        show(*_format_line(status))
+        if status.problem:
+            show(f"  {status.problem}")
+    if not statuses:
+        say("There is nothing to serve here. Name a folder.")
+    return _exit_code({status.state for status in statuses})
+
+
+def _exit_code(states: set[str]) -> int:
+    return 1 if "failed" in states or states <= UNUSABLE_STATES else 0
+
+
+def _ask(options: ServeOptions, question: "Callable[[ComposedServer], Coroutine[Any, Any, Answer]]") -> "Answer":
+    """Return the answer of the server that the options describe, which indexes nothing for that."""
+    from dowse.federation.source_list import RUN_INDEX
+
+    composed = compose_server(options)
+    composed.source_list.remedy, composed.source_list.indexes_projects = RUN_INDEX, False
+    try:
+        return asyncio.run(question(composed))
+    finally:
+        composed.close()
+
+
+def _format_line(status: "SourceStatus") -> list[SafeText | str]:
+    counts = ", ".join(pluralize(count, _NOUNS[name]) for name, count in status.counts.items())
+    updated = f"  updated {status.last_updated}" if status.last_updated else ""
+    parts: list[Any] = [escape(status.name, bold=True), f": {status.state}"]
+    return [*parts, f"  {counts}" if counts else "", updated]

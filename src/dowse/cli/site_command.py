@@ -7,8 +7,7 @@ import click
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
 from dowse.cli.http_options import http_options
 from dowse.cli.output import CommandReply, SafeText, escape, pluralize, progress_bar, say, show, show_warnings
-from dowse.cli.serve_command import budget_option, run_server
-from dowse.cli.serve_options import ServeOptions
+from dowse.cli.serve_command import ServeOptions, budget_option, run_server
 from dowse.errors import UsageError
 
 MAX_WARNINGS = 20
@@ -47,7 +46,7 @@ def check(location: str, *, strict: bool, as_json: bool) -> int | CommandReply:
     Exit code 0 if the index has no errors, 1 if it has; with --strict, also 1 if it has
     warnings.
     """
-    from dowse.sites.inspection import inspect
+    from dowse.sites.index_check import inspect
 
     report = inspect(location)
     problems = report.problems
@@ -102,7 +101,7 @@ def build(source: str, *, output: str, as_json: bool, **options: Any) -> int | C
     folder = parse_folder(source)
     assert folder is not None  # noqa: S101 - SRC is required
     from dowse.platform import write_atomically
-    from dowse.sites.building.build_settings import BuildSettings
+    from dowse.sites.building.builder import BuildSettings
     from dowse.sites.building.builder import build as build_index
 
     target = parse_path(output)

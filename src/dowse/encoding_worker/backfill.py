@@ -7,9 +7,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dowse.encoding.cache import VectorCache
-from dowse.encoding.inputs import encoder_input
+from dowse.encoding.packing import encoder_input
 from dowse.freshness.indexer import text_reader
-from dowse.indexes.encoder_state import encoded_up_to, lacks_vectors, record_encoded_up_to
+from dowse.indexes.encoding_progress import encoded_up_to, lacks_vectors, record_encoded_up_to
 from dowse.indexes.index import ProjectIndex
 from dowse.protocols import Encoder
 from dowse.types import Kind, StoredDocument

@@ -1,6 +1,8 @@
 """The server's client of the encoding process: it encodes queries, requests vectors for indexes, starts the process."""
 
+import contextlib
 import itertools
+import queue
 import threading
 import time
 from collections import OrderedDict
@@ -9,16 +11,79 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dowse.child_process import CrashDelay
-from dowse.encoding_worker.process import WORKER_COMMAND, EncodingProcess
+from dowse.child_process import STOP_SECONDS, ChildProcess, CrashDelay, own_program
 from dowse.encoding_worker.worker_options import WorkerOptions
-from dowse.indexes.encoder_state import record_complete_versions, record_encoding_complete
-from dowse.indexes.encoding_progress import encoding_lease, record_problem
+from dowse.indexes.encoding_progress import (
+    encoding_lease,
+    record_complete_versions,
+    record_encoding_complete,
+    record_problem,
+)
 from dowse.indexes.index import ProjectIndex
 from dowse.store.storage_layout import index_folder
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
+
+WORKER_COMMAND = own_program("dowse.encoding_worker.worker_main")
+
+
+class EncodingProcess(ChildProcess):
+    """One encoding process. Posting a message never blocks, even when the process does not read."""
+
+    def __init__(
+        self,
+        options: WorkerOptions,
+        on_message: "Callable[[EncodingProcess, dict[str, Any], bytes], None]",
+        on_exit: "Callable[[EncodingProcess], None]",
+        program: Sequence[str] = WORKER_COMMAND,
+    ) -> None:
+        super().__init__([*program, options.to_argument()])
+        self.loaded = set[str]()
+        """Versions of the encoders that are loaded."""
+        self.is_leaving = False
+        """The process ends because it has nothing to do, or because it was stopped."""
+        self._on_message, self._on_exit = on_message, on_exit
+        self._posted = queue.SimpleQueue[dict[str, Any] | None]()
+        self._has_ended = threading.Event()
+        threading.Thread(target=self._send_posted, daemon=True, name="encoding").start()
+        self.listen(self._handle, self._note_end)
+
+    @property
+    def is_available(self) -> bool:
+        """Whether the process still accepts messages."""
+        return not self._has_ended.is_set() and not self.is_leaving
+
+    def post(self, message: dict[str, Any]) -> None:
+        """Queue a message for the process."""
+        self._posted.put(message)
+
+    def stop(self) -> None:
+        """End the process; kill it if that takes too long."""
+        self.is_leaving = True
+        self._posted.put(None)
+        if not self._has_ended.wait(STOP_SECONDS):
+            self.kill()
+            self._has_ended.wait(STOP_SECONDS)
+
+    def _send_posted(self) -> None:
+        with contextlib.suppress(OSError, ValueError):  # the process may have ended
+            while (message := self._posted.get()) is not None:
+                self.send(message)
+        self.end_input()
+
+    def _handle(self, message: dict[str, Any], data: bytes) -> None:
+        if "loaded" in message:
+            self.loaded.add(message["loaded"])
+        if "leaving" in message:
+            self.is_leaving = True
+        self._on_message(self, message, data)
+
+    def _note_end(self) -> None:
+        self._posted.put(None)
+        self._on_exit(self)
+        self._has_ended.set()
+
 
 QUERY_CHARACTERS = 2000
 """Only the beginning of a longer query is encoded. No encoder reads more than this."""

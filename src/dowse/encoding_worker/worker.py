@@ -7,21 +7,22 @@ from pathlib import Path
 from typing import Literal
 
 from dowse.encoding.cache import VectorCache
-from dowse.encoding.selection import open_version
-from dowse.encoding.shipped import STATIC_VERSION
+from dowse.encoding.selection import STATIC_VERSION, open_version
 from dowse.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import DowseError, StoreBusy, StoreDamaged
-from dowse.indexes.encoder_state import (
+from dowse.indexes.encoding_progress import (
+    describe_problem,
+    encoding_lease,
     record_complete_versions,
     record_encoding_complete,
     record_encoding_start,
+    record_problem,
     record_substitute,
     second_phase_version,
     serving_version,
 )
-from dowse.indexes.encoding_progress import describe_problem, encoding_lease, record_problem
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.protocols import Encoder

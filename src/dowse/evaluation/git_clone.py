@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dowse.errors import Failed
-from dowse.evaluation.questions import Lines
+from dowse.evaluation.measures import Lines
 from dowse.history.git_objects import GitObjects, find_repository
 
 MAX_OUTPUT_BYTES = 20_000_000

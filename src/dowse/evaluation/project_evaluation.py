@@ -14,8 +14,7 @@ from typing import Literal
 
 from dowse.encoding_worker.encode_now import encode_now
 from dowse.evaluation.git_clone import GitClone
-from dowse.evaluation.measures import DEPTH, Outcome, ShownLines, judge
-from dowse.evaluation.questions import Question, commit_question, is_changelog
+from dowse.evaluation.measures import DEPTH, Outcome, Question, ShownLines, commit_question, is_changelog, judge
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search
 from dowse.indexes.query_vectors import InProcessEncoder

@@ -6,12 +6,111 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+from dowse.encoding.selection import STATIC_VERSION, model_version, uses_model, uses_static
 from dowse.errors import CatalogError, DowseError, ModelMissing
-from dowse.indexes.encoder_state import first_incomplete_version, serving_version, wanted_versions
+from dowse.indexes.sidecar_files import write_tables
 from dowse.platform import Lock, write_atomically
 from dowse.settings import Settings, read_json
 from dowse.store.local import LocalStore
 from dowse.types import KINDS
+
+_SERVING_FACT = "encoder"
+_ENCODED_FACT = "encoded to:"
+_SUBSTITUTE_FACT = "instead of:"
+
+
+def wanted_versions(store: LocalStore, settings: Settings) -> tuple[str, ...]:
+    """Return the encoders that every chunk needs a vector of, in the order in which the vectors are made.
+
+    Raise ModelMissing if the settings name a model that is not installed.
+    """
+    static = (STATIC_VERSION,) if uses_static(settings) else ()
+    second = second_phase_version(store, settings)
+    return (*static, second) if second else static
+
+
+def second_phase_version(store: LocalStore, settings: Settings) -> str | None:
+    """Return the encoder of the second phase, or the substitute if its model could not be loaded."""
+    version = model_version(settings)
+    return (store.fact(f"{_SUBSTITUTE_FACT}{version}") or version) if version else None
+
+
+def serving_version(store: LocalStore, settings: Settings) -> str | None:
+    """Return the encoder of the second phase whose vectors answer searches; None if no model is used.
+
+    After a change of the settings this is the old encoder until the new one has a vector of every chunk: vectors of
+    two encoders are never compared. If no model is used, its vectors are kept for later.
+    """
+    if not uses_model(settings):
+        return None
+    recorded = store.fact(_SERVING_FACT)
+    if recorded is not None:
+        return recorded
+    with contextlib.suppress(ModelMissing):
+        return second_phase_version(store, settings)
+    return None
+
+
+def first_incomplete_version(store: LocalStore, settings: Settings) -> str | None:
+    """Return the first wanted encoder that lacks a vector of some chunk. Only new chunks are examined."""
+    return next((version for version in wanted_versions(store, settings) if lacks_vectors(store, version)), None)
+
+
+def record_complete_versions(store: LocalStore, settings: Settings) -> str | None:
+    """Return the same as `first_incomplete_version`, and record complete encoders so that chunks are examined once."""
+    for version in wanted_versions(store, settings):
+        newest = store.catalog.newest_chunk_id()
+        if lacks_vectors(store, version):
+            return version
+        record_encoded_up_to(store, version, newest)
+    return None
+
+
+def lacks_vectors(store: LocalStore, version: str) -> bool:
+    """Return whether some chunk has no vector of an encoder."""
+    return bool(store.catalog.chunks_without_vectors(version, 1, after=encoded_up_to(store, version)))
+
+
+def encoded_up_to(store: LocalStore, version: str) -> int:
+    """Return the id of the chunk up to which every chunk has a vector of an encoder."""
+    return int(store.fact(f"{_ENCODED_FACT}{version}") or 0)
+
+
+def record_encoded_up_to(store: LocalStore, version: str, chunk: int) -> None:
+    """Record the chunk up to which every chunk has a vector, so that they are not examined again."""
+    if chunk > encoded_up_to(store, version):
+        store.set_fact(f"{_ENCODED_FACT}{version}", str(chunk))
+
+
+def forget_encoded_chunks(store: LocalStore) -> None:
+    """Have all chunks examined again for missing vectors."""
+    for version in store.catalog.encoders():
+        store.set_fact(f"{_ENCODED_FACT}{version}", None)
+
+
+def record_substitute(store: LocalStore, version: str, substitute: str) -> None:
+    """Record the substitute of an encoder whose model could not be loaded; its vectors are made from now on."""
+    store.set_fact(f"{_SUBSTITUTE_FACT}{version}", substitute)
+
+
+def record_encoding_start(store: LocalStore, settings: Settings) -> None:
+    """Let the new vectors answer searches at once, unless another encoder has vectors that can go on doing so."""
+    second, serving = second_phase_version(store, settings), store.fact(_SERVING_FACT)
+    if second and serving != second and not (serving and store.vector_counts(serving)[0]):
+        store.set_fact(_SERVING_FACT, second)
+
+
+def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
+    """Let the complete vectors answer searches from now on, delete those of all other encoders, and show them to others."""
+    second, wanted = second_phase_version(store, settings), wanted_versions(store, settings)
+    if second and store.fact(_SERVING_FACT) != second:
+        store.set_fact(_SERVING_FACT, second)
+    for version in store.catalog.encoders():
+        if second and version not in wanted:
+            store.forget_vectors(version)
+            store.set_fact(f"{_ENCODED_FACT}{version}", None)
+    write_tables(store)
+
 
 EncodingPhase = Literal["complete", "working", "waiting", "off", "failed"]
 

@@ -22,8 +22,7 @@ from dowse.freshness.indexer import (
 from dowse.freshness.integrity import check_index
 from dowse.freshness.overtaken_paths import comparing
 from dowse.freshness.scan import Drift
-from dowse.indexes.encoder_state import forget_encoded_chunks
-from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
+from dowse.indexes.encoding_progress import EncodingProgress, forget_encoded_chunks, read_encoding_progress
 from dowse.indexes.index_log import open_log
 from dowse.indexes.index_status import IndexStatus, describe_index
 from dowse.indexes.opened_index import OpenedIndex
@@ -32,8 +31,7 @@ from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files
 from dowse.platform import make_private_folder
 from dowse.settings import write_default_settings
 from dowse.store import storage_layout
-from dowse.store.replacement import remove_leftovers, replaced_store
-from dowse.store.store_files import set_catalog_aside
+from dowse.store.store_files import remove_leftovers, replaced_store, set_catalog_aside
 from dowse.types import KINDS, Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict, View
 
 if TYPE_CHECKING:
@@ -223,8 +221,7 @@ class ProjectIndex(OpenedIndex):
 
     def table(self) -> "StaticEncoder | None":
         """Return the static encoder, which encodes every chunk during indexing; None if the index has no vectors."""
-        from dowse.encoding.selection import uses_static
-        from dowse.encoding.shipped import static_encoder
+        from dowse.encoding.selection import static_encoder, uses_static
 
         try:
             return static_encoder() if uses_static(self.settings) else None

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
-from dowse.encoding.shipped import STATIC_VERSION
+from dowse.encoding.selection import STATIC_VERSION
 from dowse.errors import DowseError
-from dowse.indexes.encoder_state import serving_version
+from dowse.indexes.encoding_progress import serving_version
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import Mode, QueryVector
 from dowse.searching.query_terms import SearchQuery

@@ -7,14 +7,13 @@ from pathlib import Path
 
 from dowse.encoding.packing import unpack_vector
 from dowse.errors import ModelMissing
-from dowse.indexes.encoder_state import lacks_vectors, wanted_versions
+from dowse.indexes.encoding_progress import lacks_vectors, wanted_versions
 from dowse.settings import Settings
-from dowse.sharing.fetching import fetch_index
+from dowse.sharing.packed_index import fetch_index
 from dowse.sharing.place_lookup import open_place
 from dowse.sharing.shared_version import require_version
 from dowse.store.local import LocalStore
-from dowse.store.replacement import SHARED_PREFIX
-from dowse.store.store_files import CATALOG_FILE
+from dowse.store.store_files import CATALOG_FILE, SHARED_PREFIX
 
 PAGE_VECTORS = 1000
 _FACT = "shared version"

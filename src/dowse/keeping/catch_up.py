@@ -4,9 +4,8 @@ import time
 from collections.abc import Collection
 
 from dowse.errors import DowseError
-from dowse.freshness.pending_paths import ChangeTimes
+from dowse.freshness.pending_paths import ChangeTimes, due_paths
 from dowse.freshness.scan import Drift
-from dowse.freshness.strategies import due_paths
 from dowse.freshness.watcher import EVERYWHERE
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.watched_index import WatchedIndex

@@ -14,9 +14,9 @@ from dowse.errors import DowseError
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.platform import Lock, make_private_folder, storage_root
-from dowse.sharing.fetching import fetch_files, fetch_index
 from dowse.sharing.object_place import ObjectPlace
 from dowse.sharing.origin import record_origin
+from dowse.sharing.packed_index import fetch_files, fetch_index
 from dowse.sharing.place_lookup import open_place
 from dowse.sharing.shared_version import SharedVersion, require_version
 from dowse.store.storage_layout import index_folder

@@ -11,12 +11,11 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from dowse.errors import CannotWatch, DowseError, NotWritable
-from dowse.freshness.pending_paths import ChangeTimes
-from dowse.freshness.strategies import QUIET_SECONDS, due_paths
+from dowse.freshness.git_head import CheckoutDetector
+from dowse.freshness.pending_paths import QUIET_SECONDS, ChangeTimes, due_paths
 from dowse.freshness.watcher import EVERYWHERE, STEP_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.catch_up import catch_up, pending_names
-from dowse.keeping.checkout_detection import CheckoutDetector
 from dowse.keeping.index_updates import IndexUpdater
 from dowse.keeping.watch_status import WatchStatus, watch_lease
 from dowse.keeping.watched_index import WatchedIndex

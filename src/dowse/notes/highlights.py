@@ -15,8 +15,7 @@ from dowse.notes.limits import (
     MAX_HIGHLIGHT_TOKENS,
     MAX_HIGHLIGHTS,
 )
-from dowse.notes.notes_query import NotesQuery
-from dowse.notes.notes_tokens import ASCII_WORD_CHARACTERS, NotesTokenizer, is_word_character
+from dowse.notes.notes_tokens import ASCII_WORD_CHARACTERS, NotesQuery, NotesTokenizer, is_word_character
 from dowse.text.excerpts import FoundWord, Splitting, Window, choose_windows, find_words
 
 ELLIPSIS = "..."

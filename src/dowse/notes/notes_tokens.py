@@ -5,13 +5,14 @@ split.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
 
 from dowse.errors import UsageError
 from dowse.notes.limits import DEFAULT_MIN_LENGTH, MAX_MIN_LENGTH
+from dowse.query_syntax import Query
 
 ASCII_WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 Span = tuple[int, int, str]
@@ -81,3 +82,52 @@ def _token_pattern(min_length: int, *, is_ascii: bool) -> Any:
     import regex  # here, since it takes 24 ms and only non-ASCII text needs it: `re` has no class for marks
 
     return regex.compile(rf"[\p{{L}}\p{{N}}\p{{M}}_]{{{min_length},}}")
+
+
+TokenSequence = tuple[str, ...]
+"""Tokens next to each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotesQuery:
+    """A tokenized query.
+
+    A document matches if it has every required sequence, no excluded sequence, and at least one positive token.
+    """
+
+    positive: tuple[str, ...]
+    """All tokens that score, each once, in the order in which their scores are added."""
+    required: tuple[TokenSequence, ...]
+    excluded: tuple[TokenSequence, ...]
+    ignored: tuple[str, ...] = ()
+    """Words that yield no token in this index."""
+
+
+def tokenize_query(query: Query, tokenizer: NotesTokenizer) -> NotesQuery:
+    """Return a query as the tokens of an index with this tokenizer.
+
+    A word of several tokens (`node-js`) after an operator means those tokens next to each other; without an
+    operator it means the separate tokens.
+    """
+    terms, ignored = _tokenize_words(query.terms, tokenizer)
+    required, more = _tokenize_words((*query.must, *query.phrases), tokenizer)
+    excluded, rest = _tokenize_words((*query.must_not, *query.not_phrases), tokenizer)
+    positive = sorted({token for tokens in (*terms, *required) for token in tokens})
+    return NotesQuery(
+        tuple(positive),
+        tuple(dict.fromkeys(required)),
+        tuple(dict.fromkeys(excluded)),
+        tuple(dict.fromkeys((*ignored, *more, *rest))),
+    )
+
+
+def _tokenize_words(words: Iterable[str], tokenizer: NotesTokenizer) -> tuple[list[TokenSequence], list[str]]:
+    kept: list[TokenSequence] = []
+    ignored: list[str] = []
+    for word in words:
+        tokens = tuple(tokenizer.tokens(word))
+        if tokens:
+            kept.append(tokens)
+        else:
+            ignored.append(word)
+    return kept, ignored

@@ -156,7 +156,7 @@ class BrowserPage:
 
     async def why(self, request: Request) -> Response:
         """Reply with the reasons for the place of a hit."""
-        from dowse.page.why_view import explain_hit
+        from dowse.page.search_view import explain_hit
 
         body = await explain_hit(self.sources, request.query_params.get("id", ""), request.query_params.get("q", ""))
         return reply(body) if is_part(request) else page("why", "Why this hit? - dowse", body)

@@ -3,14 +3,17 @@
 from collections.abc import Mapping, Sequence
 from urllib.parse import unquote, urlencode
 
+from dowse.federation.federated_search import find_source
 from dowse.federation.federation_types import SOURCE_KINDS, SearchSource, SourceStatus
+from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.remaining_time import format_seconds_left
 from dowse.page.colouring import CodeText, Colours, Runs, join_runs, paint
 from dowse.page.markup import Html, html
 from dowse.page.page_query import MAX_LIMIT, PageQuery
-from dowse.page.page_search import PageHit, PageResults, read_address
+from dowse.page.page_search import PageHit, PageResults, file_folders, read_address
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms
+from dowse.surfaces.project.text_replies import explain_file
 from dowse.types import Coverage
 from dowse.visible_text import one_line
 
@@ -279,3 +282,35 @@ def _marks(query: PageQuery, found: PageResults, text: str) -> list[tuple[int, i
         return [match.span() for match in regex.finditer(query.q, text, regex.MULTILINE, timeout=PATTERN_SECONDS)]
     except (regex.error, TimeoutError):
         return []
+
+
+_NOT_A_FILE = (
+    "The order of this source is its own, by the words in titles and texts; between sources, half of the score is the "
+    "share of the query that the title and the passage show."
+)
+
+
+async def explain_hit(sources: SourceList, item_id: str, query: str) -> Html:
+    """Return why a hit is where it is: rank and signals of a file, the rule of a source for anything else."""
+    source, path = await find_source(sources, NoClient(), item_id)
+    by_root = {name.partition("/")[2]: (served, view) for name, served, view in file_folders(sources)}
+    folder = by_root.get(source.name.partition("/")[2]) if source.kind in ("project", "documents") else None
+    if folder is None:
+        return html('<p class="about">{text}</p>', text=_NOT_A_FILE)
+    served, view = folder
+    reply = await served.ask_fresh(lambda index, _: explain_file(index, path, query, served.encoder), view)
+    if "signals" not in reply:
+        reason = reply.get("reason") or "is not ranked by this search"
+        return html('<p class="about">The file {reason}.</p>', reason=reason)
+    place = f"Place {reply['rank']} of {reply['of']} files of {source.name}, score {reply['score']}."
+    if not reply["rank"]:
+        place = f"Words alone do not find this file among those of {source.name}."
+    return html('<p class="about">{place}</p>{signals}', place=place, signals=_table(reply["signals"]))
+
+
+def _table(signals: Mapping[str, float]) -> Html:
+    rows = [
+        html('<tr><th scope="row">{name}</th><td>{value}</td></tr>', name=name, value=f"{value:.4g}")
+        for name, value in sorted(signals.items(), key=lambda pair: -pair[1])
+    ]
+    return html('<table class="signals"><caption>Signals</caption>{rows}</table>', rows=rows)

@@ -71,7 +71,7 @@ def _encode(path: str, chunks: Sequence[Chunk]) -> list[bytes]:
 
 @cache
 def _table() -> "StaticEncoder | None":
-    from dowse.encoding.shipped import static_encoder  # imports NumPy
+    from dowse.encoding.selection import static_encoder  # imports NumPy
 
     try:
         return static_encoder()

@@ -14,17 +14,15 @@ from dowse.encoding_worker.encode_now import encode_now
 from dowse.errors import DowseError, StoreBusy
 from dowse.freshness.indexer import RECIPE, text_reader
 from dowse.history.git_objects import find_repository, open_objects
-from dowse.indexes.encoder_state import wanted_versions
+from dowse.indexes.encoding_progress import wanted_versions
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
 from dowse.indexes.reference_lookup import read_missing_references
-from dowse.platform import make_private_folder
+from dowse.platform import Lock, disk_errors, make_private_folder, storage_root
 from dowse.publishing.commit_files import write_commit_files
-from dowse.publishing.working_folder import working_folder
 from dowse.publishing.writer_lease import require_conditions, writer_lease
-from dowse.sharing.fetching import fetch_index
 from dowse.sharing.object_place import ObjectPlace
-from dowse.sharing.packed_index import pack_files, pack_index
+from dowse.sharing.packed_index import fetch_index, pack_files, pack_index
 from dowse.sharing.shared_version import PACKED_FOLDER, SharedVersion, read_version, write_version
 from dowse.store.lance_store import write_tables_to
 from dowse.store.lance_tables import SHARED_RECORD_FILE
@@ -146,3 +144,42 @@ def _remove_old_objects(place: ObjectPlace, version: SharedVersion) -> None:
         for key in sorted(place.keys(PACKED_FOLDER))[:-KEPT_OBJECTS]:
             if key not in (version.packed_index, version.packed_files):
                 place.remove(key)
+
+
+LOCK_SECONDS = 60.0
+"""How long to wait for another publisher that removes leftovers."""
+_OWNER_LOCK = "publisher.lock"
+"""In the folder of a publisher, which holds it for as long as it runs."""
+
+
+@contextlib.contextmanager
+def working_folder() -> Iterator[Path]:
+    """Give a block an empty folder; at its end the folder is removed, with the indexes of the folders in it."""
+    storage = storage_root()  # which is never a project: the files lie beside it
+    base = storage.with_name(f"{storage.name}-publishing")
+    make_private_folder(base)
+    with Lock(base / "folders.lock").held(LOCK_SECONDS), disk_errors(base):  # a folder without its lock looks left over
+        _remove_leftovers(base)
+        folder = Path(tempfile.mkdtemp(dir=base)).resolve()
+        owner = Lock(folder / _OWNER_LOCK)
+        owner.acquire(0)
+    try:
+        yield folder
+    finally:
+        owner.release()
+        _remove(folder)
+
+
+def _remove_leftovers(base: Path) -> None:
+    """Remove the folders of publishers that were killed: the system has released their locks."""
+    for folder in filter(Path.is_dir, list(base.iterdir())):
+        with contextlib.suppress(DowseError, OSError):  # what cannot be removed now is removed next time
+            if not Lock(folder / _OWNER_LOCK).is_taken():
+                _remove(folder)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder, and before it the indexes of the folders in it, which are not found without them."""
+    for root in filter(Path.is_dir, folder.glob("*")):
+        shutil.rmtree(index_folder(root), ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)

@@ -7,18 +7,85 @@ A server needs neither LanceDB, whose import takes 3 s, nor a parser to answer f
 import contextlib
 import json
 import sqlite3
+import struct
 import tempfile
 import zipfile
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath
 
 from dowse.errors import Failed
 from dowse.platform import IS_WINDOWS, disk_errors, make_private_folder, stat_of
-from dowse.sharing.bounded_zip import open_bounded, unpack_file
+from dowse.sharing.object_place import ObjectPlace
+from dowse.sharing.shared_version import SharedVersion
 from dowse.store.lexical_follower import FOLDER_PREFIX
 from dowse.store.reference_database import REFERENCES_FILE
-from dowse.store.store_files import CATALOG_FILE, remove_store
+from dowse.store.store_files import CATALOG_FILE, FETCHED_PREFIX, remove_store
 from dowse.types import Stat
+
+MAX_BYTES = 16 << 30
+"""The limit for a zip file and for its content. An index of 10,000 files has 0.1 GB."""
+SMALL_BYTES = 1 << 30
+"""Content up to this size may be packed as tightly as possible."""
+MAX_RATIO = 100
+"""Larger content may be this many times as large as the zip file. That of code is 2 to 3 times as large."""
+MAX_DIRECTORY_BYTES = 32 << 20
+"""The limit for the list of files, which is read into memory: 250,000 files with paths of 80 characters."""
+PIECE_BYTES = 1 << 20
+
+_END = struct.Struct("<4s4H2LH")
+_LOCATOR_BYTES = 20
+_LARGE_END = struct.Struct("<4sQ2H2L4Q")
+
+
+@contextlib.contextmanager
+def open_bounded(file: Path) -> Iterator[zipfile.ZipFile]:
+    """Give a block a zip file; raise Failed if it is damaged, or if it or its content is too large."""
+    try:
+        if (size := _directory_bytes(file)) > MAX_DIRECTORY_BYTES:
+            raise Failed(f"The packed file lists too many files: {size:,} bytes, at most {MAX_DIRECTORY_BYTES:,}.")
+        with zipfile.ZipFile(file) as packed:
+            if len(set(packed.namelist())) < len(packed.namelist()):
+                raise zipfile.BadZipFile("it has a file twice")
+            # Reading a file of it ends at the size that is stated here.
+            stated, limit = sum(info.file_size for info in packed.infolist()), max_content(file.stat().st_size)
+            if stated > limit:
+                raise Failed(f"The packed file is too large: {stated:,} bytes when unpacked, at most {limit:,}.")
+            yield packed
+    except (zipfile.BadZipFile, EOFError, zlib.error, struct.error, RuntimeError, ValueError, OSError) as error:
+        # RuntimeError: it is encrypted, or packed in a way that is not supported. ValueError: a name is no text.
+        # OSError: a path is a file and a folder, or longer than the system allows.
+        raise Failed(f"The packed file is damaged ({error}). Publish the commit again.") from error
+
+
+def max_content(packed_bytes: int) -> int:
+    """Return how large the content of a zip file of some size may be."""
+    return min(MAX_BYTES, max(SMALL_BYTES, MAX_RATIO * packed_bytes))
+
+
+def unpack_file(packed: zipfile.ZipFile, name: str, target: Path) -> None:
+    """Write one file of a zip file, piece by piece, in place of another one."""
+    with packed.open(name) as source, target.open("wb") as stream:
+        while piece := source.read(PIECE_BYTES):
+            stream.write(piece)
+
+
+def _directory_bytes(file: Path) -> int:
+    """Return the size of the list of files at the end of a zip file, as `zipfile` will read it."""
+    with file.open("rb") as stream:
+        size = stream.seek(0, 2)
+        start = max(0, size - _LARGE_END.size - _LOCATOR_BYTES - _END.size)
+        stream.seek(start)
+        end = stream.read()
+    fields = _END.unpack(end[-_END.size :])
+    if fields[0] != b"PK\5\6" or fields[-1]:
+        raise zipfile.BadZipFile("it does not end with a list of files")
+    if not end[-_END.size - _LOCATOR_BYTES :].startswith(b"PK\6\7"):
+        return int(fields[5])
+    if not end.startswith(b"PK\6\6"):
+        raise zipfile.BadZipFile("its list of files is somewhere else")
+    return int(_LARGE_END.unpack(end[: _LARGE_END.size])[8])
+
 
 _SETTINGS_FILE = "config.json"
 _DATABASES = (CATALOG_FILE, REFERENCES_FILE)
@@ -124,3 +191,25 @@ def _require_known(name: str) -> None:
     is_words = len(parts) == 2 and parts[0].startswith(FOLDER_PREFIX) and ".." not in name and "\\" not in name
     if name not in (*_DATABASES, _SETTINGS_FILE) and not is_words:
         raise Failed(f"The packed index holds a file that no index has: {name[:100]!r}. Publish the commit again.")
+
+
+def fetch_index(place: ObjectPlace, version: SharedVersion, folder: Path, *, with_settings: bool) -> None:
+    """Put the index of a version into a folder, in place of the index there."""
+    make_private_folder(folder)
+    with _fetched(place, version.packed_index, folder) as packed:
+        unpack_index(packed, folder, with_settings=with_settings)
+
+
+def fetch_files(place: ObjectPlace, version: SharedVersion, root: Path) -> list[tuple[str, Stat]]:
+    """Write the files of a version below an empty folder; return their paths and stats."""
+    with _fetched(place, version.packed_files, root.parent) as packed:
+        return unpack_files(packed, root)
+
+
+@contextlib.contextmanager
+def _fetched(place: ObjectPlace, key: str, folder: Path) -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix=FETCHED_PREFIX, dir=folder) as temporary:
+        packed = Path(temporary) / "packed.zip"
+        with disk_errors(packed):
+            place.download(key, packed, MAX_BYTES)
+        yield packed

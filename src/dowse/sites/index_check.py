@@ -6,17 +6,21 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Literal
 
+from dowse.errors import Failed, NotASiteIndex
 from dowse.sites.index_model import (
     DEFAULT_PREFIX,
     FORMAT_VERSION,
     MAJOR_VERSIONS,
+    MAX_INDEX_BYTES,
     MAX_PREFIX_CHARACTERS,
     PREFIX_PATTERN,
     RESERVED_PREFIXES,
     Page,
     Site,
     SiteHeader,
+    parse_index,
 )
+from dowse.sites.index_sources import open_index_source
 
 Grade = Literal["error", "warning"]
 
@@ -291,3 +295,35 @@ def _format_value(value: Any) -> str:
         return "a very long number"
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _MAX_SHOWN_CHARACTERS else text[: _MAX_SHOWN_CHARACTERS - 1] + "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """The result of a check."""
+
+    version: str
+    pages: int
+    problems: tuple[Problem, ...]
+
+
+def inspect(location: str) -> Inspection:
+    """Return the problems of the index at a location; raise Failed if it cannot be read."""
+    fetched = open_index_source(location).fetch(None)
+    if fetched is None:
+        raise Failed(f"{location} could not be read.")
+    return inspect_bytes(fetched.data)
+
+
+def inspect_bytes(data: bytes | bytearray) -> Inspection:
+    """Return the problems of an index."""
+    if len(data) > MAX_INDEX_BYTES:
+        problem = Problem("", f"it is larger than {MAX_INDEX_BYTES >> 20} MB", "Split the site, or shorten the bodies")
+        return Inspection("", 0, (problem,))
+    try:
+        root = parse_index(data)
+    except NotASiteIndex as error:
+        what, _, remedy = str(error).partition(". ")
+        return Inspection("", 0, (Problem("", what[0].lower() + what[1:], remedy.rstrip(".") or "Write an object"),))
+    header, problems = check_index(root, lambda _page: None)
+    pages = root.get("pages")
+    return Inspection(header.version, len(pages) if isinstance(pages, list) else 0, tuple(problems))

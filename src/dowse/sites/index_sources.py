@@ -1,8 +1,64 @@
 """The index source for a location: a file, an https:// address or a bucket."""
 
-from dowse.errors import UsageError
-from dowse.sites.file_source import FileIndexSource, index_path
-from dowse.sites.index_source import IndexSource
+import os
+import zlib
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from email.message import Message
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dowse.errors import DownloadFailed, Failed, UsageError
+from dowse.platform import open_beneath
+from dowse.sites.index_model import MAX_INDEX_BYTES
+
+if TYPE_CHECKING:
+    from dowse.https_client import Reply
+
+REMOTE_CHECK_SECONDS = 60.0
+"""Seconds between two checks whether a remote index has changed."""
+CONNECT_SECONDS = 10.0
+FETCH_SECONDS = 60.0
+"""Time limit for the whole download, redirects included."""
+_MAX_READS = 3
+"""Maximum number of times a file is read, when it changes while it is read."""
+
+S3_READ_SECONDS = 60
+_UNCHANGED_CODES = ("304", "NotModified", "PreconditionFailed")
+_ERROR_MEANINGS = {
+    "NoSuchKey": "there is no object with this name",
+    "NoSuchBucket": "there is no such bucket",
+    "AccessDenied": "these credentials have no access",
+    "403": "these credentials have no access",
+    "InvalidAccessKeyId": "the access key is unknown",
+    "SignatureDoesNotMatch": "the secret key is wrong",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedIndex:
+    """The bytes of an index, and the revision that its source gave them."""
+
+    data: bytearray
+    revision: str
+    """Opaque to callers: an ETag, a date, or the size and times of a file."""
+
+
+class IndexSource(ABC):
+    """A place that an index is fetched from."""
+
+    name: str
+    """The name used in messages: without secrets, and without paths of this machine."""
+    is_remote = True
+    """Whether a fetch goes over the network."""
+
+    @abstractmethod
+    def fetch(self, revision: str | None) -> FetchedIndex | None:
+        """Return the index; None if it still has that revision. Raise Failed if it cannot be read."""
+
+    def has_changed(self, revision: str) -> bool:  # noqa: ARG002 - only a fetch tells
+        """Return whether a fetch may return another index."""
+        return True
 
 
 def open_index_source(location: str) -> IndexSource:
@@ -11,11 +67,164 @@ def open_index_source(location: str) -> IndexSource:
     if not colon:
         return FileIndexSource(index_path(location))
     if scheme.lower() == "https":
-        from dowse.sites.https_source import HttpsIndexSource
-
         return HttpsIndexSource(location)
     if scheme.lower() == "s3":
-        from dowse.sites.s3_source import S3IndexSource
-
         return S3IndexSource(location)
     raise UsageError(f"{location[:100]} cannot be fetched: an index is a file, or an https:// or s3:// address.")
+
+
+class FileIndexSource(IndexSource):
+    """An index file on this machine."""
+
+    is_remote = False
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.name = path.name
+
+    def fetch(self, revision: str | None) -> FetchedIndex | None:
+        """Return the content of the file; None if its revision is unchanged.
+
+        Read the file again if it changes while it is read.
+        """
+        try:
+            for _ in range(_MAX_READS):
+                real = Path(os.path.realpath(self._path))
+                with open_beneath(real.parent, real.name) as descriptor, open(descriptor, "rb", closefd=False) as file:
+                    before = _revision_of(os.fstat(file.fileno()))
+                    if before == revision:
+                        return None
+                    data = bytearray(file.read(MAX_INDEX_BYTES + 1))
+                    after = _revision_of(os.fstat(file.fileno()))
+                if before == after:
+                    break
+            return FetchedIndex(data, after)
+        except OSError as error:
+            raise Failed(f"{self.name} cannot be read ({error.strerror}).") from error
+
+    def has_changed(self, revision: str) -> bool:
+        """Return whether the file has changed; a file that no longer exists has."""
+        try:
+            return _revision_of(self._path.stat()) != revision
+        except OSError:
+            return True
+
+
+def index_path(text: str) -> Path:
+    """Return the path of an index file that a user typed; UsageError where there is no such file."""
+    if not text or "\0" in text:
+        raise UsageError(f"{text!r} is not a path.")
+    try:
+        path = Path(text).expanduser().absolute()
+    except RuntimeError as error:
+        raise UsageError(
+            f"{text} cannot be found: there is no user of this name. Write ./{text} if it is a file name."
+        ) from error
+    if path.is_dir():
+        raise UsageError(
+            f"{text} is a folder. Name the index file in it, or build one: dowse site build {text} -o FILE"
+        )
+    if not path.exists():
+        raise UsageError(f"{text} does not exist. Build it with: dowse site build SRC -o {text}")
+    return path
+
+
+def _revision_of(stat: os.stat_result) -> str:
+    return f"{stat.st_size}-{stat.st_mtime_ns}-{stat.st_ino}-{stat.st_ctime_ns}"
+
+
+class HttpsIndexSource(IndexSource):
+    """An index on a web server."""
+
+    def __init__(self, url: str) -> None:
+        from dowse.https_client import parse_url  # a site in a file needs no ssl
+
+        address = parse_url(url)
+        if "@" in url.partition("://")[2].partition("/")[0]:
+            raise UsageError("The address contains a user name or a password, which logs would keep. Remove it.")
+        self._url = url
+        port = "" if address.port == 443 else f":{address.port}"
+        self.name = f"https://{address.host}{port}{address.target.partition('?')[0]}"
+
+    def fetch(self, revision: str | None) -> FetchedIndex | None:
+        """Download the index; return None if the server answers that the revision is unchanged."""
+        from dowse.https_client import DownloadRules, open_url
+
+        rules = DownloadRules(CONNECT_SECONDS, FETCH_SECONDS)
+        try:
+            with open_url(self._url, _request_headers(revision), rules) as reply:
+                if reply.status == 304 and revision is not None:
+                    return None
+                if reply.status == 200:
+                    return FetchedIndex(_read_body(reply), _header_of(reply.headers))
+                raise Failed(f"{self.name} answered {reply.status} {reply.reason}. Check the address.")
+        except DownloadFailed as error:
+            raise Failed(f"{self.name} cannot be fetched ({error}). Try again later.") from error
+
+
+def _read_body(reply: "Reply") -> bytearray:
+    inflate = zlib.decompressobj(zlib.MAX_WBITS | 16) if reply.headers.get("Content-Encoding") == "gzip" else None
+    body = bytearray()
+    for data in reply.pieces():
+        try:
+            body += inflate.decompress(data, MAX_INDEX_BYTES + 1 - len(body)) if inflate else data
+        except zlib.error as error:
+            raise DownloadFailed(f"its reply is damaged: {error}") from error
+        if len(body) > MAX_INDEX_BYTES:
+            raise Failed(f"The index is larger than {MAX_INDEX_BYTES >> 20} MB. Split the site, or shorten the bodies.")
+    if inflate and not inflate.eof:
+        raise DownloadFailed("the connection ended too early")
+    return body
+
+
+def _request_headers(revision: str | None) -> dict[str, str]:
+    headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
+    name, _, value = (revision or "").partition(" ")
+    if value:
+        headers[name] = value
+    return headers
+
+
+def _header_of(headers: Message) -> str:
+    """Return the request header, and its value, that asks whether this reply is still current."""
+    if etag := headers.get("ETag"):
+        return f"If-None-Match {etag}"
+    return f"If-Modified-Since {headers.get('Last-Modified', '')}".rstrip()
+
+
+class S3IndexSource(IndexSource):
+    """An index in an S3 bucket. Credentials, region and endpoint come from where the AWS tools look for them."""
+
+    def __init__(self, url: str) -> None:
+        self._bucket, _, self._key = url.partition("://")[2].partition("/")
+        self.name = url
+        if not self._bucket or not self._key:
+            raise UsageError(f"{url} is not an address such as s3://bucket/search-index.json.")
+        try:
+            import boto3  # type: ignore[import-untyped]
+            from botocore.config import Config  # type: ignore[import-untyped]
+        except ImportError as error:
+            raise UsageError("s3:// needs the extra s3. Install it with: pip install 'dowse[s3]'") from error
+        from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]
+
+        config = Config(connect_timeout=CONNECT_SECONDS, read_timeout=S3_READ_SECONDS, retries={"max_attempts": 2})
+        try:
+            self._client: Any = boto3.Session().client("s3", config=config)
+        except (BotoCoreError, ValueError) as error:
+            raise UsageError(f"{url} cannot be reached: {error}") from error
+
+    def fetch(self, revision: str | None) -> FetchedIndex | None:
+        """Download the index; return None if the store answers that the revision is unchanged."""
+        from botocore.exceptions import BotoCoreError, ClientError
+
+        conditions = {"IfNoneMatch": revision} if revision else {}
+        try:
+            reply = self._client.get_object(Bucket=self._bucket, Key=self._key, **conditions)
+            return FetchedIndex(bytearray(reply["Body"].read(MAX_INDEX_BYTES + 1)), str(reply["ETag"]))
+        except ClientError as error:
+            code = str(error.response.get("Error", {}).get("Code", ""))
+            if revision and code in _UNCHANGED_CODES:
+                return None
+            raise Failed(f"{self.name} cannot be fetched: {_ERROR_MEANINGS.get(code, str(error))}.") from error
+        except (BotoCoreError, OSError) as error:
+            raise Failed(f"{self.name} cannot be fetched: {error}") from error

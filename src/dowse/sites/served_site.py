@@ -2,13 +2,14 @@
 
 import hashlib
 import logging
+import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 
-from dowse.errors import DowseError, Failed
-from dowse.sites.index_source import REMOTE_CHECK_SECONDS, IndexSource
+from dowse.errors import DowseError, Failed, UsageError
+from dowse.sites.index_sources import REMOTE_CHECK_SECONDS, IndexSource, open_index_source
 from dowse.sites.site import LoadedSite, load_site
 
 _log = logging.getLogger(__name__)
@@ -108,3 +109,28 @@ def _digest(data: bytearray) -> bytes:
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+_NAMED = re.compile(r"([a-z][a-z0-9_]*)=(.*)", re.DOTALL)
+
+
+def parse_site_argument(text: str) -> tuple[str | None, str]:
+    """Split `[NAME=]FILE|URL` into name and location; only text that can name a tool is a name."""
+    match = _NAMED.fullmatch(text)
+    name, location = match.groups() if match else (None, text)
+    if not location:
+        raise UsageError(
+            f"{text!r} does not name an index. Write [NAME=]FILE, or an address that begins with https:// or s3://."
+        )
+    return name, location
+
+
+def load_sites(arguments: Iterable[str]) -> list[tuple[str | None, ServedSite]]:
+    """Load the sites that these arguments name; return each with its given name, or None."""
+    sites = [(name, ServedSite(open_index_source(location))) for name, location in map(parse_site_argument, arguments)]
+    for _, site in sites:
+        if count := len(site.current.problems):
+            _log.warning(
+                "%s: %d problem%s; `dowse site check` lists them", site.source_name, count, "" if count == 1 else "s"
+            )
+    return sites

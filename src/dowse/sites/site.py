@@ -1,7 +1,7 @@
 """A loaded site, whose pages are found by words and by URL."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -11,15 +11,15 @@ from rapidfuzz.distance import OSA
 
 from dowse.errors import BrokenSiteIndex
 from dowse.platform import release_memory
-from dowse.screening.masking import Screened
+from dowse.screening.masking import Screened, screen_text, surroundings
 from dowse.searching.query_terms import SearchQuery
 from dowse.sites import page_urls
 from dowse.sites.index_check import Problem, check_index
-from dowse.sites.index_model import MAX_INDEX_BYTES, Page, SiteHeader
-from dowse.sites.index_parsing import parse_index
+from dowse.sites.index_model import MAX_INDEX_BYTES, Page, SiteHeader, parse_index
 from dowse.sites.page_index import ABSTRACT, BODY, TITLE, PageIndex, PageIndexBuilder, day_number, match_filters
-from dowse.sites.site_passages import best_passage
 from dowse.sites.site_search import SiteResults, search_pages
+from dowse.text.analysis import folded_spans, is_folded
+from dowse.text.excerpts import PASSAGE_CHARACTERS, Splitting, add_marks, best_window, find_words, first_places
 
 MAX_SUGGESTIONS = 3
 """URLs suggested for one that does not exist."""
@@ -147,3 +147,29 @@ class LoadedSite:
         for number, listed in enumerate(self._listed):
             numbers.setdefault(page_urls.path_key(page_urls.split_url(listed.url)[1]), number)
         return numbers
+
+
+_SPLITTING = Splitting(folded_spans, is_folded)
+_WRITTEN_OTHERWISE = Splitting(folded_spans, lambda _: False)
+"""For words such as `C++`, which are compared in another form than they are written in."""
+
+
+def best_passage(text: str, found: SiteResults, present: Set[str] | None = None, *, masks: bool = True) -> Screened:
+    """Return the part of a text that has the most important words of the query; empty if it has none.
+
+    `present` are the words of the text, if they are known.
+    """
+    words = found.words
+    if present is not None:
+        words = {word: words[word] for word in words.keys() & present}
+    splitting = _SPLITTING if all(map(str.isascii, words)) else _WRITTEN_OTHERWISE
+    places = first_places(find_words(text, words, splitting), 0, PASSAGE_CHARACTERS)
+    importances = {number: term.importance for number, term in enumerate(found.terms)}
+    window = best_window(text, places, importances)
+    if window is None:
+        return Screened("")
+    start, end = window
+    line = " ".join(text[start:end].split())
+    is_cut = bool(text[:start].strip()) and text[max(0, start - 2) : start] != "\n\n"
+    shown = add_marks(line, "…", is_cut_before=is_cut, is_cut_after=bool(text[end:].strip()))
+    return screen_text(shown, around=surroundings(text, start, end) if masks else "", masks=masks)

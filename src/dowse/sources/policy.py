@@ -7,22 +7,24 @@ and not to the root itself, but a folder of secrets, a repository's own folder o
 cannot be a root.
 """
 
+import codecs
+import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 from dowse.errors import Failed, TooManyRules
+from dowse.globs import compile_glob, to_path_glob
 from dowse.settings import Settings
-from dowse.sources.binary import binary_suffix, find_nul_byte
 from dowse.sources.denylist import DenyList
 from dowse.sources.filenames import printable_path
 from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE, IgnoreStack, Reinclusion
 from dowse.sources.repository import Repository, is_repository, repository_around, repository_at
 from dowse.sources.roots import require_allowed_root, resolve_storage
 from dowse.sources.rule_files import RuleFiles
-from dowse.sources.setting_patterns import PatternList
 from dowse.types import Kind, Reason, Rule, Verdict, View
 
 MAX_DEPTH = 20
@@ -197,3 +199,75 @@ def _format_size(size: int) -> str:
     megabytes = size / 1024 / 1024
     text, unit = (f"{megabytes:.1f}", "MB") if megabytes >= 1 else (f"{size / 1024:.1f}", "KB")
     return f"{text.removesuffix('.0')} {unit}"
+
+
+_MATCH_ALL_PATTERNS = ("**", "**/*", "*")
+
+
+class PatternList:
+    """The list of patterns under one key of the settings.
+
+    With `folds_case` a pattern matches in any letter case: `**/*.md` also matches `README.MD`.
+    """
+
+    def __init__(self, patterns: tuple[str, ...], key: str, *, folds_case: bool = False) -> None:
+        self._origin = f"config.json ({key})"
+        self._patterns = patterns
+        flags = re.IGNORECASE if folds_case else re.NOFLAG
+        self._files = [(pattern, _compile_for_files(pattern, flags)) for pattern in patterns]
+        self._folders = [(pattern, compile_glob(to_path_glob(pattern).removesuffix("/**"))) for pattern in patterns]
+        self.is_everything = any(pattern in _MATCH_ALL_PATTERNS for pattern in patterns)
+
+    def rule_for_file(self, path: str) -> Rule | None:
+        """Return the first pattern that matches a file."""
+        return self._first(self._files, path)
+
+    def rule_for_folder(self, path: str) -> Rule | None:
+        """Return the first pattern that matches a folder with everything below it."""
+        return self._first(self._folders, path)
+
+    def as_one_rule(self) -> Rule:
+        """Return all patterns as one rule, for a file that matches none of them."""
+        return Rule(", ".join(self._patterns), self._origin)
+
+    def _first(self, patterns: list[tuple[str, re.Pattern[str]]], path: str) -> Rule | None:
+        for pattern, expression in patterns:
+            if expression.fullmatch(path):
+                return Rule(pattern, self._origin)
+        return None
+
+
+def _compile_for_files(pattern: str, flags: int) -> re.Pattern[str]:
+    """Compile a pattern for files; one that ends in a slash matches the files in such a folder."""
+    glob = compile_glob(f"{to_path_glob(pattern)}/**" if pattern.endswith("/") else to_path_glob(pattern))
+    return re.compile(glob.pattern, glob.flags | flags)
+
+
+HEAD_BYTES = 8192
+_WIDE_BOMS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+
+
+@cache
+def _suffixes() -> frozenset[str]:
+    lines = Path(__file__).with_name("binary_suffixes.txt").read_text(encoding="utf-8").splitlines()
+    return frozenset(suffix for line in lines if not line.startswith("#") for suffix in line.split())
+
+
+def binary_suffix(name: str) -> str | None:
+    """Return the extension of a name if only binary files have it."""
+    dot = name.rfind(".")
+    suffix = name[dot:].lower() if dot > 0 else ""
+    return suffix if suffix in _suffixes() else None
+
+
+def has_wide_bom(data: bytes) -> bool:
+    """Return whether a byte order mark declares UTF-16 or UTF-32, in which NUL bytes are normal."""
+    return data.startswith(_WIDE_BOMS)
+
+
+def find_nul_byte(data: bytes) -> int | None:
+    """Return the position of a NUL byte in the first 8 KB; None also for UTF-16 and UTF-32 with a byte order mark."""
+    if has_wide_bom(data):
+        return None
+    position = data.find(b"\0", 0, HEAD_BYTES)
+    return position if position >= 0 else None

@@ -8,10 +8,9 @@ from pathlib import Path
 from dowse.errors import PathRefused
 from dowse.platform import open_beneath, read_at_most, stat_of
 from dowse.settings import Settings
-from dowse.sources.binary import HEAD_BYTES
 from dowse.sources.open_folders import OpenFolders
 from dowse.sources.path_decision import decide_normalized_path, decide_path, find_reinclusion
-from dowse.sources.policy import Folder, Policy
+from dowse.sources.policy import HEAD_BYTES, Folder, Policy
 from dowse.sources.walk import verdict_for_os_error, walk
 from dowse.types import Entry, FileContent, FolderCallback, Kind, Reason, Rule, Stat, Verdict, View
 

@@ -18,13 +18,13 @@ from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
     INVALID_VALUES,
+    KeptRows,
     chunks_from_rows,
     damaged_row,
     document_from_row,
 )
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
 from dowse.store.catalog_writer import AppliedBatch
-from dowse.store.kept_rows import KeptRows
 from dowse.store.matrix import VectorRow
 from dowse.store.overtaking import CurrentBatch, StoredState, WorkStart, leave_out_overtaken
 from dowse.types import (

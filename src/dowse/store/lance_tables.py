@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.packing import unpack_vector
-from dowse.encoding.shipped import STATIC_VERSION
+from dowse.encoding.selection import STATIC_VERSION
 from dowse.errors import Failed, SettingsError, UsageError
 from dowse.platform import write_atomically
 from dowse.settings import read_json

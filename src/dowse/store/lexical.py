@@ -8,19 +8,66 @@ import contextlib
 import errno
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import tantivy
 
-from dowse.errors import LexicalDamaged
+from dowse.errors import LexicalDamaged, NotWritable
 from dowse.memory_plan import scaled
-from dowse.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically
+from dowse.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically, writing_error
 from dowse.store.lexical_entries import SCHEMA, LexicalDocument, entries_of
-from dowse.store.lexical_links import can_lock, linked_folder
 from dowse.store.lexical_search import LexicalSearch, register_analyzers, term_query
 from dowse.store.segment_files import SegmentFiles
+
+_LOCK_FILE = ".tantivy-meta.lock"
+_LOCK_PREFIX = ".tantivy-"
+_TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - a folder of its own is made there
+"""Tried after the folders that the environment names. Never the working directory, which is a user's project."""
+
+
+def can_lock(folder: Path) -> bool:
+    """Return whether Tantivy can open its lock file; true as well where something else is wrong with it."""
+    try:
+        os.close(os.open(folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600))
+    except OSError as error:
+        return writing_error(error, folder) is None
+    return True
+
+
+@contextlib.contextmanager
+def linked_folder(folder: Path) -> Iterator[Path]:
+    """Yield a temporary folder with links to the files of an index."""
+    links = _make_links(folder)
+    try:
+        yield links
+    finally:
+        shutil.rmtree(links, ignore_errors=True)
+
+
+def _make_links(folder: Path) -> Path:
+    named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+    for place in filter(None, (*named, *_TEMPORARY_FOLDERS)):
+        try:
+            links = Path(tempfile.mkdtemp(prefix="dowse-", dir=place))
+        except OSError:
+            continue
+        try:
+            for file in folder.resolve().iterdir():
+                if not file.name.startswith(_LOCK_PREFIX):
+                    (links / file.name).symlink_to(file)
+        except OSError:
+            shutil.rmtree(links, ignore_errors=True)
+            continue
+        return links
+    raise NotWritable(
+        "The index is on storage that cannot be written, and reading it there needs a folder for temporary files. "
+        "Set TMPDIR to a folder that can be written."
+    )
+
 
 FORMAT = 1
 """Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is

@@ -1,14 +1,13 @@
 """The entries of the lexical index: its fields, and what a document and its chunks put into them."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
 import tantivy
 
-from dowse.store.field_lengths import FILLING, MEAN_LENGTHS, fill, filling_lengths
 from dowse.text.analysis import (
     PARTS_ANALYZER,
     WHOLE_ANALYZER,
@@ -19,6 +18,61 @@ from dowse.text.analysis import (
 )
 from dowse.text.stemming import Language, detect_language, mark_stems
 from dowse.types import Field, Kind
+
+MEAN_LENGTHS: Mapping[Field, int] = {
+    "parts": 128,
+    "words": 100,
+    "symbols": 4,
+    "names": 3,
+    "headings": 4,
+    "path": 1,
+    "stem": 1,
+    "title": 4,
+}
+"""The length, in terms, of a text that is neither long nor short."""
+
+FILLING = "\u02ce"
+"""A letter that is a word of its own and does not occur in practice."""
+
+_EXACT_LENGTH = 40
+"""Up to this length, Tantivy keeps the length of a field exactly; above it, four binary digits of what is beyond 24."""
+
+
+def fill(text: str, count: int) -> tuple[str, int]:
+    """Fill a text of `count` terms up to a length that Tantivy keeps exactly; return both."""
+    length = count if count <= _EXACT_LENGTH else 24 - _round_down(24 - count)
+    return text + f" {FILLING}" * (length - count), length
+
+
+def filling_lengths(lengths: Mapping[Field, int], entries: int) -> list[dict[Field, int]]:
+    """Return the lengths of the fields in the entries that a document needs beside those it has.
+
+    `lengths` are the lengths of its fields in all its `entries` together.
+    """
+    added = max(0, *(-(-lengths.get(field, 0) // mean) - entries for field, mean in MEAN_LENGTHS.items()))
+    while True:
+        missing = {
+            field: _split(mean * (entries + added) - lengths.get(field, 0)) for field, mean in MEAN_LENGTHS.items()
+        }
+        if all(len(parts) <= added for parts in missing.values()):
+            return [{field: parts[at] for field, parts in missing.items() if at < len(parts)} for at in range(added)]
+        added += 1
+
+
+def _split(length: int) -> list[int]:
+    """Return lengths with this sum that Tantivy keeps exactly."""
+    parts = []
+    while length > _EXACT_LENGTH:
+        parts.append(24 + _round_down(length - 24))
+        length -= parts[-1]
+    return [*parts, length] if length else parts
+
+
+def _round_down(length: int) -> int:
+    """Return the highest number up to this one that has four binary digits, and zeros."""
+    zeros = max(0, abs(length).bit_length() - 4)
+    return length >> zeros << zeros
+
 
 DOCUMENT_ENTRY = "document"
 CHUNK_ENTRY = "chunk"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.encoding.packing import pack_vectors
-from dowse.errors import NotWritable
+from dowse.errors import LexicalDamaged, NotWritable
 from dowse.platform import Lock, make_private_folder
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_schema import is_current_format
@@ -24,7 +24,6 @@ from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
 from dowse.store.matrices import Matrices
-from dowse.store.merging import finish_and_release
 from dowse.store.overtaking import WorkStart
 from dowse.store.reference_index import ReadReferences, ReferenceIndex, read_none
 from dowse.store.storage_layout import folder_size
@@ -350,3 +349,25 @@ class LocalStore:
             self._merging.join(WRITE_WAIT_SECONDS)
         self.references.close()
         self.catalog.close()
+
+
+def finish_and_release(
+    lock: Lock, unfinished: Sequence[Callable[[], None]], *, in_background: bool
+) -> threading.Thread | None:
+    """Finish a write and release the write lock; return the thread that does so in the background."""
+
+    def finish_all() -> None:
+        try:
+            for finish in unfinished:
+                # The commit is valid with or without the merge.
+                with contextlib.suppress(LexicalDamaged, NotWritable, OSError):
+                    finish()
+        finally:
+            lock.release()
+
+    if not (in_background and unfinished):
+        finish_all()
+        return None
+    merging = threading.Thread(target=finish_all, daemon=True, name="merging")
+    merging.start()
+    return merging

@@ -1,12 +1,17 @@
 """The files of a store in its folder: which they are, and how they are removed or set aside."""
 
+import contextlib
+import os
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from dowse.platform import make_private_folder
 from dowse.store.lance_tables import RECORD_FILE
 from dowse.store.lexical_follower import FOLDER_PREFIX
 from dowse.store.matrix import matrix_files
 from dowse.store.reference_database import database_files
+from dowse.store.storage_layout import remove_forgotten_folders
 
 CATALOG_FILE = "catalog.sqlite"
 
@@ -50,3 +55,45 @@ def _derived_folders(folder: Path) -> list[Path]:
 
 def _derived_files(folder: Path) -> list[Path]:
     return [*matrix_files(folder), *folder.glob(RECORD_FILE), *database_files(folder)]
+
+
+_FOLDER_PREFIX = "replaced-"
+FETCHED_PREFIX, SHARED_PREFIX = "fetched-", "shared-"
+"""How the names of folders begin that hold a packed index, and a shared index whose vectors are taken."""
+
+
+@contextlib.contextmanager
+def replaced_store(folder: Path) -> Iterator[None]:
+    """Build a new store in a block. If that fails, for example because the disk is full, the old one comes back."""
+    kept = folder / f"{_FOLDER_PREFIX}{os.urandom(4).hex()}"
+    make_private_folder(kept)
+    _link(folder.glob("*.json"), kept)
+    _move(store_files(folder), kept)
+    try:
+        yield
+    except BaseException:
+        remove_store(folder)
+        _move(kept.iterdir(), folder)
+        shutil.rmtree(kept, ignore_errors=True)
+        raise
+    shutil.rmtree(kept, ignore_errors=True)
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Remove folders of processes that were killed; only the caller may replace or fetch a store of `folder`."""
+    for prefix in (_FOLDER_PREFIX, FETCHED_PREFIX, SHARED_PREFIX):
+        for left in filter(Path.is_dir, folder.glob(f"{prefix}*")):
+            shutil.rmtree(left, ignore_errors=True)
+    remove_forgotten_folders()
+
+
+def _link(files: Iterable[Path], target: Path) -> None:
+    """Link files that the new store replaces; where there are no links, the next update renews them."""
+    for file in files:
+        with contextlib.suppress(OSError):
+            (target / file.name).hardlink_to(file)
+
+
+def _move(files: Iterable[Path], target: Path) -> None:
+    for file in files:
+        file.replace(target / file.name)

@@ -4,9 +4,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from dowse.sites.building.build_settings import BuildSettings
-from dowse.sites.building.builder import BuiltSite, build
-from dowse.sites.inspection import inspect_bytes
+from dowse.sites.building.builder import BuildSettings, BuiltSite, build
+from dowse.sites.index_check import inspect_bytes
 from tests.sample_data import write_tree
 
 SETTINGS = BuildSettings(name="Site", domain="site.example")

@@ -8,21 +8,62 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
+from urllib.parse import urlsplit
 
 from dowse.errors import Failed, NoPagesFound, NotAPage, UsageError
 from dowse.globs import compile_glob
 from dowse.parsing.parser_pool import shared_pool
+from dowse.parsing.parser_process import ParserRequest
 from dowse.parsing.read_ahead import read_ahead
-from dowse.sites.building.build_settings import BuildSettings, SiteIdentity, resolve_identity
 from dowse.sites.building.html_pages import HTML_ENDINGS
 from dowse.sites.building.markdown_pages import MARKDOWN_ENDINGS
-from dowse.sites.building.page_parsing import start_page
 from dowse.sites.building.source_page import SourcePage
 from dowse.sites.building.source_tree import SourceTree
+from dowse.sites.index_check import inspect_bytes
 from dowse.sites.index_model import FORMAT_VERSION, Page
-from dowse.sites.inspection import inspect_bytes
 from dowse.sites.page_urls import is_same_host
 from dowse.types import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class BuildSettings:
+    """The settings that were stated; empty for those that were not."""
+
+    name: str = ""
+    domain: str = ""
+    """The domain; a full URL stands for its domain."""
+    description: str = ""
+    prefix: str = ""
+    base: str = ""
+    """The path that all URLs begin with."""
+    exclude: tuple[str, ...] = ()
+    drafts: bool = False
+    future: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SiteIdentity:
+    """The site as its index describes it."""
+
+    name: str
+    domain: str
+    description: str
+    prefix: str
+    base: str
+    """The path that all URLs begin with; empty, or with a slash first."""
+
+
+def resolve_identity(settings: BuildSettings, stated_host: str) -> SiteIdentity:
+    """Return the site; its domain is the host that its pages state if the settings state none."""
+    domain = settings.domain
+    domain = (urlsplit(domain).netloc if "://" in domain else domain.partition("/")[0]).strip() or stated_host
+    missing = [option for option, value in (("--name", settings.name), ("--domain", domain)) if not value]
+    if missing:
+        raise UsageError(f"The site needs {' and '.join(missing)}.")
+    base = settings.base.strip("/")
+    description = " ".join(settings.description.split())
+    return SiteIdentity(settings.name, domain, description, settings.prefix, f"/{base}" if base else "")
+
 
 Format = Literal["html", "markdown"]
 
@@ -186,3 +227,21 @@ def _page_values(page: Page) -> dict[str, Any]:
 
 def _dump_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+_JOBS = "dowse.sites.building.page_jobs"
+
+
+def start_page(path: str, data: bytes) -> Callable[[], SourcePage | str]:
+    """Have a file read; return a function that waits for its page, or for the reason why it is none."""
+    future = shared_pool().submit(ParserRequest({"module": _JOBS, "path": path}, data))
+
+    def wait() -> SourcePage | str:
+        reply = future.result()
+        if reply.problem:  # its text alone cannot be shown: it may be a draft
+            return f"it {reply.problem}"
+        if "error" in reply.fields:
+            return str(reply.fields["error"])
+        return SourcePage(**reply.fields["page"], text=reply.data.decode("utf-8", "surrogatepass"))
+
+    return wait

@@ -1,6 +1,6 @@
 """Rows that were read by their ids are kept until the catalog changes."""
 
-from dowse.store.kept_rows import MAX_KEPT_ROWS, KeptRows
+from dowse.store.catalog_rows import MAX_KEPT_ROWS, KeptRows
 
 
 class Table:

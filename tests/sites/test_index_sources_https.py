@@ -18,9 +18,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from dowse.errors import DowseError, Failed, UsageError
-from dowse.sites import https_source
-from dowse.sites.index_source import FetchedIndex
-from dowse.sites.index_sources import open_index_source
+from dowse.sites import index_sources
+from dowse.sites.index_sources import FetchedIndex, open_index_source
 from dowse.sites.served_site import ServedSite
 from tests.sites.sample_sites import PAGES, encoded, index
 
@@ -216,7 +215,7 @@ def test_a_redirect_to_anything_odd_is_not_followed(site: Site, place: str, mess
 
 
 def test_what_is_too_long_is_not_read_to_its_end(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(https_source, "MAX_INDEX_BYTES", 1 << 20)
+    monkeypatch.setattr(index_sources, "MAX_INDEX_BYTES", 1 << 20)
     for data, headers in ((b"x" * (2 << 20), {}), (gzip.compress(b"x" * (64 << 20)), {"Content_Encoding": "gzip"})):
         site.answer = giving(data, **headers)
         with pytest.raises(Failed, match="larger than 1 MB"):
@@ -224,7 +223,7 @@ def test_what_is_too_long_is_not_read_to_its_end(site: Site, monkeypatch: pytest
 
 
 def test_what_comes_too_slowly_is_not_waited_for(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(https_source, "FETCH_SECONDS", 0.3)
+    monkeypatch.setattr(index_sources, "FETCH_SECONDS", 0.3)
     ended = threading.Event()
 
     def dripping(request: BaseHTTPRequestHandler) -> None:

@@ -4,7 +4,7 @@ import codecs
 
 import pytest
 
-from dowse.sources.binary import binary_suffix, find_nul_byte
+from dowse.sources.policy import binary_suffix, find_nul_byte
 
 
 @pytest.mark.parametrize("name", ["a.png", "A.JPG", "lib.so", "x.tar.gz", "font.woff2", "data.sqlite3"])

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-from dowse.freshness.pending_paths import ChangeTimes
-from dowse.freshness.strategies import MAX_DELAY_SECONDS, QUIET_SECONDS, due_paths
+from dowse.freshness.pending_paths import MAX_DELAY_SECONDS, QUIET_SECONDS, ChangeTimes, due_paths
 from dowse.settings import Settings
 
 REALTIME = Settings()

@@ -13,13 +13,12 @@ import numpy as np
 import pytest
 
 from dowse import child_process
-from dowse.encoding.inputs import encoder_input
-from dowse.encoding.shipped import MINILM_VERSION, STATIC_VERSION, open_minilm
+from dowse.encoding.packing import encoder_input
+from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION, open_minilm
 from dowse.encoding_worker import client
-from dowse.encoding_worker.process import EncodingProcess
+from dowse.encoding_worker.client import EncodingProcess
 from dowse.encoding_worker.worker_options import WorkerOptions, count_cores
-from dowse.indexes.encoder_state import serving_version
-from dowse.indexes.encoding_progress import encoding_lease
+from dowse.indexes.encoding_progress import encoding_lease, serving_version
 from dowse.indexes.index import ProjectIndex
 from tests.encoding_worker.conftest import (
     MANY,

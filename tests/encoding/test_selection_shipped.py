@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from dowse.encoding.inputs import encoder_input
-from dowse.encoding.shipped import (
+from dowse.encoding.packing import encoder_input
+from dowse.encoding.selection import (
     HASHES_FILE,
     MINILM_VERSION,
     MODELS_FOLDER,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.evaluation.questions import commit_question, is_changelog
+from dowse.evaluation.measures import commit_question, is_changelog
 
 
 @pytest.mark.parametrize(

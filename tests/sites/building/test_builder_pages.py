@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.sites.building.build_settings import BuildSettings
-from dowse.sites.building.builder import build
+from dowse.sites.building.builder import BuildSettings, build
 from tests.sample_data import write_tree
 
 SETTINGS = BuildSettings(name="Site", domain="site.example")

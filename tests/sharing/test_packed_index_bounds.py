@@ -7,9 +7,16 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed
-from dowse.sharing import bounded_zip
-from dowse.sharing.bounded_zip import MAX_BYTES, SMALL_BYTES, max_content, open_bounded
-from dowse.sharing.packed_index import pack_files, unpack_files, unpack_index
+from dowse.sharing import packed_index
+from dowse.sharing.packed_index import (
+    MAX_BYTES,
+    SMALL_BYTES,
+    max_content,
+    open_bounded,
+    pack_files,
+    unpack_files,
+    unpack_index,
+)
 from tests.sample_data import write_tree
 
 
@@ -49,13 +56,13 @@ def test_a_list_of_too_many_files_is_not_read(tmp_path: Path, monkeypatch: pytes
             written.filelist.append(listed)
     with open_bounded(many) as packed:
         assert len(packed.namelist()) == 70_000
-    monkeypatch.setattr(bounded_zip, "MAX_DIRECTORY_BYTES", 1 << 20)
+    monkeypatch.setattr(packed_index, "MAX_DIRECTORY_BYTES", 1 << 20)
     with pytest.raises(Failed, match="lists too many files"), open_bounded(many):
         pass
 
 
 def test_a_publisher_does_not_pack_more_than_a_reader_takes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounded_zip, "MAX_BYTES", 100)
+    monkeypatch.setattr(packed_index, "MAX_BYTES", 100)
     root = write_tree(tmp_path / "app", {"pear.py": "pear = 1\n" * 20})
     with pytest.raises(Failed, match="too large"):
         pack_files(root, ["pear.py"], tmp_path / "packed.zip")
