@@ -70,22 +70,16 @@ def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int
 @click.argument("name")
 @click.argument("doc_id")
 @click.argument("text", required=False)
-@click.option("--file", "file", metavar="FILE", help="Read the text from FILE; - is stdin.")
 @click.option("--metadata", metavar="JSON", help='A JSON object, such as {"author": "Smith"}.')
 @json_option
-def add(
-    name: str, doc_id: str, text: str | None, *, file: str | None, metadata: str | None, as_json: bool
-) -> int | CommandReply:
+def add(name: str, doc_id: str, text: str | None, *, metadata: str | None, as_json: bool) -> int | CommandReply:
     """Add a document to the index NAME, or replace it.
 
-    The document DOC_ID gets the content TEXT. Without TEXT and --file, it is read from stdin.
+    The document DOC_ID gets the content TEXT. Without TEXT, it is read from stdin.
     """
     from dowse.notes.notes_documents import make_note
 
-    if text is not None and file is not None:
-        raise UsageError("Give TEXT or --file, not both.")
-    content = text if text is not None else _read_text(file or "-", MAX_CONTENT_BYTES)
-    note = make_note(doc_id, content, _parse_metadata(metadata))
+    note = make_note(doc_id, _read_stdin() if text is None else text, _parse_metadata(metadata))
     with _open_registry() as registry:
         (added,) = registry.use(name, lambda index: index.add([note]))
     if as_json:
@@ -284,19 +278,14 @@ def _open_registry() -> "Iterator[NotesRegistry]":
         registry.close()
 
 
-def _read_text(file: str, max_bytes: int) -> str:
-    name = "stdin" if file == "-" else file
-    try:
-        with contextlib.nullcontext(sys.stdin.buffer) if file == "-" else parse_path(file).open("rb") as stream:
-            data = stream.read(max_bytes + 1)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be read: {error.strerror}.") from error
-    if len(data) > max_bytes:
-        raise UsageError(f"{name} has more than {max_bytes // 2**20} MiB. Split it into several documents.")
+def _read_stdin() -> str:
+    data = sys.stdin.buffer.read(MAX_CONTENT_BYTES + 1)
+    if len(data) > MAX_CONTENT_BYTES:
+        raise UsageError(f"stdin has more than {MAX_CONTENT_BYTES // 2**20} MiB. Split it into several documents.")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UsageError(f"{name} is not text in UTF-8 ({error.reason} at byte {error.start}).") from error
+        raise UsageError(f"stdin is not text in UTF-8 ({error.reason} at byte {error.start}).") from error
 
 
 def _parse_metadata(text: str | None) -> dict[str, Any] | None:

@@ -73,15 +73,18 @@ class NamedIndex:
 
     def add(self, notes: Sequence[NewNote]) -> list[AddedNote]:
         """Add or replace documents, all or none. On return they are durable and visible to every process."""
-        unique = {note.doc_id: note for note in notes}
-        tokens = {doc_id: self.tokenizer.tokens(note.content) for doc_id, note in unique.items()}
+        tokenized = [(note, self.tokenizer.tokens(note.content)) for note in notes]
+        last = {note.doc_id: (note, tokens) for note, tokens in tokenized}  # of two with one id, it replaces the first
         with self.database.transaction() as connection:
             _read_counts(connection)
-            existing = put_notes(connection, self.tokenizer, [(note, tokens[note.doc_id]) for note in unique.values()])
-        return _make_added(notes, existing, self.tokenizer, tokens)
+            existing = put_notes(connection, self.tokenizer, list(last.values()))
+        added = []
+        for note, tokens in tokenized:
+            added.append(AddedNote("re-indexed" if note.doc_id in existing else "indexed", note.doc_id, len(tokens)))
+            existing.add(note.doc_id)
+        return added
 
     def delete(self, doc_id: str) -> None:
-        """Delete a document."""
         with self.database.transaction() as connection:
             _read_counts(connection)
             if not delete_note(connection, self.tokenizer, doc_id):
@@ -153,24 +156,11 @@ class NamedIndex:
 
 def _read_counts(connection: sqlite3.Connection) -> tuple[int, int, int]:
     """Return the documents, tokens and bytes of an index. Raise SnapshotGone if the index was deleted."""
-    *counts, is_deleted = connection.execute("SELECT documents, tokens, text_bytes, is_deleted FROM state").fetchone()
+    query = "SELECT documents, tokens, text_bytes, is_deleted FROM state"
+    documents, tokens, text_bytes, is_deleted = connection.execute(query).fetchone()
     if is_deleted:
         raise SnapshotGone("The index was deleted.")
-    documents, tokens, text_bytes = counts
     return documents, tokens, text_bytes
-
-
-def _make_added(
-    notes: Sequence[NewNote], existing: set[str], tokenizer: NotesTokenizer, tokens: dict[str, list[str]]
-) -> list[AddedNote]:
-    """Return the status of each document. Of two documents with one id, the second replaces the first."""
-    added = []
-    has_unique_ids = len(tokens) == len(notes)
-    for note in notes:
-        count = len(tokens[note.doc_id] if has_unique_ids else tokenizer.tokens(note.content))
-        added.append(AddedNote("re-indexed" if note.doc_id in existing else "indexed", note.doc_id, count))
-        existing.add(note.doc_id)
-    return added
 
 
 def _make_stored(row: tuple[Any, ...]) -> StoredNote:

@@ -155,7 +155,7 @@ def _sort_best(
         equal = _first_by_doc_id(connection, ids[is_equal], documents, limit - int(np.count_nonzero(is_above)))
         is_best = is_above | is_in(ids, equal)
         ids, scores = ids[is_best], scores[is_best]
-    doc_ids = dict(_read_column(connection, "doc_id", ids.tolist()))
+    doc_ids = dict(_read_doc_ids(connection, ids.tolist()))
     matches = [(score, doc_ids[number], number) for score, number in zip(scores.tolist(), ids.tolist(), strict=True)]
     return sorted(matches, key=lambda match: (-match[0], match[1]))
 
@@ -163,7 +163,7 @@ def _sort_best(
 def _first_by_doc_id(connection: sqlite3.Connection, ids: Numbers, documents: int, count: int) -> Numbers:
     """Return the documents with the lowest doc_id: of few, all ids are read; of many, some of the first have them."""
     if len(ids) ** 2 < count * documents:
-        by_doc_id = sorted((doc_id, number) for number, doc_id in _read_column(connection, "doc_id", ids.tolist()))
+        by_doc_id = sorted((doc_id, number) for number, doc_id in _read_doc_ids(connection, ids.tolist()))
         chosen: Iterable[int] = (number for _, number in by_doc_id)
     else:
         wanted = set(ids.tolist())
@@ -178,9 +178,9 @@ def _read_document(connection: sqlite3.Connection, number: int) -> tuple[str, st
     return row
 
 
-def _read_column(connection: sqlite3.Connection, column: str, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
+def _read_doc_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
     for start in range(0, len(ids), _ROWS_PER_QUERY):
         batch = ids[start : start + _ROWS_PER_QUERY]
         marks = ", ".join("?" * len(batch))
-        query = f"SELECT id, {column} FROM documents WHERE id IN ({marks})"  # noqa: S608 - a column name and marks
+        query = f"SELECT id, doc_id FROM documents WHERE id IN ({marks})"  # noqa: S608 - marks alone
         yield from connection.execute(query, batch)

@@ -34,7 +34,7 @@ BACKENDS = ("memory", "disk")
 _NEW = ".new"
 """The ending of a file that is not complete yet."""
 _NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARACTERS}}}")
-_FILE = re.compile(r"index-([a-z0-9_-]+?)(?:\+([0-9a-f]+))?\.db")
+_FILE = re.compile(r"index-((?:\+[a-z]|[a-z0-9_-])+)\.db")
 
 
 class NotesRegistry:
@@ -171,20 +171,16 @@ class NotesRegistry:
 
 
 def index_file(name: str) -> Path:
-    """Return the file of an index. Some file systems ignore case, so the suffix is a bit mask of the capitals."""
-    capitals = sum(1 << place for place, letter in enumerate(name) if letter.isupper())
-    return storage_layout.notes_folder() / f"index-{name.lower()}{f'+{capitals:x}' if capitals else ''}.db"
+    """Return the file of an index. Some file systems ignore case, so a capital is written as `+` and its letter."""
+    spelled = re.sub("[A-Z]", lambda capital: f"+{capital[0].lower()}", name)
+    return storage_layout.notes_folder() / f"index-{spelled}.db"
 
 
 def names_on_disk() -> list[str]:
     """Return the sorted names of the indexes on disk."""
     folder = storage_layout.notes_folder()
     files = [_FILE.fullmatch(file.name) for file in folder.iterdir()] if folder.is_dir() else []
-    return sorted(_restore_capitals(found[1], int(found[2] or "0", 16)) for found in files if found)
-
-
-def _restore_capitals(lowered: str, capitals: int) -> str:
-    return "".join(letter.upper() if capitals >> place & 1 else letter for place, letter in enumerate(lowered))
+    return sorted(re.sub(r"\+(.)", lambda found: found[1].upper(), file[1]) for file in files if file)
 
 
 def create_on_disk(name: str, tokenizer: NotesTokenizer) -> None:
