@@ -58,12 +58,27 @@ _VECTORS = f"{_VECTOR} chunks CROSS JOIN documents ON documents.id = chunks.docu
 _DOCUMENTS_VECTORS = f"{_VECTOR} documents CROSS JOIN chunks ON chunks.document_id = documents.id {_AND_VECTOR}"
 
 
+class Reached(NamedTuple):
+    """The state of a derived part: its catalog, what it was made by, and the transaction that it has reached."""
+
+    catalog: str
+    version: object
+    sequence: int
+
+
 class Changes(NamedTuple):
-    """Documents added and removed after a transaction; a document that came and went in between is left out."""
+    """The changes after a transaction, which a derived part has to follow."""
 
     sequence: int
     added: list[int]
     removed: list[int]
+    """Documents added and removed; one that came and went in between is left out."""
+    encoded: list[int]
+    """Chunks that got a vector, if they were asked for."""
+
+    @property
+    def is_empty(self) -> bool:
+        return not (self.added or self.removed or self.encoded)
 
 
 class Catalog(SqliteDatabase):
@@ -131,7 +146,6 @@ class Catalog(SqliteDatabase):
         return [row[0] for row in self.rows("SELECT path FROM documents WHERE views & ? ORDER BY path", (view,))]
 
     def ids_by_path(self, view: View) -> list[tuple[int, str]]:
-        """Return the ids and paths of all documents."""
         return self.rows("SELECT id, path FROM documents WHERE views & ?", (view,))
 
     def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
@@ -158,7 +172,6 @@ class Catalog(SqliteDatabase):
         return [row[0] for row in self.rows("SELECT id FROM documents WHERE views & ? ORDER BY id", (view,))]
 
     def chunk_count(self, view: View) -> int:
-        """Return the number of chunks."""
         query = "SELECT coalesce(sum(chunk_count), 0) FROM documents WHERE views & ?"
         return int(self.rows(query, (view,))[0][0])
 
@@ -178,7 +191,6 @@ class Catalog(SqliteDatabase):
         return WorkStart(time.time_ns(), newest, self.views())
 
     def chunk_ids(self, view: View) -> list[int]:
-        """Return the ids of all chunks."""
         query = "SELECT chunks.id FROM documents CROSS JOIN chunks ON document_id = documents.id WHERE views & ?"
         return [row[0] for row in self.rows(query, (view,))]
 
@@ -245,33 +257,35 @@ class Catalog(SqliteDatabase):
             unparsed=dict(self.rows(unparsed, (kind, view))),
         )
 
-    def changes_since(self, sequence: int, view: View = View.BOTH) -> Changes | None:
-        """Return the documents added and removed after a transaction; None when the changes are no longer kept."""
+    def missing_changes(
+        self, reached: Reached | None, version: object, view: View = View.BOTH, *, has_vectors: bool = False
+    ) -> Changes | None:
+        """Return what a derived part of a version lacks; None if it has to be built anew.
+
+        It has to be if it is missing or damaged, of another catalog or version, or further behind than changes are kept.
+        """
+        if reached is None or (reached.catalog, reached.version) != (self.id, version):
+            return None
+        return self.changes_since(reached.sequence, view, has_vectors=has_vectors)
+
+    def changes_since(self, sequence: int, view: View = View.BOTH, *, has_vectors: bool = False) -> Changes | None:
+        """Return the changes after a transaction; None when they are no longer kept."""
+        kinds = ("added", "removed", "encoded") if has_vectors else ("added", "removed")
         with self.snapshot():
             reached = self.sequence()
-            if not int(self._required("horizon")) <= sequence <= reached:
+            horizon = max(int(self._required(kind)) for kind in ("horizon", *["encoded_horizon"] * has_vectors))
+            if not horizon <= sequence <= reached:
                 return None
-            query = (
-                "SELECT what, subject FROM changes WHERE what IN ('added', 'removed') AND sequence > ? AND views & ?"
-            )
+            query = f"SELECT what, subject FROM changes WHERE what IN {kinds} AND sequence > ? AND views & ?"  # noqa: S608 - constants
             rows = self.rows(query, (sequence, view))
-        subjects: dict[str, dict[int, None]] = {"added": {}, "removed": {}}
-        for change, subject in rows:
-            subjects[change][subject] = None
+        subjects = {kind: dict.fromkeys(subject for what, subject in rows if what == kind) for kind in kinds}
         added, removed = subjects["added"], subjects["removed"]
         return Changes(
             reached,
             [subject for subject in added if subject not in removed],
             [subject for subject in removed if subject not in added],
+            list(subjects.get("encoded", ())),
         )
-
-    def encoded_since(self, sequence: int) -> list[int] | None:
-        """Return the chunks that got a vector after a transaction; None when the changes are no longer kept."""
-        with self.snapshot():
-            if int(self._required("encoded_horizon")) > sequence:
-                return None
-            query = "SELECT DISTINCT subject FROM changes WHERE what = 'encoded' AND sequence > ?"
-            return [row[0] for row in self.rows(query, (sequence,))]
 
     def chunks_without_vectors(
         self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0
@@ -315,7 +329,6 @@ class Catalog(SqliteDatabase):
         return (VectorRow(*row) for row in self.rows_in(query, ids, (encoder,)))
 
     def vectors_of_chunks(self, encoder: str, ids: Iterable[int]) -> Iterator[VectorRow]:
-        """Yield the vectors of some chunks."""
         return (VectorRow(*row) for row in self.rows_in(f"{_VECTORS} WHERE chunks.id IN", ids, (encoder,)))
 
     def problems(self) -> list[str]:
@@ -360,7 +373,6 @@ class Catalog(SqliteDatabase):
             catalog_writer.put_vectors(connection, encoder, rows)
 
     def forget_vectors(self, encoder: str) -> None:
-        """Remove all vectors of an encoder."""
         with self.transaction() as connection:
             connection.execute("DELETE FROM vectors WHERE encoder = ?", (encoder,))
 

@@ -23,7 +23,7 @@ from dowse.encoding.selection import STATIC_VERSION
 from dowse.errors import Failed, SettingsError, UsageError
 from dowse.platform import write_atomically
 from dowse.settings import read_json
-from dowse.store.catalog import Catalog
+from dowse.store.catalog import Catalog, Reached
 from dowse.store.catalog_rows import input_hash
 from dowse.types import KINDS, Kind, ReadText, StoredDocument, View
 
@@ -65,6 +65,10 @@ class TablesRecord:
     format: int = FORMAT
 
 
+def _version(record: TablesRecord) -> tuple[object, ...]:
+    return record.model, record.dimensions, record.format
+
+
 def import_lancedb() -> Any:
     """Return the module, which takes seconds to import."""
     os.environ.setdefault("LANCEDB_LOG", "error")  # it reports each new table on stderr
@@ -98,21 +102,15 @@ class LanceTables:
         known, wanted = self.record(), self._wanted()
         if known and known == replace(wanted, versions=known.versions):
             return
-        changes = encoded = None
         with lance_errors(self._place):
-            if (
-                known
-                and known == replace(wanted, sequence=known.sequence, versions=known.versions)
-                and self._restore(known)
-            ):
-                changes = self._catalog.changes_since(known.sequence)
-                encoded = self._catalog.encoded_since(known.sequence)
-            if changes is None or encoded is None or len(changes.added) > MERGED_DOCUMENTS:
+            reached = Reached(known.catalog, _version(known), known.sequence) if known else None
+            changes = self._catalog.missing_changes(reached, _version(wanted), has_vectors=True)
+            if changes is None or len(changes.added) > MERGED_DOCUMENTS or not (known and self._restore(known)):
                 self.rebuild()
                 return
             documents = set(changes.added)
             for encoder in (wanted.model, STATIC_VERSION):
-                documents |= {row.document_id for row in self._catalog.vectors_of_chunks(encoder, encoded)}
+                documents |= {row.document_id for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
             if len(documents) > MERGED_DOCUMENTS:
                 self.rebuild()
             elif documents or changes.removed:

@@ -18,7 +18,7 @@ from typing import TypeVar
 from dowse.errors import Failed, LexicalDamaged, NotWritable, StoreBusy, WordsMissing
 from dowse.platform import Lock, refusal_to_write
 from dowse.store import lexical
-from dowse.store.catalog import Catalog, Changes
+from dowse.store.catalog import Catalog, Changes, Reached
 from dowse.store.catalog_writer import AddedDocument, AppliedBatch
 from dowse.store.lexical import LexicalIndex, Marker
 from dowse.store.lexical_entries import LexicalDocument
@@ -136,7 +136,7 @@ class LexicalFollower:
         changes = self._missing_changes()
         self._must_rebuild = changes is None
         self._missing = len(self._catalog.document_ids(self._view) if changes is None else changes.added)
-        is_current = changes is not None and not (changes.added or changes.removed)
+        is_current = changes is not None and changes.is_empty
         self._current_at = states if is_current else None
         return is_current
 
@@ -183,7 +183,7 @@ class LexicalFollower:
         changes = self._missing_changes()
         if changes is None:
             self.rebuild(progress)
-        elif changes.added or changes.removed:
+        elif not changes.is_empty:
             try:
                 self._counted = None
                 # A commit without a marker may have added some of them.
@@ -229,11 +229,11 @@ class LexicalFollower:
     def _missing_changes(self) -> Changes | None:
         """Return the changes that the index lacks; None when it has to be rebuilt."""
         marker = self._index.marker()
-        if marker is None or marker[:3] != self._marker(marker.sequence)[:3]:
+        if marker is None:
             return None
-        changes = self._catalog.changes_since(marker.sequence, self._view)
-        is_current = changes is not None and not (changes.added or changes.removed)
-        is_wrong = is_current and (self._index.has_later_commit(marker) or not self._counts_agree())
+        reached = Reached(marker.catalog, marker.format, marker.sequence)
+        changes = self._catalog.missing_changes(reached, lexical.FORMAT, self._view)
+        is_wrong = changes and changes.is_empty and (self._index.has_later_commit(marker) or not self._counts_agree())
         return None if is_wrong else changes
 
     def _counts_agree(self) -> bool:

@@ -48,7 +48,6 @@ class LexicalSearch(ABC):
         return self._terms
 
     def chunk_ids(self) -> set[int]:
-        """Return the ids of all chunks in the index."""
         with self._searching() as searcher:
             query = tantivy.Query.range_query(SCHEMA, "chunk", tantivy.FieldType.Unsigned, 0, None)
             hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
@@ -144,7 +143,6 @@ class LexicalSearch(ABC):
         return tantivy.Query.term_set_query(SCHEMA, "document", list(documents))
 
     def chunk_count(self) -> int:
-        """Return the number of chunks."""
         with self._counting() as terms:
             return terms.chunks()
 

@@ -38,7 +38,6 @@ from dowse.types import (
     Progress,
     ReadText,
     Scored,
-    StoredChunk,
     StoredDocument,
     TextQuery,
     Totals,
@@ -65,7 +64,11 @@ class LocalStore:
         self._lock = Lock(folder / "write.lock")
         file = folder / CATALOG_FILE
         with contextlib.nullcontext() if is_current_format(file) else self._lock.held(WRITE_WAIT_SECONDS):
-            self.catalog = Catalog(file)
+            self.catalog = catalog = Catalog(file)
+        # These do not depend on the view.
+        self.views, self.converted_text = catalog.views, catalog.converted_text
+        self.documents_by_id, self.paths_by_id = catalog.documents_by_id, catalog.paths_by_id
+        self.chunks, self.chunks_by_id, self.chunk_lines = catalog.chunks, catalog.chunks_by_id, catalog.chunk_lines
         self._catalog_file, self._catalog_inode = file, file.stat().st_ino
         self._view = View.BOTH
         self._lexical = {
@@ -85,10 +88,6 @@ class LocalStore:
         seen._view = view
         return seen
 
-    def views(self) -> View:
-        """Return the views that the index has."""
-        return self.catalog.views()
-
     def add_views(self, views: View) -> None:
         """Add views to the index, whose files are compared with it next; the index is not complete until then."""
         with self._lock.held(WRITE_WAIT_SECONDS):
@@ -100,49 +99,25 @@ class LocalStore:
         return next(iter(self.documents_at(path)), None)
 
     def documents_at(self, path: str) -> list[StoredDocument]:
-        """Return the representations of the file at a path, the project's first."""
         return self.catalog.documents_at(path, self._view)
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         return self.catalog.documents(below, after, self._view)
 
     def paths(self) -> list[str]:
-        """Return the paths of all documents, sorted."""
         return self.catalog.paths(self._view)
 
     def ids_by_path(self) -> list[tuple[int, str]]:
-        """Return the ids and the paths of all documents."""
         return self.catalog.ids_by_path(self._view)
 
-    def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
-        return self.catalog.documents_by_id(ids)
-
-    def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
-        return self.catalog.paths_by_id(ids)
-
     def main_language(self) -> str:
-        """Return the language of more than half of the code files; empty if there is none."""
         totals = self.totals("code")
         return next((language for language, files in totals.languages.items() if 2 * files > totals.documents), "")
-
-    def chunks(self, document_id: int) -> list[StoredChunk]:
-        return self.catalog.chunks(document_id)
-
-    def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """Return the first and last line of those of the chunks that exist, by id."""
-        return self.catalog.chunk_lines(ids)
-
-    def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        return self.catalog.chunks_by_id(ids)
-
-    def converted_text(self, document_id: int) -> str | None:
-        return self.catalog.converted_text(document_id)
 
     def totals(self, kind: Kind) -> Totals:
         return self.catalog.totals(kind, self._view)
 
     def changes_since(self, sequence: int) -> Changes | None:
-        """Return the documents added and removed after a transaction; None when the changes are no longer kept."""
         return self.catalog.changes_since(sequence, self._view)
 
     def fact(self, key: str) -> str | None:
@@ -196,7 +171,6 @@ class LocalStore:
             return self.catalog.sequence()
 
     def forget_vectors(self, encoder: str) -> None:
-        """Remove all vectors of an encoder."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             self.catalog.forget_vectors(encoder)
             self._matrices.forget(encoder)
@@ -214,32 +188,25 @@ class LocalStore:
     # Searching; by words in one view, which is the project's unless this store shows the documents
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Search chunks by words; best first."""
         return self._words.query(lambda index: index.find_chunks(query, limit))
 
     def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Search documents by the words of their path; best first."""
         return self._words.query(lambda index: index.find_documents(query, limit))
 
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
-        """Select documents by words; return how many there are and the ids of the first, best title first."""
         return self._words.query(lambda index: index.match_documents(match, limit))
 
     def documents_with_word(self, word: str) -> frozenset[int]:
-        """Return the documents that contain a word whole, or all its parts in one chunk."""
         return self._words.query(lambda index: index.documents_with_word(word))
 
     def chunk_count(self) -> int:
-        """Return the number of chunks in the lexical index."""
         return self._words.query(LexicalIndex.chunk_count)
 
     def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """Return how many chunks contain each term, with identifiers split into parts."""
         distinct = tuple(terms)  # a damaged index is asked again
         return self._words.query(lambda index: index.chunk_frequencies(distinct))
 
     def frequency(self, field: Field, term: str) -> int:
-        """Return in how many entries of the lexical index a field has a term."""
         return self._words.query(lambda index: index.frequency(field, term))
 
     def unsearchable_paths(self) -> list[str]:
@@ -247,11 +214,9 @@ class LocalStore:
         return sorted(self.paths_by_id(self._words.missing_documents()).values())
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
         return self._words.query(lambda index: index.words_with_prefix(prefix, limit))
 
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
-        """Return the stems that words stand for in the documents that are not in English, and their frequencies."""
         distinct = tuple(words)
         return self._words.query(lambda index: index.foreign_terms(distinct))
 
@@ -287,11 +252,9 @@ class LocalStore:
         kind: Kind | None = None,
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
-        """Return the chunks with the highest dot product, best first."""
         return self._matrices.nearest(encoder, vector, limit, view=self._view, kind=kind, among=among)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
-        """Return those of the documents that have a vector of an encoder."""
         return self._matrices.encoded_documents(encoder, documents)
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:

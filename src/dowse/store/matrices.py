@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from dowse.errors import NotWritable, StoreBusy
 from dowse.platform import Lock
 from dowse.store import matrix, vector_search
-from dowse.store.catalog import Catalog
+from dowse.store.catalog import Catalog, Reached
 from dowse.store.lock_waits import READ_WAIT_SECONDS
 from dowse.types import Kind, Scored, View
 
@@ -152,16 +152,15 @@ class Matrices:
             return None
         header = matrix.read_header(file)
         fresh = matrix.MatrixHeader(self._catalog.id, encoder, dimensions, 0, 0, self._catalog.sequence())
-        if header is None or not header.stamp or header[:3] != fresh[:3]:
+        is_usable = header and header.stamp and header.dead <= header.rows * matrix.MAX_DEAD_SHARE
+        reached = Reached(header.catalog, header[1:3], header.sequence) if header and is_usable else None
+        changes = self._catalog.missing_changes(reached, fresh[1:3], has_vectors=True)
+        if header is None or changes is None:
             return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
-        if header.sequence == fresh.sequence:
+        if header.sequence == changes.sequence:
             return header
-        changes = self._catalog.changes_since(header.sequence)
-        encoded = self._catalog.encoded_since(header.sequence)
-        if changes is None or encoded is None or header.dead > header.rows * matrix.MAX_DEAD_SHARE:
-            return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
         rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(encoder, changes.added)}
-        rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, encoded)}
+        rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
         return matrix.update_matrix(
             file, header._replace(sequence=changes.sequence), set(changes.removed), list(rows.values())
         )

@@ -103,7 +103,6 @@ class ReferenceDatabase(SqliteDatabase):
         return [row[0] for row in self.rows(query, (name_checksum(name),))]
 
     def document_at(self, path: str) -> ReferenceRow | None:
-        """Return the document at a path."""
         rows = self.rows(f"{_DOCUMENTS} WHERE path = ?", (path,))
         return ReferenceRow(*rows[0]) if rows else None
 
@@ -112,7 +111,6 @@ class ReferenceDatabase(SqliteDatabase):
         return [row[0] for row in self.rows("SELECT path FROM documents WHERE module = ? ORDER BY path", (module,))]
 
     def has_path(self, path: str) -> bool:
-        """Return whether there is a file at a path."""
         return bool(self.rows("SELECT 1 FROM documents WHERE path = ?", (path,)))
 
     def all_documents(self) -> Iterable[ReferenceRow]:

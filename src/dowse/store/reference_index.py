@@ -135,7 +135,6 @@ class ReferenceIndex:
             self._start_over()
 
     def close(self) -> None:
-        """Close the file."""
         if self._opened is not None:
             self._opened.close()
         self._opened = self._current_at = None
@@ -151,7 +150,7 @@ class ReferenceIndex:
             return sorted(self.database.document_ids()), self._catalog.document_ids(View.PROJECT)
         if "sequence" in facts:
             changes = self._catalog.changes_since(int(facts["sequence"]), View.PROJECT)
-            if changes is not None and not (changes.removed or changes.added):
+            if changes and changes.is_empty:
                 return [], []
         # Some of the changes may be here already, if reading them was interrupted.
         expected, known = set(self._catalog.document_ids(View.PROJECT)), self.database.document_ids()

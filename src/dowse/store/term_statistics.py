@@ -22,7 +22,6 @@ class TermStatistics:
         self._counted: dict[tuple[str, str], int] = {}
 
     def chunks(self) -> int:
-        """Return the number of chunks."""
         return self.frequency("entry", CHUNK_ENTRY)
 
     def frequency(self, field: str, term: str) -> int:

@@ -98,7 +98,6 @@ class NotesSurface:
         return document_reply(found, offset, call.budget_characters)
 
     async def delete_document(self, call: Call) -> dict[str, Any]:
-        """Delete a document."""
         name, doc_id = call.arguments["index_name"], call.arguments["doc_id"]
         await self._change(name, lambda index: index.delete(doc_id))
         return {"status": "deleted", "doc_id": doc_id}
@@ -126,7 +125,6 @@ class NotesSurface:
         return self._library is not None
 
     async def names(self) -> list[str]:
-        """Return the names of all indexes."""
         return await self._do(lambda library, _: library.names())
 
     async def use(self, name: str, work: "Callable[[NamedIndex, Callable[[], None]], Got]") -> Got:
@@ -156,7 +154,6 @@ class NotesSurface:
             stop.set()
 
     async def _change(self, name: str, work: "Callable[[NamedIndex], Got]") -> Got:
-        """Change an index."""
         return await self._do(lambda library, _: library.use(name, work))
 
     def _opened(self) -> "NotesRegistry":
