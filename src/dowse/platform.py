@@ -319,7 +319,6 @@ class Lock:
             pause = min(pause * 1.5, 0.05)
 
     def release(self) -> None:
-        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None

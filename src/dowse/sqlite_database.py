@@ -61,7 +61,6 @@ class SqliteDatabase:
         return f"catalog {self.file}"
 
     def rows(self, query: str, values: Sequence[object] = ()) -> list[SqlRow]:
-        """Return all rows of a query."""
         with self._connection() as opened:
             try:
                 rows = opened.connection.execute(query, values).fetchall()

@@ -78,7 +78,6 @@ class VectorCache:
         self._try(lambda database: self._add(database, rows), None)
 
     def close(self) -> None:
-        """Close the file."""
         database, self._database = self._database, None
         if database is not None:
             database.close()

@@ -119,7 +119,6 @@ class MiniLM:
         return self._encode(texts, kind)
 
     def encode_query(self, text: str) -> "Vectors":
-        """Return the vector of a query."""
         vector: Vectors = self._encode([text], None)[0]
         return vector
 

@@ -149,6 +149,5 @@ class StaticEncoder:
         return vectors
 
     def encode_query(self, text: str) -> "Vectors":
-        """Return the vector of a query."""
         vector: Vectors = self.encode([text])[0]
         return vector

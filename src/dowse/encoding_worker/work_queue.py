@@ -51,7 +51,6 @@ class WorkQueue:
         self._last_query_at = time.monotonic()
 
     def end(self) -> None:
-        """End the work."""
         self.is_ended.set()
         self._news.set()
 

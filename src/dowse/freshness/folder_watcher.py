@@ -46,7 +46,6 @@ class FolderWatcher:
         return has_new
 
     def wait(self, seconds: float, stop: threading.Event) -> bool:
-        """Wait for changes, and return whether there are any; not when the time is over or `stop` is set."""
         deadline = time.monotonic() + seconds
         while not stop.is_set() and (left := deadline - time.monotonic()) > 0:
             if self._inotify.wait(min(left, STEP_SECONDS)):
@@ -55,7 +54,6 @@ class FolderWatcher:
         return False
 
     def drain(self) -> list[str]:
-        """Return the paths of all changes up to now."""
         paths: set[str] = set()
         moved: set[str] = set()
         with self._opened():
@@ -70,7 +68,6 @@ class FolderWatcher:
         return sorted(paths)
 
     def close(self) -> None:
-        """Stop watching."""
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True

@@ -49,7 +49,6 @@ class PendingPaths:
                 self._paths = {EVERYWHERE: ChangeTimes(min(times.first for times in self._paths.values()), now)}
 
     def pending(self) -> dict[str, ChangeTimes]:
-        """Return the pending paths."""
         with self._lock:
             return dict(self._paths)
 

@@ -42,19 +42,16 @@ class TreeWatcher:
         return False
 
     def wait(self, seconds: float, stop: threading.Event) -> bool:
-        """Wait for changes, and return whether there are any; not when the time is over or `stop` is set."""
         self._collect(_STEP_MS, round(seconds * 1000), stop)
         return bool(self._changed)
 
     def drain(self) -> list[str]:
-        """Return the paths of the changes that have arrived."""
         self._collect(_DRAIN_MS, _DRAIN_MS, None)
         with self._lock:
             changed, self._changed = self._changed, set()
         return [EVERYWHERE] if len(changed) > BURST_PATHS else self._relative(changed)
 
     def close(self) -> None:
-        """Stop watching."""
         with self._lock:
             self._is_closed = True
         with contextlib.suppress(RuntimeError):

@@ -101,7 +101,6 @@ class History:
         self.database = self._open()
 
     def close(self) -> None:
-        """Close the database."""
         self.database.close()
 
     def update(self, seconds: float) -> HistoryCoverage:

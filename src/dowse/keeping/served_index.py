@@ -110,7 +110,6 @@ class ServedIndex:
             self.start_run(view=view)
 
     def has_view(self, view: View) -> bool:
-        """Return whether there is an index with a view."""
         try:
             inode = (index_folder(self.root) / "catalog.sqlite").stat().st_ino
         except OSError:

@@ -64,7 +64,6 @@ class _Writer:
         self._cell = "td"
 
     def write(self, event: Any, line: int) -> None:
-        """Write one event."""
         name, value = (event, None) if isinstance(event, str) else next(iter(event.items()))
         match name:
             case "Start":

@@ -89,7 +89,6 @@ class ParserProcess:
         self._process.kill()
 
     def close(self) -> None:
-        """End the process."""
         self.is_usable = False
         self._process.stop()
 

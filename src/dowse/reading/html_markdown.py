@@ -115,7 +115,6 @@ class _Writer:
         self._words.append(text)
 
     def add_tag(self, tag: str, attributes: str, *, is_end: bool) -> None:
-        """Add a tag."""
         if self._hidden_tag and not self._leave_hidden(tag, is_end=is_end):
             return
         if attributes and not is_end and tag not in _VOID and _is_hidden(attributes):

@@ -73,7 +73,6 @@ class FolderPlace:
         self.options: Mapping[str, str] = {}
 
     def read(self, key: str) -> TaggedObject | None:
-        """Return a file; None if there is none."""
         with self._errors("read"):
             try:
                 with (self._folder / key).open("rb") as file:
@@ -97,7 +96,6 @@ class FolderPlace:
         return hashlib.sha256(data).hexdigest()
 
     def upload(self, file: Path, key: str) -> None:
-        """Copy a file to the place."""
         target = self._folder / key
         with self._errors("written"):
             _make_folder(target.parent)
@@ -105,7 +103,6 @@ class FolderPlace:
                 shutil.copyfile(file, target)
 
     def download(self, key: str, file: Path, max_bytes: int) -> None:
-        """Copy a file from the place."""
         with self._errors("read"):
             try:
                 source = (self._folder / key).open("rb")
@@ -116,12 +113,10 @@ class FolderPlace:
                 shutil.copyfileobj(source, target)
 
     def remove(self, key: str) -> None:
-        """Remove a file, if it is there."""
         with self._errors("written"):
             (self._folder / key).unlink(missing_ok=True)
 
     def keys(self, folder: str) -> list[str]:
-        """Return the files in a folder."""
         with self._errors("read"):
             return [f"{folder}/{file.name}" for file in (self._folder / folder).glob("*")]
 

@@ -74,7 +74,6 @@ class S3Place:
         return options
 
     def read(self, key: str) -> TaggedObject | None:
-        """Return an object; None if there is none."""
 
         def get() -> TaggedObject:
             reply = self._client.get_object(Bucket=self._bucket, Key=self._prefix + key)
@@ -114,11 +113,9 @@ class S3Place:
             raise Failed(f"{self.name} is incomplete: {key} is missing. Publish the commit again.")
 
     def remove(self, key: str) -> None:
-        """Remove an object, if it is there."""
         self._try("written", lambda: self._client.delete_object(Bucket=self._bucket, Key=self._prefix + key))
 
     def keys(self, folder: str) -> list[str]:
-        """Return the keys in a folder."""
 
         def list_all() -> list[str]:
             prefix = f"{self._prefix}{folder}/"

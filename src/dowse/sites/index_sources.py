@@ -214,7 +214,6 @@ class S3IndexSource(IndexSource):
             raise UsageError(f"{url} cannot be reached: {error}") from error
 
     def fetch(self, revision: str | None) -> FetchedIndex | None:
-        """Download the index; return None if the store answers that the revision is unchanged."""
         from botocore.exceptions import BotoCoreError, ClientError
 
         conditions = {"IfNoneMatch": revision} if revision else {}

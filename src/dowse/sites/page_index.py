@@ -43,7 +43,6 @@ class PageIndexBuilder:
         self._texts: list[Texts] = []
 
     def add(self, page: Page) -> None:
-        """Add the next page."""
         texts = (page.body, page.title, page.abstract, "\n".join(page.topics))
         entry = tantivy.Document()
         entry.add_unsigned("page", len(self._texts))
@@ -78,7 +77,6 @@ class PageIndex:
         return len(self._texts)
 
     def texts(self, page: int) -> Texts:
-        """Return the texts of a page."""
         return self._texts[page]
 
     def places(self, page: int) -> list[Places] | None:

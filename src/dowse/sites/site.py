@@ -110,7 +110,6 @@ class LoadedSite:
         return best_passage(text, results, places[BODY].keys() if places else None, masks=masks)
 
     def full_url(self, number: int) -> str:
-        """Return the full URL of a page."""
         return page_urls.full_url(self.header.site.domain, self._listed[number].url)
 
     def find(self, url: str) -> int | None:
