@@ -89,7 +89,7 @@ def test_without_an_encoder_there_is_no_process(root: Path, storage: Path, index
     try:
         (served,) = service.projects
         served.keep_fresh()
-        wait_until(lambda: served.keeper is not None and served.keeper._session is not None)
+        wait_until(lambda: served.keeper is not None and served.keeper._watched is not None)
         service.encoder.encode_if_needed(indexed(root))
         assert service.encoder.process_id is None
     finally:

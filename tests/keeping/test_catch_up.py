@@ -14,7 +14,7 @@ from dowse.freshness.watcher import Watcher
 from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import keeper as keeper_module
-from dowse.keeping import lost_events, watched_index
+from dowse.keeping import watched_index
 from dowse.keeping.watched_index import WatchedIndex
 from dowse.platform import Lock
 from dowse.types import Batch
@@ -185,7 +185,7 @@ def test_where_nothing_can_be_watched_an_answer_looks_for_itself(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
-    monkeypatch.setattr(lost_events, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(watched_index, "POLL_SECONDS", 3600)
     keeper = keep()
     assert eventually(lambda: keeper.catch_up(project) == [])
     for number in range(5):
@@ -198,8 +198,8 @@ def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
-    monkeypatch.setattr(lost_events, "POLL_SECONDS", 3600)
-    monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(watched_index, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(watched_index, "QUICK_SCAN_SECONDS", 0.0)
     monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
     assert eventually(lambda: keeper.watch_status(project).mode == "polling")
@@ -209,8 +209,8 @@ def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
 def test_other_machines_may_write_without_an_event(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lost_events, "has_remote_writers", lambda _root: True)
-    monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(watched_index, "has_remote_writers", lambda _root: True)
+    monkeypatch.setattr(watched_index, "QUICK_SCAN_SECONDS", 0.0)
     monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
     assert eventually(lambda: keeper.watch_status(project).mode == "watching")
@@ -229,7 +229,7 @@ def test_words_that_another_process_is_writing_are_not_claimed(root: Path, proje
 
 
 def test_a_root_that_was_replaced_is_not_claimed_to_be_known(root: Path, tmp_path: Path, project: ProjectIndex) -> None:
-    watched = WatchedIndex(project, threading.Lock(), leads=False)
+    watched = WatchedIndex(project, threading.Lock(), lambda: True, leads=False)
     watched.start_watching()
     try:
         assert watched.take_events() is (sys.platform == "linux")

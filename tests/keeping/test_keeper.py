@@ -15,7 +15,7 @@ from dowse.freshness.pending_paths import read_pending_paths
 from dowse.freshness.watcher import Watcher
 from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping import catch_up, index_updates, watched_index
+from dowse.keeping import catch_up, watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import read_watch_status
 from dowse.parsing.document_parsing import ParsedDocument
@@ -66,14 +66,14 @@ def symbol_of(project: ProjectIndex, path: str) -> str | None:
 def test_very_much_is_left_to_a_process_of_its_own(
     root: Path, project: ProjectIndex, keep: Keep, paths: Paths, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_updates, "AT_ONCE_FILES", 5)
+    monkeypatch.setattr(watched_index, "AT_ONCE_FILES", 5)
     started: list[Path] = []
 
     def start(root: Path, views: View, how: str | None = None) -> IndexingRun:
         started.append(root)
         return start_run(root, views, how)
 
-    monkeypatch.setattr(index_updates, "start_run", start)
+    monkeypatch.setattr(watched_index, "start_run", start)
     keep().catch_up(project)
     write_tree(root, {f"many/{number}.py": f"value = {number}\n" for number in range(20)})
     assert eventually(lambda: len(paths()) == 23)

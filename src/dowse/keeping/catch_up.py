@@ -52,14 +52,8 @@ def pending_names(watched: WatchedIndex) -> tuple[str, ...]:
 
 def _scan_if_quick(watched: WatchedIndex, project: ProjectIndex) -> bool:
     """Scan the root where events may be missing, unless that takes long; return whether it was scanned."""
-    if not watched.lost_events.is_scan_quick or not watched.is_in_place():
-        return False
-    try:
-        watched.find_changes(project)
-    except (DowseError, OSError) as error:
-        watched.note_failure(str(error))
-        return False
-    return True
+    is_possible = watched.lost_events.is_scan_quick and watched.is_in_place()
+    return is_possible and watched.could_find_changes(project)
 
 
 def _is_searchable(project: ProjectIndex) -> bool:

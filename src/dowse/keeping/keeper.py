@@ -15,10 +15,10 @@ from dowse.errors import DowseError, NotIndexed, NotWritable
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.indexes.opened_index import index_folder
-from dowse.keeping.catch_up import CATCH_UP_SECONDS, MAX_CATCH_UP_PATHS
-from dowse.keeping.watch_session import SessionCallbacks, WatchSession
+from dowse.keeping.catch_up import CATCH_UP_SECONDS, MAX_CATCH_UP_PATHS, catch_up, pending_names
+from dowse.keeping.watch_session import WatchSession
 from dowse.keeping.watch_status import WatchStatus, read_watch_status, watch_lease
-from dowse.keeping.watched_index import RETRY_SECONDS
+from dowse.keeping.watched_index import RETRY_SECONDS, WatchedIndex
 from dowse.platform import Lock
 from dowse.types import KINDS
 
@@ -52,7 +52,8 @@ class Keeper:
         self._wake = threading.Event()
         self._working = threading.Lock()
         """Held while pending paths are compared and applied."""
-        self._session: WatchSession | None = None
+        self._watched: WatchedIndex | None = None
+        """The index while a session watches it."""
         self._leads = False
         """This process updates the index."""
         self._last_error: str | None = None
@@ -67,24 +68,25 @@ class Keeper:
 
     def catch_up(self, project: ProjectIndex) -> list[str]:
         """Apply some pending changes before an answer; return the paths that are left."""
-        session = self._started_session(project)
+        watched = self._started(project)
         unknown = ["."] if project.has_catalog else []
-        pending = session.catch_up(project) if session else unknown
-        may_wait = _has_quick_scan(project) and (session is None or session.scan_seconds <= SCAN_WAIT_SECONDS)
+        pending = catch_up(watched, project) if watched else unknown
+        is_slow = watched is not None and watched.lost_events.scan_seconds > SCAN_WAIT_SECONDS
+        may_wait = _has_quick_scan(project) and not is_slow
         return [] if "." in pending and may_wait and _is_current(project) else pending
 
-    def _started_session(self, project: ProjectIndex) -> WatchSession | None:
-        """Return the session; wait a moment for one that is about to start, unless its first scan takes longer."""
-        deadline = time.monotonic() + (CATCH_UP_SECONDS if self._session or _has_quick_scan(project) else 0)
-        while self._session is None and project.has_catalog and time.monotonic() < deadline:
+    def _started(self, project: ProjectIndex) -> WatchedIndex | None:
+        """Return the watched index; wait a moment for a session that is about to start, unless its first scan takes longer."""
+        deadline = time.monotonic() + (CATCH_UP_SECONDS if self._watched or _has_quick_scan(project) else 0)
+        while self._watched is None and project.has_catalog and time.monotonic() < deadline:
             self._wake.set()  # the index may just have been created
             time.sleep(0.01)
-        return self._session
+        return self._watched
 
     def watch_status(self, project: ProjectIndex) -> WatchStatus:
         """Return how the index is kept fresh now."""
-        session = self._started_session(project)
-        if session is None:
+        watched = self._started(project)
+        if watched is None:
             status = read_watch_status(project)
             is_starting = (
                 status.mode == "off" and self._last_error is None and project.has_catalog and self.root.is_dir()
@@ -92,8 +94,9 @@ class Keeper:
             if self._leads or is_starting:
                 status = replace(status, mode="watching", why="the first scan has not ended")
             return replace(status, last_error=self._last_error or status.last_error)
-        status = session.status if session.leads else read_watch_status(project)
-        return replace(status, pending=_differing(project, session.pending_paths()))
+        watched.take_events()
+        status = watched.status if watched.leads else read_watch_status(project)
+        return replace(status, pending=_differing(project, pending_names(watched)))
 
     def _keep(self) -> None:
         while not self._stop.is_set():
@@ -116,26 +119,24 @@ class Keeper:
         try:
             project = ProjectIndex(self.root)
             if project.has_catalog:
-                callbacks = SessionCallbacks(
-                    self._may_resume, self._changed, self._encode, lambda: self._may_continue(lease)
-                )
-                self._run_session(WatchSession(project, self._stop, self._working, callbacks, leads=self._leads))
+                self._watch(WatchedIndex(project, self._working, self._may_resume, leads=self._leads), lease)
         finally:
             lease.release()
             self._leads = False
 
-    def _may_continue(self, lease: Lock) -> bool:
-        """Return whether this process leads or follows as before. A lease is taken as soon as it can be written."""
-        return not self._leads or lease.is_held or _take_lead(lease)
+    def _watch(self, watched: WatchedIndex, lease: Lock) -> None:
+        def may_continue() -> bool:
+            """Return whether this process leads or follows as before. A lease is taken as soon as it can be written."""
+            return not self._leads or lease.is_held or _take_lead(lease)
 
-    def _run_session(self, session: WatchSession) -> None:
+        session = WatchSession(watched, self._stop, may_continue, self._changed, self._encode)
         try:
             session.begin()
-            self._session, self._last_error = session, None
+            self._watched, self._last_error = watched, None
             session.keep()
         finally:
-            self._session = None
-            session.end()
+            self._watched = None
+            watched.close()
 
     def _report_and_wait(self, problem: str) -> None:
         self._last_error = problem

@@ -1,27 +1,87 @@
-"""One index that a process watches: its watcher, its pending paths, and the status that others read."""
+"""One index that a process watches: its watcher, its pending paths, the status that others read, and its updates."""
 
 import contextlib
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from dowse.errors import CannotWatch, DowseError, Failed, NotWritable
+from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, NotWritable, StoreDamaged
+from dowse.freshness.filesystems import has_remote_writers, poll_seconds
 from dowse.freshness.pending_paths import ChangeTimes, PendingPaths
 from dowse.freshness.scan import Drift
 from dowse.freshness.watcher import EVERYWHERE, Watcher
 from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
-from dowse.keeping.lost_events import LostEventDetector
+from dowse.keeping.indexing_run import VERIFY, IndexingRun, start_run
 from dowse.keeping.watch_status import WatchMode, WatchStatus, remove_watch_status, write_watch_status
 from dowse.sources.policy import RULE_NAMES
+from dowse.types import View
 
-if TYPE_CHECKING:
-    from dowse.keeping.indexing_run import IndexingRun
+POLL_SECONDS = 5.0
+"""Time between two scans of a root that cannot be watched."""
+POLL_SHARE = 20
+"""Polling spends at most one twentieth of the time on scanning."""
+INSURANCE_SECONDS = 10.0
+INSURANCE_EVERY_SECONDS = 300.0
+"""The system can lose events without saying so. Ten quiet seconds after the last event the root is scanned once
+more, at most every five minutes: 0.35 s on 10,000 files."""
+QUICK_SCAN_SECONDS = 0.1
+"""A scan that takes no longer, which means about 3,000 files, may be done before an answer."""
+STORM_EVENTS = 200
+"""After this many events since the last scan, some were probably lost: the next scan does not wait five minutes."""
+STORM_QUIET_SECONDS = 2.0
+"""Quiet time before the scan that follows a storm of events."""
 
+
+class LostEventDetector:
+    """Counts the events of one root and says when a scan of the whole root is due."""
+
+    def __init__(self, root: Path) -> None:
+        self.poll_seconds = poll_seconds(root)
+        """Time between two scans that happen whatever the events say; 0 where events can be relied on."""
+        self.has_remote_writers = has_remote_writers(root)
+        """Other machines may change files, which no event reports."""
+        self.last_event_at = 0.0
+        self.scan_seconds = float("inf")
+        """How long the last scan of the whole root took."""
+        self._events_since_scan = 0
+        self._scanned_at = 0.0
+
+    def note_events(self, count: int) -> None:
+        """Record that events named this many paths just now."""
+        self.last_event_at = time.monotonic()
+        self._events_since_scan += count
+
+    @property
+    def is_scan_quick(self) -> bool:
+        """Whether the last scan of the whole root was so quick that a search may wait for one."""
+        return self.scan_seconds <= QUICK_SCAN_SECONDS
+
+    def note_scan(self, scan_seconds: float) -> None:
+        """Record that the whole root was scanned just now; polling slows down where a scan takes long."""
+        self._scanned_at, self._events_since_scan, self.scan_seconds = time.monotonic(), 0, scan_seconds
+        if self.poll_seconds:
+            self.poll_seconds = max(self.poll_seconds, POLL_SHARE * scan_seconds)
+
+    def poll(self) -> None:
+        """Scan regularly from now on, because nothing can be watched."""
+        self.poll_seconds = self.poll_seconds or POLL_SECONDS
+
+    def is_scan_due(self, now: float) -> bool:
+        """Return whether the whole root should be scanned now."""
+        is_stormy = self._events_since_scan >= STORM_EVENTS
+        quiet_seconds = STORM_QUIET_SECONDS if is_stormy else INSURANCE_SECONDS
+        is_quiet = self._scanned_at < self.last_event_at <= now - quiet_seconds
+        is_recent = not is_stormy and now - self._scanned_at < INSURANCE_EVERY_SECONDS
+        is_poll_due = bool(self.poll_seconds) and now - self._scanned_at >= self.poll_seconds
+        return is_poll_due or (is_quiet and not is_recent)
+
+
+AT_ONCE_FILES = 200
+"""More files are left to a process of their own, which starts in 0.4 s and indexes 350 files a second."""
 SETTLE_SECONDS = 2.0
 """An index is quiet after this long without a change; its JSON files are then written again."""
 TAKE_SECONDS = 0.3
@@ -33,8 +93,11 @@ RETRY_SECONDS = 30.0
 class WatchedIndex:
     """An index with its watcher and its pending paths, shared by the thread that indexes and the one that answers."""
 
-    def __init__(self, project: ProjectIndex, working: threading.Lock, *, leads: bool) -> None:
+    def __init__(
+        self, project: ProjectIndex, working: threading.Lock, may_resume: Callable[[], bool], *, leads: bool
+    ) -> None:
         self.project = project
+        self._may_resume = may_resume
         self.leads = leads
         """This process updates the index; otherwise another process does, and this one only tracks what is pending."""
         self.working = working
@@ -47,6 +110,8 @@ class WatchedIndex:
         self.lost_events = LostEventDetector(project.root)
         self.run: IndexingRun | None = None
         """A process that updates the index for us, while it runs."""
+        self._run_paths: dict[str, ChangeTimes] = {}
+        """The pending paths that it takes care of."""
         self.must_scan = False
         """Another process is indexing. Files may have changed after it read them, so a full scan follows."""
         self.is_search_waiting = False
@@ -139,6 +204,15 @@ class WatchedIndex:
         """Scan the whole root and add what differs to the pending paths; the strategy decides when it is indexed."""
         self.add_paths(self.scan(project, [EVERYWHERE]).paths)
 
+    def could_find_changes(self, project: ProjectIndex) -> bool:
+        """Do the same, and return whether it was possible."""
+        try:
+            self.find_changes(project)
+        except (DowseError, OSError) as error:
+            self.note_failure(str(error))
+            return False
+        return True
+
     @contextlib.contextmanager
     def naming_changes(self, paths: Mapping[str, ChangeTimes], drift: Drift) -> Iterator[None]:
         """Apply a drift in a block. Where nothing can be written, answers name the files that differ, not `paths`."""
@@ -159,18 +233,102 @@ class WatchedIndex:
                 raise Failed(f"{project.root} is empty and on another device; its index is kept. Mount the disk again.")
         return drift
 
+    # Updates
+
+    def update(self, paths: dict[str, ChangeTimes]) -> None:
+        """Compare pending paths with the index and apply the differences, or start a process that does."""
+        project = self.project
+        if project.is_being_updated():  # by another process; files may have changed after it read them
+            self.must_scan = True
+            return
+        if project.whole.fact("state") != "complete" and not self._may_resume():
+            return
+        with self.working:
+            try:
+                is_applied = self._compare_and_apply(paths)
+            except NotIndexed:  # the index has just been deleted
+                raise
+            except StoreDamaged:
+                self.must_scan = True  # not every folder is watched yet
+                self.start_run(paths)
+                return
+            except DowseError as error:
+                self.note_failure(str(error))
+                return
+            if not is_applied:
+                return
+            self.pending_paths.remove(paths)
+            with contextlib.suppress(NotWritable):
+                if EVERYWHERE in paths:
+                    project.record_check()
+                self.note_success()
+
+    def _compare_and_apply(self, paths: dict[str, ChangeTimes]) -> bool:
+        """Apply the differences; return False when a process was started for them instead."""
+        project = self.project
+        if project.whole.has_backlog() or project.whole.references.has_backlog():
+            self.start_run(paths)
+            return False
+        project.whole.refresh()
+        drift = self.scan(project, paths)
+        if EVERYWHERE in paths:
+            self.must_scan = False
+            if project.whole.fact("device") != self.device:
+                with contextlib.suppress(NotWritable):
+                    project.whole.set_fact("device", self.device)
+        if drift.pending > AT_ONCE_FILES:
+            project.require_size(drift if EVERYWHERE in paths else project.drift())
+        if drift.pending > AT_ONCE_FILES or project.whole.fact("state") != "complete":
+            self.start_run(paths)
+            return False
+        if drift.pending:
+            with self.naming_changes(paths, drift):
+                project.apply(drift)
+            self.note_change()
+        return True
+
+    def update_everything(self) -> None:
+        """Make the index equal to all files now, whatever the strategy: at the start, and after others wrote to it."""
+        self.pending_paths.add([EVERYWHERE], time.monotonic())
+        self.update({EVERYWHERE: self.pending_paths.pending()[EVERYWHERE]})
+
+    def start_verification(self) -> None:
+        """Start a process that compares the content of all files with the index."""
+        self.start_run({}, VERIFY)
+
+    def start_run(self, paths: dict[str, ChangeTimes], how: str | None = None) -> None:
+        """Start a process that takes care of some pending paths."""
+        project = self.project
+        self.run, self._run_paths = start_run(project.root, project.whole.views() or View.PROJECT, how), paths
+
+    def finish_run(self) -> None:
+        """Take over the result of a process that has ended."""
+        run = self.run
+        if run is None or run.is_running:
+            return
+        self.run = None
+        if run.error:
+            self.note_failure(str(run.error))
+        elif run.is_complete:
+            self.pending_paths.remove(self._run_paths)
+            self.note_success()
+        self.changed_at = time.monotonic()
+
     # Settings
 
-    def has_new_settings(self) -> bool:
-        """Return whether a settings file changed since the index was opened."""
-        return self.project.settings_stamp() != self._settings_stamp
-
-    def reopen(self) -> None:
-        """Open the index again, with the settings as they are now."""
+    def adopt_settings(self) -> None:
+        """Apply what waits under the old settings, then compare everything under the new ones."""
+        if pending := self.pending_paths.pending():
+            self.update(pending)
         self.project.close()
         self.project = ProjectIndex(self.project.root)
         self._settings_stamp = self.project.settings_stamp()
         self.publish_status()
+        self.update_everything()
+
+    def has_new_settings(self) -> bool:
+        """Return whether a settings file changed since the index was opened."""
+        return self.project.settings_stamp() != self._settings_stamp
 
     def is_scan_imminent(self) -> bool:
         """Return whether the whole root is about to be scanned."""
