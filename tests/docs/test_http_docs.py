@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from dowse.cli.command_list import dowse
-from dowse.http import access, mcp_endpoint, rate_limit, uvicorn_server
+from dowse.http import access, mcp_endpoint, uvicorn_server
 from tests.repository import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "http.md").read_text(encoding="utf-8")
@@ -43,7 +43,7 @@ def test_the_limits_are_those_of_the_program() -> None:
         f"| a connection that is not used | {uvicorn_server.KEEP_ALIVE_SECONDS} s",
         f"{uvicorn_server.MAX_CONNECTIONS:,}; {uvicorn_server.MAX_CLIENT_CONNECTIONS} of one client",
         f"{mcp_endpoint.MAX_SESSIONS:,}, 30 minutes",
-        f"{rate_limit.LOOPBACK_RATE:,.0f} a second from this machine, {rate_limit.REMOTE_RATE:.0f} from others",
+        f"{access.LOOPBACK_RATE:,.0f} a second from this machine, {access.REMOTE_RATE:.0f} from others",
         f"requests have {uvicorn_server.GRACE_SECONDS:.0f} seconds",
         f"{uvicorn_server.FORCE_SECONDS:.0f} seconds later",
     ):

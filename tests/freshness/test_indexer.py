@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from dowse.freshness import indexer
-from dowse.freshness.indexer import IndexReport, find_drift, reindex, text_reader, update_index
+from dowse.freshness import scan as scanning
+from dowse.freshness.indexer import IndexReport, reindex, text_reader, update_index
 from dowse.freshness.integrity import check_index
+from dowse.freshness.scan import scan
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
@@ -57,7 +59,7 @@ def age(*files: Path) -> None:
 
 def update(source: ProjectFiles, store: LocalStore, *, is_thorough: bool = False) -> IndexReport:
     report = update_index(
-        source, store, drift=find_drift(source, store, distrust_before_ns=time.time_ns() if is_thorough else 0)
+        source, store, drift=scan(source, store, distrust_before_ns=time.time_ns() if is_thorough else 0)
     )
     assert check_index(source, store) == []
     return report
@@ -132,7 +134,7 @@ def test_a_change_that_no_stat_shows_is_found_by_a_thorough_run(
     entry = source.entry("src/a.py")
     assert isinstance(entry, Entry)
     store.apply(Batch(touches=[("src/a.py", entry.stat)]))
-    assert "src/a.py" not in {changed.path for changed in find_drift(source, store).changed}
+    assert "src/a.py" not in {changed.path for changed in scan(source, store).changed}
     findings = [finding.problem for finding in check_index(source, store)]
     assert findings == ["src/a.py has changed since it was indexed"]
     report = update(source, store, is_thorough=True)
@@ -184,7 +186,8 @@ def test_another_recipe_makes_the_index_anew(
     source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     update(source, store)
-    monkeypatch.setattr(indexer, "RECIPE", "reading 2, chunking 9")
+    for module in (indexer, scanning):
+        monkeypatch.setattr(module, "RECIPE", "reading 2, chunking 9")
     assert update(source, store).updated == 3
     assert update(source, store).updated == 0
 
@@ -301,6 +304,6 @@ def test_files_and_store_go_by_the_same_order_whatever_the_names(
     source = ProjectFiles(root, Settings())
     store = LocalStore(root.parent / "index", text_reader(source))
     update(source, store)
-    drift = find_drift(source, store)
+    drift = scan(source, store)
     assert (drift.new, drift.gone) == ([], [])
     store.close()

@@ -13,9 +13,8 @@ import pytest
 from bench.load import Load, put_under_load
 from starlette.types import Receive, Scope, Send
 
-from dowse.http import rate_limit
-from dowse.http.access import AccessControl, Admission
-from dowse.http.rate_limit import RateLimit, client_key, is_loopback
+from dowse.http import access
+from dowse.http.access import AccessControl, Admission, RateLimit, client_key, is_loopback
 from tests.http.conftest import start_shared_server
 from tests.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, wait_until
@@ -159,7 +158,7 @@ def test_a_rate_of_less_than_one_lets_one_in(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_only_so_many_clients_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rate_limit, "MAX_KNOWN_CLIENTS", 3)
+    monkeypatch.setattr(access, "MAX_KNOWN_CLIENTS", 3)
     buckets = RateLimit(0.001)
     waits = [
         buckets.seconds_to_wait(address) > 0

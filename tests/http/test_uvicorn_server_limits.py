@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.http.rate_limit import is_loopback
+from dowse.http.access import is_loopback
 from tests.http.conftest import TOKEN
 from tests.http.http_server import ACCEPT, Connection, HttpClient, HttpServer, encode_request
 from tests.mcp.stdio.stdio_client import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, wait_until

@@ -10,7 +10,7 @@ from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
 
 from dowse.errors import Failed, UsageError
-from dowse.publishing.writer_lease import require_conditions
+from dowse.publishing.publish import require_conditions
 from dowse.sharing import object_place, s3_place
 from dowse.sharing.place_lookup import open_place
 from mcp import Client, StdioServerParameters

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from dowse.store.lance_store import LanceStore
 from dowse.store.local import LocalStore
 from dowse.types import Finding, ReadText
 from tests.sample_data import find
@@ -13,8 +12,11 @@ from tests.sample_data import find
 OpenStore = Callable[[], LocalStore]
 
 
-class _WithTables(LanceStore):
+class _WithTables(LocalStore):
     """The store with LanceDB tables, which are written before they are compared with the catalog."""
+
+    def __init__(self, folder: Path, read_text: ReadText) -> None:
+        super().__init__(folder, read_text, has_tables=True)
 
     def check(self) -> list[Finding]:
         self.write_tables()

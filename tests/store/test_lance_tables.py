@@ -11,7 +11,6 @@ import pytest
 
 from dowse.errors import Failed
 from dowse.store import lance_tables
-from dowse.store.lance_store import LanceStore
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Finding
 from tests.sample_data import World
@@ -26,8 +25,8 @@ def world() -> World:
 
 
 @pytest.fixture
-def store(tmp_path: Path, world: World) -> LanceStore:
-    made = LanceStore(tmp_path, world.read_text)
+def store(tmp_path: Path, world: World) -> LocalStore:
+    made = LocalStore(tmp_path, world.read_text, has_tables=True)
     made.apply(Batch(puts=[world.put("a.py", "apple\n\nbanana"), world.put("b.md", "cherry", kind="docs")]))
     return made
 
@@ -37,12 +36,12 @@ def read(folder: Path, database: str = "index.lancedb", table: str = "project_do
     return sorted(found, key=lambda row: (row["path"], row["start_line"]))
 
 
-def encode(store: LanceStore, *, width: int = 384) -> None:
+def encode(store: LocalStore, *, width: int = 384) -> None:
     ids = store.catalog.chunks_without_vectors("model", 100)
     store.put_vectors("model", [(chunk, np.eye(width, dtype=np.float32)[chunk % width]) for chunk in ids])
 
 
-def test_any_client_reads_the_columns_of_the_specification(store: LanceStore, tmp_path: Path, world: World) -> None:
+def test_any_client_reads_the_columns_of_the_specification(store: LocalStore, tmp_path: Path, world: World) -> None:
     encode(store)
     store.write_tables()
     first, second = read(tmp_path)
@@ -58,7 +57,7 @@ def test_any_client_reads_the_columns_of_the_specification(store: LanceStore, tm
     assert table.search(first["vector"]).limit(1).to_list()[0]["id"] == first["id"]
 
 
-def test_the_tables_follow_each_change_of_the_catalog(store: LanceStore, tmp_path: Path, world: World) -> None:
+def test_the_tables_follow_each_change_of_the_catalog(store: LocalStore, tmp_path: Path, world: World) -> None:
     store.write_tables()
     ids = [row["id"] for row in read(tmp_path)]
     store.apply(Batch(puts=[world.put("c.py", "damson"), world.put("b.md", "elder", kind="docs")]))
@@ -75,7 +74,7 @@ def test_the_tables_follow_each_change_of_the_catalog(store: LanceStore, tmp_pat
     assert store.check() == []
 
 
-def test_a_replacement_is_one_version_of_the_table(store: LanceStore, tmp_path: Path, world: World) -> None:
+def test_a_replacement_is_one_version_of_the_table(store: LocalStore, tmp_path: Path, world: World) -> None:
     """Removing rows first and adding rows then lost a file when the process was killed in between."""
     store.write_tables()
     table: Any = lancedb.connect(tmp_path / "index.lancedb").open_table("project_docs")
@@ -87,7 +86,7 @@ def test_a_replacement_is_one_version_of_the_table(store: LanceStore, tmp_path: 
 
 
 def test_a_killed_writer_is_repeated(
-    store: LanceStore, tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
+    store: LocalStore, tmp_path: Path, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.write_tables()
     store.apply(Batch(puts=[world.put("a.py", "fig")]))
@@ -101,7 +100,7 @@ def test_a_killed_writer_is_repeated(
     assert store.check() == []
 
 
-def test_a_table_that_was_changed_is_found_and_repaired(store: LanceStore, tmp_path: Path) -> None:
+def test_a_table_that_was_changed_is_found_and_repaired(store: LocalStore, tmp_path: Path) -> None:
     store.write_tables()
     lancedb.connect(tmp_path / "index.lancedb").open_table("project_docs").delete("text = 'apple'")
     assert store.check() == [Finding("tables", "differ from the catalog in 1 rows")]
@@ -110,7 +109,7 @@ def test_a_table_that_was_changed_is_found_and_repaired(store: LanceStore, tmp_p
     assert len(read(tmp_path)) == 2
 
 
-def test_an_index_of_the_specifications_own_program_is_not_overwritten(store: LanceStore, tmp_path: Path) -> None:
+def test_an_index_of_the_specifications_own_program_is_not_overwritten(store: LocalStore, tmp_path: Path) -> None:
     row = {
         "id": "1",
         "path": "a.ts",
@@ -129,7 +128,7 @@ def test_an_index_of_the_specifications_own_program_is_not_overwritten(store: La
     assert read(tmp_path / "index.lancedb.bak", "")[0]["path"] == "a.ts"
 
 
-def test_a_damaged_table_is_said_and_made_anew(store: LanceStore, tmp_path: Path) -> None:
+def test_a_damaged_table_is_said_and_made_anew(store: LocalStore, tmp_path: Path) -> None:
     store.write_tables()
     for file in (tmp_path / "index.lancedb").rglob("*.manifest"):
         file.write_bytes(b"damaged")

@@ -91,8 +91,7 @@ def serve_over_http(
     token = secrets.token_urlsafe(32) if open_browser else _read_token(token_file)
     if rate is not None and not math.isfinite(rate):
         raise UsageError(f"--rate {rate} is not a number of requests.")
-    from dowse.http.access import LOOPBACK_NAMES, Admission
-    from dowse.http.rate_limit import is_loopback
+    from dowse.http.access import LOOPBACK_NAMES, Admission, is_loopback
 
     is_local = is_loopback(host)
     if not is_local and not allow_remote:
@@ -104,8 +103,8 @@ def serve_over_http(
     if public and token:
         raise UsageError("--public and a token exclude each other.")
     _configure_logging(log_queries=log_queries)
+    from dowse.http.access import BrowserSessions
     from dowse.http.app import bind, make_app, run_http_server
-    from dowse.http.browser_sessions import BrowserSessions
     from dowse.page.page_app import BrowserPage, PageAccess
 
     composed = make(public)

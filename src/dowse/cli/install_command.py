@@ -59,7 +59,7 @@ def install(
     be written, or the server did not start.
     """
     from dowse.assistants.config_change import plan_guidance, plan_install
-    from dowse.assistants.own_command import SERVE, own_command
+    from dowse.assistants.server_check import SERVE, own_command
 
     named = parse_folder(folder)
     project = _project_folder(named, is_for_user=is_for_user)

@@ -1,16 +1,17 @@
 """Indexing: bring the store up to date with the files, in batches that each leave a usable index."""
 
+import contextlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dowse import chunking, reading, sources
 from dowse.encoding.packing import encode_chunks
-from dowse.freshness.scan import Drift, scan, scan_paths
+from dowse.errors import StoreBusy
+from dowse.freshness.scan import RECIPE, Drift, scan, scan_paths
 from dowse.memory_plan import is_memory_small, scaled
 from dowse.parsing.read_ahead import read_ahead
 from dowse.platform import release_memory
@@ -24,7 +25,6 @@ from dowse.types import (
     Chunk,
     Entry,
     FileContent,
-    FolderCallback,
     Progress,
     Put,
     ReadText,
@@ -59,9 +59,6 @@ EXPECTED_FACTS = {View.PROJECT: "expected", View.DOCUMENTS: "expected documents"
 MAX_MOVED_FILES = 5000
 """The number of files of a moved folder that are not chunked again; the rest is."""
 
-RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {chunking.VERSION}"
-"""The versions of the code that makes chunks of files. An index with another recipe is built again."""
-
 
 OpenTable = Callable[[], Encoder | None]
 """A function that opens the static encoder; it returns None if the index has no vectors."""
@@ -93,18 +90,6 @@ class IndexReport:
         return dict(Counter(verdict.reason for verdict in self.skipped if verdict.reason).most_common())
 
 
-def find_drift(source: ProjectFiles, store: LocalStore, *, distrust_before_ns: int = 0) -> Drift:
-    """Compare all files with the store. A known file that was last read before `distrust_before_ns` counts as changed."""
-    return scan(source, store, RECIPE, distrust_before_ns=distrust_before_ns)
-
-
-def find_drift_at(
-    source: ProjectFiles, store: LocalStore, paths: Iterable[str], on_folder: FolderCallback | None = None
-) -> Drift:
-    """Compare some paths with the store, whether they are files, folders or gone."""
-    return scan_paths(source, store, RECIPE, paths, on_folder=on_folder)
-
-
 def update_index(
     source: ProjectFiles,
     store: LocalStore,
@@ -120,7 +105,7 @@ def update_index(
     """
     started = time.monotonic()
     store.catch_up(progress)
-    drift = drift or find_drift(source, store)
+    drift = drift or scan(source, store)
     _sort_by_path_words(drift, first)
     for view, files in drift.shown.items():
         store.set_fact(EXPECTED_FACTS[view], str(files))
@@ -135,7 +120,7 @@ def update_index(
 
 def reindex(source: ProjectFiles, store: LocalStore, paths: Iterable[str], table: OpenTable = no_table) -> IndexReport:
     """Bring single paths up to date now. The files are read even if their stat is unchanged."""
-    drift = scan_paths(source, store, RECIPE, paths, distrust_before_ns=time.time_ns())
+    drift = scan_paths(source, store, paths, distrust_before_ns=time.time_ns())
     report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
     apply_drift(source, store, drift, report, table=table)
     return report
@@ -154,7 +139,7 @@ def apply_drift(
     from dowse.parsing.document_parsing import expect  # imports readers, which a search does not need
 
     if drift.views is not source.views:  # another process has added a view
-        drift = scan_paths(source, store, RECIPE, drift.paths)
+        drift = scan_paths(source, store, drift.paths)
     expect([*drift.new, *drift.changed])
     total = len(drift.new) + len(drift.changed)
     is_encoded = table is not no_table and total >= ENCODED_BY_PARSERS_FILES and not is_memory_small()
@@ -386,3 +371,21 @@ def text_reader(source: ProjectFiles) -> ReadText:
         return None if isinstance(parsed, Verdict) else parsed.reading.text
 
     return read_text
+
+
+_ATTEMPTS = 5
+"""How often files are read again that other processes write to the index at the same time."""
+
+
+@contextlib.contextmanager
+def comparing(source: ProjectFiles, store: LocalStore, table: OpenTable) -> Iterator[None]:
+    """Compare files with the store and apply what differs in this block; overtaken paths are compared again after it."""
+    store.begin_work()
+    yield
+    for _ in range(_ATTEMPTS):
+        lost = store.take_lost_paths()
+        if not lost:
+            return
+        store.begin_work()
+        reindex(source, store, lost, table)
+    raise StoreBusy("Other processes keep changing the index. Try again.")

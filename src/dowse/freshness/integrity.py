@@ -2,7 +2,7 @@
 
 import time
 
-from dowse.freshness.indexer import find_drift
+from dowse.freshness.scan import scan
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.types import Entry, Finding, Progress, Verdict
@@ -17,7 +17,7 @@ def check_index(source: ProjectFiles, store: LocalStore, progress: Progress | No
 
 
 def _check_files(source: ProjectFiles, store: LocalStore, progress: Progress | None) -> list[Finding]:
-    drift = find_drift(source, store, distrust_before_ns=time.time_ns())
+    drift = scan(source, store, distrust_before_ns=time.time_ns())
     known = {entry.path for entry in drift.changed}
     missing, changed = list[str](), list[str]()
     for done, entry in enumerate((*drift.new, *drift.changed), 1):
@@ -26,11 +26,9 @@ def _check_files(source: ProjectFiles, store: LocalStore, progress: Progress | N
         if progress:
             progress(done, len(drift.new) + len(drift.changed))
     return [
-        *_make_findings("files", missing, "is not in the index"),
-        *_make_findings("files", changed, "has changed since it was indexed"),
-        *_make_findings(
-            "files", drift.gone, "is in the index, but was removed from the folder or is no longer allowed"
-        ),
+        *_make_findings(missing, "is not in the index"),
+        *_make_findings(changed, "has changed since it was indexed"),
+        *_make_findings(drift.gone, "is in the index, but was removed from the folder or is no longer allowed"),
     ]
 
 
@@ -43,8 +41,8 @@ def _differs(source: ProjectFiles, store: LocalStore, entry: Entry) -> bool:
     return found != {(content.content_hash, content.kind, content.views) for content in read}
 
 
-def _make_findings(part: str, paths: list[str], problem: str) -> list[Finding]:
-    findings = [Finding(part, f"{path} {problem}") for path in paths[:MAX_LISTED_FINDINGS]]
+def _make_findings(paths: list[str], problem: str) -> list[Finding]:
+    findings = [Finding("files", f"{path} {problem}") for path in paths[:MAX_LISTED_FINDINGS]]
     if len(paths) > MAX_LISTED_FINDINGS:
-        findings.append(Finding(part, f"and {len(paths) - MAX_LISTED_FINDINGS} more: {problem}"))
+        findings.append(Finding("files", f"and {len(paths) - MAX_LISTED_FINDINGS} more: {problem}"))
     return findings

@@ -3,13 +3,16 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
+from dowse import chunking, reading, sources
 from dowse.platform import IS_WINDOWS
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.types import Entry, FolderCallback, Stat, StoredDocument, Verdict, View
 
+RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {chunking.VERSION}"
+"""The versions of the code that makes chunks of files. Documents with another recipe are made again."""
 _FINE_CLOCK_NS = 20_000_000
 _COARSE_CLOCK_NS = 2_000_000_000
 
@@ -54,20 +57,9 @@ class Drift:
         self.skipped += other.skipped
 
 
-class _TrustRule(NamedTuple):
-    """The rule for stored documents that need not be read again when the stat of their file is unchanged."""
-
-    recipe: str
-    distrust_before_ns: int = 0
-
-    def is_trusted(self, document: StoredDocument) -> bool:
-        return document.recipe == self.recipe and document.checked_ns >= self.distrust_before_ns
-
-
 def scan(
     source: ProjectFiles,
     store: LocalStore,
-    recipe: str,
     *,
     below: str = "",
     distrust_before_ns: int = 0,
@@ -79,12 +71,12 @@ def scan(
     """
     known = _Documents(store, below)
     refused = {} if distrust_before_ns else store.catalog.refusals()
-    drift, trusted = Drift(source.views), _TrustRule(recipe, distrust_before_ns)
+    drift = Drift(source.views)
     for found in source.entries(below, on_folder):
         if isinstance(found, Verdict):
             drift.skipped.append(found)
         else:
-            _compare(drift, found, known.at(found.path), refused, trusted)
+            _compare(drift, found, known.at(found.path), refused, distrust_before_ns)
     drift.gone = known.unvisited_paths()
     return drift
 
@@ -122,7 +114,6 @@ class _Documents:
 def scan_paths(
     source: ProjectFiles,
     store: LocalStore,
-    recipe: str,
     paths: Iterable[str],
     *,
     distrust_before_ns: int = 0,
@@ -133,16 +124,16 @@ def scan_paths(
     options: Any = {"distrust_before_ns": distrust_before_ns, "on_folder": on_folder}
     for path in _outermost(paths):
         if not path:
-            return scan(source, store, recipe, **options)
+            return scan(source, store, **options)
         found = source.entry_at(path)
         stored = store.documents_at(path)
         if isinstance(found, Entry):
-            _compare(drift, found, stored, refused, _TrustRule(recipe, distrust_before_ns))
+            _compare(drift, found, stored, refused, distrust_before_ns)
             drift.gone += _paths_below(store, path)  # it was a folder
         else:
             drift.gone += [path] if stored else []
             if found.is_allowed:
-                drift.add(scan(source, store, recipe, below=f"{path}/", **options))
+                drift.add(scan(source, store, below=f"{path}/", **options))
             else:
                 drift.gone += _paths_below(store, path)
     return drift
@@ -168,7 +159,7 @@ def _compare(
     found: Entry,
     stored: list[StoredDocument],
     refused: Mapping[str, tuple[Stat, Verdict]],
-    trusted: _TrustRule,
+    distrust_before_ns: int,
 ) -> None:
     drift.shown.update(view for view in (View.PROJECT, View.DOCUMENTS) if found.views & view)
     if not stored:
@@ -177,10 +168,12 @@ def _compare(
             drift.skipped.append(verdict)
         else:
             drift.new.append(found)
-    elif not all(map(trusted.is_trusted, stored)) or not _is_unchanged(stored, found):
-        drift.changed.append(found)
-    else:
+    elif _is_unchanged(stored, found) and all(
+        document.recipe == RECIPE and document.checked_ns >= distrust_before_ns for document in stored
+    ):
         drift.unchanged += 1
+    else:
+        drift.changed.append(found)
 
 
 def _is_unchanged(stored: list[StoredDocument], entry: Entry) -> bool:

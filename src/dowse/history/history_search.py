@@ -12,9 +12,9 @@ from itertools import accumulate
 
 from dowse.errors import UsageError
 from dowse.globs import compile_glob
+from dowse.history.co_changes import earlier_names
 from dowse.history.commit_reading import MAX_FILES
 from dowse.history.project_history import History, HistoryCoverage
-from dowse.history.renames import earlier_names
 from dowse.screening.masking import screen_text
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.text.analysis import terms_of, whole_terms_of

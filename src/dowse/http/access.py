@@ -5,17 +5,129 @@ not come from an unknown page (Origin), and needs a token where other machines c
 """
 
 import hmac
+import ipaddress
 import re
+import secrets
+import time
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from starlette.datastructures import Headers
+from starlette.requests import cookie_parser
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dowse.http.browser_sessions import BrowserSessions
-from dowse.http.rate_limit import RateLimit
 from dowse.http.requests import OpenRequests, Request, client_address, error_response
+
+
+class BrowserSessions:
+    """The cookie of one server. It ends with the server, and no request but that of our own page carries it."""
+
+    def __init__(self, port: int, token: str | None = None) -> None:
+        self.cookie_name = f"dowse-{port}"
+        """Browsers share cookies between the ports of a machine, so the name says which server a cookie is for."""
+        self.form_token = secrets.token_urlsafe(32)
+        """The token in our forms. A page of another origin cannot read it."""
+        self._cookie = secrets.token_urlsafe(32)
+        self._token = token
+        self._once: str | None = None
+
+    def issue_one_time_token(self) -> str:
+        """Return a token for the address that a browser is opened with; the first to use it gets the cookie."""
+        self._once = secrets.token_urlsafe(32)
+        return self._once
+
+    def redeem(self, once: str) -> bool:
+        """Return whether a one-time token is right, and make it useless."""
+        is_right = self._once is not None and _is_same(once, self._once)
+        if is_right:
+            self._once = None
+        return is_right
+
+    def knows(self, token: str) -> bool:
+        """Return whether this is the token of the server."""
+        return self._token is not None and _is_same(token, self._token)
+
+    def has_cookie(self, headers: Headers) -> bool:
+        """Return whether a request carries the cookie."""
+        given = cookie_parser(headers.get("cookie", "")).get(self.cookie_name, "")
+        return _is_same(given, self._cookie)
+
+    def may_change(self, headers: Headers, form_token: str) -> bool:
+        """Return whether a form was sent by our own page, in a browser that has the cookie."""
+        return self.has_cookie(headers) and _is_same(form_token, self.form_token)
+
+    def give_cookie(self, response: Response, headers: Headers) -> None:
+        """Add the cookie to a reply. A proxy in front says whether TLS is used."""
+        is_secure = headers.get("x-forwarded-proto") == "https"
+        response.set_cookie(self.cookie_name, self._cookie, secure=is_secure, httponly=True, samesite="strict")
+
+
+def _is_same(given: str, expected: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), expected.encode())
+
+
+LOOPBACK_RATE = 1000.0
+REMOTE_RATE = 50.0
+"""Requests a second of one client; a burst may have twice as many."""
+MAX_KNOWN_CLIENTS = 10_000
+"""Clients that are remembered; those that were silent longest are forgotten."""
+NETWORK_BITS = 64
+"""A client with one IPv6 address usually has the whole network of this size."""
+MAX_CACHED_ADDRESSES = 1000
+"""Parsed addresses that are cached."""
+
+
+class RateLimit:
+    """The number of requests that each client has left."""
+
+    def __init__(self, rate: float | None) -> None:
+        self._rate = rate
+        self._left: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def seconds_to_wait(self, address: str) -> float:
+        """Count a request; return how long its client has to wait, 0 if the request is accepted."""
+        rate = self._rate if self._rate is not None else LOOPBACK_RATE if is_loopback(address) else REMOTE_RATE
+        if not rate:
+            return 0.0
+        burst, now, client = max(1.0, 2 * rate), time.monotonic(), client_key(address)
+        left, seen = self._left.pop(client, (burst, now))
+        left = min(burst, left + (now - seen) * rate)
+        is_accepted = left >= 1
+        # A refused request costs nothing, otherwise a client that keeps trying would never succeed.
+        self._left[client] = left - is_accepted, now
+        if len(self._left) > MAX_KNOWN_CLIENTS:
+            self._left.popitem(last=False)
+        return 0.0 if is_accepted else (1 - left) / rate
+
+
+@lru_cache(MAX_CACHED_ADDRESSES)
+def is_loopback(address: str) -> bool:
+    """Return whether an address is a loopback address."""
+    if address == "localhost":
+        return True
+    found = _parse_address(address)
+    return found is not None and found.is_loopback
+
+
+@lru_cache(MAX_CACHED_ADDRESSES)
+def client_key(address: str) -> str:
+    """Return the key of the client that an address belongs to: the network for IPv6, else the address."""
+    found = _parse_address(address)
+    if isinstance(found, ipaddress.IPv6Address) and not found.is_loopback:
+        return str(ipaddress.ip_network((int(found), NETWORK_BITS), strict=False))
+    return str(found or address)
+
+
+def _parse_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return None
+    return getattr(found, "ipv4_mapped", None) or found
+
 
 MCP_PATHS = ("/mcp", "/mcp/")
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "::1"})

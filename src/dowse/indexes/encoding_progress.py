@@ -1,4 +1,8 @@
-"""Progress of the encoding of an index, whichever process does it."""
+"""Which encoders an index has vectors of, which one answers searches, and how far the encoding is.
+
+The store records these facts: the encoder whose vectors answer searches; for each encoder, the chunk up to which every
+chunk has a vector; and the substitute of an encoder whose model could not be loaded.
+"""
 
 import contextlib
 import json

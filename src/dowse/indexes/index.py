@@ -14,14 +14,12 @@ from dowse.errors import DowseError, Failed, NotIndexed, NotWritable, StoreBusy,
 from dowse.freshness.indexer import (
     IndexReport,
     apply_drift,
-    find_drift,
-    find_drift_at,
+    comparing,
     reindex,
     update_index,
 )
 from dowse.freshness.integrity import check_index
-from dowse.freshness.overtaken_paths import comparing
-from dowse.freshness.scan import Drift
+from dowse.freshness.scan import Drift, scan, scan_paths
 from dowse.indexes.encoding_progress import EncodingProgress, forget_encoded_chunks, read_encoding_progress
 from dowse.indexes.index_log import open_log
 from dowse.indexes.index_status import IndexStatus, describe_index
@@ -142,7 +140,7 @@ class ProjectIndex(OpenedIndex):
 
     def drift_at(self, paths: Iterable[str], on_folder: FolderCallback | None = None) -> Drift:
         """Return how the files at some paths differ from the index."""
-        return find_drift_at(self.kept_source, self.whole, paths, on_folder)
+        return scan_paths(self.kept_source, self.whole, paths, on_folder=on_folder)
 
     def apply(self, drift: Drift) -> IndexReport:
         """Apply a drift outside a full run; the caller renews the JSON files later with `settle`."""
@@ -172,7 +170,7 @@ class ProjectIndex(OpenedIndex):
         began = store.fact("verifying") or str(time.time_ns())
         store.set_fact("verifying", began)
         store.repair()
-        report = self.update(progress, drift=find_drift(self.kept_source, store, distrust_before_ns=int(began)))
+        report = self.update(progress, drift=scan(self.kept_source, store, distrust_before_ns=int(began)))
         if report.is_complete:
             self.whole.set_fact("verifying", None)
             self.whole.set_fact("verified", _now())
@@ -201,7 +199,7 @@ class ProjectIndex(OpenedIndex):
 
     def drift(self) -> Drift:
         """Return how the files differ from the index, by their size and times."""
-        return find_drift(self.kept_source, self.whole)
+        return scan(self.kept_source, self.whole)
 
     def explain(self, path: str) -> Explanation:
         """Return the decision of the policy about one path, and the document that the index has of it."""
@@ -272,7 +270,7 @@ class ProjectIndex(OpenedIndex):
                 self._start_over(StoreDamaged(f"The catalog of {self.root} is damaged."))
         else:
             self.whole.repair()
-        drift = find_drift(self.kept_source, self._open_store(), distrust_before_ns=time.time_ns())
+        drift = scan(self.kept_source, self._open_store(), distrust_before_ns=time.time_ns())
         report = self.update(progress, drift=drift)
         if not report.is_complete:
             raise KeyboardInterrupt
@@ -305,7 +303,7 @@ class ProjectIndex(OpenedIndex):
         from dowse.parsing.parser_pool import shared_pool  # a search does not need it
 
         shared_pool().expect(0)  # it starts while the files are scanned
-        drift = drift or find_drift(self.kept_source, store)
+        drift = drift or scan(self.kept_source, store)
         if not is_confirmed:
             self.require_size(drift)
         before = store.fact("state")

@@ -15,7 +15,6 @@ from dowse.settings import Settings, load_settings, settings_stamp
 from dowse.sharing.origin import origin_notice
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
-from dowse.store.lance_store import LanceStore
 from dowse.store.local import LocalStore
 from dowse.store.storage_layout import index_folder
 from dowse.types import StoredDocument, View
@@ -173,9 +172,8 @@ class OpenedIndex:
                     raise Failed(f"{self.root} does not exist; its index is kept.")
                 return text_reader(self.kept_source)(document)
 
-            kind = LanceStore if self.settings.store == "lancedb" else LocalStore
-            read_references = reference_reader(lambda: self.kept_source)
-            self._shared.store = kind(self.folder, read_if_there, read_references)
+            read_references, has_tables = reference_reader(lambda: self.kept_source), self.settings.store == "lancedb"
+            self._shared.store = LocalStore(self.folder, read_if_there, read_references, has_tables=has_tables)
             storage_layout.mark_used(self.folder)
         return self._shared.store
 

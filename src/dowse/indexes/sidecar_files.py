@@ -4,7 +4,6 @@ from pathlib import Path
 
 from dowse.errors import DowseError
 from dowse.store import storage_layout
-from dowse.store.lance_store import LanceStore
 from dowse.store.local import LocalStore
 from dowse.types import KINDS, Finding, Kind, View
 
@@ -19,8 +18,7 @@ def write_sidecar_files(folder: Path, root: Path, store: LocalStore, *, is_full:
 def write_tables(store: LocalStore) -> list[str]:
     """Bring the LanceDB tables up to date where the settings ask for them; return why it failed, if it did."""
     try:
-        if isinstance(store, LanceStore):
-            store.write_tables()
+        store.write_tables()
     except DowseError as error:  # search goes on without them
         return [str(error)]
     return []

@@ -5,12 +5,10 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Protocol
 
 from dowse.errors import Failed, LimitReached, NotWritable
 from dowse.notes.limits import BUSY_SECONDS, CACHE_KB, MAX_MEMORY_BYTES
-from dowse.sqlite_connection import DatabaseConnection
-from dowse.sqlite_database import SqliteDatabase, run_steps, transaction
+from dowse.sqlite_database import DatabaseConnection, SqliteDatabase, run_steps, transaction
 
 APPLICATION_ID = 0x646F776E
 """Spells `down`; distinguishes a named index from a project's catalog and from any other database."""
@@ -36,22 +34,6 @@ STEPS = (
         batch INTEGER NOT NULL, token TEXT NOT NULL, places BLOB NOT NULL, PRIMARY KEY (batch, token)) WITHOUT ROWID;
     """,
 )
-
-
-class NotesDatabase(Protocol):
-    """The transactions of one index."""
-
-    def snapshot(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
-        """Return a context for several reads of one consistent state."""
-        ...
-
-    def transaction(self) -> contextlib.AbstractContextManager[sqlite3.Connection]:
-        """Return a context for a transaction that is durable at its end, or has no effect."""
-        ...
-
-    def size_bytes(self) -> int: ...
-
-    def close(self) -> None: ...
 
 
 class MemoryDatabase:
@@ -130,6 +112,9 @@ class DiskDatabase(SqliteDatabase):
             with contextlib.suppress(NotWritable):  # where the lock cannot be taken, files are not deleted either
                 locked.enter_context(self._lock_files())
             return super()._open()
+
+
+NotesDatabase = MemoryDatabase | DiskDatabase
 
 
 def make_tables(connection: sqlite3.Connection, facts: dict[str, str]) -> None:

@@ -1,4 +1,9 @@
-"""The search of one index, from the query text to a page of results, within one transaction."""
+"""The search of one index, from the query text to a page of results, within one transaction.
+
+The score of a document is the sum over the query's positive tokens of tf · (ln(N / (df + 1)) + 1), exact to the last bit.
+The terms are added in the order of the tokens, starting from 0. The scores therefore do not depend on the order of the
+words, the order in which documents were added, or the batches they are stored in.
+"""
 
 import json
 import math

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dowse.assistants.config_edits import put_entry
 from dowse.assistants.known_assistants import SERVER_NAME, Assistant, Places, known_assistants
-from dowse.assistants.own_command import SERVE, own_command
+from dowse.assistants.server_check import SERVE, own_command
 from dowse.page.markup import Html, html
 
 _OVER_HTTP = """<h2>This server, over HTTP</h2>

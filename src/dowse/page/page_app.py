@@ -18,14 +18,13 @@ from dowse.errors import DowseError, ItemNotFound, UsageError
 from dowse.federation.federated_search import find_source, source_statuses
 from dowse.federation.federation_types import SearchSource, SourceStatus
 from dowse.federation.source_list import NoClient, SourceList
+from dowse.http.access import BrowserSessions
 from dowse.http.app import PageRoutes
-from dowse.http.browser_sessions import BrowserSessions
 from dowse.mcp.error_replies import error_reply
 from dowse.page.colouring import Colours
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, asset, message_page, page, reply
-from dowse.page.page_query import read_query
-from dowse.page.page_search import find_hits, running_sources
+from dowse.page.page_search import find_hits, read_query, running_sources
 from dowse.page.reading_view import OpenItem, folder_view, item_view, lines_view, open_item, outline_view
 from dowse.page.search_view import (
     COLOUR_SECONDS,

@@ -9,8 +9,7 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.remaining_time import format_seconds_left
 from dowse.page.colouring import CodeText, Colours, Runs, join_runs, paint
 from dowse.page.markup import Html, html
-from dowse.page.page_query import MAX_LIMIT, PageQuery
-from dowse.page.page_search import PageHit, PageResults, file_folders, read_address
+from dowse.page.page_search import MAX_LIMIT, PageHit, PageQuery, PageResults, file_folders, read_address
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms
 from dowse.surfaces.project.text_replies import explain_file

@@ -5,7 +5,7 @@ It may be ended at any moment, by itself or by the system: the process that star
 
 import importlib
 import os
-from typing import Any, Protocol, cast
+from typing import Any
 
 from dowse.child_messages import encode_fields, is_too_long, open_messages, read_message, write_encoded, write_message
 from dowse.chunking.grammar_libraries import grammar_folder
@@ -14,16 +14,6 @@ from dowse.parsing.parser_limits import KEPT_BYTES, forbid_core_dumps, kept_byte
 from dowse.platform import release_memory
 from dowse.sandbox import interpreter_folders, restrict_process
 from dowse.signals import ignore_interrupts
-
-
-class JobModule(Protocol):
-    """A module with jobs. A request names it, so that the parser process need not know who has jobs for it."""
-
-    def prepare(self, fields: dict[str, Any], /) -> None:
-        """Load what a job needs and no file can influence."""
-
-    def run_job(self, fields: dict[str, Any], data: bytes, /) -> tuple[dict[str, Any], bytes]:
-        """Do one job; return the fields and the bytes of the reply."""
 
 
 def main() -> int:
@@ -60,13 +50,12 @@ def _answer(fields: dict[str, Any], data: bytes) -> tuple[bytes, bytes]:
     return encoded, data
 
 
-def _find_jobs(fields: dict[str, Any]) -> JobModule:
-    name = fields.get("module")
-    if name is None:
-        return parser_jobs
+def _find_jobs(fields: dict[str, Any]) -> Any:
+    """Return the module with `prepare` and `run_job`. A request names it, so that this process need not know them all."""
+    name = fields.get("module", parser_jobs.__name__)
     if not name.startswith("dowse."):
         raise ValueError(f"{name} has no jobs")
-    return cast("JobModule", importlib.import_module(name))
+    return importlib.import_module(name)
 
 
 def _mark_last(reply: bytes) -> bytes:

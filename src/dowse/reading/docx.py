@@ -16,7 +16,7 @@ from dowse.errors import PackageRefused
 from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
 from dowse.reading.markdown_writer import heading, link, paragraph, table
-from dowse.reading.placeholder_titles import clean_title, split_keywords
+from dowse.reading.shorten import clean_title, split_keywords
 from dowse.types import Reading
 
 _MAX_UNPACKED_BYTES = 48 * 1024 * 1024

@@ -3,13 +3,34 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Mapping
-from functools import cache
+from collections.abc import Iterable, Mapping
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from dowse.errors import Failed
-from dowse.screening.keyword_matcher import KeywordMatcher
+
+
+class KeywordMatcher:
+    """A set of words in lower case."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._words = frozenset(words)
+
+    def find_in(self, text: str) -> set[str]:
+        """Return the words that a text contains, in any letter case, also within other words."""
+        return {word for _, word in self._automaton.iter(text.lower())}
+
+    @cached_property
+    def _automaton(self) -> Any:
+        import ahocorasick  # type: ignore[import-not-found]
+
+        automaton = ahocorasick.Automaton()
+        for word in self._words:
+            automaton.add_word(word, word)
+        automaton.make_automaton()
+        return automaton
+
 
 RULES_FILE = Path(__file__).with_suffix(".json")
 

@@ -1,11 +1,12 @@
-"""A place in an S3 bucket. Credentials, region and endpoint come from where the AWS tools look for them, and nowhere else."""
+"""A place in an S3 bucket."""
 
 import contextlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dowse.errors import Failed, UsageError
+from dowse.s3_client import error_code, error_meaning, open_s3
 from dowse.sharing.object_place import MAX_READ_BYTES, TaggedObject, require_at_most, require_small
 
 CONNECT_SECONDS = 5
@@ -14,16 +15,6 @@ ATTEMPTS = 4
 """Attempts at a request that the store answers with an error of its own or not at all."""
 _MISSING_CODES = ("404", "NoSuchKey")
 _REFUSED_CODES = ("412", "PreconditionFailed", "ConditionalRequestConflict", "409")
-_ERROR_MEANINGS = {
-    "NoSuchBucket": "there is no such bucket",
-    "AccessDenied": "these credentials have no access",
-    "403": "these credentials have no access",
-    "InvalidAccessKeyId": "the access key is unknown",
-    "SignatureDoesNotMatch": "the secret key is wrong",
-    "NotImplemented": "it does not support writing under a condition",
-    "503": "it is overloaded; try again later",
-    "SlowDown": "it is overloaded; try again later",
-}
 
 _Reply = TypeVar("_Reply")
 
@@ -36,20 +27,9 @@ class S3Place:
         self.name, self._prefix = url, f"{prefix}/" if prefix else ""
         if not self._bucket:
             raise UsageError(f"{url} is not an address such as s3://bucket/prefix.")
-        try:
-            import boto3  # type: ignore[import-untyped]
-            from botocore.config import Config  # type: ignore[import-untyped]
-        except ImportError as error:
-            raise UsageError("s3:// needs the extra lance. Install it with: pip install 'dowse[lance]'") from error
-        from botocore.exceptions import BotoCoreError  # type: ignore[import-untyped]
-
         retries = {"total_max_attempts": ATTEMPTS, "mode": "standard"}
-        config = Config(connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, retries=retries)
-        try:
-            self._session = boto3.Session()
-            self._client: Any = self._session.client("s3", config=config)
-        except (BotoCoreError, ValueError) as error:
-            raise UsageError(f"{url} cannot be reached: {error}") from error
+        settings = {"connect_timeout": CONNECT_SECONDS, "read_timeout": READ_SECONDS}
+        self._session, self._client = open_s3(url, "lance", **settings, retries=retries)
 
     @property
     def options(self) -> Mapping[str, str]:
@@ -127,16 +107,13 @@ class S3Place:
     def _try(self, what: str, request: Callable[[], _Reply], *, expected: tuple[str, ...] = ()) -> _Reply | None:
         """Return the reply to a request; None if the store answers with an expected code. Other errors become Failed."""
         from boto3.exceptions import Boto3Error  # type: ignore[import-untyped]
-        from botocore.exceptions import BotoCoreError, ClientError
+        from botocore.exceptions import BotoCoreError, ClientError  # type: ignore[import-untyped]
 
         try:
             return request()
         except ClientError as error:
-            code = str(error.response.get("Error", {}).get("Code", ""))
-            if code in expected:
+            if error_code(error) in expected:
                 return None
-            status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
-            meaning = _ERROR_MEANINGS.get(code) or _ERROR_MEANINGS.get(status) or str(error)
-            raise Failed(f"{self.name} cannot be {what}: {meaning}.") from error
+            raise Failed(f"{self.name} cannot be {what}: {error_meaning(error)}.") from error
         except (BotoCoreError, Boto3Error, OSError) as error:
             raise Failed(f"{self.name} cannot be {what}: {error}") from error

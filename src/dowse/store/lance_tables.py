@@ -65,6 +65,18 @@ class TablesRecord:
     format: int = FORMAT
 
 
+def write_tables_to(
+    folder: Path, catalog: Catalog, read_text: ReadText, place: str, options: Mapping[str, str]
+) -> TablesRecord:
+    """Bring the tables of another place up to date with a catalog; return what they hold then."""
+    tables = LanceTables(folder, catalog, read_text, place=place, options=options)
+    tables.follow()
+    written = tables.record()
+    if written is None:
+        raise Failed(f"The tables in {place} cannot be read after they were written. Try again.")
+    return written
+
+
 def _version(record: TablesRecord) -> tuple[object, ...]:
     return record.model, record.dimensions, record.format
 

@@ -1,4 +1,10 @@
-"""The entries of the lexical index: its fields, and what a document and its chunks put into them."""
+"""The entries of the lexical index: its fields, and what a document and its chunks put into them.
+
+Tantivy scores by BM25, with the mean length of a field over all entries. Deleted entries count until a merge removes
+them, so the same files would get other scores after updates than in a new index. Here the entries of each document
+are filled up with a word that no query has, until their mean length is the constant below. So the mean over all
+entries is that constant too, whatever was deleted.
+"""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

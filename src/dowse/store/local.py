@@ -20,6 +20,7 @@ from dowse.errors import LexicalDamaged, NotWritable
 from dowse.platform import Lock, make_private_folder
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_schema import is_current_format
+from dowse.store.lance_tables import LanceTables
 from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
@@ -58,7 +59,15 @@ class LocalStore:
     has_vectors = True
     """Whether anything can be found by meaning."""
 
-    def __init__(self, folder: Path, read_text: ReadText, read_references: ReadReferences = read_none) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        read_text: ReadText,
+        read_references: ReadReferences = read_none,
+        *,
+        has_tables: bool = False,
+    ) -> None:
+        """With `has_tables`, LanceDB tables show the index to other programs."""
         make_private_folder(folder)
         self.folder = folder
         self._lock = Lock(folder / "write.lock")
@@ -81,6 +90,7 @@ class LocalStore:
         self._lost: list[str] = []
         self._matrices = Matrices(folder, self.catalog, self._lock)
         self._matrices.remove_unknown()
+        self._tables = LanceTables(folder, catalog, read_text) if has_tables else None
 
     def seen_as(self, view: View) -> "LocalStore":
         """Return this store with one view of the index."""
@@ -277,7 +287,10 @@ class LocalStore:
         for follower in self._followers():
             findings += [Finding("lexical index", problem) for problem in follower.problems()]
         findings += [Finding("references", problem) for problem in self.references.problems()]
-        return findings + [Finding("vectors", problem) for problem in self._matrices.problems()]
+        findings += [Finding("vectors", problem) for problem in self._matrices.problems()]
+        if findings or not self._tables:
+            return findings
+        return [Finding("tables", problem) for problem in self._tables.problems()]
 
     def repair(self) -> None:
         """Rebuild the derived parts that are wrong."""
@@ -287,6 +300,15 @@ class LocalStore:
             for follower in self._followers():
                 if follower.problems():
                     follower.rebuild()
+            if self._tables and self._tables.problems():
+                self._tables.set_aside()
+                self._tables.follow()
+
+    def write_tables(self) -> None:
+        """Bring the tables up to date, if there are any."""
+        if self._tables:
+            with self._lock.held(WRITE_WAIT_SECONDS):
+                self._tables.follow()
 
     def remove_leftovers(self) -> None:
         """Remove what killed writers left: half-written matrices, and lexical indexes that are not in use."""

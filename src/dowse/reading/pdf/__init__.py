@@ -8,8 +8,7 @@ from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
 from dowse.reading.markdown_writer import heading, paragraph
 from dowse.reading.pdf.page_text import PdfText, read_page_texts
-from dowse.reading.placeholder_titles import clean_title, split_keywords
-from dowse.reading.shorten import file_stem
+from dowse.reading.shorten import clean_title, file_stem, split_keywords
 from dowse.types import Reading
 
 _SIGNATURE = b"%PDF-"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.reading.placeholder_titles import clean_title, split_keywords
+from dowse.reading.shorten import clean_title, split_keywords
 
 
 @pytest.mark.parametrize(

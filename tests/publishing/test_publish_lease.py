@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed, StoreBusy
-from dowse.publishing import writer_lease as leases
-from dowse.publishing.writer_lease import LEASE_OBJECT, require_conditions, writer_lease
+from dowse.publishing import publish as leases
+from dowse.publishing.publish import LEASE_OBJECT, require_conditions, writer_lease
 from dowse.sharing.object_place import FolderPlace
 
 

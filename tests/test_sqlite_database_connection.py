@@ -10,7 +10,7 @@ import pytest
 from dowse import sqlite_database
 from dowse.errors import DiskFull, NotWritable
 from dowse.platform import disk_full_error
-from dowse.sqlite_connection import open_connection
+from dowse.sqlite_database import open_connection
 from dowse.store.catalog import Catalog
 from dowse.store.catalog_schema import STEPS, is_current_format
 
