@@ -17,10 +17,9 @@ from dowse.cli.output import (
     pluralize,
     progress_bar,
     say,
-    say_if_locked,
     show,
     show_text,
-    show_warnings,
+    using,
 )
 from dowse.cli.result_output import coverage_notes, filters_note, format_flags
 from dowse.cli.serve_command import ServeOptions, budget_option, run_server, tools_option
@@ -223,11 +222,6 @@ def _ask(
     from dowse.indexes.damage_recovery import answer_or_rebuild
     from dowse.indexes.project_search import update_if_quick
 
-    show_warnings(project.warnings)
-    shown = len(project.warnings)
-    if waits:
-        say_if_locked(project)
-
     def answer() -> Answer:
         with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
             pending = update_if_quick(project, first, waits=waits, progress=progress)
@@ -235,11 +229,8 @@ def _ask(
             project.warnings.append(f"{pluralize(pending, 'changed file')} left out. {project.refusal}")
         return question(project, pending)
 
-    try:
+    with using(project, waits=waits):
         return answer_or_rebuild(project, answer)
-    finally:
-        show_warnings(project.warnings[shown:])
-        project.close()
 
 
 def _find_root(folder: str | None) -> Path:

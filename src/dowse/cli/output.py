@@ -83,6 +83,20 @@ def show_warnings(warnings: list[str] | tuple[str, ...]) -> None:
         say(f"dowse: warning: {warning}")
 
 
+@contextmanager
+def using(project: "ProjectIndex", *, waits: bool = True) -> Iterator[None]:
+    """Use an index in a block: print its warnings before and after, say if its lock is waited for, and close it."""
+    show_warnings(project.warnings)
+    shown = len(project.warnings)
+    if waits:
+        say_if_locked(project)
+    try:
+        yield
+    finally:
+        show_warnings(project.warnings[shown:])
+        project.close()
+
+
 def say_if_locked(project: "ProjectIndex") -> None:
     """Print which process holds the lock of an index, before a wait that may be long."""
     if project.is_being_updated():

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, escape, pluralize, progress_bar, say, say_if_locked, show, show_warnings
+from dowse.cli.output import CommandReply, escape, pluralize, progress_bar, say, show, using
 from dowse.cli.result_output import coverage_notes, format_flags, warnings_of
 
 if TYPE_CHECKING:
@@ -42,15 +42,10 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
     from dowse.references.reference_search import ReferenceOptions
 
     project = open_or_find(parse_folder(folder))
-    show_warnings(project.warnings)
-    say_if_locked(project)
     limit, offset = how["limit"], how["offset"]
     options = ReferenceOptions(how["kind"], how["glob"], offset + limit)
-    try:
-        with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-            found, coverage = references_when_complete(project, name, options, progress)
-    finally:
-        project.close()
+    with using(project), progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
+        found, coverage = references_when_complete(project, name, options, progress)
     exit_code = 0 if found.is_found else 1
     if as_json:
         from dowse.surfaces.project.reference_replies import references_reply

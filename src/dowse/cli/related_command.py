@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
-from dowse.cli.output import CommandReply, escape, progress_bar, say, say_if_locked, show, show_warnings
+from dowse.cli.output import CommandReply, escape, progress_bar, say, show, using
 
 if TYPE_CHECKING:
     from dowse.references.related_files import RelatedFile
@@ -40,15 +40,10 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
         project = find_project(file)
     else:
         file, project = inside / Path(path).expanduser(), open_or_find(inside)
-    show_warnings(project.warnings)
-    say_if_locked(project)
-    try:
-        with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-            update_if_quick(project, "", waits=True, progress=progress)
-            read_missing_references(project, progress=progress)
-            surroundings = find_surroundings(project, str(file), limit)
-    finally:
-        project.close()
+    with using(project), progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
+        update_if_quick(project, "", waits=True, progress=progress)
+        read_missing_references(project, progress=progress)
+        surroundings = find_surroundings(project, str(file), limit)
     files, changes, _ = surroundings
     found = {
         "imports": files.imports,
