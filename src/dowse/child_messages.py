@@ -62,12 +62,3 @@ def open_messages() -> tuple[IO[bytes], IO[bytes]]:
     received, sent = os.fdopen(0, "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     return received, sent
-
-
-def exit_soon() -> None:
-    """End a child process after `EXIT_SECONDS`: it does not wait for a download or a lock that hangs."""
-    from threading import Timer  # a parser process needs no threads
-
-    timer = Timer(EXIT_SECONDS, os._exit, (3,))
-    timer.daemon = True
-    timer.start()

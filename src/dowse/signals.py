@@ -1,5 +1,9 @@
-"""The signals that interrupt and stop a process: Ctrl-C and, where another process can send it, SIGTERM."""
+"""The end of a process: the signals that interrupt and stop it, and an end in any case.
 
+The signals are Ctrl-C and, where another process can send it, SIGTERM.
+"""
+
+import os
 import signal
 from collections.abc import Callable
 
@@ -27,3 +31,12 @@ def on_stop_signals(handle: Callable[..., None] | None) -> None:
     for number in _STOP_SIGNALS:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, handle or signal.SIG_DFL)
+
+
+def exit_after(seconds: float, code: int) -> None:
+    """End this process after some seconds, whatever still runs or hangs."""
+    from threading import Timer  # a parser process needs no threads
+
+    timer = Timer(seconds, os._exit, (code,))
+    timer.daemon = True
+    timer.start()

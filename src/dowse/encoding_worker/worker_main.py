@@ -7,12 +7,13 @@ import sys
 import threading
 from typing import IO, Any
 
-from dowse.child_messages import exit_soon, open_messages, read_message, write_message
+from dowse.child_messages import EXIT_SECONDS, open_messages, read_message, write_message
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker import Send, Worker
 from dowse.encoding_worker.worker_options import parse_options
+from dowse.errors import Failed
 from dowse.platform import lower_priority
-from dowse.signals import ignore_interrupts
+from dowse.signals import exit_after, ignore_interrupts
 
 
 def main(arguments: list[str]) -> int:
@@ -46,7 +47,7 @@ def _listen(received: IO[bytes], queue: WorkQueue, worker: Worker, send: Send) -
         else:
             queue.accept(message)
     queue.end()
-    exit_soon()  # unsaved vectors are made again
+    exit_after(EXIT_SECONDS, Failed.exit_code)  # a download or a lock may hang; unsaved vectors are made again
 
 
 def _encode_query(worker: Worker, message: dict[str, Any]) -> bytes:

@@ -2,9 +2,7 @@
 
 import asyncio
 import contextlib
-import os
 import socket
-import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +12,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dowse.http.access import MAX_HEAD_BYTES, AccessControl, client_key, is_loopback
-from dowse.signals import on_stop_signals, raise_on_interrupt
+from dowse.signals import exit_after, on_stop_signals, raise_on_interrupt
 
 MAX_CONNECTIONS = 1000
 MAX_CLIENT_CONNECTIONS = 200
@@ -88,7 +86,7 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._open_requests.end_streams()
         asyncio.get_running_loop().call_later(GRACE_SECONDS, self._open_requests.end_all)
-        _exit_after(GRACE_SECONDS + FORCE_SECONDS)
+        exit_after(GRACE_SECONDS + FORCE_SECONDS, 0)  # workers end with their pipes
         await super().shutdown(sockets)
 
 
@@ -157,13 +155,6 @@ class _TimedProtocol(H11Protocol):
     def _close(self) -> None:
         if not self.transport.is_closing():
             self.transport.close()
-
-
-def _exit_after(seconds: float) -> None:
-    """Exit after this long, whatever still runs; workers end with their pipes."""
-    timer = threading.Timer(seconds, os._exit, (0,))
-    timer.daemon = True
-    timer.start()
 
 
 def _raise_file_limit(count: int) -> None:

@@ -15,12 +15,12 @@ from operator import or_
 from pathlib import Path
 from typing import IO
 
-from dowse.child_messages import exit_soon, open_messages, write_message
+from dowse.child_messages import EXIT_SECONDS, open_messages, write_message
 from dowse.errors import DowseError, Failed
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.memory_plan import is_memory_small
 from dowse.platform import lower_priority, release_memory, writing_error
-from dowse.signals import interrupt_on_terminate
+from dowse.signals import exit_after, interrupt_on_terminate
 from dowse.types import View
 
 PROGRESS_SECONDS = 0.1
@@ -78,7 +78,7 @@ def _stop_with_parent(received: IO[bytes]) -> None:
     received.read()
     # SIGTERM, not SIGINT: a process ignores SIGINT when its parent does.
     _thread.interrupt_main(signal.SIGTERM)
-    exit_soon()
+    exit_after(EXIT_SECONDS, Failed.exit_code)
 
 
 if __name__ == "__main__":

@@ -5,12 +5,11 @@ import contextlib
 import logging
 import os
 import sys
-import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dowse.signals import on_stop_signals
+from dowse.signals import exit_after, on_stop_signals
 
 if TYPE_CHECKING:
     from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -77,7 +76,7 @@ async def _serve(wire: Wire, server: "Server[Any]") -> None:
 
         def leave(*_: object) -> None:
             """End in order, and within EXIT_SECONDS in any case, as when the client goes."""
-            _exit_soon()
+            exit_after(EXIT_SECONDS, 0)
             with contextlib.suppress(RuntimeError):  # the loop has ended already
                 loop.call_soon_threadsafe(tasks.cancel_scope.cancel)
 
@@ -111,7 +110,7 @@ async def _read(
                 if message is None:
                     break
                 await incoming.send(SessionMessage(message))
-            _exit_soon()
+            exit_after(EXIT_SECONDS, 0)
 
 
 async def _write(
@@ -135,12 +134,6 @@ def _write_all(file: Any, line: bytes) -> None:
     left = memoryview(line)
     while left:
         left = left[file.write(left) :]
-
-
-def _exit_soon() -> None:
-    timer = threading.Timer(EXIT_SECONDS, _exit, (0,))
-    timer.daemon = True
-    timer.start()
 
 
 def _exit(code: int) -> None:
