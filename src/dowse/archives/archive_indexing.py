@@ -51,8 +51,7 @@ def update_database(
         _record_facts(database, writer, locations)
         if report.changed_anything or writer.has_changed_names:
             roots = {archive: _last_known_root(database, locations, archive) for archive in locations.roots}
-            other_files = [other for ingest in ingests for other in ingest.other_files]
-            resolve_citations(connection, roots, other_files, None if writer.has_changed_names else writer.changed)
+            resolve_citations(connection, roots, None if writer.has_changed_names else writer.changed)
             writer.finish()
         writer.merge_segments()
         (report.citations,) = connection.execute("SELECT COUNT(*) FROM citations WHERE is_citation").fetchone()

@@ -3,16 +3,17 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import takewhile
 from pathlib import Path
 
 from dowse.archives.archive_locations import Archive
 from dowse.archives.archive_types import CitationKind
-from dowse.reading.link_resolution import Broken, Fault, Internal, resolve_link
+from dowse.reading.link_resolution import Broken, Fault, Internal, OtherFile, resolve_link
 from dowse.reading.link_targets import LinkTarget, LinkTargets, fold_name
 from dowse.reading.nearest_match import folders_above
+from dowse.sources.linked_files import exists_below
 
 TITLE_CONFIDENCE = 0.9
 """Confidence of a citation whose bibliography entry has no URL and matches the title of a document."""
@@ -39,18 +40,15 @@ class Resolver:
     titles: dict[str, list[int]] = field(default_factory=dict)
     entries: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
     """The URL, identity and title of a bibliography entry, by folder and key."""
-    other_files: frozenset[str] = frozenset()
-    """Files that exist and are not documents."""
 
 
 def resolve_citations(
     connection: sqlite3.Connection,
     roots: Mapping[Archive, Path],
-    other_files: Iterable[tuple[Archive, str]],
     only: set[int] | None,
 ) -> None:
     """Resolve the citations of the documents `only`, or of all documents, which is needed after names have changed."""
-    resolver = _build_resolver(connection, roots, other_files)
+    resolver = _build_resolver(connection, roots)
     _resolve_by_name(connection, resolver, only)
     # A new document may be the target of URLs in any other document.
     connection.execute(f"UPDATE citations SET target = ({_NEWEST_CITED}) WHERE key != ''")  # noqa: S608 - a constant
@@ -91,10 +89,10 @@ def _resolve_path(url: str, source: int, resolver: Resolver) -> tuple[int | None
     if url.startswith("[[") and (named := resolver.aliases.get(_wiki_link_name(url))):
         target = resolver.numbers[_nearest_path(named, path)]
         return (target, "", 1) if target != source else (None, "", 0)
+    if isinstance(found, OtherFile):
+        return None, NOT_A_DOCUMENT, 1
     if not isinstance(found, Broken):
         return None, "", 0
-    if not resolver.other_files.isdisjoint(_possible_paths(found.path, url, path)):
-        return None, NOT_A_DOCUMENT, 1
     return None, str(found.fault if found.fault is not Fault.EMPTY else Fault.MISSING), 1
 
 
@@ -114,9 +112,7 @@ def _resolve_key(written: str, source: int, resolver: Resolver) -> tuple[str, st
     return written, "", None, 1.0, 0
 
 
-def _build_resolver(
-    connection: sqlite3.Connection, roots: Mapping[Archive, Path], other_files: Iterable[tuple[Archive, str]]
-) -> Resolver:
+def _build_resolver(connection: sqlite3.Connection, roots: Mapping[Archive, Path]) -> Resolver:
     prefixes = _archive_prefixes(roots)
     pages, numbers = list[LinkTarget](), dict[str, int]()
     aliases, titles = dict[str, list[str]](), dict[str, list[int]]()
@@ -136,10 +132,18 @@ def _build_resolver(
             "SELECT archive, path, key, url, identity, title FROM bibliography ORDER BY path DESC"
         )
     }
-    existing = {prefixes.get(archive, f"{archive}/") + path.rstrip("/") for archive, path in other_files}
-    existing |= {folder for path in list(existing) for folder in folders_above(path)}
     paths = {number: path for path, number in numbers.items()}
-    return Resolver(LinkTargets(pages), numbers, paths, aliases, titles, entries, frozenset(existing))
+
+    def has_file(path: str) -> bool:
+        """Return whether there is a file in one of the archives; elsewhere none is looked for."""
+        below = (
+            (root, path.removeprefix(prefixes[archive]))
+            for archive, root in roots.items()
+            if path.startswith(prefixes[archive])
+        )
+        return any(exists_below(root, rest) for root, rest in below)
+
+    return Resolver(LinkTargets(pages, has_file=has_file), numbers, paths, aliases, titles, entries)
 
 
 def _archive_prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:
@@ -165,12 +169,3 @@ def _nearest_path(paths: list[str], source: str) -> str:
 
 def _are_same(parts: tuple[str, str]) -> bool:
     return parts[0] == parts[1]
-
-
-def _possible_paths(path: str, url: str, source: str) -> Iterator[str]:
-    """Yield the possible paths of a linked file: as resolved, below the archive, beside the document."""
-    written = url[2:-2].partition("|")[0] if url.startswith("[[") else url
-    written = written.partition("#")[0].partition("?")[0]
-    yield path
-    yield os.path.normpath(f"{source.partition('/')[0]}/{written.lstrip('/')}")
-    yield os.path.normpath(f"{source.rpartition('/')[0]}/{written}")

@@ -63,8 +63,6 @@ class ArchiveIngest:
     ) -> None:
         self.archive = archive
         self.groups: list[FileGroup] = []
-        self.other_files: list[tuple[Archive, str]] = []
-        """Files that exist and are not documents."""
         self._source = ArchiveFiles(root)
         self._writer = writer
         self._report = report
@@ -83,10 +81,8 @@ class ArchiveIngest:
             if isinstance(found, Entry):
                 entries.append(found)
             else:
-                self.other_files.append((self.archive, found.path))
                 self._count_skipped(str(found.reason))
         self.groups = list(group_files(entries))
-        self.other_files += [(self.archive, path) for group in self.groups for path in group.others]
 
     def count_changed(self) -> int:
         """Return the number of documents whose files may have changed, judged by their stat alone."""

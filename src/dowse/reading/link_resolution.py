@@ -1,7 +1,7 @@
 """Resolution of links: to another document, to the web, or to nothing."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from itertools import accumulate
@@ -59,7 +59,14 @@ class Foreign:
     kind: str
 
 
-Resolved = Internal | External | Broken | Foreign
+@dataclass(frozen=True, slots=True)
+class OtherFile:
+    """A link to a file or folder that exists and is not a document."""
+
+    path: str
+
+
+Resolved = Internal | External | Broken | Foreign | OtherFile
 
 
 def resolve_link(target: str, source_path: str, paths: LinkTargets) -> Resolved:
@@ -67,6 +74,21 @@ def resolve_link(target: str, source_path: str, paths: LinkTargets) -> Resolved:
     target = target.strip()
     if target.startswith("[[") and target.endswith("]]"):
         return _resolve_wiki(target[2:-2], source_path, paths)
+    found = _resolve_address(target, source_path, paths)
+    if isinstance(found, Broken):
+        address = unquote(target.partition("#")[0].partition("?")[0]).replace("\\", "/")
+        candidates = _candidate_paths(address, source_path, paths.prefixes) if address else ()
+        return _find_other_file(candidates, paths) or found
+    return found
+
+
+def _find_other_file(candidates: Iterable[str | None], paths: LinkTargets) -> OtherFile | None:
+    """Return the first file that exists; a name that is longer than any path is not looked for."""
+    existing = (path for path in candidates if path and len(path) <= _MAX_PATH_CHARS and paths.has_file(path))
+    return next(map(OtherFile, existing), None)
+
+
+def _resolve_address(target: str, source_path: str, paths: LinkTargets) -> Resolved:
     if (scheme := _read_scheme(target)) in _WEB_SCHEMES or target.startswith("//"):
         return External(target)
     if "{{" in target or "{%" in target:
@@ -185,18 +207,21 @@ def _resolve_wiki(inner: str, source_path: str, paths: LinkTargets) -> Resolved:
         return Broken(Fault.MISSING)
     if mark and (found := _find_page(inner, source_path, paths)):  # such as `C#`
         return Internal(found)
-    found = _find_page(name.strip(), source_path, paths)
-    return Internal(found, anchor.strip()) if found else _missing_page(name.strip())
+    if found := _find_page(name.strip(), source_path, paths):
+        return Internal(found, anchor.strip())
+    from_root = _join_path("", name.strip().replace("\\", "/"))
+    candidates = (*_page_paths(name.strip(), source_path), from_root)
+    return _find_other_file(candidates, paths) or Broken(Fault.MISSING, from_root or "")
 
 
-def _missing_page(name: str) -> Broken:
-    return Broken(Fault.MISSING, _join_path("", name.replace("\\", "/")) or "")
+def _page_paths(name: str, source_path: str) -> list[str | None]:
+    folder, name = source_path.rpartition("/")[0], name.replace("\\", "/")
+    beside = [] if name.startswith("/") else [_join_path(folder, name)]
+    return [*beside, _join_path("", name)] if "/" in name else beside
 
 
 def _find_page(name: str, source_path: str, paths: LinkTargets) -> str | None:
     folder, name = source_path.rpartition("/")[0], name.replace("\\", "/")
-    candidates = [] if name.startswith("/") else [_join_path(folder, name)]
-    if "/" in name:
-        candidates.append(_join_path("", name))
+    candidates = _page_paths(name, source_path)
     found = (paths.find(candidate) for candidate in candidates if candidate)
     return next(filter(None, found), None) or paths.find_nearest(name.strip("/"), folder)

@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,10 +33,17 @@ class LinkTarget:
 class LinkTargets:
     """The documents of a folder by path, address, file name and title.
 
-    `prefixes` are the beginnings that their site puts before each address: `/en-US/docs/`.
+    `prefixes` are the beginnings that their site puts before each address: `/en-US/docs/`. `has_file` says whether
+    there is a file at a path, of any kind.
     """
 
-    def __init__(self, pages: Iterable[LinkTarget | str], prefixes: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        pages: Iterable[LinkTarget | str],
+        prefixes: Iterable[str] = (),
+        has_file: Callable[[str], bool] = lambda _path: False,
+    ) -> None:
+        self.has_file = has_file
         listed = (LinkTarget(page) if isinstance(page, str) else page for page in pages)
         self._pages = {page.path: page for page in sorted(listed, key=lambda page: page.path)}
         self._folders = {folder for path in self._pages for folder in folders_above(path)}

@@ -84,6 +84,26 @@ def test_broken_links_are_found_in_one_document_or_all(site: Path) -> None:
     run_conversation("auto", conversation, site, level="full")
 
 
+def test_a_link_to_a_file_that_is_no_document_is_not_broken(tmp_path: Path) -> None:
+    """Links to programs and data were called broken, although their files exist."""
+    files = {
+        "docs/a.md": "[x](../src/x.py) [data](d.json) [f](/src/) [gone](gone.py)\n",
+        "src/x.py": "",
+        "docs/d.json": "",
+    }
+    write_tree(tmp_path, files)
+
+    async def conversation(reader: Reader) -> None:
+        (broken,) = (await reader.call_tool("find_links", direction="broken"))["links"]
+        assert broken["text"] == "gone"
+        links = (await reader.call_tool("find_links", uri="docs://docs/a.md"))["links"]
+        assert [link["kind"] for link in links] == ["file", "file", "file", "broken"]
+        (tmp_path / "docs/d.json").unlink()
+        assert len((await reader.call_tool("find_links", direction="broken"))["links"]) == 2
+
+    run_conversation("auto", conversation, tmp_path, level="full")
+
+
 def test_links_follow_what_was_just_changed(site: Path) -> None:
     async def conversation(reader: Reader) -> None:
         async def broken() -> set[str]:

@@ -1,6 +1,7 @@
 """One folder of documents as a server has it: its index, its links, and what clients know of its list."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dowse.indexes.document_search import (
@@ -14,6 +15,7 @@ from dowse.indexes.document_search import (
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.catch_up import is_far_behind
 from dowse.keeping.served_index import ServedIndex
+from dowse.sources.linked_files import exists_below
 from dowse.surfaces.documents.doc_uris import make_uri
 from dowse.surfaces.documents.link_graph import LinkGraph
 from dowse.surfaces.documents.resource_list import ResourceList
@@ -32,7 +34,7 @@ class DocumentFolder:
         self.on_change: IndexCallback | None = None
         """Called after each change of the index."""
         self._shown_path = shown_path
-        self._links = LinkGraph()
+        self._links = LinkGraph(partial(exists_below, served.root))
 
     def uri(self, path: str, anchor: str = "") -> str:
         """Return the URI of a document, or of a section of it."""

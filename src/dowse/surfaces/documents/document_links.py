@@ -4,7 +4,7 @@ from dowse.indexes.document_search import read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.mcp.reply_budget import Reply
 from dowse.parsing.parsed_outlines import ParsedOutline, outline
-from dowse.reading.link_resolution import Broken, External, Internal, Resolved, resolve_link
+from dowse.reading.link_resolution import Broken, External, Internal, OtherFile, Resolved, resolve_link
 from dowse.reading.link_targets import LinkTargets
 from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
@@ -43,9 +43,10 @@ def incoming_links(folder: DocumentFolder, index: ProjectIndex, path: str) -> li
 
 
 def broken_links(folder: DocumentFolder, index: ProjectIndex) -> list[Reply]:
-    """Return the links of the folder that lead to no document."""
+    """Return the links of the folder that lead to nothing."""
     graph = folder.current_links(index)
-    return _link_replies(folder, index, graph.links_to(None), graph.pages)
+    links = _link_replies(folder, index, graph.links_to(None), graph.pages)
+    return [link for link in links if link["kind"] == "broken"]
 
 
 def _link_replies(
@@ -75,6 +76,8 @@ def _link_reply(folder: DocumentFolder, path: str, link: Link, target: Resolved)
             return {**reply, "kind": "document", "to": folder.uri(document, anchor)}
         case External(url):
             return {**reply, "kind": "web", "to": one_line(url, TARGET_CHARACTERS)}
+        case OtherFile():
+            return {**reply, "kind": "file"}
         case Broken(fault, _):
             return {**reply, "kind": "broken", "problem": str(fault)}
         case _:

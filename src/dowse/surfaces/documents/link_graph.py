@@ -1,11 +1,11 @@
 """The graph of the links between the documents of a folder, which follows their changes."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dowse.reading.link_resolution import Broken, External, Internal, Resolved, resolve_link
+from dowse.reading.link_resolution import Broken, External, Internal, OtherFile, Resolved, resolve_link
 from dowse.reading.link_targets import LinkTarget, LinkTargets
 from dowse.reading.site_prefixes import find_site_prefixes
 
@@ -13,15 +13,16 @@ if TYPE_CHECKING:
     from dowse.store.local import LocalStore
 
 BROKEN_TARGET = -1
-"""The target of a broken link."""
+"""The target of a link to no document: it is broken, or leads to a file that is none."""
 TOP_FOLDERS = 2
 """A site's sources lie at the root of a folder or one or two folders below: `docs/`, `files/en-us/`."""
 
 
 class LinkGraph:
-    """The links of a folder that lead to its documents or are broken. Use it on one thread."""
+    """The links of a folder that lead to its documents or to none. Use it on one thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, has_file: Callable[[str], bool]) -> None:
+        self._has_file = has_file
         self.pages = LinkTargets(())
         self._state = ("", -1)
         self._documents: dict[int, tuple[str, str]] = {}
@@ -52,7 +53,7 @@ class LinkGraph:
         self._read_all(store)
 
     def links_to(self, path: str | None) -> list[tuple[int, int]]:
-        """Return the links to a document, or the broken links for None: the id of each document and the position in it."""
+        """Return the links to a document, or for None to no document: the id of each document and the position in it."""
         wanted = BROKEN_TARGET if path is None else self._places.get(path)
         return [
             (number, links[at])
@@ -90,7 +91,8 @@ class LinkGraph:
     def _read_all(self, store: "LocalStore") -> None:
         self._documents = {document.id: (document.path, document.title) for document in store.documents()}
         self._places = {path: place for place, (path, _) in enumerate(self._documents.values())}
-        pages = LinkTargets(LinkTarget(path, title) for path, title in self._documents.values())
+        targets = (LinkTarget(path, title) for path, title in self._documents.values())
+        pages = LinkTargets(targets, has_file=self._has_file)
         self.pages = pages.with_prefixes(find_site_prefixes(self._targets(store), pages))
         self._links = {}
         for number, links in groupby(store.catalog.link_targets(), key=lambda link: link[0]):
@@ -111,7 +113,7 @@ class LinkGraph:
             match self._resolve(target, path):
                 case Internal(to):
                     found.extend((at, self._places.get(to, BROKEN_TARGET)))
-                case Broken():
+                case Broken() | OtherFile():  # which of the two it is may change at any time
                     found.extend((at, BROKEN_TARGET))
         if found:
             self._links[number] = found
