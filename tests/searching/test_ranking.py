@@ -80,7 +80,15 @@ def test_tests_and_examples_come_later_unless_they_are_asked_for() -> None:
 
 def test_paths_show_what_their_files_are() -> None:
     assert kinds_of("src/login.py") == frozenset()
-    for path in ("tests/a.py", "pkg/test_a.py", "app/tests.py", "a_test.go", "src/a.spec.ts", "src/FooTest.java", "spec/a_spec.rb"):
+    for path in (
+        "tests/a.py",
+        "pkg/test_a.py",
+        "app/tests.py",
+        "a_test.go",
+        "src/a.spec.ts",
+        "src/FooTest.java",
+        "spec/a_spec.rb",
+    ):
         assert kinds_of(path) == {"test"}, path
     assert kinds_of("examples/a.py") == {"example"}
     assert kinds_of("src/latest.py") == frozenset(), "no test hides in it"

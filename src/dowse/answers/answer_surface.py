@@ -81,14 +81,17 @@ class AnswerSurface:
         )
         show = partial(self._shown_path, served)
 
-        def search(index: ProjectIndex, pending: list[str]) -> tuple[FoundDefinitions, list[str], list[str]]:
+        def search(index: ProjectIndex, pending: list[str]) -> tuple[FoundDefinitions, list[str], list[str], bool]:
             answer = search_now(index, query, options, served.encoder, is_behind="." in pending)
             left = 0 if answer.searched.were_compared else len(pending)
             covered = coverage(index, max(left, len(answer.outdated)), answer.searched)
             paths = [hit.path for hit in answer.hits if hit.passages]
-            return describe_definitions(index, answer, show), _notes(answer, covered), paths
+            found = describe_definitions(index, answer, show)
+            return found, _notes(answer, covered), paths, index.exists and index.whole.references.has_backlog()
 
-        found, notes, paths = await served.ask_fresh(search, self._view)
+        found, notes, paths, is_behind = await served.ask_fresh(search, self._view)
+        if is_behind and not served.is_running:
+            served.start_run()  # which reads the references of all files, for the callers and `uses`
         if served.encoder:
             served.encoder.prioritize(served.root, paths)
         return found, notes

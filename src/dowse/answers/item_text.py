@@ -15,7 +15,7 @@ WRAPPED_CHARACTERS = 160
 SECTION_CHARACTERS = 2_000
 """Of a longer section, the lines around the passage that the source found are shown."""
 LINES_ABOVE = 2
-_ELLIPSES = re.compile(r"\s*(?:…|\.\.\.)\s*")
+_ELLIPSES = re.compile(r"(?<!\s)\s*(?:…|\.\.\.)\s*")
 _LOCATING_WORDS = 8
 """Words by which a passage is found in the text if it is not there as a whole."""
 

@@ -76,7 +76,7 @@ def _text_of(line: str) -> str:
     if match := _MESSAGE.match(line):
         return match["text"]
     if "<" in line:
-        return re.sub(r"<[^>]*>", " ", line)
+        return re.sub(r"<[^<>]*>", " ", line)
     match = _KEYED.match(line)
     return match["text"] if match else line
 

@@ -264,7 +264,6 @@ def test_named_indexes_are_left_alone() -> None:
         (AWS, "--exact"),
         ("AKIA[A-Z0-9]+", "--regex"),
         (GITHUB, "--exact"),
-        ("sign basket",),
     ],
 )
 def test_a_command_masks_them(run: Run, root: Path, question: tuple[str, ...], how: tuple[str, ...]) -> None:  # noqa: F811
@@ -272,6 +271,10 @@ def test_a_command_masks_them(run: Run, root: Path, question: tuple[str, ...], h
     ran = run("search", query, root, *options, *how)
     assert ran.code == 0
     assert "[masked: " in str(without_secrets(ran.json if how else ran.out))
+
+
+def test_a_command_masks_a_key_of_many_lines(run: Run, root: Path) -> None:  # noqa: F811
+    assert "[masked: " in without_secrets(run("search", "BASKET", root).out)
 
 
 def test_an_occurrence_has_the_line_and_column_of_the_file(run: Run, root: Path) -> None:  # noqa: F811
