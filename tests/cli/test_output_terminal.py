@@ -122,11 +122,11 @@ def test_no_to_the_size_question_is_said_in_json_too(root: Path, storage: Path) 
     assert '"status": "cancelled"' in screen.raw
 
 
-def test_a_search_shows_place_name_score_and_the_match_in_colour(run: Run, root: Path) -> None:
+def test_a_search_shows_place_and_name_and_the_match_in_colour(run: Run, root: Path) -> None:
     index_settled(run, root)
     screen = in_terminal("search", "apple", root, "--code")
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", screen.raw)
-    assert re.match(r"src/apple\.py:1-2  apple  \([01]\.\d\d\)\r\n     1  def apple\(\):\r\n", plain)
+    assert plain.startswith("src/apple.py:1-2  apple\r\n1 def apple():\r\n")
     assert "def \x1b[31m\x1b[1mapple\x1b[0m():" in screen.raw
 
 

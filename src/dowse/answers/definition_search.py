@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from dowse.answers.definition_replies import FoundDefinition, definitions_text
 from dowse.answers.translated_texts import find_translated_texts
+from dowse.errors import NotWritable
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.definition_context import ContextFinder, DefinitionContext
@@ -80,7 +81,13 @@ def _context_finder(index: ProjectIndex) -> ContextFinder | None:
     if not index.exists or index.view is View.DOCUMENTS:
         return None
     references, masks = index.whole.references, index.settings.mask_secrets
-    if not references.is_current() and (index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)):
+    try:
+        is_there = references.is_current() or not (
+            index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)
+        )
+    except NotWritable:
+        return None
+    if not is_there:
         return None
     return ContextFinder(index.store, references.database, index.source.read_bytes, masks=masks)
 
