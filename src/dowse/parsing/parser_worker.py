@@ -3,15 +3,17 @@
 It may be ended at any moment, by itself or by the system: the process that started it notices and starts another.
 """
 
+import contextlib
 import importlib
 import os
 from typing import Any
 
 from dowse.child_messages import encode_fields, is_too_long, open_messages, read_message, write_encoded, write_message
 from dowse.chunking.grammar_libraries import grammar_folder
+from dowse.errors import DowseError
 from dowse.parsing import parser_jobs
 from dowse.parsing.parser_limits import KEPT_BYTES, forbid_core_dumps, kept_bytes, limited
-from dowse.platform import release_memory
+from dowse.platform import make_private_folder, release_memory
 from dowse.sandbox import interpreter_folders, restrict_process
 from dowse.signals import ignore_interrupts
 
@@ -20,6 +22,8 @@ def main() -> int:
     """Do jobs until there are no more, or until this process holds too much memory; return the exit code."""
     ignore_interrupts()
     forbid_core_dumps()
+    with contextlib.suppress(DowseError):  # without it, grammars that are unpacked later could not be read
+        make_private_folder(grammar_folder())
     restrict_process([*interpreter_folders(), str(grammar_folder())], [os.devnull])
     requests, replies = open_messages()
     write_message(replies, {"ready": True})

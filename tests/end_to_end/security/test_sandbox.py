@@ -83,6 +83,19 @@ def test_a_program_in_a_cage_reads_what_was_named(tmp_path: Path) -> None:
     assert (tmp_path / "output" / "file").read_text(encoding="utf-8") == "x\n"
 
 
+def test_the_first_file_on_a_new_machine_is_parsed(tmp_path: Path) -> None:
+    """The grammars are unpacked after the parser process has begun, and it has to read them."""
+    (tmp_path / "shop").mkdir()
+    (tmp_path / "shop" / "basket.py").write_text(
+        "class Basket:\n    def total(self):\n        return 1\n", encoding="utf-8"
+    )
+    environment = {name: value for name, value in os.environ.items() if name != "SEMBLE_GRAMMARS_CACHE_DIR"}
+    environment["DOWSE_HOME"] = str(tmp_path / "home")
+    command = [sys.executable, "-m", "dowse", "search", "total", str(tmp_path / "shop"), "--wait", "--json"]
+    found = json.loads(subprocess.run(command, capture_output=True, check=True, env=environment).stdout)
+    assert found["results"][0]["within"] == "Basket.total"
+
+
 def test_without_landlock_everything_works_and_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sandbox, "sandbox_support", lambda: SandboxSupport(0, calls=False))
     assert caged(["git", "log"], ["/a"], []) == ["git", "log"]
