@@ -141,5 +141,5 @@ def test_the_price_of_the_tools_is_measured_without_any_data(tmp_path: Path) -> 
 
 def test_sizes_and_starts_of_the_package_are_measured(tmp_path: Path) -> None:
     written = measured(".packaging", tmp_path, "--rounds", "1")
-    for measure in ("the wheel", "≤ 250 MB", "numpy", "`dowse --version`", "÷ import mcp.server"):
+    for measure in ("the wheel", "≤ 230 MB", "numpy", "`dowse --version`", "÷ import mcp.server"):
         assert measure in written
