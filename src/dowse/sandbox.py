@@ -55,7 +55,7 @@ _EVERYWHERE = (425, 426, 427, 452)
 
 
 class SandboxSupport:
-    """What the system offers."""
+    """The parts of a sandbox that this system has."""
 
     def __init__(self, files: int, *, calls: bool) -> None:
         self.files = files

@@ -1,6 +1,7 @@
 """The definitions of one project that answer a question, with their callers and constants."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import NamedTuple
 
 from dowse.answers.definition_replies import FoundDefinition, definitions_text
@@ -81,15 +82,10 @@ def _context_finder(index: ProjectIndex) -> ContextFinder | None:
     if not index.exists or index.view is View.DOCUMENTS:
         return None
     references, masks = index.whole.references, index.settings.mask_secrets
-    try:
-        is_there = references.is_current() or not (
-            index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)
-        )
-    except NotWritable:
-        return None
-    if not is_there:
-        return None
-    return ContextFinder(index.store, references.database, index.source.read_bytes, masks=masks)
+    with suppress(NotWritable):
+        if references.is_current() or not (index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)):
+            return ContextFinder(index.store, references.database, index.source.read_bytes, masks=masks)
+    return None
 
 
 def _context(finder: ContextFinder, hit: SearchHit, passage: Passage) -> DefinitionContext:

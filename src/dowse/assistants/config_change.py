@@ -55,7 +55,7 @@ def plan_install(assistant: Assistant, file: Path, command: str, arguments: list
         before = _read(file)
         text = _decode(before or b"")
         present = entry_of(file, text, assistant.path)
-        if present and not _starts_dowse(present):
+        if present and not _starts_dowse(assistant, present):
             raise ValueError(f"its entry {SERVER_NAME} starts another program; rename that entry")
         entry = {**(present or {}), **assistant.server_entry(command, arguments)}
         if entry == present:
@@ -85,7 +85,11 @@ def plan_removal(assistant: Assistant, file: Path) -> ConfigChange:
 
     def remove(text: str) -> str | None:
         present = entry_of(file, text, assistant.path)
-        return remove_entry(file, text, assistant.path) if present is not None and _starts_dowse(present) else None
+        return (
+            remove_entry(file, text, assistant.path)
+            if present is not None and _starts_dowse(assistant, present)
+            else None
+        )
 
     return _plan_removal(assistant, file, remove)
 
@@ -152,15 +156,13 @@ def backup_of(file: Path) -> Path | None:
     return backup if backup.exists() else None
 
 
-def _starts_dowse(entry: dict[str, Any]) -> bool:
-    """Return whether an entry starts dowse, or nothing at all: somebody may have called another server by this name."""
-    words = list[str]()
-    values: list[Any] = [value for key, value in entry.items() if key not in ("name", "type", "env")]
-    while values:
-        value = values.pop()
-        words += [value] if isinstance(value, str) else []
-        values += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return not words or any(re.split(r"[/\\]", word)[-1].lower() in ("dowse", "dowse.exe") for word in words)
+def _starts_dowse(assistant: Assistant, entry: dict[str, Any]) -> bool:
+    """Return whether an entry starts dowse: somebody may have called another server by this name."""
+    try:
+        words = assistant.command_of(entry)
+    except (KeyError, TypeError, AttributeError):  # it has an address, or is written by hand
+        return False
+    return any(re.split(r"[/\\]", word)[-1].lower() in ("dowse", "dowse.exe") for word in words)
 
 
 def _original(file: Path, record: dict[str, Any]) -> tuple[bytes | None, bool]:

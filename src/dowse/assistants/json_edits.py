@@ -174,5 +174,5 @@ def _nested(path: tuple[str, ...], value: Any) -> Any:
 
 
 def _by_name(members: list[_Member]) -> dict[str, _Member]:
-    """Return the members that count: of two with one name, readers take the last."""
+    """Return the members by their names, none of which stands twice."""
     return {member.name: member for member in members}

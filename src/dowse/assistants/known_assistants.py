@@ -102,7 +102,7 @@ class Assistant:
         if self.entry == "list":
             return [str(word) for word in entry["command"]]
         inner = entry["transport"] if self.entry == "nested" else entry
-        return [str(inner["cmd" if self.entry == "goose" else "command"]), *map(str, inner["args"])]
+        return [str(inner["cmd" if self.entry == "goose" else "command"]), *map(str, inner.get("args", ()))]
 
 
 @cache
