@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.errors import UsageError
-from dowse.globs import compile_glob, to_path_glob
+from dowse.globs import compile_glob, compile_path_filter, to_path_glob
 from tests.examples import examples
 
 CASES = [
@@ -83,3 +83,17 @@ PATH = st.lists(st.text(alphabet="ab", min_size=1, max_size=4), min_size=1, max_
 @examples(300, many=10000)
 def test_a_glob_agrees_with_its_definition(pattern: str, path: str) -> None:
     assert bool(compile_glob(pattern).fullmatch(path)) == by_definition(pattern, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "found"),
+    [
+        ("src", ["src/a.py", "lib/src/b.md"]), ("src/", ["src/a.py", "lib/src/b.md"]), ("/src", ["src/a.py"]),
+        ("./src", ["src/a.py", "lib/src/b.md"]), ("src/a.py", ["src/a.py"]), ("a.py", ["src/a.py"]), ("lib/src", ["lib/src/b.md"]),
+        ("*.md", ["lib/src/b.md", "c.md"]), ("src/*", ["src/a.py"]), ("**/src/*", ["src/a.py", "lib/src/b.md"]), ("sr", []),
+        (".", ["src/a.py", "lib/src/b.md", "c.md", "srcs.py"]),
+    ],
+)  # fmt: skip
+def test_a_path_means_a_file_or_everything_below_a_folder(path: str, found: list[str]) -> None:
+    expression = compile_path_filter(path)
+    assert [one for one in ("src/a.py", "lib/src/b.md", "c.md", "srcs.py") if expression.fullmatch(one)] == found

@@ -23,7 +23,7 @@ GROUND: dict[str, set[str]] = {
     "errors": {"error_catalog"},
     "line_numbers": set(),
     "markup_lines": set(),
-    "query_syntax": set(),
+    "query_syntax": {"types"},
     "types": set(),
     "protocols": {"types"},
     "platform": {"errors", "types"},

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.query_syntax import parse_query
+from dowse.query_syntax import parse_query, split_filters
 
 QUERIES: dict[str, dict[str, list[str]]] = {
     '+python "machine learning"': {"must": ["python"], "phrases": ["machine learning"]},
@@ -33,3 +33,26 @@ def test_a_query_is_taken_apart(query: str) -> None:
 @given(st.text())
 def test_anything_can_be_parsed(query: str) -> None:
     assert parse_query(query).as_json().keys() == {"terms", "must", "must_not", "phrases"}
+
+
+FILTERS: dict[str, tuple[str, dict[str, object]]] = {
+    "free delivery path:src/ -path:tests lang:py kind:docs": (
+        "free delivery", {"path": ["src/"], "notPath": ["tests"], "language": "py", "kind": "docs"},
+    ),
+    'path:"my docs" free path:b': ("free", {"path": ["my docs", "b"]}),
+    "free -kind:docs": ("free", {"kind": "code"}),
+    "std::path::Path kind:regards xpath:a path: -lang:py": ("std::path::Path kind:regards xpath:a path: -lang:py", {}),
+    "path:src": ("path:src", {}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("query", FILTERS)
+def test_filters_are_taken_out_of_a_query(query: str) -> None:
+    rest, filters = split_filters(query)
+    assert (rest, filters.as_json()) == FILTERS[query]
+
+
+@given(st.text())
+def test_a_query_without_filters_is_left_as_it_is(query: str) -> None:
+    rest, filters = split_filters(query)
+    assert any(filters) or rest == query.strip() or not query.strip()

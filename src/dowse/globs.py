@@ -27,6 +27,22 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
     return re.compile("|".join(f"(?:{_translate(alternative, pattern)})" for alternative in alternatives), re.DOTALL)
 
 
+@lru_cache(maxsize=512)
+def compile_path_filter(text: str) -> re.Pattern[str]:
+    """Return the expression that matches whole relative paths which a person means by a path.
+
+    A name or a part of a path is the file or folder of that name at any depth, with everything below it; a slash at
+    the beginning means the top. A pattern with a slash is a glob over whole paths, and one without for names.
+    """
+    if any(sign in text for sign in "*?[{"):
+        return compile_glob(text.removeprefix("./") if "/" in text else f"**/{text}")
+    bare = text.removeprefix("./").strip("/")
+    if bare in ("", ".") and text:
+        return compile_glob("**")
+    found = compile_glob(bare)
+    return re.compile(f"{'' if text.startswith('/') else '(?:.*/)?'}(?:{found.pattern})(?:/.*)?", re.DOTALL)
+
+
 def to_path_glob(pattern: str) -> str:
     """Turn a pattern of a settings file into a glob over whole paths; without a slash it matches names at any depth."""
     bare = pattern.removesuffix("/")

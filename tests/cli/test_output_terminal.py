@@ -139,6 +139,21 @@ def test_colour_is_for_terminals_alone(run: Run, root: Path) -> None:
     assert "\x1b" not in run("search", "apple", root, "--wait").out
 
 
+@pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
+def test_a_terminal_without_colours_gets_none(run: Run, root: Path, name: str, value: str) -> None:
+    index_settled(run, root)
+    screen = in_terminal(
+        "search",
+        "apple",
+        root,
+        "--code",
+        NO_COLOR=value if name == "NO_COLOR" else "",
+        TERM=value if name == "TERM" else "xterm",
+    )
+    assert "def apple():" in screen.raw
+    assert "\x1b" not in screen.raw
+
+
 @pytest.mark.parametrize("columns", [60, 80, 132])
 @pytest.mark.parametrize("line", ["a" * 900 + " apple " + "b" * 900, "\t\t\tapple = '日本語' " + "語" * 300])
 def test_a_long_line_is_cut_around_the_match_to_the_width_of_the_terminal(

@@ -114,7 +114,7 @@ def test_a_pattern_that_never_ends_is_ended(run: Run, tmp_path: Path) -> None:
 def test_filters_that_leave_nothing_say_how_many_hits_there_would_be(run: Run, fruit: Path) -> None:
     ran = run("search", "cherry +zeppelin", fruit, "--wait")
     assert (ran.code, ran.out) == (1, "")
-    assert ran.err == 'nothing found\nwithout +, - and "…" there would be 1 hit\n'
+    assert ran.err == 'nothing found\nwithout +, -, "…" and filters there would be 1 hit\n'
     found = run("search", "cherry -cherry", fruit, "--json")
     assert (found.code, found.json["withoutFilters"]) == (1, 1)
     assert "withoutFilters" not in run("search", "cherry", fruit, "--json").json
@@ -129,7 +129,7 @@ def test_no_text_to_look_for_is_wrong_usage(run: Run, fruit: Path, how: str) -> 
     "wrong",
     [
         ["--limit", "0"], ["--limit", "x"], ["--limit", "1001"], ["--offset", "-1"], ["--budget", "0"],
-        ["--exact", "--regex"], ["--seconds", "0"], ["--nonsense"], ["a", "b", "c"],
+        ["--exact", "--regex"], ["--seconds", "0"], ["--nonsense"],
         ["--offset", "1001"], ["--seconds", "2"], ["--exact", "--mode", "vector"],
         ["--regex", "--alpha", "0.5"], ["--exact", "--mode", "hybrid"], ["--exact", "--name", "x"],
     ],
@@ -230,3 +230,42 @@ def test_a_search_of_the_history_says_what_is_wrong(
     assert (failed.code, message in failed.err) == (code, True)
     assert code == 2 or not ProjectIndex(fruit).folder.exists()
     assert "--since needs --history" in run("search", "apple", fruit, "--since", "2025").err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "paths"),
+    [
+        (["apple", "--path", "web"], {"web/w0.js", "web/w1.js"}),
+        (["apple path:web"], {"web/w0.js", "web/w1.js"}),
+        (["apple", "--path", "m3.py"], {"src/m3.py"}),
+        (["apple", "--language", "js"], {"web/w0.js", "web/w1.js"}),
+        (["apple lang:js -path:w0.js"], {"web/w1.js"}),
+        (["apple kind:docs"], {"docs/guide.md"}),
+        (["apple", "--docs"], {"docs/guide.md"}),
+        (["apple eat path:docs path:web", "--code", "--docs"], {"docs/guide.md", "web/w0.js", "web/w1.js"}),
+    ],
+)
+def test_filters_mean_what_people_write(run: Run, fruit: Path, arguments: list[str], paths: set[str]) -> None:
+    found = run("search", *arguments, fruit, "--wait", "--json", "--limit", "50").json
+    assert {hit["path"] for hit in found["results"]} == paths
+
+
+def test_a_filter_that_no_file_has_says_what_may_be_meant(run: Run, fruit: Path) -> None:
+    assert "language 'pyhton'. Did you mean python?" in run("search", "apple lang:pyhton", fruit, "--wait").err
+    assert (
+        "No path here matches 'gide.md'. Did you mean docs/guide.md?"
+        in run("search", "apple", fruit, "--path", "gide.md").err
+    )
+    assert run("search", "apple", fruit, "--path", "nowhere", "--json").json["warnings"] == [
+        "No path here matches 'nowhere'."
+    ]
+
+
+def test_several_words_without_quotes_are_a_query_where_the_last_is_no_folder(
+    run: Run, fruit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(fruit)
+    assert "docs/guide.md" in run("search", "eat", "an", "apple", "--wait").out
+    assert "docs/other.md" in run("search", "cherry", "docs").out
+    for wrong in (["eat an apple", "nowhere"], ["apple", "./nowhere"]):
+        assert run("search", *wrong).err == f"dowse: {wrong[1]} is not a folder.\n"

@@ -50,6 +50,11 @@ def test_one_question_is_answered_by_every_source(tmp_path: Path, app: Path, mod
     assert scores == sorted(scores, reverse=True)
 
 
+def test_filters_are_typed_into_the_query(tmp_path: Path, app: Path, mode: str) -> None:
+    reply = search(make_federated_server(tmp_path, app), mode, query="quince path:guide.md")
+    assert {result["path"] for result in reply["results"]} == {"guide.md"}
+
+
 def test_a_file_that_two_sources_have_is_listed_once(tmp_path: Path, app: Path) -> None:
     reply = search(make_federated_server(tmp_path, app), query="quince guide knife")
     found = [result for result in reply["results"] if result.get("path") == "guide.md"]

@@ -2,11 +2,9 @@
 
 from urllib.parse import parse_qsl
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.globs import compile_glob
 from dowse.page.page_search import PageQuery, read_query
 from tests.examples import examples
 
@@ -30,20 +28,3 @@ def test_odd_fields_are_ignored() -> None:
     assert read_query({"q": "a", "mode": "x", "kind": "y", "limit": "-3"}) == PageQuery("a")
     assert read_query({"limit": "999"}).limit == 50
     assert read_query({"limit": "٣"}) == PageQuery()
-
-
-@pytest.mark.parametrize(
-    ("path", "found"),
-    [
-        ("chunk", ["src/chunking/a.py", "chunk.py"]), ("src/", ["src/chunking/a.py", "src/b.md"]), ("src/ch", ["src/chunking/a.py"]),
-        ("*.md", ["src/b.md", "c.md"]), ("src/**/*.py", ["src/chunking/a.py"]), ("./src", ["src/chunking/a.py", "src/b.md"]),
-    ],
-)  # fmt: skip
-def test_a_part_of_a_path_is_enough(path: str, found: list[str]) -> None:
-    pattern = compile_glob(PageQuery(path=path).glob or "")
-    assert [one for one in ("src/chunking/a.py", "src/b.md", "chunk.py", "c.md") if pattern.fullmatch(one)] == found
-
-
-def test_a_language_is_known_by_its_name_and_its_extension() -> None:
-    names = {one: PageQuery(language=one).language_name for one in ("python", "py", "C++", "ts", "")}
-    assert names == {"python": "python", "py": "python", "C++": "cpp", "ts": "typescript", "": None}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.languages import detect_language
+from dowse.reading.languages import detect_language, language_called
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,11 @@ def test_no_extension_and_no_name_belongs_to_two_languages() -> None:
 @given(st.text(), st.binary())
 def test_any_path_and_any_bytes_have_a_language(path: str, head: bytes) -> None:
     assert detect_language(path, head)
+
+
+@pytest.mark.parametrize(
+    ("said", "language"),
+    [("Python", "python"), ("py", "python"), (".ts", "typescript"), ("C++", "cpp"), ("klingon", "klingon")],
+)
+def test_a_language_is_known_by_its_name_and_its_extension(said: str, language: str) -> None:
+    assert language_called(said) == language

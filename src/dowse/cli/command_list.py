@@ -7,28 +7,40 @@ import click
 from dowse.errors import SettingsError
 from dowse.platform import storage_root
 
-COMMANDS = {
-    "serve": "dowse.cli.serve_command:serve",
-    "open": "dowse.cli.open_command:open_page",
-    "site": "dowse.cli.site_command:site",
-    "index": "dowse.cli.index_command:index",
-    "publish": "dowse.cli.publish_command:publish",
-    "docs": "dowse.cli.docs_command:docs",
-    "search": "dowse.cli.search_command:search",
-    "refs": "dowse.cli.refs_command:refs",
-    "related": "dowse.cli.related_command:related",
-    "status": "dowse.cli.projects_command:status",
-    "projects": "dowse.cli.projects_command:projects",
-    "forget": "dowse.cli.projects_command:forget",
-    "why": "dowse.cli.why_command:why",
-    "doctor": "dowse.cli.doctor_command:doctor",
-    "archive": "dowse.cli.archive_command:archive",
-    "notes": "dowse.cli.notes_command:notes",
-    "install": "dowse.cli.install_command:install",
-    "uninstall": "dowse.cli.install_command:uninstall",
-    "eval": "dowse.cli.eval_command:evaluate_command",
-    "completions": "dowse.cli.completions_command:completions",
+GROUPS = {
+    "Search": {
+        "search": ("search_command:search", 'dowse search "when is delivery free" shop'),
+        "refs": ("refs_command:refs", "dowse refs shipping_cost shop"),
+        "related": ("related_command:related", "dowse related src/shipping.py"),
+        "open": ("open_command:open_page", "dowse open shop"),
+    },
+    "Assistants": {
+        "install": ("install_command:install", "dowse install claude-code"),
+        "uninstall": ("install_command:uninstall", "dowse uninstall claude-code"),
+        "serve": ("serve_command:serve", "dowse serve shop --watch"),
+    },
+    "Indexes": {
+        "index": ("index_command:index", "dowse index shop --wait"),
+        "status": ("projects_command:status", "dowse status shop"),
+        "projects": ("projects_command:projects", "dowse projects"),
+        "forget": ("projects_command:forget", "dowse forget shop"),
+        "publish": ("publish_command:publish", "dowse publish shop /srv/indexes"),
+    },
+    "Other things to search": {
+        "docs": ("docs_command:docs", 'dowse docs search "when is delivery free" handbook'),
+        "site": ("site_command:site", "dowse site build public"),
+        "archive": ("archive_command:archive", 'dowse archive search "sparse attention"'),
+        "notes": ("notes_command:notes", 'dowse notes add decisions --content "Prices are in cents."'),
+    },
+    "When something is wrong": {
+        "why": ("why_command:why", "dowse why src/shipping.py"),
+        "doctor": ("doctor_command:doctor", "dowse doctor shop"),
+        "eval": ("eval_command:evaluate_command", "dowse eval shop"),
+        "completions": ("completions_command:completions", "dowse completions bash"),
+    },
 }
+"""The commands in groups: where each is, and an example of it."""
+COMMANDS = {name: found for group in GROUPS.values() for name, found in group.items()}
 
 
 def _print_versions(context: click.Context, _: click.Parameter, is_given: bool) -> None:
@@ -48,9 +60,30 @@ class _LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's signature
         if cmd_name not in COMMANDS:
             return None
-        module, _, name = COMMANDS[cmd_name].partition(":")
-        command: click.Command = getattr(import_module(module), name)
+        place, example = COMMANDS[cmd_name]
+        module, _, name = place.partition(":")
+        command: click.Command = getattr(import_module(f"dowse.cli.{module}"), name)
+        command.epilog = f"Example: {example}"
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; say which one may be meant if there is none of that name."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib  # rarely needed
+
+            near = difflib.get_close_matches(args[0], COMMANDS)
+            meant = f" Did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"No such command '{args[0]}'.{meant}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """List the commands in their groups, the most used first."""
+        for title, commands in GROUPS.items():
+            found = {name: self.get_command(ctx, name) for name in commands}
+            with formatter.section(title):
+                formatter.write_dl([(name, one.get_short_help_str(60)) for name, one in found.items() if one])
 
 
 @click.group(

@@ -1,6 +1,7 @@
 """Output of commands: results on stdout, messages and progress on stderr, with control characters escaped."""
 
 import json
+import os
 import re
 import sys
 import time
@@ -118,7 +119,7 @@ def format_unparsed(unparsed: dict[str, str]) -> list[str]:
 @contextmanager
 def progress_bar(label: str, *, is_expected: bool = True) -> Iterator[Progress]:
     """Show a progress bar on a terminal. If no work is expected, show it only after half a second of work."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda *_: None
         return
     bar = _Bar(label)
@@ -163,11 +164,16 @@ def _join_parts(parts: tuple[str, ...]) -> str:
 
 def _write(text: str, *, err: bool) -> None:
     try:
-        click.echo(text, err=err)
+        click.echo(text, err=err, color=None if _has_colours() else False)
     except BrokenPipeError:
         raise
     except OSError as error:
         raise Failed(f"The output cannot be written: {error.strerror or error}.") from error
+
+
+def _has_colours() -> bool:
+    """Return whether a terminal may get colours: not one that knows none, nor for a user who wants none (no-color.org)."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _is_stdout_utf8() -> bool:

@@ -133,7 +133,7 @@ def content_notes(hits: Iterable["SearchHit"]) -> list[str]:
 
 def filters_note(count: int, noun: str) -> str:
     """Return what to say where the filters of a query left nothing."""
-    return f'without +, - and "…" there would be {pluralize(count, noun)}'
+    return f'without +, -, "…" and filters there would be {pluralize(count, noun)}'
 
 
 def coverage_notes(coverage: "Coverage") -> list[str]:
@@ -161,9 +161,8 @@ def coverage_notes(coverage: "Coverage") -> list[str]:
     return []
 
 
-def warnings_of(project: "ProjectIndex", coverage: "Coverage", language: str | None = None) -> list[str]:
+def warnings_of(project: "ProjectIndex", coverage: "Coverage") -> list[str]:
     """Return the warnings that a reply about a project has."""
     from dowse.mcp.reply_status import coverage_warnings
-    from dowse.surfaces.project.project_replies import language_warning
 
-    return [*project.warnings, *coverage_warnings(coverage), *language_warning(project, language)]
+    return [*project.warnings, *coverage_warnings(coverage)]

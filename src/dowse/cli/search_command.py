@@ -1,7 +1,9 @@
 """`dowse search`: the definitions that answer, every occurrence of a text, or commits."""
 
 import contextlib
+import os
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,14 +32,13 @@ if TYPE_CHECKING:
 MAX_PAGE = 1000
 _OPTION_NAMES = {
     "exact": "--exact", "is_pattern": "--regex", "offset": "--offset", "seconds": "--seconds", "mode": "--mode",
-    "alpha": "--alpha", "detail": "--detail", "language": "--language", "kind": "--code or --docs",
+    "alpha": "--alpha", "detail": "--detail", "language": "--language", "kinds": "--code or --docs",
 }  # fmt: skip
 """The options that have no effect on a search of the history."""
 
 
 @click.command()
-@click.argument("query")
-@click.argument("folder", metavar="[DIR]", required=False)
+@click.argument("words", metavar="QUERY... [DIR]", nargs=-1, required=True)
 @click.option(
     "--limit",
     type=click.IntRange(1, MAX_PAGE),
@@ -45,10 +46,15 @@ _OPTION_NAMES = {
     help="Maximum number of definitions (default 5), of results with --json or --history (10), or of matches with "
     "--exact or --regex (100).",
 )
-@click.option("--path", "glob", metavar="GLOB", help="Only files whose path matches, such as 'src/**/*.py'.")
-@click.option("--language", metavar="NAME", help="Only files in this language, such as python.")
-@click.option("--code", "kind", flag_value="code", help="Only code.")
-@click.option("--docs", "kind", flag_value="docs", help="Only documentation.")
+@click.option(
+    "--path",
+    "glob",
+    metavar="PATH",
+    help="Only this file or folder, at any depth, or files whose path matches a pattern such as 'src/**/*.py'.",
+)
+@click.option("--language", metavar="NAME", help="Only files in this language, such as python or py.")
+@click.option("--code", "kinds", flag_value="code", multiple=True, help="Only code.")
+@click.option("--docs", "kinds", flag_value="docs", multiple=True, help="Only documentation.")
 @click.option(
     "--budget",
     metavar="TOKENS",
@@ -98,13 +104,13 @@ _OPTION_NAMES = {
 @click.option("--wait", is_flag=True, help="Finish indexing, or reading the history, before the search.")
 @json_option
 def search(
-    query: str, folder: str | None, *, exact: bool, is_pattern: bool, in_history: bool, **how: Any
+    words: tuple[str, ...], *, exact: bool, is_pattern: bool, in_history: bool, **how: Any
 ) -> int | CommandReply:
     """Search the files in DIR for QUERY.
 
     DIR defaults to the project around the working directory. QUERY is words, names or a question:
-    +word is required, -word is excluded, "some words" is a phrase. Write -- before a QUERY that
-    begins with a dash.
+    +word is required, -word is excluded, "some words" is a phrase. path:src -path:tests lang:py
+    and kind:docs limit the files. Write -- before a QUERY that begins with a dash.
 
     The functions, classes and sections that answer are printed whole, with their callers and the
     constants that they use; other places by their first line. With --json, the reply of the tools
@@ -118,10 +124,9 @@ def search(
     Exit code 1: nothing was found.
     """
     _require_options_that_count(is_exact=exact, is_pattern=is_pattern, in_history=in_history)
-    query = _as_unicode(query)
-    if not query:
-        raise UsageError("The query is empty. Say what to look for.")
-    root = parse_folder(folder)
+    query, root = _split_words(words)
+    kinds = set(how.pop("kinds"))
+    how["kind"] = kinds.pop() if len(kinds) == 1 else None
     if not in_history:
         warm_up_parser(root)
     from dowse.indexes.project_lookup import open_or_find
@@ -143,6 +148,20 @@ def search(
     finally:
         show_warnings(project.warnings[shown:])
         project.close()
+
+
+def _split_words(words: tuple[str, ...]) -> tuple[str, Path | None]:
+    """Return the query and the folder. Several words without quotes are a query, where the last one is no folder."""
+    folder = None
+    if len(words) > 1:
+        *others, last = words
+        is_quoted = any(len(word.split()) > 1 for word in others)
+        if is_quoted or last.startswith((".", "/", "~")) or os.path.isdir(last):  # noqa: PTH112 - takes any text
+            words, folder = tuple(others), parse_folder(last)
+    query = _as_unicode(" ".join(words))
+    if not query.strip():
+        raise UsageError("The query is empty. Say what to look for.")
+    return query, folder
 
 
 def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history: bool) -> None:
@@ -184,9 +203,18 @@ def _search(project: "ProjectIndex", query: str, *, as_json: bool, **how: Any) -
     answer, coverage = _ask(project, parse_search_query(query, how["guesses"]), options, waits=how["wait"])
     text = describe_definitions(project, answer).text
     show_definitions(text, answer.terms)
-    for note in _make_notes(answer, coverage):
+    for note in [*_make_notes(answer, coverage), *_filter_notes(project, answer, options)]:
         say(note)
     return 0 if text else 1
+
+
+def _filter_notes(project: "ProjectIndex", answer: "Answer", options: "SearchOptions") -> list[str]:
+    """Return what is wrong with filters that left nothing."""
+    if answer.hits:
+        return []
+    from dowse.surfaces.project.filter_warnings import filter_warnings
+
+    return filter_warnings(project, options.within(answer.query.filters))
 
 
 def _make_reply(project: "ProjectIndex", query: str, *, wait: bool, offset: int, **how: Any) -> CommandReply:
@@ -200,7 +228,8 @@ def _make_reply(project: "ProjectIndex", query: str, *, wait: bool, offset: int,
         offset + limit, how["kind"], how["glob"], how["language"], how["mode"], how["alpha"], detail=how["detail"]
     )
     answer, coverage = _ask(project, parse_search_query(query), options, waits=wait)
-    found = ProjectAnswer(answer, coverage, str, warnings_of(project, coverage, options.language), (), options.detail)
+    warnings = [*warnings_of(project, coverage), *_filter_notes(project, answer, options)]
+    found = ProjectAnswer(answer, coverage, str, warnings, (), options.detail)
     reply = search_reply([found], offset, limit, how["budget"] * CHARACTERS_PER_TOKEN)
     return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, 0 if answer.hits[offset:] else 1)
 

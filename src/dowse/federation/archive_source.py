@@ -27,13 +27,11 @@ from dowse.federation.federation_types import (
 from dowse.federation.file_sources import file_key
 from dowse.federation.result_ids import id_of
 from dowse.federation.site_source import NO_CODE, NO_LANGUAGE, PASSAGE_CHARACTERS, URL_CHARACTERS, url_key
-from dowse.globs import compile_glob
 from dowse.indexes.masking_setting import masks_secrets
 from dowse.query_syntax import Query
 from dowse.searching.passages import holds_phrase
 from dowse.surfaces.archives.archive_surface import ArchiveSurface, failure_reply
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
-from dowse.surfaces.project.path_search import relative_pattern
 from dowse.visible_text import one_line
 
 FILTER_CANDIDATES = 1_000
@@ -117,13 +115,13 @@ class ArchiveSearchSource:
         self, database: ArchiveDatabase, parsed: Query, query: SourceQuery
     ) -> Callable[[StoredArchiveDocument], bool] | None:
         """Return the test that a found document has to pass; the archives' own search has no operators or filters."""
-        expression = compile_glob(relative_pattern(query.path)) if query.path else None
+        is_wanted = query.path_filter() if query.filters_paths else None
         required, excluded = (*parsed.must, *parsed.phrases), (*parsed.must_not, *parsed.not_phrases)
-        if expression is None and not query.is_dated and not required and not excluded:
+        if is_wanted is None and not query.is_dated and not required and not excluded:
             return None
 
         def fits(document: StoredArchiveDocument) -> bool:
-            if expression and not (expression.fullmatch(document.path) or expression.fullmatch(document.archive_path)):
+            if is_wanted and not (is_wanted(document.path) or is_wanted(document.archive_path)):
                 return False
             if not query.is_within(_parse_day(document.date)):
                 return False

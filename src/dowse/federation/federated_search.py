@@ -68,6 +68,7 @@ async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> 
     """Ask every source that is meant; a source that fails does not fail the others."""
     known, problems = await sources.find(call)
     chosen = _choose(known, asked.source) if asked.source else known
+    asked = replace(asked, query=asked.query.with_typed_filters())
     left_out = {source.name: why for source in chosen if (why := source.unsupported_filter(asked.query))}
     able = [source for source in chosen if source.name not in left_out]
     names = frozenset(source.name for source in able)

@@ -1,11 +1,13 @@
 """The types that a federated search shares with its sources."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Literal, Protocol
 
+from dowse.searching.path_kinds import path_filter
 from dowse.searching.query_terms import SearchQuery
+from dowse.surfaces.project.path_search import relative_pattern
 from dowse.types import Coverage, Kind
 
 SourceKind = Literal["project", "documents", "site", "archive", "index"]
@@ -25,6 +27,22 @@ class SourceQuery:
     kind: Kind | None = None
     asked: frozenset[str] = frozenset()
     """The names of all sources that are asked."""
+
+    def with_typed_filters(self) -> "SourceQuery":
+        """Return the query with the language and the kind that are typed into it, if none are given beside it."""
+        typed = self.query.filters
+        return replace(self, language=self.language or typed.language, kind=self.kind or typed.kind)
+
+    @property
+    def filters_paths(self) -> bool:
+        """Whether the path of an item says whether it is searched."""
+        return bool(self.path or self.query.filters.paths or self.query.filters.excluded_paths)
+
+    def path_filter(self) -> Callable[[str], bool]:
+        """Return a function that says whether the items of a path are searched."""
+        typed = self.query.filters
+        path = relative_pattern(self.path.lstrip("/")) if self.path else None
+        return path_filter([[path] if path else [], typed.paths], typed.excluded_paths, "ranked")
 
     @property
     def text(self) -> str:

@@ -34,6 +34,7 @@ from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.searching.passages import Passage
+from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import Answer, SearchOptions
 from dowse.surfaces.documents.document_folder import DocumentFolder
 from dowse.surfaces.documents.document_folders import DocumentFolders
@@ -81,7 +82,7 @@ class _FileSource:
         return False
 
     def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
-        return search_now(index, query.query, self._options(index, query))
+        return search_now(index, self._parsed(query), self._options(index, query))
 
     async def list_items(self) -> list[ListedItem]:
         return await self._served.ask_fresh(lambda index, _: self._list(index), self.view)
@@ -129,6 +130,9 @@ class _FileSource:
 
     def _url(self, path: str, line: int = 0) -> str:
         raise NotImplementedError
+
+    def _parsed(self, query: SourceQuery) -> SearchQuery:
+        return replace(query.query, filters=query.query.filters.within(self._served.name))
 
     def _options(self, index: ProjectIndex, query: SourceQuery) -> SearchOptions:
         """Return the options of a query; its path may begin with the name of this folder."""
@@ -208,7 +212,11 @@ class ProjectSearchSource(_FileSource):
             raise SourceNotReady(self._not_indexed())
         try:
             answer = search_now(
-                index, query.query, self._options(index, query), self._served.encoder, is_behind=is_far_behind(pending)
+                index,
+                self._parsed(query),
+                self._options(index, query),
+                self._served.encoder,
+                is_behind=is_far_behind(pending),
             )
         except (UsageError, NotIndexed) as error:
             if index.exists:
@@ -284,7 +292,7 @@ class DocumentsSearchSource(_FileSource):
 
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""
-        answer = search_now(index, query.query, self._options(index, query), is_behind=is_far_behind(pending))
+        answer = search_now(index, self._parsed(query), self._options(index, query), is_behind=is_far_behind(pending))
         covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
         warnings = tuple(coverage_warnings(covered))
         return SourceResult(self._hits(answer), covered, self._pending(pending), answer.corrected, warnings)
@@ -306,7 +314,7 @@ class DocumentsSearchSource(_FileSource):
 
 
 def _is_filtered(query: SourceQuery) -> bool:
-    return bool(query.path or query.language or query.is_dated or query.kind)
+    return bool(query.filters_paths or query.language or query.is_dated or query.kind)
 
 
 def file_key(path: str) -> frozenset[str]:

@@ -50,7 +50,7 @@ class NotesSearchSource:
     def unsupported_filter(self, query: SourceQuery) -> str:
         if query.kind == "code":
             return "notes are not code"
-        return "notes have no language" if query.language else "notes have no path" if query.path else ""
+        return "notes have no language" if query.language else "notes have no path" if query.filters_paths else ""
 
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - a note about a page is not the page
         return frozenset()

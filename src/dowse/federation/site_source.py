@@ -15,7 +15,6 @@ from dowse.federation.federation_types import (
     SourceStatus,
 )
 from dowse.federation.result_ids import id_of, source_name
-from dowse.globs import compile_glob
 from dowse.indexes.masking_setting import masks_secrets
 from dowse.screening.masking import screen_text, warning_fields
 from dowse.sites.index_model import Page
@@ -24,7 +23,6 @@ from dowse.sites.sanitizing import one_line, remove_control_characters
 from dowse.sites.site import LoadedSite
 from dowse.sites.site_search import SiteResults as FoundPages
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
-from dowse.surfaces.project.path_search import relative_pattern
 from dowse.surfaces.sites.site_replies import SCREENED_CHARACTERS
 from dowse.surfaces.sites.sites_surface import NamedSite, SitesSurface
 
@@ -76,12 +74,12 @@ class SiteSearchSource:
 
     def _search(self, site: LoadedSite, query: SourceQuery) -> tuple[Item, ...]:
         masks = masks_secrets()
-        if not query.path:
+        if not query.filters_paths:
             found = site.search(query.query, query.limit, (), query.since, query.until)
             return tuple(self._item(site, hit.page, hit.score, found, masks=masks) for hit in found.hits)
-        expression = compile_glob(relative_pattern(query.path.lstrip("/")))
+        is_wanted = query.path_filter()
         found = site.search(query.query, max(query.limit, FILTER_CANDIDATES), (), query.since, query.until)
-        hits = (hit for hit in found.hits if expression.fullmatch(site.page(hit.page).url.strip("/")))
+        hits = (hit for hit in found.hits if is_wanted(site.page(hit.page).url.strip("/")))
         return tuple(
             self._item(site, hit.page, hit.score, found, masks=masks)
             for hit, _ in zip(hits, range(query.limit), strict=False)

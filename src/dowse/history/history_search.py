@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 
 from dowse.errors import UsageError
-from dowse.globs import compile_glob
+from dowse.globs import compile_path_filter
 from dowse.history.co_changes import earlier_names
 from dowse.history.commit_reading import MAX_FILES
 from dowse.history.project_history import History, HistoryCoverage
@@ -148,7 +148,7 @@ def search_history(
     """Read commits that are not known yet for some seconds, and return the best ones for a query."""
     began = time.monotonic()
     times = (_day(options.since, "since"), _day(options.until, "until", is_end=True))
-    glob = compile_glob(options.path_glob) if options.path_glob else None
+    glob = compile_path_filter(options.path_glob) if options.path_glob else None
     coverage = history.update(seconds)
     search = _Search(history, parse_search_query(query), times)
     hits = search.find(options.limit, glob)

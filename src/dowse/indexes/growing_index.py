@@ -8,16 +8,16 @@ from math import inf
 from typing import TypeGuard, TypeVar
 
 from dowse.errors import Failed, UsageError, WordsMissing
-from dowse.globs import compile_glob
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.remaining_time import indexing_seconds
 from dowse.parsing.document_parsing import parse, parse_within
 from dowse.protocols import Searchable
 from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex, read_directly
+from dowse.searching.found_files import ALL_INDEXED, SearchedFiles
 from dowse.searching.kept_files import KeptFiles
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.search import ALL_INDEXED, SearchedFiles, SearchOptions
+from dowse.searching.search import SearchOptions
 from dowse.sources.document_types import is_binary_document, shared_language
 from dowse.types import KINDS, Chunk, Coverage, Entry, FileContent, Reading, Verdict, View
 
@@ -52,7 +52,7 @@ def search_growing_index(
 
     `ask` asks the index as it is, or what it is given instead.
     """
-    began, checked = time.monotonic(), _last_check(index)
+    began, checked, options = time.monotonic(), _last_check(index), options.within(query.filters)
     if options.mode == "vector":  # files have no vectors before they are indexed
         return _wait_for_hits(index, lambda: ask(None), is_found, began), ALL_INDEXED
     has_words = _has_words(index)
@@ -141,18 +141,15 @@ def _is_shown(entry: Entry | Verdict, index: ProjectIndex) -> TypeGuard[Entry]:
 
 def _chosen(files: Sequence[Entry], options: SearchOptions) -> list[Entry]:
     """Return the files that a search may show, as far as their paths say so."""
-    glob = compile_glob(options.path_glob) if options.path_glob else None
-    return [
-        entry for entry in files if options.kind in (None, entry.kind) and (glob is None or glob.fullmatch(entry.path))
-    ]
+    is_wanted = options.path_filter()
+    return [entry for entry in files if options.kind in (None, entry.kind) and is_wanted(entry.path)]
 
 
 def _read(kept: KeptFiles, view: View, entry: Entry, options: SearchOptions) -> Sequence[FileContent] | Verdict:
     read = kept.read(entry)
     if isinstance(read, Verdict):
         return read
-    language = options.language.lower() if options.language else None
-    return [one for one in read if one.views & view and language in (None, one.language)]
+    return [one for one in read if one.views & view and options.language_name in (None, one.language)]
 
 
 def _reader(index: ProjectIndex, seconds: float) -> Callable[[FileContent], Reading | None]:

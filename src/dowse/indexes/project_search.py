@@ -14,8 +14,9 @@ from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.indexes.remaining_time import indexing_seconds, seconds_left
 from dowse.platform import refusal_to_write, start_in_background
 from dowse.protocols import Searchable
+from dowse.searching.found_files import SearchedFiles
 from dowse.searching.query_terms import SearchQuery, parse_search_query
-from dowse.searching.search import Answer, SearchedFiles, SearchOptions, search_store
+from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.types import KINDS, Coverage, Entry, Progress, Stat, Verdict, View
 
 if TYPE_CHECKING:

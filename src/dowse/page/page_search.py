@@ -15,11 +15,9 @@ from dowse.federation.federated_search import FederatedQuery, FederatedResult, s
 from dowse.federation.federation_types import SourceQuery
 from dowse.federation.result_ids import id_of, source_name
 from dowse.federation.source_list import NoClient, SourceList
-from dowse.globs import to_path_glob
 from dowse.indexes.project_search import ExactQuery
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.reply_status import coverage_warnings
-from dowse.reading.languages import detect_language
 from dowse.searching.exact_search import Occurrence
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
@@ -61,21 +59,6 @@ class PageQuery:
             field.name: value for field in fields(changed) if (value := getattr(changed, field.name)) != field.default
         }
         return f"/?{urlencode(given, errors='replace')}" if given else "/"
-
-    @property
-    def glob(self) -> str | None:
-        """The pattern that paths have to match: a part of a path is enough, and a pattern without a slash is for names."""
-        if not self.path:
-            return None
-        if any(sign in self.path for sign in "*?[{"):
-            return to_path_glob(self.path)
-        return f"**/*{self.path.removeprefix('./').strip('/')}*{{,/**}}"
-
-    @property
-    def language_name(self) -> str | None:
-        """The language that is meant, by its name or by the extension of its files."""
-        found = detect_language(f"x.{self.language}", b"") if self.language else ""
-        return (found if found not in ("", "text") else self.language) or None
 
     def day(self, name: Literal["since", "until"]) -> date | None:
         """Return the day of a filter; raise UsageError where it is none."""
@@ -203,7 +186,7 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
     parsed = parse_search_query(query.q)
     limit = min(query.limit, QUICK_LIMIT) if is_quick else query.limit
     source_query = SourceQuery(
-        parsed, limit, query.glob, query.language_name, query.day("since"), query.day("until"),
+        parsed, limit, query.path or None, query.language or None, query.day("since"), query.day("until"),
         query.kind or None,  # type: ignore[arg-type] # it was checked
     )  # fmt: skip
     found = await search_all(sources, NoClient(), FederatedQuery(source_query, query.source or None, is_quick=is_quick))
@@ -293,9 +276,9 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
 
 
 def _text_query(query: PageQuery, served: ServedIndex, seconds: float) -> ExactQuery:
-    glob = relative_pattern(query.glob).removeprefix(f"{served.name}/") if query.glob else None
+    glob = relative_pattern(query.path).removeprefix(f"{served.name}/") if query.path else None
     kind: Any = query.kind or None  # it was checked
-    options = SearchOptions(10 * query.limit, kind, glob, query.language_name)
+    options = SearchOptions(10 * query.limit, kind, glob, query.language or None)
     return ExactQuery(query.q, options, seconds, query.mode == "regex", texts={})
 
 

@@ -6,6 +6,8 @@ from functools import cache
 from pathlib import Path
 
 UNKNOWN = "text"
+_ALIASES = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", "golang": "go", "shell": "bash", "objective-c": "objc"}
+"""Names of languages that people use and the tables do not."""
 
 _SHEBANG = re.compile(rb"\s*#!\s*(?P<command>[^\r\n]*)")
 _CPP = re.compile(
@@ -24,6 +26,8 @@ class _LanguageTables:
     beginnings: dict[str, str]
     extensions: dict[str, str]
     programs: dict[str, str]
+    known: frozenset[str]
+    """The names of all languages."""
 
 
 def detect_language(path: str, head: bytes) -> str:
@@ -34,6 +38,13 @@ def detect_language(path: str, head: bytes) -> str:
     if language == "c" and name.endswith(".h"):
         return _header_language(head)
     return language or _by_shebang(head, tables) or UNKNOWN
+
+
+def language_called(name: str) -> str:
+    """Return the language that a person means by its name or by an extension: `py`, `C++`; other names as they are."""
+    folded = name.strip().lower().removeprefix(".")
+    tables = _language_tables()
+    return folded if folded in tables.known else _ALIASES.get(folded) or tables.extensions.get(folded) or folded
 
 
 def _by_extension(name: str, tables: _LanguageTables) -> str | None:
@@ -73,4 +84,6 @@ def _language_tables() -> _LanguageTables:
     def invert(key: str) -> dict[str, str]:
         return {value.lower(): language for language, table in languages.items() for value in table.get(key, ())}
 
-    return _LanguageTables(invert("names"), invert("beginnings"), invert("extensions"), invert("programs"))
+    return _LanguageTables(
+        invert("names"), invert("beginnings"), invert("extensions"), invert("programs"), frozenset(languages)
+    )

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from dowse.chunking.source_references import CALL, KINDS, USE_KINDS
 from dowse.errors import UsageError
-from dowse.globs import compile_glob
+from dowse.globs import compile_path_filter
 from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse, is_body_of
@@ -118,7 +118,7 @@ def find_references(
     chosen = {*definitions, *_variants(resolution, definitions)}
     wanted = _wanted(uses, chosen, found, is_known=bool(resolution.definitions), is_owned=bool(owner and definitions))
     if options.path_glob:
-        expression = compile_glob(options.path_glob)
+        expression = compile_path_filter(options.path_glob)
         wanted = [use for use in wanted if expression.fullmatch(use.file.path)]
     lines = ReferenceLines(store, read, found.outdated, masks=options.masks_secrets)
     if not wanted:

@@ -10,7 +10,6 @@ from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
 from dowse.protocols import Searchable
 from dowse.searching.passage_screening import screen_line
-from dowse.searching.path_kinds import path_filter
 from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
 from dowse.types import Entry, StoredDocument
@@ -139,7 +138,7 @@ def _texts_in_scope(
     read_other: Callable[[Entry], str],
 ) -> Iterable[tuple[str, Callable[[], str]]]:
     """Return the paths of all files to look at, in order, and functions that read their texts."""
-    is_wanted = path_filter(options.path_glob, options.excluded_globs, options.tests)
+    is_wanted = options.path_filter()
     found = {
         entry.path: partial(read_other, entry)
         for entry in others

@@ -34,3 +34,22 @@ def scores_by_lines(found: FoundFile, places: ChunkLines) -> dict[tuple[int, int
         return {(part.start_line, part.end_line): scores[part.id]}
     # A long line may have several chunks; the best one comes first.
     return {places[chunk]: scores[chunk] for chunk in reversed(scores) if chunk in places}
+
+
+class SearchedFiles(NamedTuple):
+    """The files that an answer is about, if some of them are not indexed yet."""
+
+    direct: int = 0
+    """Files that were searched directly, by words alone."""
+    indexed: int = 0
+    """Files that were searched in the index beside them."""
+    unread: int = 0
+    """Files that were searched in neither way."""
+
+    @property
+    def were_compared(self) -> bool:
+        """Whether all files were compared with the index for this answer."""
+        return bool(self.direct or self.indexed)
+
+
+ALL_INDEXED = SearchedFiles()

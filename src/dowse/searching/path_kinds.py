@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import Literal
 
-from dowse.globs import compile_glob
+from dowse.globs import compile_path_filter
 from dowse.text.analysis import terms_of
 from dowse.text.stemming import bare_stem
 
@@ -103,12 +103,15 @@ def is_requested_path(requested: str | None, path: str) -> bool:
     return path == requested or path.endswith(f"/{requested}")
 
 
-def path_filter(glob: str | None, excluded_globs: Iterable[str], tests: Tests) -> Callable[[str], bool]:
-    """Return a function that says whether a path matches a glob, none of those that are excluded, and the rule for tests."""
-    expression, excluded = compile_glob(glob) if glob else None, [compile_glob(one) for one in excluded_globs]
+def path_filter(wanted: Iterable[Iterable[str]], excluded: Iterable[str], tests: Tests) -> Callable[[str], bool]:
+    """Return a function that says whether a path matches one filter of each group, none excluded, and the rule for tests."""
+    groups = [[compile_path_filter(one) for one in group] for group in wanted]
+    left_out = [compile_path_filter(one) for one in excluded]
 
     def is_wanted(path: str) -> bool:
-        if (expression and not expression.fullmatch(path)) or any(one.fullmatch(path) for one in excluded):
+        if any(one.fullmatch(path) for one in left_out):
+            return False
+        if not all(any(one.fullmatch(path) for one in group) for group in groups if group):
             return False
         return tests == "ranked" or (tests == "only") == bool(kinds_of(path) & _TEST_KINDS)
 

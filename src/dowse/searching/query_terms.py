@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Literal
+from typing import Any, Literal
 
 from dowse import query_syntax
 from dowse.searching.pasted_text import PastedText, is_pasted, take_apart
@@ -36,6 +36,7 @@ class SearchQuery(query_syntax.Query):
     shape: Shape = "prose"
     pasted: PastedText | None = None
     """The parts of pasted text, which has no operators, and whose spelling is not corrected."""
+    filters: query_syntax.QueryFilters = query_syntax.NO_FILTERS
 
     @property
     def is_pasted(self) -> bool:
@@ -44,11 +45,11 @@ class SearchQuery(query_syntax.Query):
 
     @property
     def has_filters(self) -> bool:
-        """Whether the query requires or excludes words or phrases."""
-        return bool(self.must or self.must_not or self.phrases or self.not_phrases)
+        """Whether the query requires or excludes words, phrases or files."""
+        return bool(self.must or self.must_not or self.phrases or self.not_phrases or any(self.filters))
 
     def without_filters(self) -> "SearchQuery":
-        """Return the query with all its positive words, none of them required."""
+        """Return the query with all its positive words, none of them required, in all files."""
         words = tuple(word for phrase in self.phrases for word in phrase.split())
         positive = (*self.terms, *self.must, *words)
         return SearchQuery(positive, text=" ".join(positive), shape=self.shape)
@@ -68,10 +69,11 @@ class SearchQuery(query_syntax.Query):
             return self.text
         return " ".join(word.lstrip("+-") for word in self.text.replace('"', " ").split())
 
-    def as_json(self) -> dict[str, list[str]]:
+    def as_json(self) -> dict[str, Any]:
         """Return the query in the form that replies show; of pasted text only the first words."""
         if not self.is_pasted:
-            return query_syntax.Query.as_json(self)
+            filters = {"filters": self.filters.as_json()} if any(self.filters) else {}
+            return {**query_syntax.Query.as_json(self), **filters}
         shown = tuple(word[:SHOWN_CHARACTERS] for word in self.terms[:SHOWN_WORDS])
         return query_syntax.Query(shown).as_json()
 
@@ -100,7 +102,9 @@ def parse_search_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
         text = "\n".join([text, *names])
         pasted = take_apart(text)
         return SearchQuery(pasted.words or tuple(text.split()), text=text, pasted=pasted)
-    query = SearchQuery(**asdict(query_syntax.parse_query(text)), text=text, shape=shape)
+    text, filters = query_syntax.split_filters(text)
+    shape = _shape(text)
+    query = SearchQuery(**asdict(query_syntax.parse_query(text)), text=text, shape=shape, filters=filters)
     guesses = tuple(word for name in names for word in name.split())
     if not guesses:
         return query
@@ -109,13 +113,14 @@ def parse_search_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
 
 
 def parse_plain_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
-    """Parse a query without operators, and names that are guesses of what is looked for."""
+    """Parse a query that has filters and no other operators, and names that are guesses of what is looked for."""
     text = text[:MAX_CHARACTERS].replace("\0", " ").strip()
     if is_pasted(text):
         return parse_search_query(text, names)
+    text, filters = query_syntax.split_filters(text)
     words = [word.lstrip("+-") for part in (text, *names) for word in part.replace('"', " ").split()]
     joined = " ".join(filter(None, words))
-    return SearchQuery(tuple(joined.split()), text=joined, shape=_shape(joined))
+    return SearchQuery(tuple(joined.split()), text=joined, shape=_shape(joined), filters=filters)
 
 
 @cache

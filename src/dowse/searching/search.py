@@ -1,19 +1,21 @@
 """The search of one store: collect evidence, rank files, verify hits against their files, select passages."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from dowse.errors import UsageError
 from dowse.protocols import Searchable
+from dowse.query_syntax import QueryFilters
+from dowse.reading.languages import language_called
 from dowse.searching import ranking_constants
 from dowse.searching.blobs import is_blob_document
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
 from dowse.searching.definition_selection import FileEvidence, choose_definitions, find_defined_lines
 from dowse.searching.document_lines import DocumentLines
-from dowse.searching.found_files import ChunkLines, FoundFile, is_aside, scores_by_lines
+from dowse.searching.found_files import ALL_INDEXED, ChunkLines, FoundFile, SearchedFiles, is_aside, scores_by_lines
 from dowse.searching.passage_screening import ShownTexts, screen_shown
 from dowse.searching.passages import Passage, comparable_lines, has_phrases, shorten_lines
 from dowse.searching.path_kinds import Tests, path_filter
@@ -70,6 +72,32 @@ class SearchOptions:
     """Whether hits are kept that match much less well than the best one, to be compared with others."""
     tests: Tests = "ranked"
     """Whether files that are tests or examples by their path are ranked lower, left out, or the only ones."""
+    among_paths: tuple[str, ...] = ()
+    """Paths of which one has to match, beside the glob."""
+
+    @property
+    def language_name(self) -> str | None:
+        """The language of the files to search, as the index calls it."""
+        return language_called(self.language) if self.language else None
+
+    def within(self, filters: QueryFilters) -> "SearchOptions":
+        """Return the options with the filters that are typed into a query; those that are given count before them."""
+        if not any(filters):
+            return self
+        return replace(
+            self, kind=self.kind or filters.kind, language=self.language or filters.language,
+            among_paths=filters.paths, excluded_globs=(*self.excluded_globs, *filters.excluded_paths),
+        )  # fmt: skip
+
+    @property
+    def filters_paths(self) -> bool:
+        """Whether the path of a file says whether it is searched."""
+        return bool(self.path_glob or self.among_paths or self.excluded_globs) or self.tests != "ranked"
+
+    def path_filter(self) -> Callable[[str], bool]:
+        """Return a function that says whether the files of a path are searched."""
+        wanted = [[self.path_glob] if self.path_glob else [], self.among_paths]
+        return path_filter(wanted, self.excluded_globs, self.tests)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,25 +126,6 @@ class SearchHit:
     def is_direct(self) -> bool:
         """Whether the file is not indexed yet and was searched directly."""
         return self.document_id < 0
-
-
-class SearchedFiles(NamedTuple):
-    """The files that an answer is about, if some of them are not indexed yet."""
-
-    direct: int = 0
-    """Files that were searched directly, by words alone."""
-    indexed: int = 0
-    """Files that were searched in the index beside them."""
-    unread: int = 0
-    """Files that were searched in neither way."""
-
-    @property
-    def were_compared(self) -> bool:
-        """Whether all files were compared with the index for this answer."""
-        return bool(self.direct or self.indexed)
-
-
-ALL_INDEXED = SearchedFiles()
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +179,7 @@ def _search(
     store: Searchable, read: ReadBytes, query: SearchQuery, options: SearchOptions, vectors: Sequence[QueryVector]
 ) -> Answer:
     started = time.perf_counter()
+    options = options.within(query.filters)
     method = SearchMethod(options.mode, options.alpha)
     scope = scope_of(store, options)
     evidence = gather_evidence(store, query, scope, vectors, method, spelling=options.spelling)
@@ -207,10 +217,10 @@ def _search_methods(options: SearchOptions, vectors: Sequence[QueryVector]) -> d
 
 def scope_of(store: Searchable, options: SearchOptions) -> Scope:
     """Return the scope that the options describe."""
-    if not (options.path_glob or options.language or options.excluded_globs) and options.tests == "ranked":
+    language = options.language_name
+    if not language and not options.filters_paths:
         return Scope(options.kind, options.among, options.documents_only)
-    language = options.language.lower() if options.language else None
-    is_wanted = path_filter(options.path_glob, options.excluded_globs, options.tests)
+    is_wanted = options.path_filter()
     if language is None:  # reading the documents themselves takes forty times as long
         among = {number for number, path in store.ids_by_path() if is_wanted(path)}
     else:

@@ -26,7 +26,7 @@ from dowse.searching.relevance import count_relevant
 from dowse.searching.search import Answer, Detail, SearchHit
 from dowse.store.storage_layout import Project
 from dowse.surfaces.passage_text import content_warnings, passage_text
-from dowse.types import KINDS, Coverage, Kind
+from dowse.types import Coverage, Kind
 
 if TYPE_CHECKING:  # a command that prints a reply starts 40 ms sooner
     from dowse.keeping.indexing_run import IndexingRun
@@ -285,13 +285,3 @@ def projects_reply(projects: list[Project], budget: int) -> Reply:
     shown = fit_items(listed, budget - ENVELOPE_CHARACTERS)
     cut = "" if len(shown) == len(projects) else "The budget is spent. dowse projects lists all."
     return {"projects": shown, "totalProjects": len(projects), **present(truncated=cut)}
-
-
-def language_warning(index: ProjectIndex, language: str | None) -> list[str]:
-    """Return a warning if nothing is in the language that was asked for."""
-    if language is None:
-        return []
-    known = {name for kind in KINDS for name in index.store.totals(kind).languages}
-    if language.lower() in known:
-        return []
-    return [f"Nothing here is in the language '{language}'. There is: {', '.join(sorted(known))}."]

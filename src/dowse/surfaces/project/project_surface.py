@@ -30,6 +30,7 @@ from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.project import path_search
 from dowse.surfaces.project.chosen_projects import ChosenProjects
+from dowse.surfaces.project.filter_warnings import filter_warnings
 from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, history_reply
 from dowse.surfaces.project.progress import follow_runs
 from dowse.surfaces.project.project_replies import (
@@ -37,7 +38,6 @@ from dowse.surfaces.project.project_replies import (
     combined_reply,
     incomplete_notes,
     indexing_reply,
-    language_warning,
     paths_reply,
     projects_reply,
     search_reply,
@@ -107,6 +107,9 @@ class ProjectSurface:
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
 
     async def _search_one(self, served: ServedIndex, query: SearchQuery, options: SearchOptions) -> ProjectAnswer:
+        if self.service.has_several:
+            query = replace(query, filters=query.filters.within(served.name))
+
         def search(index: ProjectIndex, pending: list[str]) -> ProjectAnswer:
             if options.kind == "docs":
                 _require_docs(served, index)
@@ -120,7 +123,11 @@ class ProjectSurface:
             covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
             if options.kind == "docs" and covered.is_complete and not index.store.totals("docs").documents:
                 raise _no_docs(index, "The project has no documents.")
-            warnings = [*index.warnings, *coverage_warnings(covered), *language_warning(index, options.language)]
+            warnings = [
+                *index.warnings,
+                *coverage_warnings(covered),
+                *([] if answer.hits else filter_warnings(index, options.within(query.filters))),
+            ]
             shown_path = partial(self.service.shown_path, served)
             left = [] if answer.searched.were_compared else pending
             return ProjectAnswer(answer, covered, shown_path, warnings, left, options.detail)
