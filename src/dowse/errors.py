@@ -110,6 +110,11 @@ class PathRefused(DowseError):
     exit_code = 2
     code = "FILE_NOT_FOUND"
 
+    def __init__(self, message: str, path: str = "") -> None:
+        super().__init__(message)
+        self.facts = {"path": path} if path else {}
+        """The path as it was asked for, if the message for a client may name it."""
+
 
 class ProjectNotDetected(DowseError):
     """No root could be found, or only one that has to be named."""

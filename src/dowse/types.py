@@ -49,7 +49,7 @@ class Reason(StrEnum):
     DOCS_OFF = "docs not indexed"
     BAD_NAME = "name is not UTF-8"
     UNREADABLE = "unreadable"
-    VANISHED = "vanished"
+    VANISHED = "no such file"
     OUTSIDE = "outside the root"
 
 

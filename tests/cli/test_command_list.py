@@ -1,14 +1,16 @@
 """The commands: their output on stdout and stderr, and their exit codes."""
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
 from dowse import __version__
-from dowse.cli.command_list import COMMANDS
+from dowse.cli.command_list import COMMANDS, dowse
 from dowse.freshness.pending_paths import PendingPaths
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
@@ -190,6 +192,28 @@ def test_home_and_the_file_systems_root_are_not_taken_by_accident(
     ran = run("index")
     assert ran.code == 2
     assert "home" in ran.err.lower()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_of_a_command_is_a_command_line(run: Run, name: str) -> None:
+    _, *words = shlex.split(COMMANDS[name][1])
+    command: click.Command = dowse
+    context = None
+    while isinstance(command, click.Group):
+        context = click.Context(command, context)
+        _, found, words = command.resolve_command(context, words)
+        assert found is not None
+        command = found
+    command.make_context(name, words)
+    assert COMMANDS[name][1] in run(name, "--help").out
+
+
+def test_a_misspelled_command_gets_a_suggestion(run: Run) -> None:
+    wrong = run("serch", "x")
+    assert (wrong.code, wrong.err) == (
+        2,
+        "dowse: No such command 'serch'. Did you mean search or serve? See: dowse --help\n",
+    )
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -126,7 +126,7 @@ def test_each_file_is_stored_once_for_each_way_it_is_shown(root: Path) -> None:
         "docs/pruning.md": both,
         "docs/storing.rst": twice,
         "memo.txt": both,
-        "plan.docx": [View.DOCUMENTS],
+        "plan.docx": both,
         "src/harvest.py": [View.PROJECT],
         "src/orchard.py": [View.PROJECT],
     }

@@ -15,7 +15,7 @@ from tests.repository import EVAL
 
 NAUGHTY = EVAL / "hostile" / "blns.json"
 READABLE = DOCUMENT_EXTENSIONS.keys() - (set() if find_spec("pypdfium2") else {".pdf"})
-"""All formats; PDF only if the extra `documents` is installed."""
+"""All formats; PDF only where pypdfium2 has a build."""
 
 
 @pytest.mark.skipif(not NAUGHTY.is_file(), reason="needs hostile/blns.json in the folder that DOWSE_EVAL names")

@@ -21,7 +21,7 @@ from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.types import FileContent, Link, Reading, Stat, View
 
-has_parser = pytest.mark.skipif(find_spec("pypdfium2") is None, reason="needs the extra `documents`")
+has_parser = pytest.mark.skipif(find_spec("pypdfium2") is None, reason="needs pypdfium2")
 
 
 def make_pdf(*pages: str, info: str = "", trailer: str = "") -> bytes:
@@ -202,7 +202,7 @@ def test_a_broken_property_is_left_out() -> None:
 
 def test_without_the_parser_the_reason_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pdf, "find_spec", lambda name: None)
-    with pytest.raises(FormatNotReadable, match=r"pip install 'dowse\[documents\]'"):
+    with pytest.raises(FormatNotReadable, match="PDF files need pypdfium2"):
         read(b"%PDF-1.4")
 
 

@@ -11,9 +11,9 @@ from dowse.indexes.index import ProjectIndex
 from dowse.parsing.document_parsing import start_parsing
 from dowse.parsing.parsed_outlines import outline
 from dowse.reading.file_reading import read_as_plain_text
+from dowse.reading.languages import is_binary_document
 from dowse.screening.masking import screen_text
 from dowse.searching.units import Unit, find_units
-from dowse.sources.document_types import is_binary_document
 from dowse.types import Entry, Kind, Reason, Symbol, Verdict, View
 
 SUGGESTED_PATHS = 5

@@ -13,7 +13,7 @@ from dowse.archives.citation_resolution import resolve_citations
 from dowse.archives.ingest import RECIPE, ArchiveIngest
 from dowse.errors import UsageError
 from dowse.parsing.parser_pool import shared_pool
-from dowse.reading.formats import BINARY_EXTENSIONS
+from dowse.reading.languages import BINARY_DOCUMENTS
 from dowse.types import FolderCallback, Progress
 
 MAX_PROBLEMS = 20
@@ -62,7 +62,7 @@ def update_database(
 
 def _describe_problems(problems: Mapping[str, str]) -> Iterator[str]:
     for path, problem in islice(problems.items(), MAX_PROBLEMS):
-        is_kept = not path.lower().endswith((*BINARY_EXTENSIONS, ".bib"))
+        is_kept = not path.lower().endswith((*BINARY_DOCUMENTS, ".bib"))
         yield f"{path} {problem}; it is {'kept as plain text' if is_kept else 'kept without its text'}."
     if len(problems) > MAX_PROBLEMS:
         yield f"{len(problems) - MAX_PROBLEMS:,} more files cannot be parsed."

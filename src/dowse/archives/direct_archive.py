@@ -21,9 +21,9 @@ from dowse.archives.archive_words import split_words
 from dowse.archives.archive_writer import ArchiveWriter
 from dowse.archives.file_groups import FileGroup
 from dowse.archives.ingest import ArchiveIngest
+from dowse.reading.languages import is_binary_document
 from dowse.searching.query_terms import stop_words
 from dowse.sources.archive_files import ArchiveFiles
-from dowse.sources.document_types import is_binary_document
 from dowse.types import Verdict
 
 READ_SECONDS = 1.5

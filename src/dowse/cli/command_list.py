@@ -15,9 +15,9 @@ GROUPS = {
         "open": ("open_command:open_page", "dowse open shop"),
     },
     "Assistants": {
-        "install": ("install_command:install", "dowse install claude-code"),
-        "uninstall": ("install_command:uninstall", "dowse uninstall claude-code"),
-        "serve": ("serve_command:serve", "dowse serve shop --watch"),
+        "install": ("install_command:install", "dowse install shop --agent claude-code"),
+        "uninstall": ("install_command:uninstall", "dowse uninstall shop --agent claude-code"),
+        "serve": ("serve_command:serve", "dowse serve shop --tools assistant"),
     },
     "Indexes": {
         "index": ("index_command:index", "dowse index shop --wait"),
@@ -28,9 +28,9 @@ GROUPS = {
     },
     "Other things to search": {
         "docs": ("docs_command:docs", 'dowse docs search "when is delivery free" handbook'),
-        "site": ("site_command:site", "dowse site build public"),
+        "site": ("site_command:site", "dowse site build public -o index.json"),
         "archive": ("archive_command:archive", 'dowse archive search "sparse attention"'),
-        "notes": ("notes_command:notes", 'dowse notes add decisions --content "Prices are in cents."'),
+        "notes": ("notes_command:notes", 'dowse notes add decisions prices "Prices are in cents."'),
     },
     "When something is wrong": {
         "why": ("why_command:why", "dowse why src/shipping.py"),

@@ -187,7 +187,7 @@ def format_encoding(encoding: "EncodingProgress") -> str:
     if encoding.serving:
         progress += f", {encoding.serving} is used meanwhile"
     texts = {
-        "complete": f"all {encoding.total:,} chunks encoded by {encoder}",
+        "complete": f"{'the only chunk' if encoding.total == 1 else f'all {encoding.total:,} chunks'} encoded by {encoder}",
         "working": f"{progress}, the rest is being encoded",
         "waiting": f"{progress}; a server encodes the rest in the background, or run dowse index --wait",
         "off": 'off ("encoder" is "none")',

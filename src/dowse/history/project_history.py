@@ -70,7 +70,7 @@ class HistoryCoverage:
     def text(self) -> str:
         """Which commits a search covers."""
         if self.is_complete:
-            return f"all {self.total:,} commits"
+            return f"all {self.total:,} commits" if self.total != 1 else "the only commit"
         return f"the newest {self.read:,} of {self.total:,}{' or more' * bool(self.is_cut or self.problem)} commits"
 
     def notes(self) -> list[str]:

@@ -18,7 +18,7 @@ from dowse.searching.found_files import ALL_INDEXED, SearchedFiles
 from dowse.searching.kept_files import KeptFiles
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import SearchOptions
-from dowse.sources.document_types import is_binary_document, shared_language
+from dowse.sources.document_types import shared_language
 from dowse.types import KINDS, Chunk, Coverage, Entry, FileContent, Reading, Verdict, View
 
 MAX_WALKED_FILES = 20_000
@@ -63,7 +63,7 @@ def search_growing_index(
         index.forget_files()
         return ask(None), SearchedFiles(indexed=len(index.store.paths()))
     chosen = _chosen(missing, options)
-    readable = [entry for entry in chosen if not is_binary_document(entry.path)]
+    readable = [entry for entry in chosen if not index.source.is_binary(entry.path)]
     kept = index.kept_files()
     files = DirectIndex(
         readable, lambda entry: _read(kept, index.view, entry, options), query, _reader(index, CONVERTED_SECONDS),

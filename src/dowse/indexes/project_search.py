@@ -154,7 +154,8 @@ def explain_rank(
     """Explain the rank of a file for a query by its signals, in the index as it is if that `is_fresh`."""
     verdict = index.source.verdict(path)
     if not verdict.is_allowed:
-        raise PathRefused(f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}")
+        message = f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}"
+        raise PathRefused(message, verdict.path)
     if not is_fresh:
         update_if_quick(index, text, waits=True)
     index.store.refresh()

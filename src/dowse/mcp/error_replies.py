@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from dowse.error_catalog import CATALOG, developer_message
-from dowse.errors import CatalogError, DowseError, UsageError
+from dowse.errors import CatalogError, DowseError, PathRefused, UsageError
 from dowse.platform import storage_root
 
 
@@ -14,7 +14,8 @@ def error_reply(error: DowseError) -> dict[str, Any]:
         message = without_storage_root(str(error))
         return {"code": error.code, "userMessage": message, "developerMessage": f"{error.code}: {error}"}
     if not isinstance(error, CatalogError):
-        error = CatalogError(error.code if error.code in CATALOG else "FAILED", detail=str(error))
+        facts = error.facts if isinstance(error, PathRefused) else {}
+        error = CatalogError(error.code if error.code in CATALOG else "FAILED", detail=str(error), **facts)
     developer = developer_message(error.code, error.facts)
     return {"code": error.code, "userMessage": str(error), "developerMessage": developer}
 

@@ -9,7 +9,7 @@ from dowse.chunking import cut_as_plain_text
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserReply, ParserRequest
 from dowse.reading.file_reading import read_as_plain_text
-from dowse.reading.languages import detect_language
+from dowse.reading.languages import detect_language, is_binary_document
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Chunk, Document, Entry, FileContent, Link, Reading, Reason, Symbol, Verdict
 
@@ -91,7 +91,7 @@ def _submit(
         "path": content.path,
         "language": content.language,
         "kind": content.kind,
-        "is_converted": content.is_converted,
+        "is_converted": content.is_converted or is_binary_document(content.path),
         "is_cut": is_cut,
         "is_encoded": is_encoded,
         "has_references": has_references,

@@ -4,28 +4,14 @@ Macros are not run, and nothing outside the file is read.
 """
 
 import re
-import zipfile
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
-from posixpath import dirname, join, normpath
-from xml.parsers import expat
 
-from dowse.errors import PackageRefused
-from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
 from dowse.reading.markdown_writer import heading, link, paragraph, table
-from dowse.reading.shorten import clean_title, split_keywords
+from dowse.reading.office_package import BLOCK_CHARACTERS, MAX_CHARACTERS, ZIP_ERRORS, OfficePackage
 from dowse.types import Reading
 
-_MAX_UNPACKED_BYTES = 48 * 1024 * 1024
-"""The limit for all parts together, unpacked; the rest is not read. A book of a thousand pages has 20 MB."""
-_READ_BYTES = 512 * 1024
-_MAX_CHARS = 5_000_000
-"""The maximum length of the text: that of a book of two thousand pages."""
-_BLOCK_CHARS = 50
-"""The number of characters that each paragraph or cell counts for, even if it is empty."""
 _MAX_LIST_DEPTH = 8
 _HEADING = re.compile(r"heading ?([1-9])|(title)", re.IGNORECASE)
 _CONTENTS = re.compile(r"toc(?: ?\d| heading)|table of (?:figures|authorities)", re.IGNORECASE)
@@ -35,104 +21,21 @@ _INVISIBLE = frozenset({
 })  # fmt: skip
 _CHARACTERS = {"tab": " ", "br": "\n", "cr": "\n", "noBreakHyphen": "-"}
 _FALSE_VALUES = frozenset({"0", "false", "off"})
-_ZIP_ERRORS = (
-    *(KeyError, ValueError, OSError, EOFError, RuntimeError, NotImplementedError, MemoryError),
-    *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error),
-)
-"""Errors of `zipfile` for archives that are broken, encrypted or compressed in an unknown way."""
-
-Start = Callable[[str, dict[str, str]], None]
-"""Handles the start of an element. The names of elements and attributes have no namespace."""
 
 
 def read_docx(data: bytes, path: str) -> Reading:
     """Read a document; one that cannot be opened, for example because it is encrypted, has no text."""
     try:
-        package = _Package(data)
-    except _ZIP_ERRORS:
+        package = OfficePackage(data)
+    except ZIP_ERRORS:
         return read_converted("", path)
-    files, _ = package.relations("")
-    main = files.get("officeDocument", "word/document.xml")
-    parts, addresses = package.relations(main)
-    styles = _Styles()
-    package.parse(parts.get("styles", ""), styles.start)
-    body = _Body(styles, addresses)
-    for part in (main, parts.get("footnotes", ""), parts.get("endnotes", "")):
+    main = package.relations("").parts.get("officeDocument", "word/document.xml")
+    relations, styles = package.relations(main), _Styles()
+    package.parse(relations.parts.get("styles", ""), styles.start)
+    body = _Body(styles, relations.addresses)
+    for part in (main, relations.parts.get("footnotes", ""), relations.parts.get("endnotes", "")):
         package.parse(part, body.start, body.end, body.text)
-    properties = _Properties()
-    package.parse(files.get("core-properties", ""), properties.start, text=properties.text)
-    metadata = FrontMatter(
-        clean_title(properties.found.get("title", "")), tags=split_keywords(properties.found.get("keywords", ""))
-    )
-    return read_converted(body.markdown(), path, metadata=metadata)
-
-
-class _Package:
-    """The zip archive. Once it is open, no method raises: a missing or broken part ends early."""
-
-    def __init__(self, data: bytes) -> None:
-        self._archive = zipfile.ZipFile(BytesIO(data))
-        self._bytes_left = _MAX_UNPACKED_BYTES
-
-    def parse(
-        self,
-        part: str,
-        start: Start,
-        end: Callable[[str], None] = lambda _name: None,
-        text: Callable[[str], None] = lambda _text: None,
-    ) -> None:
-        """Pass all elements of a part to functions, as far as the part can be read."""
-        parser = expat.ParserCreate(namespace_separator=" ")
-        parser.buffer_text = True
-        parser.StartElementHandler = lambda name, attributes: start(
-            _local(name), {_local(key): value for key, value in attributes.items()}
-        )
-        parser.EndElementHandler = lambda name: end(_local(name))
-        parser.CharacterDataHandler = text
-        parser.StartDoctypeDeclHandler = _refuse
-        try:
-            with self._archive.open(part) as unpacked:
-                while self._bytes_left > 0 and (piece := unpacked.read(_READ_BYTES)):
-                    self._bytes_left -= len(piece)
-                    parser.Parse(piece)
-        except (*_ZIP_ERRORS, expat.ExpatError, PackageRefused):
-            return
-
-    def relations(self, part: str) -> tuple[dict[str, str], dict[str, str]]:
-        """Return the parts that a part refers to by their kind, and the addresses of its links by their id."""
-        folder, parts, addresses = dirname(part), dict[str, str](), dict[str, str]()
-
-        def start(name: str, attributes: dict[str, str]) -> None:
-            kind, target = attributes.get("Type", "").rpartition("/")[2], attributes.get("Target", "")
-            if name == "Relationship" and kind == "hyperlink":
-                addresses[attributes.get("Id", "")] = target
-            elif name == "Relationship":
-                parts.setdefault(kind, normpath(join("/", folder, target)).lstrip("/"))
-
-        self.parse(join(folder, "_rels", f"{part.rpartition('/')[2]}.rels"), start)
-        return parts, addresses
-
-
-def _local(name: str) -> str:
-    return name.rpartition(" ")[2]
-
-
-def _refuse(*_: object) -> None:
-    raise PackageRefused
-
-
-class _Properties:
-    """Handles the part with the title and the keywords."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, str] = {}
-        self._name = ""
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002 - no attribute matters here
-        self._name = name
-
-    def text(self, text: str) -> None:
-        self.found[self._name] = (self.found.get(self._name, "") + text)[:2000]
+    return read_converted(body.markdown(), path, metadata=package.metadata())
 
 
 @dataclass(slots=True)
@@ -224,15 +127,15 @@ class _Body:
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         """Handle the start of an element."""
-        if self._invisible_depth or name in _INVISIBLE or self._chars > _MAX_CHARS:
+        if self._invisible_depth or name in _INVISIBLE or self._chars > MAX_CHARACTERS:
             self._invisible_depth += 1
         elif name == "p":
             self._paragraphs.append(_Paragraph())
-            self._chars += _BLOCK_CHARS
+            self._chars += BLOCK_CHARACTERS
         elif name == "tbl":
             self._tables += 1
         elif name in ("tr", "tc") and self._tables == 1:
-            self._chars += _BLOCK_CHARS
+            self._chars += BLOCK_CHARACTERS
             if name == "tr":
                 self._rows.append([])
             elif self._rows:

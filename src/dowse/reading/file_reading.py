@@ -3,8 +3,8 @@
 from pathlib import PurePosixPath
 
 from dowse.reading.decoding import decode, decode_without_guessing
-from dowse.reading.formats import BINARY_EXTENSIONS, READERS
-from dowse.reading.languages import detect_language
+from dowse.reading.formats import READERS
+from dowse.reading.languages import detect_language, is_binary_document
 from dowse.reading.markdown import read_markdown
 from dowse.reading.plain import read_plain, read_prose
 from dowse.reading.shorten import file_stem
@@ -35,6 +35,5 @@ def read_document(data: bytes, path: str) -> Reading:
 
 
 def read_as_plain_text(data: bytes, path: str) -> Reading:
-    """Read a file without parsing it, in linear time whatever it holds; a PDF or Word file has no text then."""
-    is_binary = path.lower().endswith(BINARY_EXTENSIONS)
-    return decode_without_guessing(b"" if is_binary else data).to_reading(file_stem(path))
+    """Read a file without parsing it, in linear time whatever it holds; a PDF or Office file has no text then."""
+    return decode_without_guessing(b"" if is_binary_document(path) else data).to_reading(file_stem(path))

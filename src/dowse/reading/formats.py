@@ -51,6 +51,18 @@ def _read_docx(data: bytes, path: str) -> Reading:
     return read_docx(data, path)
 
 
+def _read_xlsx(data: bytes, path: str) -> Reading:
+    from dowse.reading.xlsx import read_xlsx
+
+    return read_xlsx(data, path)
+
+
+def _read_pptx(data: bytes, path: str) -> Reading:
+    from dowse.reading.pptx import read_pptx
+
+    return read_pptx(data, path)
+
+
 def _read_pdf(data: bytes, path: str) -> Reading:
     from dowse.reading.pdf import read_pdf
 
@@ -69,6 +81,9 @@ READERS: dict[str, Reader] = {
     ".asciidoc": _read_asciidoc,
     ".ipynb": _read_ipynb,
     ".docx": _read_docx,
+    ".xlsx": _read_xlsx,
+    ".xlsm": _read_xlsx,
+    ".pptx": _read_pptx,
     ".pdf": _read_pdf,
 }
 
@@ -78,6 +93,3 @@ DOCUMENT_EXTENSIONS = MappingProxyType(
     {extension: "text/plain" if reader in _PLAIN_READERS else "text/markdown" for extension, reader in READERS.items()}
 )
 """MIME type of the text that files become, by extension (lower-case, with its dot)."""
-
-BINARY_EXTENSIONS = (".pdf", ".docx")
-"""Extensions of documents whose bytes are not text."""

@@ -9,6 +9,8 @@ UNKNOWN = "text"
 _ALIASES = {"c++": "cpp", "c#": "csharp", "f#": "fsharp", "golang": "go", "shell": "bash", "objective-c": "objc"}
 """Names of languages that people use and the tables do not."""
 
+BINARY_DOCUMENTS = (".pdf", ".docx", ".xlsx", ".xlsm", ".pptx")
+"""Extensions of documents whose bytes are not text."""
 _SHEBANG = re.compile(rb"\s*#!\s*(?P<command>[^\r\n]*)")
 _CPP = re.compile(
     rb"^[ \t]*(?:class\s+(?:\w+\s+){0,2}\w+\s*[:{;]|namespace(?:\s+[\w:]+)?\s*\{|template[ \t]*<"
@@ -38,6 +40,11 @@ def detect_language(path: str, head: bytes) -> str:
     if language == "c" and name.endswith(".h"):
         return _header_language(head)
     return language or _by_shebang(head, tables) or UNKNOWN
+
+
+def is_binary_document(path: str) -> bool:
+    """Return whether a document's bytes say nothing about its words before it is converted."""
+    return path.lower().endswith(BINARY_DOCUMENTS)
 
 
 def language_called(name: str) -> str:

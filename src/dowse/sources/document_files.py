@@ -5,18 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 
 from dowse.reading.formats import DOCUMENT_EXTENSIONS
+from dowse.reading.languages import is_binary_document
 from dowse.settings import Settings
-from dowse.sources.document_types import is_binary_document, is_document, shared_language
+from dowse.sources.document_types import is_document, shared_language
 from dowse.sources.policy import Folder, Policy, Showing
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Kind, Reason, Rule, Verdict, View
 
-MAX_CONVERTED_BYTES = 20 * 1024 * 1024
-"""The largest PDF or Word file that is read; most of such a file is pictures, not text."""
-
 
 class DocumentPolicy(Policy):
-    """The policy of a folder of documents: it allows documents only, and PDF and Word files among them.
+    """The policy of a folder of documents: it allows documents only.
 
     It leaves out hidden files and folders: those of a vault hold deleted notes, templates and settings.
     """
@@ -41,16 +39,6 @@ class DocumentPolicy(Policy):
         """Return how a document is shown, or the verdict against the file."""
         kind = self.kind_of(folder.path + name, size)
         return kind if isinstance(kind, Verdict) else Showing(kind, View.DOCUMENTS)
-
-    def max_bytes_for(self, path: str) -> int:
-        """Return the maximum size of a document with this extension."""
-        return MAX_CONVERTED_BYTES if is_binary_document(path) else self.settings.max_file_bytes
-
-    def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
-        """Return the verdict against a document with these bytes, or None. PDF and Word files may hold any bytes."""
-        if not is_binary_document(path):
-            return super().content_refusal(path, data, size)
-        return self.too_large_verdict(path, max(size, len(data))) if len(data) > MAX_CONVERTED_BYTES else None
 
 
 class RootPolicy(DocumentPolicy):
@@ -84,7 +72,8 @@ class RootPolicy(DocumentPolicy):
             return Showing("docs", View.DOCUMENTS) if is_document else kind
         if not is_document:
             return Showing(kind, View.PROJECT)
-        return Showing(kind, View.BOTH, kind == "docs" and shared_language(path) is not None)
+        is_shared = is_binary_document(path) or (kind == "docs" and shared_language(path) is not None)
+        return Showing(kind, View.BOTH, is_shared)
 
 
 class DocumentFiles(ProjectFiles):
@@ -95,11 +84,6 @@ class DocumentFiles(ProjectFiles):
 
     def __init__(self, root: Path, settings: Settings) -> None:
         super().__init__(root, settings)
-
-    def text_refusal(self, path: str, text: str) -> Verdict | None:
-        """Return the verdict against a file that was converted to this text, or None."""
-        is_binary = is_binary_document(path)
-        return self._policy.key_refusal(path, text.encode("utf-8", "replace")) if is_binary else None
 
 
 class RootFiles(DocumentFiles):

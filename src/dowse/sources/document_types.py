@@ -1,6 +1,6 @@
 """The files that are documents, by their names, and the language of their text."""
 
-from dowse.reading.formats import BINARY_EXTENSIONS, DOCUMENT_EXTENSIONS
+from dowse.reading.formats import DOCUMENT_EXTENSIONS
 from dowse.reading.languages import detect_language
 
 _VERBATIM_EXTENSIONS = (".md", ".markdown", ".txt")
@@ -12,11 +12,6 @@ _KEPT_LANGUAGES = {".txt": "text", ".rst": "rst", ".adoc": "asciidoc", ".asciido
 def is_document(path: str) -> bool:
     """Return whether a file is a document by its extension."""
     return suffix_of(path) in DOCUMENT_EXTENSIONS
-
-
-def is_binary_document(path: str) -> bool:
-    """Return whether a document's bytes say nothing about its words before it is converted."""
-    return path.lower().endswith(BINARY_EXTENSIONS)
 
 
 def document_language(path: str) -> str:

@@ -98,7 +98,7 @@ class _Descent:
         if refusal := self._policy.refusal(self.folder, name, form):
             return refusal
         if seen is None:
-            return Verdict(self.folder.path + name, Reason.VANISHED, detail="no such file")
+            return Verdict(self.folder.path + name, Reason.VANISHED)
         if form is Form.FILE:
             return classify_file(self._policy, self.folder, name, seen)
         return self._enter_folder(name) or self.folder

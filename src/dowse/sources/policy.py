@@ -18,6 +18,7 @@ from typing import NamedTuple
 
 from dowse.errors import Failed, TooManyRules
 from dowse.globs import compile_glob, to_path_glob
+from dowse.reading.languages import is_binary_document
 from dowse.settings import Settings
 from dowse.sources.denylist import DenyList
 from dowse.sources.filenames import printable_path
@@ -29,7 +30,8 @@ from dowse.types import Kind, Reason, Rule, Verdict, View
 
 MAX_DEPTH = 20
 """The number of folders below the root that are entered on the way to a file."""
-
+MAX_CONVERTED_BYTES = 20 * 1024 * 1024
+"""The largest PDF or Office file that is read; most of such a file is pictures, not text."""
 
 RULE_NAMES = (".git", GITIGNORE_FILE, DOWSEIGNORE_FILE)
 """The names in a folder that have to be known before the folder is entered."""
@@ -141,13 +143,14 @@ class Policy:
 
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
         """Return the kind of a file that is not refused, or the verdict against it, without reading it."""
-        if suffix := binary_suffix(path[path.rfind("/") + 1 :]):
+        is_document = is_binary_document(path)
+        if not is_document and (suffix := binary_suffix(path[path.rfind("/") + 1 :])):
             return Verdict(path, Reason.BINARY, Rule(f"*{suffix}", "built-in list of binary files"))
-        if size > self.settings.max_file_bytes:
+        if size > self.max_bytes_for(path):
             return self.too_large_verdict(path, size)
         if not self._include.is_everything and not self._include.rule_for_file(path):
             return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
-        if (rule := self._docs.rule_for_file(path)) is None:
+        if (rule := self._docs.rule_for_file(path)) is None and not is_document:
             return "code"
         return "docs" if self.settings.index_docs else Verdict(path, Reason.DOCS_OFF, rule, "indexDocs is false")
 
@@ -157,7 +160,9 @@ class Policy:
         return kind if isinstance(kind, Verdict) else Showing(kind, View.PROJECT)
 
     def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
-        """Return the verdict against a file with these bytes, or None."""
+        """Return the verdict against a file with these bytes, or None. PDF and Office files may hold any bytes."""
+        if is_binary_document(path):
+            return self.too_large_verdict(path, max(size, len(data))) if len(data) > MAX_CONVERTED_BYTES else None
         if (position := find_nul_byte(data)) is not None:
             return Verdict(path, Reason.BINARY, detail=f"a NUL byte at offset {position}")
         if refusal := self.key_refusal(path, data):
@@ -169,9 +174,9 @@ class Policy:
         rule = self.deny.rule_against_content(data)
         return Verdict(path, Reason.DENIED, rule, "the file is a private key") if rule else None
 
-    def max_bytes_for(self, path: str) -> int:  # noqa: ARG002 - other policies use the path
+    def max_bytes_for(self, path: str) -> int:
         """Return the maximum size of a file at this path."""
-        return self.settings.max_file_bytes
+        return MAX_CONVERTED_BYTES if is_binary_document(path) else self.settings.max_file_bytes
 
     def too_large_verdict(self, path: str, size: int) -> Verdict:
         """Return the verdict against a file that is larger than the settings allow."""

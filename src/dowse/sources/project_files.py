@@ -7,6 +7,7 @@ from pathlib import Path
 
 from dowse.errors import PathRefused
 from dowse.platform import open_beneath, read_at_most, stat_of
+from dowse.reading.languages import detect_language, is_binary_document
 from dowse.settings import Settings
 from dowse.sources.open_folders import OpenFolders
 from dowse.sources.path_decision import decide_normalized_path, decide_path, find_reinclusion
@@ -98,9 +99,14 @@ class ProjectFiles:
             for views, kind in entry.representations
         ]
 
-    def text_refusal(self, path: str, text: str) -> Verdict | None:  # noqa: ARG002 - other sources convert files
+    def is_binary(self, path: str) -> bool:
+        """Return whether the bytes of a document say nothing about its words before it is converted."""
+        return is_binary_document(path)
+
+    def text_refusal(self, path: str, text: str) -> Verdict | None:
         """Return the verdict against a file that was converted to this text, or None."""
-        return None
+        is_binary = is_binary_document(path)
+        return self._policy.key_refusal(path, text.encode("utf-8", "replace")) if is_binary else None
 
     def read_bytes(self, path: str) -> tuple[bytes, Stat]:
         """Return a file's bytes, at most one more than the limit, with their stat.
@@ -144,10 +150,9 @@ class ProjectFiles:
 
 def _language(path: str, views: View, kind: Kind, data: bytes) -> str:
     """Return the language of a representation. A file that both views can share has the same in each."""
-    from dowse.reading.languages import detect_language  # here because a walk does not need it
     from dowse.sources.document_types import document_language, shared_language
 
-    if views is View.DOCUMENTS:
+    if views is View.DOCUMENTS or is_binary_document(path):
         return document_language(path)
     shared = shared_language(path) if kind == "docs" else None
     return shared or detect_language(path, data[:HEAD_BYTES])

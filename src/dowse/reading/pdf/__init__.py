@@ -14,7 +14,7 @@ from dowse.types import Reading
 _SIGNATURE = b"%PDF-"
 _CONTROLS = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f\ufffe\uffff]")
 """Control characters; PDFium leaves one where a word was hyphenated at the end of a line."""
-_MISSING_PARSER = "PDF files need pypdfium2, which is not installed. Run: pip install 'dowse[documents]'"
+_MISSING_PARSER = "PDF files need pypdfium2, which is not installed, or has no build for this machine"
 _WORD = re.compile(r"[^\W\d_]{2}")
 
 
