@@ -102,7 +102,7 @@ def serve_over_http(
         )
     if public and token:
         raise UsageError("--public and a token exclude each other.")
-    _configure_logging(log_queries=log_queries)
+    _configure_logging(log_queries=log_queries, is_for_one_person=open_browser is not None)
     from dowse.http.access import BrowserSessions
     from dowse.http.app import bind, make_app, run_http_server
     from dowse.page.page_app import BrowserPage, PageAccess
@@ -170,8 +170,9 @@ def _parse_host(text: str) -> str:
     return name
 
 
-def _configure_logging(*, log_queries: bool) -> None:
+def _configure_logging(*, log_queries: bool, is_for_one_person: bool) -> None:
     logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it would log every malformed request
-    logging.getLogger("dowse.access").setLevel(logging.INFO)
+    # A page asks with every key that is pressed.
+    logging.getLogger("dowse.access").setLevel(logging.WARNING if is_for_one_person else logging.INFO)
     logging.getLogger("dowse.calls").setLevel(logging.INFO if log_queries else logging.WARNING)
