@@ -35,7 +35,8 @@ def compile_path_filter(text: str) -> re.Pattern[str]:
     the beginning means the top. A pattern with a slash is a glob over whole paths, and one without for names.
     """
     if any(sign in text for sign in "*?[{"):
-        return compile_glob(text.removeprefix("./") if "/" in text else f"**/{text}")
+        expression = compile_glob(text.removeprefix("./"))
+        return expression if "/" in text else compile_glob(f"**/{text}")
     bare = text.removeprefix("./").strip("/")
     if bare in ("", ".") and text:
         return compile_glob("**")

@@ -16,7 +16,8 @@ def help_texts(place: Place) -> str:
     waiting: list[tuple[str, ...]] = [()]
     while waiting:
         words = waiting.pop(0)
-        _, _, listed = shell.run(*words, "--help").partition("\nCommands:\n")
+        heading = "\nCommands:\n" if words else "\nSearch:\n"
+        _, _, listed = shell.run(*words, "--help").partition(heading)
         waiting += [(*words, name) for name in re.findall(r"^  ([a-z][a-z-]*) ", listed, re.MULTILINE)]
     shell.run("docs", ".", "--help")
     shell.run("--version")

@@ -19,7 +19,7 @@ from dowse.cli.result_output import (
     show_occurrences,
     warnings_of,
 )
-from dowse.errors import UsageError
+from dowse.errors import ProjectNotDetected, UsageError
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
@@ -131,7 +131,12 @@ def search(
         warm_up_parser(root)
     from dowse.indexes.project_lookup import open_or_find
 
-    project = open_or_find(root)
+    try:
+        project = open_or_find(root)
+    except ProjectNotDetected as error:
+        if root is None and len(words) > 1:
+            raise ProjectNotDetected(f"{words[-1]} is not a folder. {error}") from error
+        raise
     show_warnings(project.warnings)
     shown = len(project.warnings)
     if in_history:

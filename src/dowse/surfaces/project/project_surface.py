@@ -126,7 +126,7 @@ class ProjectSurface:
             warnings = [
                 *index.warnings,
                 *coverage_warnings(covered),
-                *([] if answer.hits else filter_warnings(index, options.within(query.filters))),
+                *([] if answer.hits else filter_warnings(index, self._own_filters(options.within(query.filters)))),
             ]
             shown_path = partial(self.service.shown_path, served)
             left = [] if answer.searched.were_compared else pending
@@ -136,6 +136,10 @@ class ProjectSurface:
         if served.encoder:
             served.encoder.prioritize(served.root, [hit.path for hit in found.answer.hits])
         return found
+
+    def _own_filters(self, options: SearchOptions) -> SearchOptions:
+        """Return the options without paths if there are several projects: a path may be one of another project."""
+        return replace(options, path_glob=None, among_paths=()) if self.service.has_several else options
 
     async def search_by_path(self, call: Call) -> Reply:
         """Find files by a glob."""
