@@ -58,7 +58,7 @@ KNOWS: dict[str, set[str]] = {
     "notes": {"store", "text"},
     "archives": {"sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "sharing": {"store"},
-    "indexes": {"sharing", "references", "freshness", "history", "searching", "store", "sources", "parsing", "encoding"},
+    "indexes": {"sharing", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "encoding"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "evaluation": {"sources", "history", "indexes", "encoding_worker", "searching", "store"},
     "publishing": {"sharing", "indexes", "encoding_worker", "freshness", "history", "screening", "store"},

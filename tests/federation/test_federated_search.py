@@ -224,7 +224,7 @@ def test_sources_are_prepared_and_none_is_indexed_for_that(tmp_path: Path, stora
     assert projects
     assert archives
     try:
-        anyio.run(made.source_list.prepare)
+        anyio.run(made.source_list.prepare, anyio.lowlevel.checkpoint)
         assert projects.projects[0].keeper
         assert archives.indexed_database()
         assert len(list(storage.rglob("catalog.sqlite"))) == 1
@@ -238,7 +238,7 @@ def test_a_damaged_source_is_left_for_its_first_search(tmp_path: Path, app: Path
         catalog.write_bytes(b"not a database" * 1000)
     made = make_federated_server(tmp_path, app)
     try:
-        anyio.run(made.source_list.prepare)
+        anyio.run(made.source_list.prepare, anyio.lowlevel.checkpoint)
     finally:
         made.close()
     assert all(catalog.read_bytes().startswith(b"not a database") for catalog in catalogs)

@@ -11,7 +11,7 @@ from dowse.keeping import served_index
 from dowse.keeping.served_index import ServedIndex
 from dowse.platform import Lock
 from dowse.types import View
-from tests.sample_data import write_tree
+from tests.sample_data import index, write_tree
 
 
 def test_a_run_for_one_view_is_not_taken_for_that_of_another(tmp_path: Path) -> None:
@@ -58,3 +58,17 @@ def test_a_run_for_documents_alone_makes_no_index_of_the_project(
         served.start_run(view=View.PROJECT)
         assert served.is_making(index)
     served.close()
+
+
+def test_an_index_is_loaded_and_kept_fresh_before_it_is_asked(tmp_path: Path) -> None:
+    root = write_tree(tmp_path / "fruit", {"a.py": "def apple(): ...\n"})
+    seen = list[View]()
+    with contextlib.closing(ServedIndex(root, "fruit")) as served:
+        served.prepare(View.PROJECT, lambda index: seen.append(index.view)).result(60)
+        assert (seen, served.keeper) == ([], None)  # there is no index, and none is made
+    index(root)
+    with contextlib.closing(ServedIndex(root, "fruit")) as served:
+        for _ in range(2):
+            served.prepare(View.PROJECT, lambda index: seen.append(index.view)).result(60)
+        assert seen == [View.PROJECT]
+        assert served.keeper

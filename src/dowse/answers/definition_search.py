@@ -7,10 +7,13 @@ from typing import NamedTuple
 from dowse.answers.definition_replies import FoundDefinition, definitions_text
 from dowse.answers.translated_texts import find_translated_texts
 from dowse.errors import NotWritable
+from dowse.indexes.first_search import FIRST_QUERY
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import search_now
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.references.definition_context import ContextFinder, DefinitionContext
 from dowse.searching.passages import Passage
+from dowse.searching.query_terms import parse_plain_query
 from dowse.searching.ranking_constants import DEFINITION_FILES, MAX_DEFINITIONS
 from dowse.searching.search import Answer, SearchHit, SearchOptions
 from dowse.types import Kind, View
@@ -65,6 +68,14 @@ def describe_definitions(index: ProjectIndex, answer: Answer, show: Callable[[st
         context = _context(finder, hit, passage) if finder and not passage.is_spare else DefinitionContext()
         whole.append(FoundDefinition(show(hit.path), passage, context.shown_as(show), tuple(map(show, hit.same_in))))
     return FoundDefinitions(whole, others, dict(answer.terms), _texts(index, answer, show))
+
+
+def search_first_definitions(index: ProjectIndex) -> None:
+    """Search an index as it is, so that the first question finds everything loaded."""
+    options = definition_options(1, None, None)  # the callers of more take 0.1 s
+    answer = search_now(index, parse_plain_query(FIRST_QUERY, ()), options)
+    if index.whole.references.is_current():
+        _ = describe_definitions(index, answer).text
 
 
 def _texts(index: ProjectIndex, answer: Answer, show: Callable[[str], str]) -> list[str]:

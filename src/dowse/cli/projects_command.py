@@ -235,7 +235,7 @@ def _ask(options: ServeOptions, question: "Callable[[ComposedServer], Coroutine[
     """Return the answer of the server that the options describe, which indexes nothing for that."""
     from dowse.federation.source_list import RUN_INDEX
 
-    composed = compose_server(options)
+    composed = compose_server(options, is_prepared=False)
     composed.source_list.remedy, composed.source_list.indexes_projects = RUN_INDEX, False
     try:
         return asyncio.run(question(composed))

@@ -1,6 +1,8 @@
 """`dowse serve`: an MCP server for an assistant, on stdin and stdout or over HTTP."""
 
+import gc
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -14,6 +16,7 @@ from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import SURFACES, Level, Surface, searchable_surfaces
 
 if TYPE_CHECKING:
+    from dowse.indexes.index import ProjectIndex
     from dowse.keeping.service import Service
     from dowse.server.composition import ComposedServer
 
@@ -32,22 +35,33 @@ class ServeOptions:
     """The place of a shared index to serve as a project."""
 
 
-def compose_server(options: ServeOptions, *, is_public: bool = False, is_over_http: bool = False) -> "ComposedServer":
-    """Return the server that the options describe."""
+def compose_server(
+    options: ServeOptions, *, is_public: bool = False, is_over_http: bool = False, is_prepared: bool = True
+) -> "ComposedServer":
+    """Return the server that the options describe. If it is to be prepared, its first searches find their indexes loaded."""
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(1) as pool:  # load the sites while the protocol is imported, which takes a second
+    from dowse.mcp.sdk_import import leave_out_unused_modules
+
+    gc.disable()  # looking for garbage among what is imported takes 80 ms, and frees 0.5 MB
+    leave_out_unused_modules()
+    service = _open_service(options, is_over_http=is_over_http)
+    with ThreadPoolExecutor(1) as pool:  # load indexes and sites while the protocol is imported, which takes a second
+        if service and is_prepared:
+            _prepare(service, options)
         loading = pool.submit(_load_sites, options.sites if "site" in searchable_surfaces(options.surfaces) else ())
         from dowse.server.composition import ComposedServer, Offer
 
         sites = loading.result()
     offer = Offer(options.surfaces, options.level, options.budget, is_public)
-    service = _open_service(options, is_over_http=is_over_http)
     if "archive" in searchable_surfaces(options.surfaces) and not is_public:
         from dowse.archives.archive_locations import find_locations
 
         show_warnings([*find_locations().missing().values()])
-    return ComposedServer(service, Path.cwd(), offer, sites)
+    composed = ComposedServer(service, Path.cwd(), offer, sites)
+    gc.freeze()
+    gc.enable()
+    return composed
 
 
 def _open_service(options: ServeOptions, *, is_over_http: bool) -> "Service | None":
@@ -63,6 +77,35 @@ def _open_service(options: ServeOptions, *, is_over_http: bool) -> "Service | No
     from dowse.indexes.project_lookup import open_project
 
     return Service([open_project(None).root])  # over HTTP no client names its roots
+
+
+def _prepare(service: "Service", options: ServeOptions) -> None:
+    """Begin to load what the first searches need, in the order in which they ask for it."""
+    from dowse.memory_plan import is_memory_small
+    from dowse.types import View
+
+    if is_memory_small():
+        return
+    views = {"code": View.PROJECT, "documents": View.DOCUMENTS}
+    asked = [view for name, view in views.items() if name in searchable_surfaces(options.surfaces)]
+    if options.level == "assistant":  # which searches files in one way
+        service.prepare(tuple(asked[:1]), _search_definitions)
+    else:
+        service.prepare(tuple(asked), _search_files)
+
+
+def _search_definitions(index: "ProjectIndex") -> None:
+    from dowse.answers.definition_search import search_first_definitions
+
+    search_first_definitions(index)
+    import_module("dowse.notes.registry")  # every server has named indexes
+
+
+def _search_files(index: "ProjectIndex") -> None:
+    from dowse.indexes.first_search import search_first
+
+    search_first(index)
+    import_module("dowse.notes.registry")
 
 
 def _serve_copy(location: str) -> "Service":

@@ -44,8 +44,7 @@ class FederatedSurface:
         """The status tool of a server that offers no project tools."""
 
     async def prepare(self) -> None:
-        """Load what the first search needs."""
-        await self._sources.prepare()
+        """Load what the first search needs beside its sources."""
         await asyncio.to_thread(import_module, "dowse.federation.federated_replies")
 
     async def search(self, call: Call) -> Reply:

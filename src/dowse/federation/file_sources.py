@@ -1,13 +1,12 @@
 """Folders as sources: the code and documentation of a project, and the documents of a folder."""
 
-import contextlib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 from urllib.parse import quote
 
-from dowse.errors import DowseError, ItemNotFound, NotIndexed, SourceNotReady, UsageError
+from dowse.errors import ItemNotFound, NotIndexed, SourceNotReady, UsageError
 from dowse.federation.federation_types import (
     FetchedItem,
     Item,
@@ -22,13 +21,11 @@ from dowse.federation.result_ids import id_of, source_name
 from dowse.indexes.document_search import (
     DocumentQuery,
     DocumentResults,
-    find_documents,
     find_indexed_documents,
     read_now,
 )
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
-from dowse.indexes.query_vectors import load_vectors
 from dowse.keeping.catch_up import is_far_behind
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
@@ -68,21 +65,8 @@ class _FileSource:
     def keys(self, locator: str) -> frozenset[str]:
         return file_key(f"{self._served.root}/{locator}")
 
-    async def prepare(self, query: SourceQuery) -> None:
-        if await self._served.ask(lambda index: self._prepare(index, query), self.view):
-            self._served.keep_fresh()
-
-    def _prepare(self, index: ProjectIndex, query: SourceQuery) -> bool:
-        """Search the index as it is; return whether that is possible. A search that follows repairs a damaged index."""
-        with contextlib.suppress(DowseError):
-            if index.exists and not index.is_being_updated():
-                load_vectors(index, self._served.encoder.load if self._served.encoder else None)
-                self._find(index, query)
-                return True
-        return False
-
-    def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
-        return search_now(index, self._parsed(query), self._options(index, query))
+    async def prepare(self, query: SourceQuery) -> None:  # noqa: ARG002 - an index has a first query of its own
+        await self._served.wait_until_prepared(self.view)
 
     async def list_items(self) -> list[ListedItem]:
         return await self._served.ask_fresh(lambda index, _: self._list(index), self.view)
@@ -286,9 +270,6 @@ class DocumentsSearchSource(_FileSource):
         )
         warnings = (*index.warnings, *coverage_warnings(found.coverage))
         return SourceResult(tuple(items), found.coverage, self._pending(pending), matches.corrected, warnings)
-
-    def _find(self, index: ProjectIndex, query: SourceQuery) -> object:
-        return find_documents(index, DocumentQuery(query.query, limit=query.limit))
 
     def _search_some(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
         """Search the documents that pass the filters; their titles count as headings do."""

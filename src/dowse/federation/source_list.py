@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import sys
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 CREATE_INDEX = "Call create_index."
 RUN_INDEX = "Run: dowse index"
-PREPARING_QUERY, PREPARING_LIMIT = "how is the acess token of a file set", 7
-"""The query that prepares the sources: it finds passages to screen for secrets, and has a word to correct."""
 
 _MODULES = {
     "projects": "file_sources",
@@ -86,15 +84,16 @@ class SourceList:
                 problems[source_name("project", served.name)] = str(error)
         return problems
 
-    async def prepare(self) -> None:
+    async def prepare(self, wait_for_quiet: Callable[[], Awaitable[None]]) -> None:
         """Load what the first search needs from every source that is known and indexed; ask nobody, index nothing.
 
-        Projects come first, as they are searched first, and nothing else is imported before they are prepared.
+        Projects come first, as they are searched first. Each step waits until nothing else is to be done.
         """
         for part, module in _MODULES.items():
             if surface := getattr(self, part):
+                await wait_for_quiet()
                 await asyncio.to_thread(import_module, f"dowse.federation.{module}")
-                await _prepare_each(await SourceList(self.start, **{part: surface})._known())
+                await _prepare_each(await SourceList(self.start, **{part: surface})._known(), wait_for_quiet)
 
     async def _known(self) -> list[SearchSource]:
         # Each source imports NumPy and more, which a client should not wait for before its handshake.
@@ -140,12 +139,14 @@ class SourceList:
         return {}
 
 
-async def _prepare_each(sources: list[SearchSource]) -> None:
+async def _prepare_each(sources: list[SearchSource], wait_for_quiet: Callable[[], Awaitable[None]]) -> None:
     from dowse.federation.federation_types import SourceQuery
+    from dowse.indexes.first_search import FIRST_LIMIT, FIRST_QUERY
     from dowse.searching.query_terms import parse_search_query
 
-    query = SourceQuery(parse_search_query(PREPARING_QUERY), PREPARING_LIMIT)
+    query = SourceQuery(parse_search_query(FIRST_QUERY), FIRST_LIMIT)
     for source in sources:
+        await wait_for_quiet()
         try:
             await source.prepare(query)
         except (DowseError, OSError) as error:

@@ -2,9 +2,10 @@
 
 import asyncio
 import contextlib
+import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import reduce
 from operator import or_
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TypeVar
 from dowse.encoding_worker.client import EncodingClient
 from dowse.errors import CatalogError, DowseError, StoreDamaged
 from dowse.indexes.damage_recovery import setting_damage_aside
+from dowse.indexes.first_search import IndexWork, prepare_index, search_first
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_errors import with_index_facts
 from dowse.indexes.opened_index import index_folder
@@ -47,6 +49,9 @@ class ServedIndex:
         self._earlier_runs: list[IndexingRun] = []
         """Runs for other views, which `run` waits for."""
         self.keeper: Keeper | None = None
+        self._starting = threading.Lock()
+        """Held while a keeper is started, which any thread may do."""
+        self._prepared: dict[View, Future[None]] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
         self._listeners: list[IndexCallback] = []
         """Called after each change of the index."""
@@ -70,10 +75,7 @@ class ServedIndex:
                 self.start_run(view=view)
             raise
         finally:
-            self._asked_at = loop.time()
-            if self._idle_timer is None:  # one that runs looks at the time of the last call by itself
-                idle_seconds = SMALL_IDLE_SECONDS if is_memory_small() else IDLE_SECONDS
-                self._idle_timer = loop.call_later(idle_seconds, self._release_when_idle, loop, idle_seconds)
+            self._note_call(loop)
 
     async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
         """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""
@@ -90,15 +92,34 @@ class ServedIndex:
         """Return how the index is kept fresh."""
         return self.keeper.watch_status(index) if self.keeper else read_watch_status(index)
 
+    def prepare(self, view: View = View.PROJECT, search: IndexWork = search_first) -> "Future[None]":
+        """Load what the first search of a view needs, once, and keep the index fresh; nothing is indexed for that."""
+        if view not in self._prepared:
+            self._prepared[view] = self._thread.submit(self._prepare, view, search)
+        return self._prepared[view]
+
+    @property
+    def preparations(self) -> "list[Future[None]]":
+        """The work that loads what the first searches need, as far as it has begun."""
+        return list(self._prepared.values())
+
+    async def wait_until_prepared(self, view: View = View.PROJECT) -> None:
+        """Load what the first search of a view needs, and wait for it."""
+        try:
+            await asyncio.wrap_future(self.prepare(view))
+        finally:
+            self._note_call(asyncio.get_running_loop())
+
     # Keeping it
 
     def keep_fresh(self, changed: IndexCallback | None = None) -> None:
         """Keep the index equal to the files from now on; `changed` is called after each change, on another thread."""
         if changed and changed not in self._listeners:
             self._listeners.append(changed)
-        if self.keeper is None:
-            encode = self.encoder.encode_if_needed if self.encoder else None
-            self.keeper = Keeper(self.root, self._may_resume, self._tell_listeners, encode)
+        with self._starting:
+            if self.keeper is None:
+                encode = self.encoder.encode_if_needed if self.encoder else None
+                self.keeper = Keeper(self.root, self._may_resume, self._tell_listeners, encode)
 
     def _tell_listeners(self, index: ProjectIndex) -> None:
         for changed in self._listeners:
@@ -171,6 +192,11 @@ class ServedIndex:
 
     # On the index's thread
 
+    def _prepare(self, view: View, search: IndexWork) -> None:
+        with contextlib.suppress(DowseError, OSError):  # the first search says so, and repairs a damaged index
+            if prepare_index(self._open().seen_as(view), self.encoder.load if self.encoder else None, search):
+                self.keep_fresh()
+
     def _do(self, work: Callable[[ProjectIndex], Result], view: View) -> Result:
         index = self._open().seen_as(view)
         try:
@@ -190,6 +216,13 @@ class ServedIndex:
             self._index = ProjectIndex(self.root)
             self._settings_stamp = self._index.settings_stamp()
         return self._index
+
+    def _note_call(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Release memory once no call has come for a while."""
+        self._asked_at = loop.time()
+        if self._idle_timer is None:  # one that runs looks at the time of the last call by itself
+            idle_seconds = SMALL_IDLE_SECONDS if is_memory_small() else IDLE_SECONDS
+            self._idle_timer = loop.call_later(idle_seconds, self._release_when_idle, loop, idle_seconds)
 
     def _release_when_idle(self, loop: asyncio.AbstractEventLoop, idle_seconds: float) -> None:
         self._idle_timer = None

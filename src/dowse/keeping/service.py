@@ -1,11 +1,13 @@
 """The one service object of a process: the indexes it serves."""
 
+import asyncio
 import contextlib
 import threading
 from pathlib import Path
 
 from dowse.encoding_worker.client import EncodingClient
 from dowse.errors import CatalogError, DowseError, UsageError
+from dowse.indexes.first_search import IndexWork
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.served_index import ServedIndex
 from dowse.types import SourceHealth, View
@@ -41,6 +43,18 @@ class Service:
         closing = threading.Timer(seconds, before.close)
         closing.daemon = True
         closing.start()
+
+    def prepare(self, views: tuple[View, ...], search: IndexWork) -> None:
+        """Begin to load what the first search of each project needs, each on its own thread."""
+        for view in views:
+            for served in self.projects:
+                served.prepare(view, search)
+
+    async def wait_until_prepared(self, seconds: float) -> None:
+        """Wait for what has begun to be loaded, so many seconds at most."""
+        loading = [asyncio.wrap_future(one) for served in self.projects for one in served.preparations]
+        if loading:
+            await asyncio.wait(loading, timeout=seconds)
 
     @property
     def has_several(self) -> bool:

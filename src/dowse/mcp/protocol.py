@@ -34,6 +34,7 @@ from dowse.errors import CatalogError, ConfirmationNeeded, DowseError
 from dowse.mcp.arguments import check_arguments
 from dowse.mcp.elicitation import Elicitation
 from dowse.mcp.error_replies import error_reply
+from dowse.mcp.open_calls import OpenCalls
 from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
 from dowse.mcp.tools import ProseReply, Schema, Tool, ToolProvider
@@ -60,8 +61,10 @@ def make_server(
     lifespan: Lifespan | None = None,
     budget_tokens: int = BUDGET_TOKENS,
     resources: tuple[Resources, Announcer] | None = None,
+    open_calls: OpenCalls | None = None,
 ) -> Server[Any]:
-    """Return a server of these tools, which may change between calls, and of resources."""
+    """Return a server of these tools, which may change between calls, and of resources; it counts its open calls."""
+    answering = open_calls or OpenCalls()
 
     def client_of(context: Any) -> _Call:
         return _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
@@ -76,7 +79,8 @@ def make_server(
         tool = (await tools(client)).get(params.name)
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name}")
-        return await _call_tool(tool, client, params)
+        with answering:
+            return await _call_tool(tool, client, params)
 
     server = ResourceServer(
         SERVER_NAME,

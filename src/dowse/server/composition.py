@@ -15,6 +15,7 @@ from dowse.errors import UsageError
 from dowse.federation.federated_tools import INSTRUCTIONS as FEDERATED_INSTRUCTIONS
 from dowse.federation.federated_tools import SOURCES, STATUS_TOOL, FederatedSurface
 from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, SourceList
+from dowse.mcp.open_calls import OpenCalls
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.resources import Announcer
@@ -45,6 +46,10 @@ MEMORY_ARENAS = 2
 SWITCH_SECONDS = 0.0005
 """How long a thread may run before another one gets its turn. A search gives its turn away at each of its 100 reads,
 and with Python's 5 ms it takes 0.4 s while another thread compares all files with the index."""
+LISTED_SECONDS = 0.25
+"""How long the list of tools waits for what the first search needs. Most of that is loaded while the protocol is imported."""
+FIRST_CALL_SECONDS = 0.1
+"""How long after the list of tools the other sources are prepared: a client that calls at once is answered first."""
 PREPARE_SECONDS = 1.0
 """How long after the start the sources are prepared at the latest: a client takes less for its handshake."""
 
@@ -106,6 +111,7 @@ class ComposedServer:
         self._by_name: Mapping[str, Tool] = {}
         self._is_listed = asyncio.Event()
         """Set when a client has been told of the tools."""
+        self._open_calls = OpenCalls()
         has_create_index = offer.has_tools_of("code")
         self.source_list = SourceList(
             start, remedy=CREATE_INDEX if has_create_index else RUN_INDEX, indexes_projects=not has_create_index
@@ -149,10 +155,13 @@ class ComposedServer:
             lifespan=lifespan,
             budget_tokens=self._offer.budget_tokens,
             resources=(self._documents, self._announcer) if self._documents and has_resources else None,
+            open_calls=self._open_calls,
         )
 
     async def tools(self, client: Call) -> Mapping[str, Tool]:
         """Return the tools that are offered now, by name; the list is rebuilt only after a change."""
+        if not self._is_listed.is_set() and self._service:
+            await self._service.wait_until_prepared(LISTED_SECONDS)
         of_projects: Sequence[Tool] = ()
         if self._answers:
             return await self._answer_tools(self._answers, client)
@@ -230,13 +239,16 @@ class ComposedServer:
                 self._documents.folders.open()
 
     async def _prepare(self) -> None:
-        """Load what the first search needs, once the client has the server's tools."""
+        """Load what the first searches need beside projects, once the client has the server's tools and asks nothing."""
         if self._answers is None:  # whose first call indexes a project
             await self.source_list.index_projects()
         with move_on_after(PREPARE_SECONDS):
             await self._is_listed.wait()
+            await asyncio.sleep(FIRST_CALL_SECONDS)
         if not is_memory_small():
-            await (self._federated or self.source_list).prepare()
+            await self.source_list.prepare(self._open_calls.wait_until_none)
+            if self._federated:
+                await self._federated.prepare()
 
     # The surfaces are imported when they are offered, so that none slows the start of the others.
 
@@ -292,7 +304,7 @@ class ComposedServer:
         from dowse.surfaces.notes.notes_handlers import NotesSurface
         from dowse.surfaces.notes.notes_tools import INSTRUCTIONS, notes_tools
 
-        surface = self.source_list.notes = NotesSurface()
+        surface = self.source_list.notes = NotesSurface(has_memory=self._offer.level != "assistant")
         return SurfacePart(notes_tools(surface), INSTRUCTIONS, surface.close)
 
     def _make_answers(self) -> "AnswerSurface":

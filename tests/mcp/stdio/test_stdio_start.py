@@ -16,14 +16,33 @@ HEAVY = (
 )  # fmt: skip
 
 
-def test_nothing_heavy_is_imported_before_the_tools_are_listed(indexed: Path) -> None:
+FOR_SEARCHES = {"numpy", "rapidfuzz", "regex"}
+"""Those of them that a search needs: they are loaded beside the protocol, if there is an index."""
+
+
+def imported_before_the_tools_are_listed(root: Path) -> set[str]:
     started = time.monotonic()
-    with StdioClient(indexed, PYTHONPROFILEIMPORTTIME="1") as client:
+    with StdioClient(root, PYTHONPROFILEIMPORTTIME="1") as client:
         client.initialize().request("tools/list")
         print(f"ready in {time.monotonic() - started:.2f} s")
-        imported = {line.rpartition("|")[2].strip() for line in client.stderr.splitlines() if line.startswith("import")}
-    assert {"mcp.server", "dowse.mcp.stdio"} <= imported
+        lines = client.stderr.splitlines()
+    return {line.rpartition("|")[2].strip() for line in lines if line.startswith("import")}
+
+
+def test_nothing_heavy_is_imported_before_the_tools_are_listed(root: Path) -> None:
+    imported = imported_before_the_tools_are_listed(root)
+    assert {"mcp.server.lowlevel", "dowse.mcp.stdio"} <= imported
     assert [name for name in sorted(imported) if name.partition(".")[0] in HEAVY] == []
+
+
+def test_what_searches_of_an_index_need_is_loaded_before_the_tools_are_listed(indexed: Path) -> None:
+    imported = imported_before_the_tools_are_listed(indexed)
+    assert {name for name in imported if name in HEAVY} == FOR_SEARCHES
+
+
+def test_no_client_of_the_protocol_is_imported(root: Path) -> None:
+    """The SDK's own `__init__` imports it, with a hundred other modules that no server needs."""
+    assert not [name for name in imported_before_the_tools_are_listed(root) if name.startswith("mcp.client")]
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ THREADS = 16
 class NotesSurface:
     """The tools of the named indexes of a process. Indexes in memory live as long as this object."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_memory: bool = True) -> None:
+        """Without memory there is no default index: nothing could be added to it where these tools are not offered."""
+        self._has_memory = has_memory
         self._library: NotesRegistry | None = None
         self._opening = threading.Lock()
         self._limiter: anyio.CapacityLimiter | None = None
@@ -162,7 +164,7 @@ class NotesSurface:
                 # This imports NumPy, which takes 0.1 s and would delay the start of the server.
                 from dowse.notes.registry import NotesRegistry
 
-                self._library = NotesRegistry()
+                self._library = NotesRegistry(has_memory=self._has_memory)
             return self._library
 
 
