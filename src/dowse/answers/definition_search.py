@@ -71,7 +71,10 @@ def describe_definitions(index: ProjectIndex, answer: Answer, show: Callable[[st
 
 
 def search_first_definitions(index: ProjectIndex) -> None:
-    """Search an index as it is, so that the first question finds everything loaded."""
+    """Search an index as it is, so that the first question finds everything loaded.
+
+    References are wanted from now on: what keeps the index fresh reads those that are missing.
+    """
     options = definition_options(1, None, None)  # the callers of more take 0.1 s
     answer = search_now(index, parse_plain_query(FIRST_QUERY, ()), options)
     if index.whole.references.is_current():

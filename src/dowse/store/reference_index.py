@@ -7,6 +7,8 @@ lack them are found by comparing ids with the catalog.
 import contextlib
 import time
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
+from math import inf
 from pathlib import Path
 
 from dowse.chunking.source_references import VERSION
@@ -90,9 +92,9 @@ class ReferenceIndex:
     def catch_up(self, progress: Progress | None = None, seconds: float | None = None) -> None:
         """Read the references of the documents that lack them, in steps that are kept if it is interrupted.
 
-        With `seconds`, no step begins after this time.
+        With `seconds`, it ends after this time with what has been read.
         """
-        deadline, reached = time.monotonic() + (seconds or 0.0), self._catalog.sequence()
+        deadline, reached = time.monotonic() + (inf if seconds is None else seconds), self._catalog.sequence()
         try:
             removed, missing = self._differences()
         except StoreDamaged:
@@ -102,10 +104,10 @@ class ReferenceIndex:
             return
         has_all = True
         for start in range(0, len(missing), _READ_DOCUMENTS):
-            if seconds is not None and time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 return
             documents = self._catalog.documents_by_id(missing[start : start + _READ_DOCUMENTS])
-            read = list(self._read(documents.values()))
+            read = list(takewhile(lambda _: time.monotonic() < deadline, self._read(documents.values())))
             rows = [
                 ReferenceRow(document.id, document.path, document.language, data)
                 for document, data in read
@@ -115,6 +117,8 @@ class ReferenceIndex:
             with self._lock.held(WRITE_WAIT_SECONDS):
                 self._write(removed, rows)
             removed = []
+            if len(read) < len(documents):
+                return
             if progress:
                 progress(min(start + _READ_DOCUMENTS, len(missing)), len(missing))
         with self._lock.held(WRITE_WAIT_SECONDS):
