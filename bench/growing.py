@@ -5,16 +5,20 @@ files have just changed, and while the model encodes; `find_text` is compared wi
 """
 
 import argparse
+import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from itertools import chain
+from math import inf
 from pathlib import Path
 from statistics import mean
+from typing import Any
 
 import anyio
 from mcp.client.stdio import StdioServerParameters
@@ -48,53 +52,125 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--tenths", type=int, nargs="+", default=TENTHS, help="the points of a build (default: all)")
     parser.add_argument("--kind", nargs="+", default=KINDS, choices=KINDS, help="the moments (default: all)")
     parser.add_argument("--questions", type=int, metavar="N", help="ask only about N of each project's questions")
+    parser.add_argument(
+        "--rows", type=Path, metavar="FILE", help="keep rows here; those that are here are not measured again"
+    )
+    parser.add_argument(
+        "--minutes", type=float, default=inf, help="begin no row after this time; with --rows, run again to go on"
+    )
     program.add_markdown(parser, MARKER)
     return parser.parse_args()
 
 
+class Rows:
+    """The rows of all projects, which a file keeps between parts of a run."""
+
+    def __init__(self, file: Path | None, minutes: float) -> None:
+        self._file, self._end = file, time.monotonic() + 60 * minutes
+        self._rows: dict[str, dict[str, Any]] = json.loads(file.read_text()) if file and file.is_file() else {}
+
+    def lacks(self, project: str, *names: str) -> bool:
+        """Return whether one of these rows is to be measured now."""
+        known = self._rows.get(project, {}).get("rows", {})
+        return time.monotonic() < self._end and any(name not in known for name in names)
+
+    def add(self, project: str, name: str, row: Row) -> None:
+        self._rows[project]["rows"][name] = row
+        print(project, *row, f"load {os.getloadavg()[0]:.0f}", sep="\t", file=sys.stderr, flush=True)
+        self._save()
+
+    def finished(self, corpus: Corpus) -> None:
+        """Give a corpus the scores of its finished index, which are measured once."""
+        name = corpus.root.name
+        if name not in self._rows:
+            _finish(corpus)
+            self._rows[name] = {"finished": corpus.finished, "files": len(corpus.words), "rows": {}}
+            self._save()
+        corpus.finished = self._rows[name]["finished"]
+
+    def tables(self) -> list[Table]:
+        """Return a table for each project, with its rows in the order of an index's life."""
+        return [
+            Table(
+                f"{name}: {one['files']:,} files, {len(one['finished'])} questions, by words finished "
+                f"{mean(one['finished'].values()):.3f}",
+                [COLUMNS, *(tuple(one["rows"][row]) for row in ALL_ROWS if row in one["rows"])],
+            )
+            for name, one in self._rows.items()
+        ]
+
+    def _save(self) -> None:
+        if self._file:
+            self._file.write_text(json.dumps(self._rows, indent=1))
+
+
 def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
-    judged = quality.code_search(options.eval / "code-search")
-    tables = []
+    judged, rows = quality.code_search(options.eval / "code-search"), Rows(options.rows, options.minutes)
     for name in options.project:
+        if not rows.lacks(name, *(row for tenth in options.tenths for row in _row_names(options.kind, tenth))):
+            continue
         root = work / name
         shutil.copytree(options.code_search / name, root)
         _home(work)
         questions = [one for one in judged if one.corpus == name]
         corpus = Corpus(root, questions[:: max(1, len(questions) // (options.questions or len(questions)))])
-        tables.append(anyio.run(_measure, corpus, options, work))
-    return tables
+        rows.finished(corpus)
+        anyio.run(_measure, corpus, rows, options, work)
+    return rows.tables()
 
 
-async def _measure(corpus: Corpus, options: argparse.Namespace, work: Path) -> Table:
-    rows: list[Row] = [COLUMNS]
-    _finish(corpus)
-    best = mean(corpus.finished.values())
+def _row_names(kinds: Iterable[str], tenth: int) -> list[str]:
+    """Return the names of the rows of some moments."""
+    killed = f"killed at {tenth * 10} %"
+    names = {
+        "building": [f"building, {tenth * 10} %"],
+        "commands": [f"{killed}, commands"],
+        "killed": [f"{killed}, first answers", f"{killed}, next answers"],
+        "encoding": ["while the model encodes"],
+        "changed": ["40 % changed, first answers", "40 % changed, next answers"],
+    }
+    return [name for kind in kinds for name in names[kind]]
+
+
+ALL_ROWS = [
+    name for kind in KINDS for name in dict.fromkeys(name for tenth in TENTHS for name in _row_names([kind], tenth))
+]
+
+
+async def _measure(corpus: Corpus, rows: Rows, options: argparse.Namespace, work: Path) -> None:
+    project = corpus.root.name
+
+    def lacks(kind: str, tenth: int = 0) -> bool:
+        return kind in options.kind and rows.lacks(project, *_row_names([kind], tenth))
 
     def show(name: str, found: Round) -> None:
-        rows.append(found.row(name))
-        print(*rows[-1], f"load {os.getloadavg()[0]:.0f}", sep="\t", file=sys.stderr, flush=True)
+        rows.add(project, name, found.row(name))
 
-    if "building" in options.kind:
+    if any(lacks("building", tenth) for tenth in options.tenths):
         _home(work)
-        async for tenth, found in _while_building(corpus, options.tenths):
+        async for tenth, found in _while_building(
+            corpus, lambda tenth: tenth in options.tenths and lacks("building", tenth)
+        ):
             show(f"building, {tenth * 10} %", found)
-    for tenth in options.tenths if {"killed", "commands"}.intersection(options.kind) else ():
+    for tenth in options.tenths:
+        if not (lacks("killed", tenth) or lacks("commands", tenth)):
+            continue
         _home(work)
         _run_build(corpus.root, kills_at=tenth)
         killed = f"killed at {tenth * 10} %"
-        if "commands" in options.kind:
+        if lacks("commands", tenth):
             with _copied_home(work):
                 show(f"{killed}, commands", ask_commands(corpus))
-        if "killed" in options.kind:
+        if lacks("killed", tenth):
             async with _server(corpus.root) as client:
                 show(f"{killed}, first answers", await ask_all(client, corpus, moves=True))
                 show(f"{killed}, next answers", await ask_all(client, corpus, moves=True))
-    if "encoding" in options.kind:
+    if lacks("encoding"):
         _home(work)
         _run_build(corpus.root)
         async with _server(corpus.root) as client:
             show("while the model encodes", await ask_all(client, corpus))
-    if "changed" in options.kind:
+    if lacks("changed"):
         _home(work)
         _run_build(corpus.root)
         async with _server(corpus.root) as client:
@@ -102,7 +178,6 @@ async def _measure(corpus: Corpus, options: argparse.Namespace, work: Path) -> T
             _change(corpus)
             show("40 % changed, first answers", await ask_all(client, corpus, moves=True))
             show("40 % changed, next answers", await ask_all(client, corpus, moves=True))
-    return Table(f"{corpus.root.name}: {len(corpus.words):,} files, by words finished {best:.3f}", rows)
 
 
 def _home(work: Path) -> None:
@@ -132,8 +207,8 @@ def _finish(corpus: Corpus) -> None:
     project.close()
 
 
-async def _while_building(corpus: Corpus, tenths: Iterable[int]) -> AsyncIterator[tuple[int, Round]]:
-    """Ask while a build stands still at each tenth."""
+async def _while_building(corpus: Corpus, is_wanted: Callable[[int], bool]) -> AsyncIterator[tuple[int, Round]]:
+    """Ask while a build stands still at each tenth that is wanted."""
     with subprocess.Popen(
         [sys.executable, "-m", "bench.growing", "--build", str(corpus.root)],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -143,7 +218,7 @@ async def _while_building(corpus: Corpus, tenths: Iterable[int]) -> AsyncIterato
         first = build.stdout.readline()  # before a server starts a build of its own
         async with _server(corpus.root) as client:
             for line in chain([first], build.stdout):
-                if (tenth := int(line)) in tenths:
+                if is_wanted(tenth := int(line)):
                     yield tenth, await ask_all(client, corpus)
                 build.stdin.write("on\n")
                 build.stdin.flush()

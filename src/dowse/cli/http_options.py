@@ -103,11 +103,16 @@ def serve_over_http(
     if public and token:
         raise UsageError("--public and a token exclude each other.")
     _configure_logging(log_queries=log_queries, is_for_one_person=open_browser is not None)
+    from dowse.indexes.early_parsing import start_parser
+    from dowse.memory_plan import is_memory_small
+
+    if not is_memory_small():
+        start_parser()  # which colours what the page shows
+    composed = make(public)  # before more is imported, so that its indexes are loaded meanwhile
     from dowse.http.access import BrowserSessions
     from dowse.http.app import bind, make_app, run_http_server
     from dowse.page.page_app import BrowserPage, PageAccess
 
-    composed = make(public)
     names = LOOPBACK_NAMES | {host.lower()} | known_hosts
     try:
         listener = bind(host, port)

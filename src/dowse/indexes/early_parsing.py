@@ -1,4 +1,4 @@
-"""An early start of the first parser process of a command that will index files."""
+"""An early start of the first parser process of a command that will index or show files."""
 
 from pathlib import Path
 
@@ -10,8 +10,12 @@ def warm_up_parser(folder: Path | None) -> None:
     """
     from dowse.store.storage_layout import nearest_indexed
 
-    if nearest_indexed(folder or Path.cwd()):
-        return
+    if not nearest_indexed(folder or Path.cwd()):
+        start_parser()
+
+
+def start_parser() -> None:
+    """Start a parser process; it ends if there is nothing to do for a minute."""
     from dowse.parsing.parser_pool import shared_pool
 
     shared_pool().warm_up()
