@@ -5,7 +5,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dowse.encoding import model_locations
 from dowse.encoding.static import StaticEncoder
@@ -37,14 +37,31 @@ def open_static(models: Path) -> StaticEncoder:
     return StaticEncoder(verify_model(models, "static"), STATIC_VERSION)
 
 
-def open_minilm(threads: int = 1, models: Path = MODELS_FOLDER, *, in_eight_bits: bool | None = None) -> "MiniLM":
-    """Open our MiniLM. By default it multiplies in eight bits where that is faster, and else in floats."""
+class OpenFolder(Protocol):
+    """Loads the model of a folder: into this process, or into one of its own. Raises Failed when it cannot be used."""
+
+    def __call__(self, folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool = True) -> "Encoder":
+        """Load a model that encodes as many batches at a time as there are threads."""
+        ...
+
+
+def open_here(folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool = True) -> "MiniLM":
+    """Load the model of a folder into this process."""
     from dowse.encoding.minilm import MiniLM  # here because it imports onnxruntime
 
-    folder = verify_model(models, "minilm")
+    return MiniLM.from_folder(folder, version, threads, in_eight_bits=in_eight_bits)
+
+
+def open_minilm(threads: int = 1, models: Path = MODELS_FOLDER, *, in_eight_bits: bool | None = None) -> "MiniLM":
+    """Open our MiniLM in this process. By default it multiplies in eight bits where that is faster, and else in floats."""
     if in_eight_bits is None:
         in_eight_bits = multiplies_eight_bits()
-    return MiniLM.from_folder(folder, MINILM_VERSION, threads, in_eight_bits=in_eight_bits)
+    return open_here(verify_model(models, "minilm"), MINILM_VERSION, threads, in_eight_bits=in_eight_bits)
+
+
+def _open_ours(threads: int, open_folder: OpenFolder) -> "Encoder":
+    folder = verify_model(MODELS_FOLDER, "minilm")
+    return open_folder(folder, MINILM_VERSION, threads, in_eight_bits=multiplies_eight_bits())
 
 
 def verify_model(models: Path, name: str) -> Path:
@@ -91,32 +108,34 @@ def model_version(settings: "Settings") -> str | None:
     return next((location.version for location in _find_locations(settings)), model_locations.VERSION)
 
 
-def open_model(settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
+def open_model(settings: "Settings", say: Say, threads: int = 1, open_folder: OpenFolder = open_here) -> "Encoder":
     """Open the model for the second phase, and download it if necessary. Raise ModelMissing when that fails.
 
     Use the version of the result: when a model cannot be loaded, one from another location is opened.
     """
     if settings.encoder == "none":
         raise Failed('There is no encoder: "encoder" is "none" in the settings.')
-    return open_minilm(threads) if settings.encoder == "dowse" else _open_unchanged_minilm(settings, say, threads)
+    if settings.encoder == "dowse":
+        return _open_ours(threads, open_folder)
+    return _open_unchanged_minilm(settings, say, threads, open_folder)
 
 
-def open_version(version: str, settings: "Settings", say: Say, threads: int = 1) -> "Encoder":
+def open_version(
+    version: str, settings: "Settings", say: Say, threads: int = 1, open_folder: OpenFolder = open_here
+) -> "Encoder":
     """Open the encoder of a version. Raise Failed when it is no longer on this machine.
 
     Only the model that the settings select is downloaded.
     """
-    from dowse.encoding.minilm import MiniLM
-
     if version == STATIC_VERSION:
         return static_encoder()
     if version == MINILM_VERSION:
-        return open_minilm(threads)
+        return _open_ours(threads, open_folder)
     if version == model_version(settings):
-        return open_model(settings, say, threads)
+        return open_model(settings, say, threads, open_folder)
     for location in _find_locations(settings):
         if location.version == version:
-            return MiniLM.from_folder(location.folder, version, threads)
+            return open_folder(location.folder, version, threads)
     raise Failed(f"The encoder {version} is not on this machine.")
 
 
@@ -129,15 +148,14 @@ def _find_locations(settings: "Settings") -> Iterator[model_locations.ModelLocat
     )
 
 
-def _open_unchanged_minilm(settings: "Settings", say: Say, threads: int) -> "Encoder":
-    from dowse.encoding.minilm import MiniLM
+def _open_unchanged_minilm(settings: "Settings", say: Say, threads: int, open_folder: OpenFolder) -> "Encoder":
     from dowse.encoding.model_download import download_model
 
     for location in _find_locations(settings):
         try:
-            return MiniLM.from_folder(location.folder, location.version, threads)
+            return open_folder(location.folder, location.version, threads)
         except Failed as error:
             if settings.encoder_folder:
                 raise
             say(f"{error} Trying another location.")
-    return MiniLM.from_folder(download_model(say), model_locations.VERSION, threads)
+    return open_folder(download_model(say), model_locations.VERSION, threads)

@@ -9,6 +9,7 @@ from typing import Literal
 from dowse.encoding.cache import VectorCache
 from dowse.encoding.selection import STATIC_VERSION, open_version
 from dowse.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
+from dowse.encoding_worker.model_process import ModelProcess
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import DowseError, StoreBusy, StoreDamaged
@@ -227,7 +228,7 @@ class Worker:
                 open_log(folder).info("encoding: %s", text)
 
         if version not in self._encoders:
-            encoder = open_version(version, settings, say, self._options.cores)
+            encoder = open_version(version, settings, say, self._options.cores, ModelProcess)
             self._encoders[encoder.version] = encoder
             self._send({"loaded": encoder.version})
             return encoder

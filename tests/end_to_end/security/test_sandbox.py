@@ -2,14 +2,19 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dowse import sandbox
+from dowse.encoding.selection import MODELS_FOLDER
+from dowse.encoding_worker.model_process import ModelProcess
+from dowse.errors import Failed
 from dowse.parsing.parser_pool import ParserPool
 from dowse.parsing.parser_process import ParserRequest
 from dowse.sandbox import SandboxSupport, caged, sandbox_support
@@ -49,6 +54,41 @@ def test_a_parser_process_that_was_taken_over_gets_nowhere(tmp_path: Path, pool:
     assert not [name for name, reply in replies.items() if not reply.problem and not reply.fields["refused"]]
     assert [entry.name for entry in place.iterdir()] == ["secret.txt"]
     assert (place / "secret.txt").read_text(encoding="utf-8") == "secret"
+
+
+IN_THE_MODEL = """
+import json
+from dowse.encoding.minilm import MiniLM
+def encode_query(self, text):
+    raise ValueError(json.dumps(module.run_job(json.loads(text), b"")[0]))
+MiniLM.encode_query = encode_query
+"""
+
+
+@needs_sandbox
+def test_a_model_process_that_was_taken_over_gets_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "start").mkdir()
+    text = STARTED_WITH.format(file=hostile_jobs.__file__) + IN_THE_MODEL
+    (tmp_path / "start" / "sitecustomize.py").write_text(text, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "start"))
+    monkeypatch.setenv("DOWSE_HOME", str(tmp_path / "home"))
+    place, models = tmp_path / "project", tmp_path / "models"
+    place.mkdir()
+    (place / "secret.txt").write_text("secret", encoding="utf-8")
+    shutil.copytree(MODELS_FOLDER / "minilm", models)
+    model = ModelProcess(models, "of a test")
+
+    def attempt(job: str) -> dict[str, Any]:
+        with pytest.raises(Failed) as failed:
+            model.encode_query(json.dumps({"job": job, "place": str(place)}))
+        return dict(json.loads(str(failed.value)))
+
+    names = attempt("list")["names"]
+    assert len(names) >= 40
+    assert not [name for name in names if not attempt(name)["refused"]]
+    assert [entry.name for entry in place.iterdir()] == ["secret.txt"]
+    assert model.encode(["read a file"]).shape == (1, 384)
+    model.close()
 
 
 @needs_sandbox

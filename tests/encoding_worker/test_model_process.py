@@ -1,0 +1,53 @@
+"""The process of a model: it gives the vectors of the model itself, and its crash is one of the encoding process."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dowse.encoding.selection import MODELS_FOLDER, open_here
+from dowse.encoding_worker.model_process import ModelProcess
+from dowse.errors import Failed
+
+TEXTS = ["def read_file(path): return open(path)", "", "\ud800 half a character", "a" * 10_000]
+
+CRASHING = """
+import os, signal, sys
+from pathlib import Path
+from dowse.encoding_worker.model_process import ModelProcess
+model = ModelProcess(Path(sys.argv[1]), "v")
+os.kill(model._process.id, signal.SIGKILL)
+model.encode(["text"])
+print("went on")
+"""
+
+
+def test_vectors_are_those_of_the_model() -> None:
+    here, caged = open_here(MODELS_FOLDER / "minilm", "v"), ModelProcess(MODELS_FOLDER / "minilm", "v")
+    assert (caged.version, caged.dimensions) == (here.version, here.dimensions)
+    assert np.array_equal(caged.encode(TEXTS, "code"), here.encode(TEXTS, "code"))
+    assert np.array_equal(caged.encode_query("read a file"), here.encode_query("read a file"))
+    caged.close()
+
+
+def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(Failed, match="does not contain a model"):
+        ModelProcess(tmp_path, "v")
+
+
+def test_a_link_to_a_model_elsewhere_is_followed(tmp_path: Path) -> None:
+    """The Hugging Face tools keep the files apart from the folder that names them."""
+    for file in (MODELS_FOLDER / "minilm").iterdir():
+        (tmp_path / file.name).symlink_to(file)
+    model = ModelProcess(tmp_path, "v")
+    assert model.encode(["read"]).shape == (1, 384)
+    model.close()
+
+
+def test_a_crash_of_the_model_ends_the_process_that_asks_it() -> None:
+    command = [sys.executable, "-c", CRASHING, str(MODELS_FOLDER / "minilm")]
+    done = subprocess.run(command, capture_output=True, check=False)
+    assert done.returncode == Failed.exit_code
+    assert b"went on" not in done.stdout
