@@ -28,6 +28,7 @@ GROUND: dict[str, set[str]] = {
     "protocols": {"types"},
     "platform": {"errors", "types"},
     "sandbox": set(),
+    "mapped_files": {"platform"},
     "signals": set(),
     "child_messages": set(),
     "child_process": {"child_messages", "platform"},
@@ -304,6 +305,7 @@ SYSTEM_MODULES = {
     "child_process.py": {"signal"},
     "reading/pdf/page_text.py": {"signal"},
     "sandbox.py": {"sys.platform"},
+    "mapped_files.py": {"signal"},
 }
 """The modules that know what only some systems have; docs/platforms.md says of each what differs."""
 

@@ -15,6 +15,7 @@ from dowse.errors import UsageError
 from dowse.federation.federated_tools import INSTRUCTIONS as FEDERATED_INSTRUCTIONS
 from dowse.federation.federated_tools import SOURCES, STATUS_TOOL, FederatedSurface
 from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, SourceList
+from dowse.mapped_files import survive_cut_files
 from dowse.mcp.open_calls import OpenCalls
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS
@@ -233,6 +234,7 @@ class ComposedServer:
     def _begin(self) -> None:
         release_memory(1 if is_memory_small() else MEMORY_ARENAS)
         sys.setswitchinterval(SWITCH_SECONDS)
+        survive_cut_files()
         if self._documents:
             self._documents.folders.live_in(asyncio.get_running_loop())
             if "code" not in self._parts:  # otherwise the documents may never be asked for

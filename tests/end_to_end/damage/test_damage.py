@@ -240,3 +240,24 @@ def test_a_server_survives_damage_to_what_it_has_open(storage: Storage, home: Pa
             wait_until(lambda: server.find("peel_apple") == expected)
         said = server.stderr
     assert not RAW.search(said), said
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="servers of these tests are forked")
+@pytest.mark.parametrize("size", [0, 5000], ids=["to nothing", "in the first page but one"])
+def test_a_server_survives_that_what_it_has_mapped_is_cut(storage: Storage, home: Path, size: int) -> None:
+    """The system ends a process that reads what is no longer there."""
+    with Server(storage.root) as server:
+        wait_until(server.is_settled)
+        expected = server.find("peel_apple")
+        assert expected
+        for pattern in ("catalog.sqlite-shm", "lexical-*/*.*", "vectors-*.matrix", "catalog.sqlite-shm"):
+            for file in home.glob(f"indexes/*/{pattern}"):
+                os.truncate(file, min(size, file.stat().st_size))
+            wait_until(lambda: server.find("peel_apple") == expected)
+        (storage.root / "new.py").write_text("def peel_mango(): return 1\n", encoding="utf-8")
+        wait_until(lambda: server.find("peel_mango") == ["new.py"])
+        (storage.root / "new.py").unlink()
+        wait_until(lambda: not server.find("peel_mango"))
+        said = server.stderr
+    assert not RAW.search(said), said
+    assert run("doctor", "--fix", storage.root).code == 0
