@@ -23,8 +23,8 @@ def found_lines(project: ProjectIndex, name: str) -> dict[str, Confidence]:
     """Return the lines that dowse finds for a name, each with its confidence."""
 
     def ask(one: str) -> References:
-        database, read = project.whole.references.database, project.source.read_bytes
-        return find_references(project.store, database, read, one, ReferenceOptions(limit=100_000))
+        references, read = project.whole.references, project.source.read_bytes
+        return find_references(project.store, references, read, one, ReferenceOptions(limit=100_000))
 
     found = ask(name)
     uses: list[Place] = [*found.uses, *(use for owner in found.owners for use in ask(owner.name).uses)]

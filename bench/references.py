@@ -71,7 +71,7 @@ class Score:
 def draw_definitions(project: ProjectIndex, language: str, count: int) -> list[Wanted]:
     """Return definitions of a project, drawn at random but always the same."""
     found = dict[tuple[str, str], list[tuple[int, int]]]()
-    for row in project.whole.references.database.all_documents():
+    for row in project.whole.references.all_documents():
         if row.language not in _LANGUAGES[language] or "test" in kinds_of(row.path):
             continue
         lines = (project.root / row.path).read_text(encoding="utf-8", errors="replace").split("\n")
@@ -98,7 +98,7 @@ def draw_definitions(project: ProjectIndex, language: str, count: int) -> list[W
 def defined_lines(project: ProjectIndex) -> dict[str, set[Place]]:
     """Return the lines that define or declare each name: some servers count a constructor as a use of its class."""
     found = dict[str, set[Place]]()
-    for row in project.whole.references.database.all_documents():
+    for row in project.whole.references.all_documents():
         for use in row.unpack().uses:
             if use.kind in (DEFINITION, DECLARATION):
                 found.setdefault(use.name, set()).add((row.path, use.line))
@@ -108,13 +108,13 @@ def defined_lines(project: ProjectIndex) -> dict[str, set[Place]]:
 def our_places(project: ProjectIndex, wanted: Wanted) -> dict[Place, Confidence]:
     """Return the uses that dowse finds for one definition, each with its confidence."""
     name, path, _ = wanted
-    database, options = project.whole.references.database, ReferenceOptions(limit=100_000)
-    found = find_references(project.store, database, project.source.read_bytes, name, options)
+    references, options = project.whole.references, ReferenceOptions(limit=100_000)
+    found = find_references(project.store, references, project.source.read_bytes, name, options)
     if (
         len({(one.path, one.within) for one in found.definitions}) > 1
     ):  # ask for the one in its module, as the reply proposes
         module = re.sub(r"(/__init__|/index|/mod)?\.\w+$", "", path).replace("/", ".")
-        qualified = find_references(project.store, database, project.source.read_bytes, f"{module}.{name}", options)
+        qualified = find_references(project.store, references, project.source.read_bytes, f"{module}.{name}", options)
         found = qualified if qualified.definitions else found
     places = dict[Place, Confidence]()
     for use in found.uses:

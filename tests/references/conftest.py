@@ -55,9 +55,9 @@ def find(project: ProjectIndex) -> Find:
     """A function that finds references in the project."""
 
     def find_in_project(name: str, **options: object) -> References:
-        database = project.whole.references.database
+        references = project.whole.references
         made = ReferenceOptions(**options)  # type: ignore[arg-type]
-        return find_references(project.store, database, project.source.read_bytes, name, made)
+        return find_references(project.store, references, project.source.read_bytes, name, made)
 
     return find_in_project
 

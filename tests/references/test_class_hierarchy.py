@@ -46,9 +46,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProjectIndex]:
 @pytest.fixture
 def find(shop: ProjectIndex) -> Find:
     def find_in_shop(name: str, **options: object) -> References:
-        database = shop.whole.references.database
+        references = shop.whole.references
         made = ReferenceOptions(**options)  # type: ignore[arg-type]
-        return find_references(shop.store, database, shop.source.read_bytes, name, made)
+        return find_references(shop.store, references, shop.source.read_bytes, name, made)
 
     return find_in_shop
 
@@ -123,8 +123,6 @@ def test_a_file_that_is_too_long_to_be_parsed_has_its_names(tmp_path: Path) -> N
         write_tree(tmp_path, {"a.h": "int push(int x) { return x; }\n", "b.c": f"{long}int y = push(1);\n"})
     )
     read_missing_references(index)
-    found = find_references(
-        index.store, index.whole.references.database, index.source.read_bytes, "push", ReferenceOptions()
-    )
+    found = find_references(index.store, index.whole.references, index.source.read_bytes, "push", ReferenceOptions())
     index.close()
     assert places(found) == ["b.c:9001 call likely"]

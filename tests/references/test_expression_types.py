@@ -54,8 +54,8 @@ def find(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Find]:
     index = ProjectIndex(root)
     index.update()
     read_missing_references(index)
-    database = index.whole.references.database
-    yield lambda name: find_references(index.store, database, index.source.read_bytes, name, ReferenceOptions())
+    references = index.whole.references
+    yield lambda name: find_references(index.store, references, index.source.read_bytes, name, ReferenceOptions())
     index.close()
 
 

@@ -27,7 +27,7 @@ def resolver(tmp_path_factory: pytest.TempPathFactory) -> tuple[SourceFiles, Imp
     root: Path = write_tree(tmp_path_factory.mktemp("imports"), FILES)
     project = open_indexed(root)
     read_missing_references(project)
-    files = SourceFiles(project.whole.references.database)
+    files = SourceFiles(project.whole.references)
     return files, ImportResolver(files, project.source.read_bytes)
 
 

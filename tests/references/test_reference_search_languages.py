@@ -1,7 +1,8 @@
 """No question about references ends in an unexpected error, in any language that has reference queries."""
 
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -11,10 +12,13 @@ from hypothesis import strategies as st
 
 from dowse.chunking import find_references as extract
 from dowse.errors import PathRefused, UsageError
+from dowse.platform import Lock
 from dowse.references.reference_search import ReferenceOptions, References, find_references
 from dowse.references.related_files import find_related
-from dowse.store.reference_database import ReferenceDatabase, ReferenceRow
-from dowse.types import Stat
+from dowse.store.catalog import Catalog
+from dowse.store.reference_index import ReferenceIndex
+from dowse.types import Batch, Stat
+from tests.sample_data import make_put
 
 SNIPPETS = {
     "python": ("py", "class {a}({b}):\n    def {b}(self, {c}: {a}):\n        self.{c}()\n        {a}().{b}()\nfrom {c} import *\n"),
@@ -79,21 +83,27 @@ def no_file(path: str) -> tuple[bytes, Stat]:
     raise PathRefused(path)
 
 
-def database_of(folder: Path, files: list[tuple[str, str]]) -> ReferenceDatabase:
-    """Return the references of files, each in a language and with a text."""
-    database = ReferenceDatabase(folder)
-    rows = [
-        ReferenceRow(
-            number, f"src/{number % 3}/file{number}.{SNIPPETS[language][0]}", language, extract(text, language)
+@contextmanager
+def references_of(folder: Path, files: list[tuple[str, str]]) -> Iterator[ReferenceIndex]:
+    """Give a block the references of files, each in a language and with a text."""
+    puts = []
+    for number, (language, text) in enumerate(files, 1):
+        put = make_put(f"src/{number % 3}/file{number}.{SNIPPETS[language][0]}", text)
+        puts.append(replace(put, document=replace(put.document, language=language)))
+    texts = {put.document.path: put.document.reading.text for put in puts}
+    with closing(Catalog(folder / "catalog.sqlite")) as catalog:
+        catalog.apply(Batch(puts=puts))
+        index = ReferenceIndex(
+            catalog,
+            Lock(folder / "write.lock"),
+            lambda documents: ((one, extract(texts[one.path], one.language)) for one in documents),
         )
-        for number, (language, text) in enumerate(files, 1)
-    ]
-    database.write([], rows, {})
-    return database
+        index.catch_up()
+        yield index
 
 
-def ask(database: ReferenceDatabase, name: str) -> References:
-    return find_references(EmptyStore(), database, no_file, name, ReferenceOptions())  # type: ignore[arg-type]
+def ask(references: ReferenceIndex, name: str) -> References:
+    return find_references(EmptyStore(), references, no_file, name, ReferenceOptions())  # type: ignore[arg-type]
 
 
 @st.composite
@@ -106,10 +116,9 @@ def texts(draw: st.DrawFn, language: str) -> str:
 @pytest.mark.parametrize("language", SNIPPETS)
 def test_a_name_that_several_files_define_is_found(language: str, tmp_path: Path) -> None:
     text = SNIPPETS[language][1].format(a="Apple", b="peel", c="Knife")
-    database = database_of(tmp_path, [(language, text)] * 2)
-    for name in ("Apple", "peel", "Knife"):
-        assert ask(database, name).name == name
-    database.close()
+    with references_of(tmp_path, [(language, text)] * 2) as references:
+        for name in ("Apple", "peel", "Knife"):
+            assert ask(references, name).name == name
 
 
 @given(st.data())
@@ -117,13 +126,9 @@ def test_a_name_that_several_files_define_is_found(language: str, tmp_path: Path
 def test_no_project_ends_in_an_unexpected_error(data: st.DataObject) -> None:
     languages = data.draw(st.lists(st.sampled_from(sorted(SNIPPETS)), min_size=1, max_size=6))
     files = [(language, data.draw(texts(language))) for language in languages]
-    with TemporaryDirectory() as folder:
-        database = database_of(Path(folder), files)
-        try:
-            for name in QUESTIONS:
-                with suppress(UsageError):
-                    ask(database, name)
-            for row in list(database.all_documents()):
-                find_related(database, no_file, row.path)
-        finally:
-            database.close()
+    with TemporaryDirectory() as folder, references_of(Path(folder), files) as references:
+        for name in QUESTIONS:
+            with suppress(UsageError):
+                ask(references, name)
+        for row in list(references.all_documents()):
+            find_related(references, no_file, row.path)

@@ -5,7 +5,7 @@ from dowse.references.related_files import RelatedFiles, find_related
 
 
 def related(project: ProjectIndex, path: str) -> RelatedFiles:
-    return find_related(project.whole.references.database, project.source.read_bytes, path)
+    return find_related(project.whole.references, project.source.read_bytes, path)
 
 
 def paths(found: object) -> list[str]:

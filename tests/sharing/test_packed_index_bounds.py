@@ -70,7 +70,7 @@ def test_a_publisher_does_not_pack_more_than_a_reader_takes(tmp_path: Path, monk
 
 @pytest.mark.parametrize("change", ["cut", "bits", "no zip", "comment", "name", "method", "empty"])
 def test_a_damaged_file_is_said_and_leaves_nothing(change: str, tmp_path: Path) -> None:
-    file = pack(tmp_path / "packed.zip", {"catalog.sqlite": b"abc" * 1000, "references.sqlite": b"x"})
+    file = pack(tmp_path / "packed.zip", {"catalog.sqlite": b"abc" * 1000, "lexical-1/a": b"x"})
     whole = file.read_bytes()
     at = whole.index(b"catalog.sqlite") + len("catalog.sqlite")
     file.write_bytes(
@@ -79,7 +79,7 @@ def test_a_damaged_file_is_said_and_leaves_nothing(change: str, tmp_path: Path) 
             "bits": whole[:at] + b"\xff\xff\xff" + whole[at + 3 :],
             "no zip": b"not a zip file at all, and long enough to be one, which it is not",
             "comment": whole[:-2] + b"\x05\x00hello",
-            "name": re.sub(rb"references", b"cat/log\xff\x00.", whole),
+            "name": re.sub(rb"lexical", b"cat/log\xff\x00.", whole),
             "method": whole.replace(b"\x08\x00", b"\x63\x00"),
             "empty": b"",
         }[change]
@@ -93,8 +93,8 @@ def test_a_damaged_file_is_said_and_leaves_nothing(change: str, tmp_path: Path) 
 
 def test_an_index_without_a_catalog_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Failed, match="it has no catalog"):
-        unpack_index(pack(tmp_path / "packed.zip", {"references.sqlite": b"x"}), tmp_path, with_settings=True)
-    assert not (tmp_path / "references.sqlite").exists()
+        unpack_index(pack(tmp_path / "packed.zip", {"lexical-1/a": b"x"}), tmp_path, with_settings=True)
+    assert not (tmp_path / "lexical-1").exists()
 
 
 @pytest.mark.parametrize("names", [["a", "a/b"], ["n" * 300]], ids=["file and folder", "long name"])

@@ -11,7 +11,7 @@ import pytest
 from dowse.chunking import find_references
 from dowse.store import reference_index
 from dowse.store.local import LocalStore
-from dowse.store.reference_database import REFERENCES_FILE
+from dowse.store.store_files import CATALOG_FILE
 from dowse.types import Batch, StoredDocument
 from tests.sample_data import World
 
@@ -41,7 +41,7 @@ def open_store(folder: Path, world: SourceWorld) -> LocalStore:
 
 
 def paths_with(store: LocalStore, name: str) -> list[str]:
-    return [row.path for row in store.references.database.documents_with(name)]
+    return [row.path for row in store.references.documents_with(name)]
 
 
 def fill(folder: Path, world: SourceWorld) -> None:
@@ -56,7 +56,6 @@ def test_references_are_not_read_before_they_are_asked_for(tmp_path: Path, world
         assert (store.references.is_used, store.references.has_backlog(), store.check(), world.read) == (
             False, False, [], [],
         )  # fmt: skip
-        assert not (tmp_path / REFERENCES_FILE).exists()
 
 
 def test_references_follow_every_batch(tmp_path: Path, world: SourceWorld) -> None:
@@ -111,23 +110,20 @@ def test_reading_stops_in_time_and_goes_on(tmp_path: Path, world: SourceWorld, m
         assert (store.references.missing(), world.read) == (0, ["a.py", "b.py", "c.py"])
 
 
-@pytest.mark.parametrize("damage", ["no database", "a foreign catalog", "an earlier version", "a damaged row"])
+@pytest.mark.parametrize("damage", ["an earlier version", "a damaged row", "a missing name"])
 def test_damaged_references_are_made_again(tmp_path: Path, world: SourceWorld, damage: str) -> None:
     fill(tmp_path, world)
-    file = tmp_path / REFERENCES_FILE
-    if damage == "no database":
-        file.write_bytes(b"something else" * 1000)
-    else:
-        statement = {
-            "a foreign catalog": "UPDATE facts SET value = 'other' WHERE key = 'catalog'",
-            "an earlier version": "UPDATE facts SET value = '0' WHERE key = 'version'",
-            "a damaged row": "UPDATE documents SET data = x'0000000000'",
-        }[damage]
-        with closing(sqlite3.connect(file)) as connection, connection:
-            connection.execute(statement)
+    statement = {
+        "an earlier version": "UPDATE facts SET value = '0' WHERE key = 'references'",
+        "a damaged row": "UPDATE source_references SET data = x'0000000000'",
+        "a missing name": "DELETE FROM reference_names WHERE document_id = 1",
+    }[damage]
+    with closing(sqlite3.connect(tmp_path / CATALOG_FILE)) as connection, connection:
+        connection.execute(statement)
     with closing(open_store(tmp_path, world)) as store:
         store.apply(Batch(puts=[world.put("c.py", "z.peel()\n")]))  # an index is never lost for its references
-        if damage in ("no database", "a damaged row"):
+        if damage != "an earlier version":
+            assert [finding.part for finding in store.check()] == ["references"]
             store.repair()
         store.references.catch_up()
         assert paths_with(store, "peel") == ["a.py", "b.py", "c.py"]

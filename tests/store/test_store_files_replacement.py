@@ -39,7 +39,7 @@ def test_an_index_that_cannot_be_built_again_stays_as_it_was(
     assert not project.check()
     project.close()
     left = {path.name for path in project.folder.iterdir()} ^ set(names)
-    assert {name.removesuffix("-wal").removesuffix("-shm") for name in left} <= {"catalog.sqlite", "references.sqlite"}
+    assert {name.removesuffix("-wal").removesuffix("-shm") for name in left} <= {"catalog.sqlite"}
     project.rebuild()
     assert project.store.catalog.id != identity
 

@@ -98,7 +98,7 @@ def _context_finder(index: ProjectIndex) -> ContextFinder | None:
     references, masks = index.whole.references, index.settings.mask_secrets
     with suppress(NotWritable):
         if references.is_current() or not (index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)):
-            return ContextFinder(index.store, references.database, index.source.read_bytes, masks=masks)
+            return ContextFinder(index.store, references, index.source.read_bytes, masks=masks)
     return None
 
 

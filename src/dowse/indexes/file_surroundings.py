@@ -30,7 +30,7 @@ def find_surroundings(index: ProjectIndex, path: str, limit: int) -> FileSurroun
         reason = verdict.reason or "the index has no such file"
         raise PathRefused(f"{verdict.path} is not indexed: {reason}. See: dowse why {verdict.path}", verdict.path)
     unread = read_missing_references(index, READ_SECONDS)
-    found = find_related(index.whole.references.database, index.source.read_bytes, verdict.path)
+    found = find_related(index.whole.references, index.source.read_bytes, verdict.path)
     return FileSurroundings(found, _changes(index, verdict.path, limit), unread)
 
 

@@ -28,7 +28,7 @@ def references_now(index: ProjectIndex, name: str, options: ReferenceOptions, pe
     missing = read_missing_references(index, READ_SECONDS)
 
     def answer() -> References:
-        return find_references(store, whole.references.database, index.source.read_bytes, name, options)
+        return find_references(store, whole.references, index.source.read_bytes, name, options)
 
     found = answer()
     if found.outdated:

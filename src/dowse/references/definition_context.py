@@ -12,7 +12,7 @@ from dowse.references.reference_files import DefinedName, SourceFile, SourceFile
 from dowse.references.reference_lines import Place, ReferenceLines
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.verification import ReadBytes
-from dowse.store.reference_database import ReferenceDatabase
+from dowse.store.reference_index import ReferenceIndex
 from dowse.types import TextQuery
 
 MAX_CALLERS, MAX_OVERRIDES, MAX_CONSTANTS, MAX_CALLEES = 4, 4, 5, 8
@@ -54,13 +54,13 @@ class DefinitionContext:
 class ContextFinder:
     """Finds the context of definitions of one index; files are read once for all of them."""
 
-    def __init__(self, store: Searchable, database: ReferenceDatabase, read: ReadBytes, *, masks: bool) -> None:
-        self._store, self._database, self._read = store, database, read
+    def __init__(self, store: Searchable, references: ReferenceIndex, read: ReadBytes, *, masks: bool) -> None:
+        self._store, self._references, self._read = store, references, read
         self._lines = ReferenceLines(store, read, [], masks=masks)
 
     def context(self, path: str, name: str, lines: range, text: str) -> DefinitionContext:
         """Return the context of the definition of a name in some lines of a file, whose text is given."""
-        sources = SourceFiles(self._database)  # which reads of a file what is about this name
+        sources = SourceFiles(self._references)  # which reads of a file what is about this name
         resolution = NameResolution(sources, ImportResolver(sources, self._read), name)
         own = [one for one in resolution.definitions if one.file.path == path and one.use.line in lines]
         constants, callees = tuple(self._constants(path, lines, text)), tuple(self._callees(path, lines, text))

@@ -9,7 +9,7 @@ from dowse.chunking.source_references import Import
 from dowse.errors import PathRefused
 from dowse.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.verification import ReadBytes
-from dowse.store.reference_database import module_of
+from dowse.store.reference_index import module_of
 
 _SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")
 _SCRIPTS = ("", *_SCRIPT_ENDINGS, *(f"/index{ending}" for ending in _SCRIPT_ENDINGS))

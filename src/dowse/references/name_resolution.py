@@ -10,7 +10,7 @@ from dowse.references.class_hierarchy import ClassHierarchy
 from dowse.references.expression_types import IMPLICIT_SELF, SELF, ExpressionTypes, paths_around
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles
-from dowse.store.reference_database import module_of
+from dowse.store.reference_index import module_of
 
 MAX_REEXPORTS = 6
 """How many files may pass a name on before it is taken as unknown."""

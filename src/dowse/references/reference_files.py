@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from dowse.chunking.source_references import DECLARATION, DEFINITION, TYPED, Import, SourceReferences, Use
-from dowse.store.reference_database import ReferenceDatabase, ReferenceRow
+from dowse.store.reference_index import ReferenceIndex, ReferenceRow
 
 FAMILIES = {
     "javascript": "javascript", "typescript": "javascript", "tsx": "javascript", "jsx": "javascript",
@@ -99,10 +99,10 @@ def is_same_class(path: str, other: str) -> bool:
 
 
 class SourceFiles:
-    """The files of a project, read from the database of references when they are first needed."""
+    """The files of a project, read from their index when they are first needed."""
 
-    def __init__(self, database: ReferenceDatabase) -> None:
-        self._database = database
+    def __init__(self, index: ReferenceIndex) -> None:
+        self._index = index
         self._files: dict[str, SourceFile | None] = {}
         self._modules: dict[str, list[str]] = {}
         self._named: dict[str, set[str]] = {}
@@ -110,14 +110,14 @@ class SourceFiles:
     def at(self, path: str) -> SourceFile | None:
         """Return the file at a path; None if it has no references."""
         if path not in self._files:
-            row = self._database.document_at(path)
+            row = self._index.document_at(path)
             self._files[path] = _file_of(row) if row else None
         return self._files[path]
 
     def with_name(self, name: str) -> list[SourceFile]:
         """Return the files that may define, use or import a name, by path, without their uses of other names."""
         found = []
-        for row in self._database.documents_with(name):
+        for row in self._index.documents_with(name):
             file = self._files.get(row.path) or _file_of(row, name)
             self._files[row.path] = file
             found.append(file)
@@ -126,18 +126,18 @@ class SourceFiles:
     def paths_with(self, name: str) -> set[str]:
         """Return the paths of the files that may define, use or import a name."""
         if name not in self._named:
-            self._named[name] = set(self._database.paths_with(name))
+            self._named[name] = set(self._index.paths_with(name))
         return self._named[name]
 
     def of_module(self, module: str) -> list[str]:
         """Return the paths of the files that are imported by a name, without the folders before it."""
         if module not in self._modules:
-            self._modules[module] = self._database.paths_of_module(module)
+            self._modules[module] = self._index.paths_of_module(module)
         return self._modules[module]
 
     def exists(self, path: str) -> bool:
         """Return whether the project has a file at a path."""
-        return path in self._files or self._database.has_path(path)
+        return path in self._files or self._index.has_path(path)
 
 
 def _file_of(row: ReferenceRow, name: str | None = None) -> SourceFile:

@@ -16,7 +16,7 @@ from dowse.references.reference_lines import Place, ReferenceLines
 from dowse.references.text_uses import text_uses
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.verification import ReadBytes
-from dowse.store.reference_database import ReferenceDatabase, module_of
+from dowse.store.reference_index import ReferenceIndex, module_of
 from dowse.types import TextQuery
 
 __all__ = ["USE_KINDS", "NameOwner", "Place", "ReferenceOptions", "References", "find_references"]
@@ -96,13 +96,13 @@ class References:
 
 
 def find_references(
-    store: Searchable, database: ReferenceDatabase, read: ReadBytes, name: str, options: ReferenceOptions
+    store: Searchable, references: ReferenceIndex, read: ReadBytes, name: str, options: ReferenceOptions
 ) -> References:
     """Find the definitions and uses of a name, which may have its class or module before it (`Client.get`)."""
     owner, bare = _owner_and_name(name)
     if options.kind is not None and options.kind not in USE_KINDS:
         raise UsageError(f"The kind has to be one of {', '.join(USE_KINDS)}.")
-    sources = SourceFiles(database)
+    sources = SourceFiles(references)
     resolver = ImportResolver(sources, read)
     resolution = NameResolution(sources, resolver, bare)
     definitions = sorted((one for one in resolution.definitions if not owner or _is_owned(one, owner)), key=_by_weight)
@@ -114,7 +114,7 @@ def find_references(
         return found
     uses = resolution.uses()
     if owner and definitions and _is_constructor(definitions[0]):
-        uses += _constructions(NameResolution(SourceFiles(database), resolver, definitions[0].owner), definitions)
+        uses += _constructions(NameResolution(SourceFiles(references), resolver, definitions[0].owner), definitions)
     chosen = {*definitions, *_variants(resolution, definitions)}
     wanted = _wanted(uses, chosen, found, is_known=bool(resolution.definitions), is_owned=bool(owner and definitions))
     if options.path_glob:

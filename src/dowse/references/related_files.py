@@ -9,7 +9,7 @@ from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.verification import ReadBytes
-from dowse.store.reference_database import ReferenceDatabase, module_of
+from dowse.store.reference_index import ReferenceIndex, module_of
 
 _TEST_NAMES = ("test_{}", "{}_test", "{}_tests", "{}Test", "{}Tests", "Test{}", "{}_spec", "{}Spec", "{}IT", "{}")
 _NAMED = 5
@@ -34,9 +34,9 @@ class RelatedFiles:
     tests: tuple[RelatedFile, ...] = ()
 
 
-def find_related(database: ReferenceDatabase, read: ReadBytes, path: str) -> RelatedFiles:
+def find_related(references: ReferenceIndex, read: ReadBytes, path: str) -> RelatedFiles:
     """Return the files that a file imports, those that import it, and its tests."""
-    files = SourceFiles(database)
+    files = SourceFiles(references)
     file = files.at(path)
     if file is None:
         return RelatedFiles(path)

@@ -19,7 +19,6 @@ from dowse.platform import IS_WINDOWS, disk_errors, make_private_folder, stat_of
 from dowse.sharing.object_place import ObjectPlace
 from dowse.sharing.shared_version import SharedVersion
 from dowse.store.lexical_follower import FOLDER_PREFIX
-from dowse.store.reference_database import REFERENCES_FILE
 from dowse.store.store_files import CATALOG_FILE, FETCHED_PREFIX, remove_store
 from dowse.types import Stat
 
@@ -88,24 +87,22 @@ def _directory_bytes(file: Path) -> int:
 
 
 _SETTINGS_FILE = "config.json"
-_DATABASES = (CATALOG_FILE, REFERENCES_FILE)
 _SHARED_SETTINGS = ("include", "exclude", "respectGitignore", "maxFileSize", "maxFiles", "docPatterns", "indexDocs")
 """The settings that a shared index brings along: those that say which files it has. The others are the reader's own."""
 _MAX_SETTINGS_BYTES = 1 << 20
 
 
 def pack_index(folder: Path, target: Path) -> None:
-    """Pack the catalog, the references, the lexical index and the settings of an index that nobody writes."""
+    """Pack the catalog, the lexical index and the settings of an index that nobody writes."""
     with (
         disk_errors(target),
         tempfile.TemporaryDirectory(dir=target.parent) as temporary,
         zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed,
     ):
-        for name in filter(lambda name: (folder / name).exists(), _DATABASES):
-            copy = Path(temporary) / name
-            with contextlib.closing(sqlite3.connect(folder / name)) as database:
-                database.execute("VACUUM INTO ?", (str(copy),))
-            packed.write(copy, name)
+        copy = Path(temporary) / CATALOG_FILE
+        with contextlib.closing(sqlite3.connect(folder / CATALOG_FILE)) as database:
+            database.execute("VACUUM INTO ?", (str(copy),))
+        packed.write(copy, CATALOG_FILE)
         if (settings := folder / _SETTINGS_FILE).is_file():
             packed.writestr(_SETTINGS_FILE, _shared_settings(settings.read_bytes()))
         for file in sorted(folder.glob(f"{FOLDER_PREFIX}*/*")):
@@ -189,7 +186,7 @@ def _shared_settings(data: bytes) -> bytes:
 def _require_known(name: str) -> None:
     parts = PurePosixPath(name).parts
     is_words = len(parts) == 2 and parts[0].startswith(FOLDER_PREFIX) and ".." not in name and "\\" not in name
-    if name not in (*_DATABASES, _SETTINGS_FILE) and not is_words:
+    if name not in (CATALOG_FILE, _SETTINGS_FILE) and not is_words:
         raise Failed(f"The packed index holds a file that no index has: {name[:100]!r}. Publish the commit again.")
 
 

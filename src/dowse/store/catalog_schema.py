@@ -80,6 +80,22 @@ STEPS: tuple[str, ...] = (
         text BLOB NOT NULL
     );
 
+    -- The packed references of the documents, once they were asked for. `module` is the last part of the name by which
+    -- others import the file.
+    CREATE TABLE source_references (
+        document_id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+        module TEXT NOT NULL,
+        data BLOB NOT NULL
+    );
+    CREATE INDEX references_by_module ON source_references (module);
+
+    -- Checksums of names: two names with the same one are told apart by the references themselves.
+    CREATE TABLE reference_names (
+        name INTEGER NOT NULL,
+        document_id INTEGER NOT NULL,
+        PRIMARY KEY (name, document_id)
+    ) WITHOUT ROWID;
+
     -- Files that were refused for their content, so that they are not read again.
     CREATE TABLE refusals (
         path TEXT PRIMARY KEY,

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count, repeat
 from typing import NamedTuple
 
+from dowse.chunking.source_references import packed_checksums
 from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, input_hash, stat_row
 from dowse.types import Batch, Put, View
 
@@ -124,6 +125,10 @@ def _remove_documents(
 ) -> list[tuple[int, int]]:
     found = connection.execute("SELECT id, views FROM documents WHERE path = ?", (path,)).fetchall()
     rows = [row for row in found if row[0] not in kept]
+    for document_id, _ in rows:
+        references = connection.execute("SELECT data FROM source_references WHERE document_id = ?", (document_id,))
+        names = [(name, document_id) for (data,) in references for name in packed_checksums(data)]
+        connection.executemany("DELETE FROM reference_names WHERE name = ? AND document_id = ?", names)
     connection.executemany("DELETE FROM documents WHERE id = ?", [row[:1] for row in rows])
     connection.executemany("INSERT INTO changes VALUES (?, 'removed', ?, ?)", [(sequence, *row) for row in rows])
     return rows

@@ -84,7 +84,7 @@ class LocalStore:
             view: LexicalFollower(folder, self.catalog, self._lock, read_text, view)
             for view in (View.PROJECT, View.DOCUMENTS)
         }
-        self.references = ReferenceIndex(folder, self.catalog, self._lock, read_references)
+        self.references = ReferenceIndex(self.catalog, self._lock, read_references)
         self._merging: threading.Thread | None = None
         self._work_start = WorkStart()
         self._lost: list[str] = []
@@ -295,7 +295,8 @@ class LocalStore:
     def repair(self) -> None:
         """Rebuild the derived parts that are wrong."""
         with self._lock.held(WRITE_WAIT_SECONDS):
-            self.references.repair()
+            if self.references.problems():
+                self.references.forget()
             self._matrices.repair()  # first: a rebuild drops documents that changed, and then a matrix cannot be compared
             for follower in self._followers():
                 if follower.problems():
@@ -332,7 +333,6 @@ class LocalStore:
         """Wait for a merge in the background, and close the files."""
         if self._merging is not None:
             self._merging.join(WRITE_WAIT_SECONDS)
-        self.references.close()
         self.catalog.close()
 
 

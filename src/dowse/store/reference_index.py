@@ -1,29 +1,29 @@
-"""The references of a store, read when they are first asked for and kept in step with its catalog from then on.
+"""The references of a store, read when they are first asked for and kept with its documents from then on.
 
-Searches do not need them, and reading them would take a fifth of the time of indexing. The documents that
-lack them are found by comparing ids with the catalog.
+Searches do not need them, and reading them would take a fifth of the time of indexing. They are rows of the catalog,
+which go with their documents; what is missing is what a document has no row for.
 """
 
-import contextlib
+import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import takewhile
 from math import inf
-from pathlib import Path
+from pathlib import PurePosixPath
+from typing import NamedTuple
 
-from dowse.chunking.source_references import VERSION
-from dowse.errors import Failed, StoreDamaged
+from dowse.chunking.source_references import (
+    VERSION,
+    SourceReferences,
+    name_checksum,
+    packed_checksums,
+    unpack_references,
+)
+from dowse.errors import StoreDamaged
 from dowse.platform import Lock
 from dowse.store.catalog import Catalog
 from dowse.store.lock_waits import WRITE_WAIT_SECONDS
-from dowse.store.reference_database import (
-    REFERENCES_FILE,
-    ReferenceDatabase,
-    ReferenceRow,
-    database_files,
-    remove_database,
-)
-from dowse.types import Progress, StoredDocument, View
+from dowse.types import Progress, StoredDocument
 
 ReadReferences = Callable[[Iterable[StoredDocument]], Iterator[tuple[StoredDocument, bytes | None]]]
 """A function that yields documents with their references; None for a file that has changed since it was indexed."""
@@ -32,6 +32,38 @@ QUICK_DOCUMENTS = 50
 """More documents than these are left to a process of its own, where there is one: they take more than a second."""
 _READ_DOCUMENTS = 250
 """Documents whose references are read before they are stored: enough for two processes."""
+_FACT = "references"
+"""The fact of the catalog that names the version of its references; without it, none were asked for yet."""
+_FOLDER_MODULES = frozenset({"__init__", "index", "mod", "lib", "init", "main", "package"})
+"""Names of files that are imported by the name of their folder."""
+
+_ROW = "SELECT documents.id, path, language, data FROM"
+_OF_DOCUMENT = "CROSS JOIN source_references ON document_id = documents.id"
+_AND_DOCUMENT = "CROSS JOIN documents ON documents.id = document_id AND views & 1"
+_NAMED = f"reference_names {_AND_DOCUMENT}"
+
+
+class ReferenceRow(NamedTuple):
+    """The references of one document, packed."""
+
+    id: int
+    path: str
+    language: str
+    data: bytes
+
+    def unpack(self, name: str | None = None) -> SourceReferences:
+        """Return its references, with a name those that say something about it; none in a language without any."""
+        try:
+            return unpack_references(self.data, name)
+        except ValueError as error:
+            raise StoreDamaged(f"The references of {self.path} cannot be read. Run: dowse doctor --fix") from error
+
+
+def module_of(path: str) -> str:
+    """Return the last part of the name by which other files import a file."""
+    file = PurePosixPath(path)
+    stem = file.name.partition(".")[0]
+    return file.parent.name if stem in _FOLDER_MODULES or file.suffix == ".go" else stem
 
 
 def read_none(documents: Iterable[StoredDocument]) -> Iterator[tuple[StoredDocument, bytes | None]]:
@@ -40,50 +72,66 @@ def read_none(documents: Iterable[StoredDocument]) -> Iterator[tuple[StoredDocum
 
 
 class ReferenceIndex:
-    """The references of one store, brought up to date from its catalog and its files."""
+    """The references of the files of one project."""
 
-    def __init__(self, folder: Path, catalog: Catalog, lock: Lock, read_references: ReadReferences) -> None:
-        self._folder, self._catalog, self._lock, self._read = folder, catalog, lock, read_references
-        self._opened: ReferenceDatabase | None = None
-        self._inode = 0
+    def __init__(self, catalog: Catalog, lock: Lock, read_references: ReadReferences = read_none) -> None:
+        self._catalog, self._lock, self._read = catalog, lock, read_references
         self._current_at: object = None
         """The state of the catalog in which nothing was missing."""
+
+    # Asking
+
+    def documents_with(self, name: str) -> list[ReferenceRow]:
+        """Return the documents that may define, use or import a name, by path."""
+        query = f"{_ROW} {_NAMED} CROSS JOIN source_references USING (document_id) WHERE name = ? ORDER BY path"
+        return [ReferenceRow(*row) for row in self._catalog.rows(query, (name_checksum(name),))]
+
+    def paths_with(self, name: str) -> list[str]:
+        """Return the paths of the documents that may define, use or import a name."""
+        query = f"SELECT path FROM {_NAMED} WHERE name = ?"  # noqa: S608 - a constant join
+        return [row[0] for row in self._catalog.rows(query, (name_checksum(name),))]
+
+    def document_at(self, path: str) -> ReferenceRow | None:
+        rows = self._catalog.rows(f"{_ROW} documents {_OF_DOCUMENT} WHERE path = ? AND views & 1", (path,))
+        return ReferenceRow(*rows[0]) if rows else None
+
+    def paths_of_module(self, module: str) -> list[str]:
+        """Return the paths of the files that are imported by this name."""
+        query = f"SELECT path FROM source_references {_AND_DOCUMENT} WHERE module = ? ORDER BY path"  # noqa: S608 - as above
+        return [row[0] for row in self._catalog.rows(query, (module,))]
+
+    def has_path(self, path: str) -> bool:
+        return bool(self._catalog.rows("SELECT 1 FROM documents WHERE path = ? AND views & 1", (path,)))
+
+    def all_documents(self) -> Iterable[ReferenceRow]:
+        """Yield all documents, a page at a time."""
+        last, query = (
+            0,
+            f"{_ROW} source_references {_AND_DOCUMENT} WHERE document_id > ? ORDER BY document_id LIMIT 500",
+        )
+        while rows := self._catalog.rows(query, (last,)):
+            yield from (ReferenceRow(*row) for row in rows)
+            last = rows[-1][0]
+
+    # Keeping
 
     @property
     def is_used(self) -> bool:
         """Whether references were ever asked for, and are kept since then."""
-        return bool(database_files(self._folder))
-
-    @property
-    def database(self) -> ReferenceDatabase:
-        """The open database; raises StoreDamaged if its file is not one."""
-        file = self._folder / REFERENCES_FILE
-        with contextlib.suppress(OSError):
-            if self._opened is not None and file.stat().st_ino == self._inode:
-                return self._opened
-        self.close()
-        self._opened = ReferenceDatabase(self._folder)
-        self._inode = file.stat().st_ino
-        return self._opened
+        return self._catalog.fact(_FACT) is not None
 
     def is_current(self) -> bool:
         """Return whether the references of all documents are here."""
         state = self._catalog.state()
-        if state is not None and state == self._current_at and self._opened is not None:
+        if state is not None and state == self._current_at:
             return True
-        try:
-            is_current = not any(self._differences())
-        except Failed:
-            return False
+        is_current = not self._missing()
         self._current_at = state if is_current else None
         return is_current
 
     def missing(self) -> int:
         """Return how many documents lack their references."""
-        try:
-            return len(self._differences()[1])
-        except Failed:
-            return len(self._catalog.document_ids(View.PROJECT))
+        return len(self._missing())
 
     def has_backlog(self) -> bool:
         """Return whether so many documents lack their references that a process of its own reads them."""
@@ -94,84 +142,57 @@ class ReferenceIndex:
 
         With `seconds`, it ends after this time with what has been read.
         """
-        deadline, reached = time.monotonic() + (inf if seconds is None else seconds), self._catalog.sequence()
-        try:
-            removed, missing = self._differences()
-        except StoreDamaged:
-            self._start_over()
-            removed, missing = self._differences()
-        if not removed and not missing:
-            return
-        has_all = True
+        deadline, missing = time.monotonic() + (inf if seconds is None else seconds), self._missing()
+        if self._catalog.fact(_FACT) != str(VERSION):
+            with self._lock.held(WRITE_WAIT_SECONDS):
+                self.forget()
         for start in range(0, len(missing), _READ_DOCUMENTS):
             if time.monotonic() > deadline:
                 return
             documents = self._catalog.documents_by_id(missing[start : start + _READ_DOCUMENTS])
             read = list(takewhile(lambda _: time.monotonic() < deadline, self._read(documents.values())))
-            rows = [
-                ReferenceRow(document.id, document.path, document.language, data)
-                for document, data in read
-                if data is not None
-            ]
-            has_all = has_all and len(rows) == len(read)
-            with self._lock.held(WRITE_WAIT_SECONDS):
-                self._write(removed, rows)
-            removed = []
+            rows = [(document, data) for document, data in read if data is not None]
+            with self._lock.held(WRITE_WAIT_SECONDS), self._catalog.transaction() as connection:
+                _put(connection, rows)
             if len(read) < len(documents):
                 return
             if progress:
                 progress(min(start + _READ_DOCUMENTS, len(missing)), len(missing))
-        with self._lock.held(WRITE_WAIT_SECONDS):
-            self._write(removed, [], reached if has_all else None)
+
+    def forget(self) -> None:
+        """Remove all references, and note that they are kept in today's version from now on; the caller holds the write lock."""
+        with self._catalog.transaction() as connection:
+            connection.execute("DELETE FROM reference_names")
+            connection.execute("DELETE FROM source_references")
+            connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (_FACT, str(VERSION)))
 
     def problems(self) -> list[str]:
-        """Return damage to the references. Those that are only behind the catalog are read when they are asked for."""
-        if not self.is_used:
-            return []
+        """Return damage to the references. Those that are missing are read when they are asked for."""
+        names = 0
         try:
-            return self.database.problems()
-        except Failed as error:
+            for row in self.all_documents():
+                row.unpack()
+                names += len(packed_checksums(row.data))
+        except StoreDamaged as error:
             return [str(error)]
+        kept = self._catalog.rows(f"SELECT count(*) FROM {_NAMED}")[0][0]  # noqa: S608 - as above
+        return [] if names == kept else ["have names without a file"]
 
-    def repair(self) -> None:
-        """Remove references that are wrong; they are read again when they are asked for."""
-        if self.problems():
-            self._start_over()
-
-    def close(self) -> None:
-        if self._opened is not None:
-            self._opened.close()
-        self._opened = self._current_at = None
-
-    def _start_over(self) -> None:
-        self.close()
-        remove_database(self._folder)
-
-    def _differences(self) -> tuple[list[int], list[int]]:
-        """Return the ids of documents that are here and should not be, and of those that are missing."""
-        facts = self.database.facts()
-        if _owner(facts) != self._owner():
-            return sorted(self.database.document_ids()), self._catalog.document_ids(View.PROJECT)
-        if "sequence" in facts:
-            changes = self._catalog.changes_since(int(facts["sequence"]), View.PROJECT)
-            if changes and changes.is_empty:
-                return [], []
-        # Some of the changes may be here already, if reading them was interrupted.
-        expected, known = set(self._catalog.document_ids(View.PROJECT)), self.database.document_ids()
-        return sorted(known - expected), sorted(expected - known)
-
-    def _owner(self) -> dict[str, str]:
-        return {"catalog": self._catalog.id, "version": str(VERSION)}
-
-    def _write(self, removed: Iterable[int], added: list[ReferenceRow], sequence: int | None = None) -> None:
-        """Replace documents; `sequence` is the transaction of the catalog after which none is missing."""
-        facts = self.database.facts()
-        if facts.keys() >= self._owner().keys() and _owner(facts) != self._owner():
-            self._start_over()
-        reached = {"sequence": str(sequence)} if sequence is not None else {}
-        self.database.write(removed, added, {**self._owner(), **reached})
+    def _missing(self) -> list[int]:
+        """Return the ids of the documents that lack their references."""
+        query = "SELECT id FROM documents WHERE views & 1"
+        if self._catalog.fact(_FACT) == str(VERSION):
+            query += " AND NOT EXISTS (SELECT 1 FROM source_references WHERE document_id = id)"
+        return [row[0] for row in self._catalog.rows(f"{query} ORDER BY id")]
 
 
-def _owner(facts: dict[str, str]) -> dict[str, str | None]:
-    """Return the catalog and the version that references belong to."""
-    return {key: facts.get(key) for key in ("catalog", "version")}
+def _put(connection: sqlite3.Connection, rows: Sequence[tuple[StoredDocument, bytes]]) -> None:
+    """Store the references of the documents that are still there."""
+    names = []
+    for document, data in rows:
+        added = connection.execute(
+            "INSERT OR IGNORE INTO source_references SELECT id, ?, ? FROM documents WHERE id = ?",
+            (module_of(document.path), data, document.id),
+        ).rowcount
+        names += [(name, document.id) for name in packed_checksums(data)] if added else []
+    connection.executemany("INSERT OR IGNORE INTO reference_names VALUES (?, ?)", sorted(names))

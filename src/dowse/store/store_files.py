@@ -10,7 +10,6 @@ from dowse.platform import make_private_folder
 from dowse.store.lance_tables import RECORD_FILE
 from dowse.store.lexical_follower import FOLDER_PREFIX
 from dowse.store.matrix import matrix_files
-from dowse.store.reference_database import database_files
 from dowse.store.storage_layout import remove_forgotten_folders
 
 CATALOG_FILE = "catalog.sqlite"
@@ -54,7 +53,7 @@ def _derived_folders(folder: Path) -> list[Path]:
 
 
 def _derived_files(folder: Path) -> list[Path]:
-    return [*matrix_files(folder), *folder.glob(RECORD_FILE), *database_files(folder)]
+    return [*matrix_files(folder), *folder.glob(RECORD_FILE)]
 
 
 _FOLDER_PREFIX = "replaced-"

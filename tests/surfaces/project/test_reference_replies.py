@@ -1,5 +1,6 @@
 """`find_references` lists definitions and uses by file, within its budget, and follows changes."""
 
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,6 @@ from typing import Any
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from dowse.store.reference_database import remove_database
 from tests.sample_data import index, write_tree
 from tests.surfaces.project import project_client
 from tests.surfaces.project.project_client import Assistant
@@ -84,7 +84,8 @@ def test_a_change_is_seen_at_once(kitchen: Path) -> None:
 def test_an_index_without_references_gets_them_and_says_so_until_then(kitchen: Path) -> None:
     write_tree(kitchen, {f"more/{number}.py": "from apple import peel\npeel()\n" for number in range(60)})
     index(kitchen)
-    remove_database(ProjectIndex(kitchen).folder)
+    with closing(ProjectIndex(kitchen)) as project:
+        project.whole.references.forget()
 
     async def ask(assistant: Assistant) -> None:
         reply = await assistant.call_tool("find_references", name="peel")
