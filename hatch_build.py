@@ -60,7 +60,7 @@ def find_rules() -> bytes:
 
 
 def generate_rules(source: bytes) -> dict[str, Any]:
-    """Return the rules and the exceptions as `dowse.screening.secret_rules` reads them."""
+    """Return the rules and the exceptions as `dowse.screening.secrets` reads them."""
     content = tomllib.loads(source.decode())
     return {
         "rules": [_convert_rule(entry) for entry in content["rules"] if "regex" in entry],

@@ -18,9 +18,8 @@ from mcp.client.stdio import StdioServerParameters
 from bench import corpora, meter, program
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
-from dowse.reading.link_resolution import Broken, Internal, resolve_link
+from dowse.reading.link_resolution import Broken, Internal, find_site_prefixes, resolve_link
 from dowse.reading.link_targets import LinkTarget, LinkTargets
-from dowse.reading.site_prefixes import find_site_prefixes
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.types import Entry, StoredDocument, View

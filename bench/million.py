@@ -26,8 +26,8 @@ from dowse.platform import stat_of
 from dowse.searching.ranking_constants import CHUNK_WEIGHTS
 from dowse.server.composition import SWITCH_SECONDS
 from dowse.store.local import LocalStore
+from dowse.store.matrices import MatrixRows, load_rows, nearest
 from dowse.store.matrix import matrix_file
-from dowse.store.vector_search import MatrixRows, load_rows, nearest
 from dowse.types import Batch, Chunk, Document, Put, Reading, Symbol, TextQuery, View
 
 MARKER = "a million chunks"

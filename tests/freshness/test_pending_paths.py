@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dowse.freshness.pending_paths import MAX_PATHS, PENDING_FILE, PendingPaths, read_pending_paths
-from dowse.freshness.watcher import EVERYWHERE
+from dowse.freshness.tree_watcher import EVERYWHERE
 
 
 def test_what_is_pending_survives_a_restart(tmp_path: Path) -> None:

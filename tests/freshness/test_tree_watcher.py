@@ -7,9 +7,8 @@ import pytest
 
 from dowse.errors import CannotWatch
 from dowse.freshness import tree_watcher
-from dowse.freshness.tree_watcher import TreeWatcher
-from dowse.freshness.watcher import EVERYWHERE
-from tests.freshness.test_watcher import WAIT_SECONDS
+from dowse.freshness.tree_watcher import EVERYWHERE, TreeWatcher
+from tests.freshness.test_tree_watcher_contract import WAIT_SECONDS
 
 
 def test_a_burst_means_look_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,8 @@ Most targets call them in their own process, which is as expendable as a parser 
 import hashlib
 
 from dowse.chunking import chunk
+from dowse.parsing.document_parsing import outline as outline_in_pool
 from dowse.parsing.document_parsing import start_parsing
-from dowse.parsing.parsed_outlines import outline as outline_in_pool
 from dowse.reading.file_reading import read_document
 from dowse.reading.languages import detect_language
 from dowse.reading.links import find_links

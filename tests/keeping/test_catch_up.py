@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import CannotWatch
-from dowse.freshness.watcher import Watcher
+from dowse.freshness.tree_watcher import Watcher
 from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import keeper as keeper_module

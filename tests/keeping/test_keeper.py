@@ -12,7 +12,7 @@ import pytest
 from dowse.errors import LexicalDamaged, WordsMissing
 from dowse.freshness import indexer
 from dowse.freshness.pending_paths import read_pending_paths
-from dowse.freshness.watcher import Watcher
+from dowse.freshness.tree_watcher import Watcher
 from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import catch_up, watched_index

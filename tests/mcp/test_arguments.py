@@ -16,7 +16,7 @@ from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface
 from dowse.surfaces.project.project_tools import ProjectTools
 from tests.sample_data import write_tree
-from tests.sources.test_walk_hostile_names import NAMES, strings
+from tests.sources.test_path_decision_hostile_names import NAMES, strings
 from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [

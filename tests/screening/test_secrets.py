@@ -12,11 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.errors import Failed
-from dowse.screening import secret_rules as rules_module
 from dowse.screening import secrets
 from dowse.screening.masking import UNCHECKED, mask_label, screen_text, surroundings
-from dowse.screening.secret_rules import load_secret_rules
-from dowse.screening.secrets import find_secrets, possible_rules
+from dowse.screening.secrets import find_secrets, load_secret_rules, possible_rules
 from tests.end_to_end.security.fake_secrets import (
     ANTHROPIC,
     AWS,
@@ -163,7 +161,7 @@ def test_every_rule_can_be_compiled() -> None:
 def test_what_a_rule_finds_has_its_stricter_keyword() -> None:
     rules = {rule.kind: rule for rule in load_secret_rules().rules}
     beginnings = {"jwt": r"\.ey", "twilio-api-key": "SK[0-9a-fA-F]{32}"}
-    assert beginnings.keys() == rules_module.STRICTER_KEYWORDS.keys()
+    assert beginnings.keys() == secrets.STRICTER_KEYWORDS.keys()
     for kind, beginning in beginnings.items():
         assert beginning in rules[kind].expression
 
@@ -204,7 +202,7 @@ def test_without_rules_nothing_is_shown(content: bytes | None, tmp_path: Path, m
     if content is not None:
         file.write_bytes(content)
     load_secret_rules.cache_clear()
-    monkeypatch.setattr(rules_module, "RULES_FILE", file)
+    monkeypatch.setattr(secrets, "RULES_FILE", file)
     with pytest.raises(Failed, match="rules for secrets cannot be read"):
         screen_text("anything")
     load_secret_rules.cache_clear()
@@ -212,7 +210,7 @@ def test_without_rules_nothing_is_shown(content: bytes | None, tmp_path: Path, m
 
 def test_the_rules_are_those_of_the_pinned_package() -> None:
     generated = hatch_build.generate_rules(hatch_build.find_rules())
-    assert json.loads(rules_module.RULES_FILE.read_bytes()) == generated
+    assert json.loads(secrets.RULES_FILE.read_bytes()) == generated
 
 
 def test_rules_of_another_version_are_not_built_in(monkeypatch: pytest.MonkeyPatch) -> None:

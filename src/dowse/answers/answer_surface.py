@@ -11,8 +11,7 @@ from pathlib import Path
 
 from dowse.answers.definition_replies import counted, definitions_text
 from dowse.answers.definition_search import FoundDefinitions, definition_options, describe_definitions
-from dowse.answers.line_replies import MAX_USES, occurrences_text, references_text
-from dowse.answers.name_lines import lines_with_word, other_lines
+from dowse.answers.line_replies import MAX_USES, lines_with_word, occurrences_text, other_lines, references_text
 from dowse.answers.other_sources import FIND_SECONDS, SOURCE_ID, OtherSources
 from dowse.answers.place_reading import RequestedPlace, parse_place, read_place
 from dowse.answers.source_text import SourceText, read_source
@@ -32,8 +31,7 @@ from dowse.searching.search import Answer, SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
 from dowse.surfaces.project import path_search
-from dowse.surfaces.project.chosen_projects import ChosenProjects
-from dowse.surfaces.project.several_projects import ask_each
+from dowse.surfaces.project.chosen_projects import ChosenProjects, ask_each
 from dowse.types import Coverage, View
 
 MAX_NAMES = 10

@@ -8,8 +8,7 @@ from functools import cached_property
 from dowse.errors import PathRefused, UsageError
 from dowse.indexes.document_search import read_now
 from dowse.indexes.index import ProjectIndex
-from dowse.parsing.document_parsing import start_parsing
-from dowse.parsing.parsed_outlines import outline
+from dowse.parsing.document_parsing import outline, start_parsing
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.reading.languages import is_binary_document
 from dowse.screening.masking import screen_text

@@ -17,7 +17,7 @@ from dowse.platform import Lock, make_private_folder
 from dowse.types import Progress
 
 if TYPE_CHECKING:
-    from dowse.freshness.watcher import Watcher
+    from dowse.freshness.tree_watcher import Watcher
 
 QUIET_SECONDS = 0.5
 """A run begins after this time without changes, because a capture is several files."""

@@ -11,9 +11,8 @@ from pathlib import Path
 from dowse.archives.archive_locations import Archive
 from dowse.archives.archive_types import CitationKind
 from dowse.reading.link_resolution import Broken, Fault, Internal, OtherFile, resolve_link
-from dowse.reading.link_targets import LinkTarget, LinkTargets, fold_name
-from dowse.reading.nearest_match import folders_above
-from dowse.sources.linked_files import exists_below
+from dowse.reading.link_targets import LinkTarget, LinkTargets, fold_name, folders_above
+from dowse.sources.open_folders import exists_below
 
 TITLE_CONFIDENCE = 0.9
 """Confidence of a citation whose bibliography entry has no URL and matches the title of a document."""

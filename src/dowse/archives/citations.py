@@ -10,7 +10,7 @@ from dowse.archives.citation_context import CitationContexts
 from dowse.archives.rfc_headers import RfcHeader
 from dowse.archives.text_identifiers import find_text_citations
 from dowse.archives.url_identities import ARXIV, DOI, all_series, arxiv_identity, doi_identity, is_web_url, url_identity
-from dowse.reading.urls import find_bare_urls, trim_url
+from dowse.reading.links import find_bare_urls, trim_url
 from dowse.types import Link, Reading
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)

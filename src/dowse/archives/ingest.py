@@ -12,7 +12,7 @@ from dowse.archives.archive_parsing import ParsedFileGroup, start_reading
 from dowse.archives.archive_types import ArchiveReport
 from dowse.archives.archive_writer import ArchiveWriter, SeenFile
 from dowse.archives.file_groups import FileGroup, group_files
-from dowse.parsing.read_ahead import read_ahead
+from dowse.parsing.parser_pool import read_ahead
 from dowse.reading import VERSION as READING_VERSION
 from dowse.sources.archive_files import ArchiveFiles
 from dowse.types import Entry, FolderCallback, Stat, Verdict

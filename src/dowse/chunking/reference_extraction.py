@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.chunking.definitions import SCOPE, Definition
-from dowse.chunking.expression_text import receiver_before, written_type
 from dowse.chunking.import_statements import imports_of
-from dowse.chunking.reference_syntax import ReferenceSyntax, load_reference_syntax
+from dowse.chunking.reference_syntax import ReferenceSyntax, load_reference_syntax, receiver_before, written_type
 from dowse.chunking.source_references import (
     ANNOTATION,
     CALL,

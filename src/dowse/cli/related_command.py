@@ -29,10 +29,9 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
 
     Exit code 1: there is none.
     """
-    from dowse.indexes.file_surroundings import find_surroundings
     from dowse.indexes.project_lookup import find_project, open_or_find
     from dowse.indexes.project_search import update_if_quick
-    from dowse.indexes.reference_lookup import read_missing_references
+    from dowse.indexes.reference_lookup import find_surroundings, read_missing_references
 
     inside = parse_folder(folder)
     file = parse_path(path)

@@ -33,8 +33,7 @@ from dowse.mcp.reply_status import coverage_warnings
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import Answer, SearchOptions
-from dowse.surfaces.documents.document_folder import DocumentFolder
-from dowse.surfaces.documents.document_folders import DocumentFolders
+from dowse.surfaces.documents.document_folders import DocumentFolder, DocumentFolders
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.surfaces.project.path_search import relative_pattern

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from dowse.errors import CannotWatch
 from dowse.freshness.inotify import IGNORED, IS_FOLDER, MOVED_FROM, QUEUE_OVERFLOW, Inotify, InotifyEvent
-from dowse.freshness.watcher import EVERYWHERE, STEP_SECONDS
+from dowse.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
 
 
 class FolderWatcher:

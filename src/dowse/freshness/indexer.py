@@ -13,7 +13,7 @@ from dowse.encoding.packing import encode_chunks
 from dowse.errors import StoreBusy
 from dowse.freshness.scan import RECIPE, Drift, scan, scan_paths
 from dowse.memory_plan import is_memory_small, scaled
-from dowse.parsing.read_ahead import read_ahead
+from dowse.parsing.parser_pool import read_ahead
 from dowse.platform import release_memory
 from dowse.protocols import Encoder
 from dowse.sources.project_files import ProjectFiles

@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from dowse.parsing.parser_pool import shared_pool
-from dowse.parsing.read_ahead import read_ahead
+from dowse.parsing.parser_pool import read_ahead, shared_pool
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import StoredDocument, Verdict
 

@@ -8,13 +8,44 @@ import os
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from dowse.errors import CannotWatch
-from dowse.freshness.watcher import EVERYWHERE, STEP_SECONDS
 
 if TYPE_CHECKING:
     from watchfiles._rust_notify import RustNotify
+
+EVERYWHERE = ""
+"""The path of the root: anything below it may have changed."""
+
+STEP_SECONDS = 0.1
+"""How long a thread that waits lets events collect; they are at most this old when it takes them."""
+
+
+class Watcher(Protocol):
+    """A watch on the folders of one root. Several threads may use it."""
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether `drain` names every change that ended before it was called."""
+        ...
+
+    def extend(self, folders: Iterable[str]) -> bool:
+        """Watch more folders, and return whether one of them is new. Changes before that are not reported."""
+        ...
+
+    def wait(self, seconds: float, stop: threading.Event) -> bool:
+        """Wait for changes, and return whether there are any; not when the time is over or `stop` is set."""
+        ...
+
+    def drain(self) -> list[str]:
+        """Return the paths that have changed since the last call, without waiting. Raise CannotWatch after `close`."""
+        ...
+
+    def close(self) -> None:
+        """Stop watching."""
+        ...
+
 
 BURST_PATHS = 1000
 """With more paths at once, some were probably lost, and a full scan also takes less time."""

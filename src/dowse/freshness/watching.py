@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dowse.freshness.watcher import Watcher
+from dowse.freshness.tree_watcher import Watcher
 from dowse.platform import IS_LINUX
 
 

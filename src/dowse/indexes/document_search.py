@@ -10,8 +10,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, coverage
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.line_numbers import split_lines
-from dowse.parsing.document_parsing import parse
-from dowse.parsing.parsed_outlines import outline
+from dowse.parsing.document_parsing import outline, parse
 from dowse.protocols import Searchable
 from dowse.searching.candidates import Mode, QueryVector, Spelling
 from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, SearchPlace, rank_documents

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dowse.errors import DowseError
 from dowse.freshness.pending_paths import ChangeTimes, due_paths
 from dowse.freshness.scan import Drift
-from dowse.freshness.watcher import EVERYWHERE
+from dowse.freshness.tree_watcher import EVERYWHERE
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.watched_index import WatchedIndex
 

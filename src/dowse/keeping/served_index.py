@@ -13,10 +13,9 @@ from typing import TypeVar
 
 from dowse.encoding_worker.client import EncodingClient
 from dowse.errors import CatalogError, DowseError, StoreDamaged
-from dowse.indexes.damage_recovery import setting_damage_aside
+from dowse.indexes.damage_recovery import setting_damage_aside, with_index_facts
 from dowse.indexes.first_search import IndexWork, prepare_index, search_first
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.index_errors import with_index_facts
 from dowse.indexes.opened_index import index_folder
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import IndexCallback, Keeper

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dowse.errors import CannotWatch, DowseError, NotWritable
 from dowse.freshness.git_head import CheckoutDetector
 from dowse.freshness.pending_paths import QUIET_SECONDS, ChangeTimes, due_paths
-from dowse.freshness.watcher import EVERYWHERE, STEP_SECONDS
+from dowse.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.watch_status import watch_lease
 from dowse.keeping.watched_index import WatchedIndex

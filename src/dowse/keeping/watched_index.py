@@ -11,7 +11,7 @@ from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, NotWritabl
 from dowse.freshness.filesystems import has_remote_writers, poll_seconds
 from dowse.freshness.pending_paths import ChangeTimes, PendingPaths
 from dowse.freshness.scan import Drift
-from dowse.freshness.watcher import EVERYWHERE, Watcher
+from dowse.freshness.tree_watcher import EVERYWHERE, Watcher
 from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log

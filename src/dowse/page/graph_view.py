@@ -16,7 +16,7 @@ from dowse.page.link_view import archive_database, document_folder
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import asset_address, page
 from dowse.page.page_search import read_address
-from dowse.surfaces.documents.document_folder import DocumentFolder
+from dowse.surfaces.documents.document_folders import DocumentFolder
 from dowse.types import View
 
 MAX_NODES, MAX_EDGES = 600, 4_000

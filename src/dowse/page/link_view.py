@@ -15,7 +15,7 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.page.markup import Html, html
 from dowse.page.page_search import read_address
 from dowse.surfaces.documents.doc_uris import parse_uri
-from dowse.surfaces.documents.document_folder import DocumentFolder
+from dowse.surfaces.documents.document_folders import DocumentFolder
 from dowse.surfaces.documents.document_links import broken_links, incoming_links, outgoing_links
 from dowse.types import View
 from dowse.visible_text import one_line

@@ -21,8 +21,8 @@ from dowse.mcp.reply_status import coverage_warnings
 from dowse.searching.exact_search import Occurrence
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
+from dowse.surfaces.project.chosen_projects import find_text
 from dowse.surfaces.project.path_search import relative_pattern
-from dowse.surfaces.project.several_projects import find_text
 from dowse.text.analysis import terms_of
 from dowse.types import Coverage, View
 

@@ -1,8 +1,8 @@
-"""Files parsed by the parser processes: their text, their metadata and their chunks."""
+"""Files parsed by the parser processes: their text, their metadata, their chunks and their outlines."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from dowse.chunking import cut_as_plain_text
@@ -10,6 +10,7 @@ from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserReply, ParserRequest
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.reading.languages import detect_language, is_binary_document
+from dowse.reading.outlines import Heading, Section
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Chunk, Document, Entry, FileContent, Link, Reading, Reason, Symbol, Verdict
 
@@ -166,3 +167,28 @@ def _chunk_from_json(row: list[Any], utf8: bytes) -> Chunk:
         symbols=tuple(Symbol(*symbol) for symbol in symbols),
         headings=tuple(headings),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedOutline:
+    """The headings of a text, and the sections that their anchors and some others lead to."""
+
+    headings: tuple[Heading, ...] = ()
+    sections: dict[str, Section] = field(default_factory=dict)
+
+    def section(self, anchor: str) -> Section | None:
+        """Return the section of a heading's anchor, or of one that was asked for."""
+        return self.sections.get(anchor)
+
+
+def outline(text: str, anchors: Iterable[str] = (), language: str = "markdown") -> ParsedOutline:
+    """Return the outline of a text. A text that the parser cannot cope with has no headings."""
+    fields = {"job": "outline", "anchors": list(anchors), "language": language}
+    reply = shared_pool().run(ParserRequest(fields, text.encode("utf-8", "surrogatepass")))
+    if reply.problem:
+        return ParsedOutline()
+    sections = {
+        anchor: Section(start, end, tuple(headings))
+        for anchor, (start, end, headings) in reply.fields["sections"].items()
+    }
+    return ParsedOutline(tuple(Heading(*heading) for heading in reply.fields["headings"]), sections)

@@ -1,4 +1,4 @@
-"""The parser processes of one process: started when they are needed, replaced when a file ends them."""
+"""The parser processes of one process: started when they are needed, kept busy, replaced when a file ends them."""
 
 import atexit
 import collections
@@ -6,12 +6,15 @@ import contextlib
 import os
 import threading
 import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from functools import cache
+from typing import TypeVar
 
 from dowse.chunking.grammars import unpack_grammars
 from dowse.errors import DowseError, Failed, ParserEnded
-from dowse.memory_plan import is_memory_small
+from dowse.memory_plan import is_memory_small, scaled
 from dowse.parsing.parser_limits import MAX_PROCESSES
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
 
@@ -172,3 +175,32 @@ def _pool_of(_process: int) -> ParserPool:
     pool = ParserPool(1 if is_memory_small() else MAX_PROCESSES)
     atexit.register(pool.close)
     return pool
+
+
+READ_AHEAD_FILES = 1000
+READ_AHEAD_BYTES = 8_000_000
+"""Files, and their bytes, that are read and parsed ahead: as many as are parsed while a batch is stored."""
+FIRST_READ_AHEAD_FILES = 16
+"""Files that are read ahead before the first result is used, so that it is used soon."""
+
+Result = TypeVar("Result")
+
+
+def read_ahead(started: Iterable[tuple[Callable[[], Result], int]]) -> Iterator[Result]:
+    """Yield the results of jobs, in order.
+
+    Each item is a function that waits for the result of a job, and the number of bytes of the job. Taking an item
+    starts its job; some are taken ahead.
+    """
+    waiting = deque[tuple[Callable[[], Result], int]]()
+    total, most_files, most_bytes = 0, FIRST_READ_AHEAD_FILES, scaled(READ_AHEAD_BYTES)
+    for job in started:
+        waiting.append(job)
+        total += job[1]
+        while len(waiting) > most_files or total > most_bytes:
+            first, first_size = waiting.popleft()
+            total -= first_size
+            yield first()
+            most_files = min(scaled(READ_AHEAD_FILES), most_files + 1)
+    while waiting:
+        yield waiting.popleft()[0]()

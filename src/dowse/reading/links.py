@@ -3,6 +3,7 @@
 import html
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import accumulate
 from typing import Any
@@ -10,8 +11,27 @@ from typing import Any
 from dowse.line_numbers import line_number_at, line_starts
 from dowse.reading.html_scan import scan_tokens
 from dowse.reading.markdown_events import is_inline, parse_markdown
-from dowse.reading.urls import find_bare_urls, trim_url
 from dowse.types import Link
+
+_BARE = re.compile(
+    r"(?<![\w@/.:-])(?:(?:https?|ftp)://|www\.(?=\w))[^\s<>\"`\\\[\]|^{}、。，；：！？）】」』》”’]{1,2000}",
+    re.IGNORECASE,
+)
+_TRAILING = "?!.,:;*_~'…"
+
+
+def find_bare_urls(text: str) -> Iterator[re.Match[str]]:
+    """Return matches of the URLs in a text; pass each to `trim_url` to remove trailing punctuation."""
+    return _BARE.finditer(text) if "://" in text or "www." in text else iter(())
+
+
+def trim_url(url: str) -> str:
+    """Return a URL without the punctuation of the sentence around it; empty if nothing is left."""
+    while url and (url[-1] in _TRAILING or (url[-1] == ")" and url.count(")") > url.count("("))):
+        url = url[:-1]
+    host = url.partition("://")[2] if "://" in url else url.partition(".")[2]
+    return url if any(letter.isalnum() for letter in host) else ""
+
 
 _NOT_FOLLOWED = re.compile(r"\s*(?:#|$|(?:mailto|tel|sms|javascript|vbscript|data|about):)", re.IGNORECASE)
 _WIKI = re.compile(

@@ -1,12 +1,99 @@
 """Reader of Markdown: title, description, tags and links."""
 
+import re
+from typing import Any
+
 from dowse.reading.decoding import Decoded
 from dowse.reading.front_matter import FrontMatter, read_front_matter
-from dowse.reading.lead import LeadFinder
+from dowse.reading.html_scan import extract_text, remove_invisible
 from dowse.reading.links import find_links
-from dowse.reading.markdown_events import parse_markdown
+from dowse.reading.markdown_events import is_inline, parse_markdown
 from dowse.reading.shorten import MAX_TITLE_CHARS, file_stem, shorten
 from dowse.types import Reading
+
+_HTML_HEADING = re.compile(r"<h1\b[^<>]*>(?P<text>(?s:(?!<h1).){0,2000}?)</h1", re.IGNORECASE)
+_MODULE_LINE = re.compile(r"(?:import|export)\s.*(?:['\"]|=>|\{)")
+"""A line of JavaScript, which MDX allows above the text."""
+_TEMPLATE_CALL = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
+"""Macros of site generators, such as `{{APIRef("DOM")}}` and `{% toc %}`; they are not text."""
+_HEADING_ID = re.compile(r"(?<!\s)\s*\{[#.][^{}]*\}\s*$")
+
+_BLOCKS = {"Paragraph": "paragraph", "Item": "item", "H1": "heading", "HtmlBlock": "html"}
+
+
+class LeadFinder:
+    """Handles Markdown events and keeps the first text of each kind, without images and markup."""
+
+    def __init__(self) -> None:
+        self._found: dict[str, str] = {}
+        self._block: str | None = None
+        self._words: list[str] = []
+        self._images: list[str] = []
+        self._image_depth = 0
+
+    @property
+    def heading(self) -> str:
+        """The first H1, written in Markdown or in HTML."""
+        return self._found.get("heading", "")
+
+    @property
+    def paragraph(self) -> str:
+        """The first paragraph that has text."""
+        return self._found.get("paragraph", "")
+
+    @property
+    def item(self) -> str:
+        """The first list item, for a document that is only a list."""
+        return self._found.get("item", "")
+
+    def handle(self, event: Any) -> None:
+        """Handle the next event."""
+        if isinstance(event, str):
+            self._words.append(" ")
+            return
+        ((kind, value),) = event.items()
+        if kind == "Start":
+            self._start(value)
+        elif kind == "End":
+            self._end(value)
+        elif kind in {"Text", "Code", "Html"}:
+            (self._images if self._image_depth else self._words).append(value)
+        elif kind == "InlineHtml" and value.startswith("<br"):
+            self._words.append(" ")
+
+    def _start(self, tag: Any) -> None:
+        if "Image" in tag:
+            self._image_depth += 1
+        elif not is_inline(tag):
+            self._keep()
+            self._block = _BLOCKS.get(tag["Heading"]["level"] if "Heading" in tag else str(tag))
+            self._words.clear()
+            self._images.clear()
+
+    def _end(self, tag: Any) -> None:
+        if tag == "Image":
+            self._image_depth -= 1
+        elif not is_inline(tag):
+            self._keep()
+            self._block = None
+
+    def _keep(self) -> None:
+        """Keep the block that ends here if it is the first of its kind with any text."""
+        block, text = self._block, "".join(self._words).strip()
+        if block == "html":
+            block, text = "heading", _find_html_heading(text)
+        elif block == "heading":
+            text = _HEADING_ID.sub("", text) or "".join(self._images)
+        elif _MODULE_LINE.match(text) or not _TEMPLATE_CALL.sub("", text).strip():
+            text = ""
+        if block and text:
+            self._found.setdefault(block, text)
+
+
+def _find_html_heading(markup: str) -> str:
+    match = _HTML_HEADING.search(remove_invisible(markup))
+    return extract_text(match["text"]) if match else ""
+
 
 _HEAD_CHARS = 100_000
 """The part of a converted document that is searched for a title and a description."""

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from dowse.chunking.source_references import CALL, IMPORT, NO_USES, Import, Use
-from dowse.references.class_hierarchy import ClassHierarchy
-from dowse.references.expression_types import IMPLICIT_SELF, SELF, ExpressionTypes, paths_around
+from dowse.references.class_hierarchy import IMPLICIT_SELF, SELF, ClassHierarchy, ExpressionTypes, paths_around
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles
 from dowse.store.reference_index import module_of

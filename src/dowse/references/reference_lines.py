@@ -1,13 +1,16 @@
-"""The lines of definitions and uses, which are compared with the index before one is shown."""
+"""The lines of definitions and uses, which are compared with the index before one is shown, and the lines that have a word."""
 
+import re
 from dataclasses import dataclass
 
-from dowse.chunking.source_references import Use
+from dowse.chunking.source_references import MENTION, SourceReferences, Use
 from dowse.protocols import Searchable
-from dowse.references.name_resolution import Confidence
-from dowse.references.reference_files import SourceFile
-from dowse.searching.exact_search import line_start_characters
-from dowse.searching.passage_screening import screen_line
+from dowse.references.name_resolution import Confidence, ResolvedUse
+from dowse.references.reference_files import SourceFile, SourceFiles
+from dowse.searching.exact_search import exact_matcher, find_occurrences, line_start_characters, pattern_matcher
+from dowse.searching.passages import screen_line
+from dowse.searching.path_kinds import kinds_of
+from dowse.searching.search import SearchOptions
 from dowse.searching.verification import Current, ReadBytes, verify
 
 MAX_LINE_CHARACTERS = 200
@@ -100,3 +103,29 @@ def _definition_around(file: SourceFile, text: tuple[str, list[int]], line: int)
             return f"{one.within}.{one.name}" if one.within else one.name
         least = indentation
     return ""
+
+
+MAX_LINES = 1000
+SECONDS = 2.0
+"""How long the files are searched."""
+
+
+def text_uses(
+    store: Searchable, files: SourceFiles, read: ReadBytes, name: str, path_glob: str | None
+) -> tuple[list[ResolvedUse], bool]:
+    """Return the lines that have a name as a word, code before tests and prose, and whether the time was enough."""
+    is_word = re.fullmatch(r"[\w$]+", name)
+    matcher = pattern_matcher(rf"(?<!\w){re.escape(name)}(?![\w$])") if is_word else exact_matcher(name)
+    options = SearchOptions(MAX_LINES, path_glob=path_glob, masks_secrets=False)
+    answer = find_occurrences(store, read, matcher, options, seconds=SECONDS)
+    found = answer.found
+    ids = {path: document_id for document_id, path in store.ids_by_path()} if found else {}
+    uses = [
+        ResolvedUse(
+            files.at(path) or SourceFile(ids.get(path, 0), path, "", SourceReferences()),
+            Use(name, MENTION, line, "", ""), Confidence.TEXT, (),
+        )
+        for path, line in dict.fromkeys((one.path, one.line) for one in found)
+    ]  # fmt: skip
+    uses.sort(key=lambda use: (not use.file.definitions, "test" in kinds_of(use.file.path)))
+    return uses, answer.is_complete

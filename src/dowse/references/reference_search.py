@@ -12,8 +12,7 @@ from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse, is_body_of
 from dowse.references.reference_files import DefinedName, SourceFiles
-from dowse.references.reference_lines import Place, ReferenceLines
-from dowse.references.text_uses import text_uses
+from dowse.references.reference_lines import Place, ReferenceLines, text_uses
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.verification import ReadBytes
 from dowse.store.reference_index import ReferenceIndex, module_of

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from dowse.screening.secret_rules import KeywordMatcher
+from dowse.screening.secrets import KeywordMatcher
 
 FlagKind = Literal["instructions", "hidden-characters"]
 

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from dowse.errors import ScreeningTimeout
 from dowse.screening.instructions import Flag, find_flags, flag_words, may_have_flags
-from dowse.screening.secret_rules import KeywordMatcher, SecretRule, load_secret_rules
-from dowse.screening.secrets import Secret, find_secrets, possible_rules
+from dowse.screening.secrets import KeywordMatcher, Secret, SecretRule, find_secrets, load_secret_rules, possible_rules
 
 UNCHECKED = "unchecked"
 """The kind of text that is masked because the check for secrets took too long."""

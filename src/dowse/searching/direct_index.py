@@ -16,8 +16,7 @@ from typing import Literal
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import MAX_TERMS
-from dowse.searching.file_counts import CountedFile, FileCounts
-from dowse.searching.kept_files import CutFile, KeptFiles, ParseFiles, ReadFile, ReadText
+from dowse.searching.kept_files import CountedFile, CutFile, FileCounts, KeptFiles, ParseFiles, ReadFile, ReadText
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, Leg, leg_scores, rank_files, shortlist
 from dowse.searching.written_symbols import find_title

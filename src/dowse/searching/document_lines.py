@@ -9,10 +9,9 @@ from itertools import accumulate, pairwise
 from math import fsum
 
 from dowse.searching import ranking_constants
-from dowse.searching.document_units import units_of
 from dowse.searching.passages import Passage
 from dowse.searching.term_positions import terms_by_line
-from dowse.searching.units import Unit, has_sections
+from dowse.searching.units import Unit, has_sections, units_of
 from dowse.searching.wanted_lines import WantedLines
 from dowse.types import StoredChunk, StoredDocument, Symbol
 

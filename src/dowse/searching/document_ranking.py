@@ -21,8 +21,7 @@ from dowse.searching.candidates import (
     term_frequencies,
 )
 from dowse.searching.document_lines import DocumentLines
-from dowse.searching.passage_screening import ShownTexts, screen_shown
-from dowse.searching.passages import Passage, holds_phrase
+from dowse.searching.passages import Passage, ShownTexts, holds_phrase, screen_shown
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTION_WEIGHT
 from dowse.searching.search import Answer, SearchHit

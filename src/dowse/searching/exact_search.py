@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from dowse.errors import PathRefused, UsageError
 from dowse.line_numbers import line_starts
 from dowse.protocols import Searchable
-from dowse.searching.passage_screening import screen_line
+from dowse.searching.passages import screen_line
 from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
 from dowse.types import Entry, StoredDocument

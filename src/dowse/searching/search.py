@@ -11,20 +11,26 @@ from dowse.protocols import Searchable
 from dowse.query_syntax import QueryFilters
 from dowse.reading.languages import language_called
 from dowse.searching import ranking_constants
-from dowse.searching.blobs import is_blob_document
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
 from dowse.searching.definition_selection import FileEvidence, choose_definitions, find_defined_lines
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import ALL_INDEXED, ChunkLines, FoundFile, SearchedFiles, is_aside, scores_by_lines
-from dowse.searching.passage_screening import ShownTexts, screen_shown
-from dowse.searching.passages import Passage, comparable_lines, has_phrases, shorten_lines
+from dowse.searching.passages import Passage, ShownTexts, comparable_lines, has_phrases, screen_shown, shorten_lines
 from dowse.searching.path_kinds import Tests, path_filter
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.ranking import Evidence, RankedFile, best_chunks, leg_scores, rank_files, shortlist
-from dowse.searching.relevance import count_relevant, relevance_of
+from dowse.searching.ranking import (
+    Evidence,
+    RankedFile,
+    best_chunks,
+    count_relevant,
+    leg_scores,
+    rank_files,
+    relevance_of,
+    shortlist,
+)
 from dowse.searching.term_positions import terms_among
 from dowse.searching.units import Unit
-from dowse.searching.verification import Current, ReadBytes, verify
+from dowse.searching.verification import Current, ReadBytes, is_blob_document, verify
 from dowse.searching.wanted_lines import WantedLines
 from dowse.text.vocabulary import rarity
 from dowse.types import Kind, StoredDocument, Symbol

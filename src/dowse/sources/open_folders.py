@@ -1,4 +1,4 @@
-"""Folders that are opened relative to their parent, so that a folder replaced by a symlink is never listed."""
+"""Folders that are opened relative to their parent, so that a folder replaced by a symlink is never listed or looked into."""
 
 import errno
 import os
@@ -128,3 +128,12 @@ def _path_order(item: Item) -> str:
     """Return the sort key of an item. A folder `a` sorts like the files in it: after `a.py`, before `aa.py`."""
     entry, form = item
     return f"{entry.name}/" if form is Form.FOLDER else entry.name
+
+
+def exists_below(root: Path, path: str) -> bool:
+    """Return whether there is a file or folder at a relative path. Its content is not read, and no symlink leaves the root."""
+    try:
+        found = os.path.realpath(root / path, strict=True)
+        return os.path.commonpath([os.path.realpath(root), found]) == os.path.realpath(root)
+    except (OSError, ValueError):  # a NUL, or a name that no file system accepts
+        return False

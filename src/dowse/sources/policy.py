@@ -22,10 +22,9 @@ from dowse.reading.languages import is_binary_document
 from dowse.settings import Settings
 from dowse.sources.denylist import DenyList
 from dowse.sources.filenames import printable_path
-from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE, IgnoreStack, Reinclusion
+from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE, IgnoreStack, Reinclusion, RuleFiles
 from dowse.sources.repository import Repository, is_repository, repository_around, repository_at
 from dowse.sources.roots import require_allowed_root, resolve_storage
-from dowse.sources.rule_files import RuleFiles
 from dowse.types import Kind, Reason, Rule, Verdict, View
 
 MAX_DEPTH = 20

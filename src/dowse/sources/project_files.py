@@ -10,9 +10,14 @@ from dowse.platform import open_beneath, read_at_most, stat_of
 from dowse.reading.languages import detect_language, is_binary_document
 from dowse.settings import Settings
 from dowse.sources.open_folders import OpenFolders
-from dowse.sources.path_decision import decide_normalized_path, decide_path, find_reinclusion
+from dowse.sources.path_decision import (
+    decide_normalized_path,
+    decide_path,
+    find_reinclusion,
+    verdict_for_os_error,
+    walk,
+)
 from dowse.sources.policy import HEAD_BYTES, Folder, Policy
-from dowse.sources.walk import verdict_for_os_error, walk
 from dowse.types import Entry, FileContent, FolderCallback, Kind, Reason, Rule, Stat, Verdict, View
 
 _READ_ATTEMPTS = 4

@@ -24,9 +24,8 @@ from dowse.store.catalog_rows import (
     document_from_row,
 )
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
-from dowse.store.catalog_writer import AppliedBatch
+from dowse.store.catalog_writer import AppliedBatch, CurrentBatch, StoredState, WorkStart, leave_out_overtaken
 from dowse.store.matrix import VectorRow
-from dowse.store.overtaking import CurrentBatch, StoredState, WorkStart, leave_out_overtaken
 from dowse.types import (
     KINDS,
     Batch,

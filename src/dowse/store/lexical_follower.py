@@ -22,7 +22,7 @@ from dowse.store.catalog import Catalog, Changes, Reached
 from dowse.store.catalog_writer import AddedDocument, AppliedBatch
 from dowse.store.lexical import LexicalIndex, Marker
 from dowse.store.lexical_entries import LexicalDocument
-from dowse.store.lock_waits import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
+from dowse.store.storage_layout import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
 from dowse.types import Batch, Chunk, Document, Progress, ReadText, StoredChunk, StoredDocument, View
 
 REPLAY_DOCUMENTS = 500

@@ -20,14 +20,13 @@ from dowse.errors import LexicalDamaged, NotWritable
 from dowse.platform import Lock, make_private_folder
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_schema import is_current_format
+from dowse.store.catalog_writer import WorkStart
 from dowse.store.lance_tables import LanceTables
 from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
-from dowse.store.lock_waits import WRITE_WAIT_SECONDS
 from dowse.store.matrices import Matrices
-from dowse.store.overtaking import WorkStart
 from dowse.store.reference_index import ReadReferences, ReferenceIndex, read_none
-from dowse.store.storage_layout import folder_size
+from dowse.store.storage_layout import WRITE_WAIT_SECONDS, folder_size
 from dowse.store.store_files import CATALOG_FILE
 from dowse.types import (
     Batch,

@@ -22,7 +22,7 @@ from dowse.chunking.source_references import (
 from dowse.errors import StoreDamaged
 from dowse.platform import Lock
 from dowse.store.catalog import Catalog
-from dowse.store.lock_waits import WRITE_WAIT_SECONDS
+from dowse.store.storage_layout import WRITE_WAIT_SECONDS
 from dowse.types import Progress, StoredDocument
 
 ReadReferences = Callable[[Iterable[StoredDocument]], Iterator[tuple[StoredDocument, bytes | None]]]

@@ -1,4 +1,4 @@
-"""The layout of the storage root: one folder per indexed project, and the JSON files in it."""
+"""The layout of the storage root: one folder per indexed project, the JSON files in it, and how long its locks are waited for."""
 
 import contextlib
 import hashlib
@@ -291,3 +291,9 @@ def write_json(file: Path, value: Any) -> None:
 def _to_json_bytes(value: Any) -> bytes:
     # ASCII only, because a path on disk need not be valid Unicode.
     return (json.dumps(value, indent=2) + "\n").encode()
+
+
+WRITE_WAIT_SECONDS = 60.0
+"""How long a writer waits for another one's batch; a batch takes about a second."""
+READ_WAIT_SECONDS = 0.3
+"""How long a search waits to bring derived files up to date before it uses them as they are."""

@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,17 +12,61 @@ from urllib.parse import urlsplit
 
 from dowse.errors import Failed, NoPagesFound, NotAPage, UsageError
 from dowse.globs import compile_glob
-from dowse.parsing.parser_pool import shared_pool
+from dowse.parsing.parser_pool import read_ahead, shared_pool
 from dowse.parsing.parser_process import ParserRequest
-from dowse.parsing.read_ahead import read_ahead
+from dowse.platform import open_beneath
 from dowse.sites.building.html_pages import HTML_ENDINGS
 from dowse.sites.building.markdown_pages import MARKDOWN_ENDINGS
-from dowse.sites.building.source_page import SourcePage
-from dowse.sites.building.source_tree import SourceTree
+from dowse.sites.building.plain_text import SourcePage
 from dowse.sites.index_check import inspect_bytes
 from dowse.sites.index_model import FORMAT_VERSION, Page
 from dowse.sites.page_urls import is_same_host
+from dowse.sources.denylist import DenyList
+from dowse.sources.private_keys import find_private_key
 from dowse.types import Progress
+
+MAX_FILE_BYTES = 16 << 20
+"""Maximum size of a page; a larger file is data, whatever its ending."""
+_SKIPPED_FOLDERS = frozenset({"node_modules", "bower_components", "vendor", "__pycache__"})
+"""Folders of third-party files."""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceTree:
+    """A folder with the sources of a site. Links that lead outside it are not followed."""
+
+    root: Path
+
+    def files(self, endings: tuple[str, ...]) -> Iterator[str]:
+        """Yield the paths of the files that have these endings, in order; skip hidden and denied files."""
+        denied = DenyList(())
+        for path in self._walk(""):
+            if path.lower().endswith(endings) and not denied.rule_against(path):
+                yield path
+
+    def read(self, path: str) -> bytes | None:
+        """Return the content of a file; None if it cannot be read, is a private key or is too large for a page."""
+        try:
+            with open_beneath(self.root, path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+                data = file.read(MAX_FILE_BYTES + 1)
+        except OSError:
+            return None
+        return data if len(data) <= MAX_FILE_BYTES and not find_private_key(data) else None
+
+    def _walk(self, folder: str) -> Iterator[str]:
+        try:
+            entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
+        except OSError:
+            return
+        for entry in entries:
+            if entry.name.startswith(".") or entry.is_symlink():
+                continue
+            path = f"{folder}/{entry.name}" if folder else entry.name
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in _SKIPPED_FOLDERS:
+                    yield from self._walk(path)
+            elif entry.is_file(follow_symlinks=False):
+                yield path
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,8 @@ from urllib.parse import unquote, urlsplit
 
 from dowse.errors import NotAPage
 from dowse.reading.decoding import decode
-from dowse.sites.building.page_front_matter import parse_day
-from dowse.sites.building.plain_text import clean_text
-from dowse.sites.building.source_page import SourcePage, make_abstract, title_from_path
+from dowse.sites.building.markdown_pages import parse_day
+from dowse.sites.building.plain_text import SourcePage, clean_text, make_abstract, title_from_path
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
 _CHARSET = re.compile(rb"""<meta\b[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)

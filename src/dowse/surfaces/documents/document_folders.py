@@ -1,19 +1,156 @@
-"""The folders of documents that a server has: found, indexed, kept fresh, and their URIs resolved."""
+"""The folders of documents that a server has: found, indexed, kept fresh, their URIs resolved, and changes of their lists noticed."""
 
 import asyncio
 import contextlib
+import threading
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dowse.errors import CatalogError, DowseError, ResourceNotFound
+from dowse.indexes.document_search import (
+    DocumentQuery,
+    DocumentResults,
+    ListedDocument,
+    find_documents,
+    list_documents,
+    read_now,
+)
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping.catch_up import is_far_behind
+from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import Call
-from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
-from dowse.surfaces.documents.document_folder import DocumentFolder
+from dowse.sources.open_folders import exists_below
+from dowse.surfaces.documents.doc_uris import SCHEME, make_uri, parse_uri
+from dowse.surfaces.documents.link_graph import LinkGraph
 from dowse.surfaces.root_detection import find_roots
-from dowse.types import Document, View
+from dowse.types import Document, StoredDocument, View
+
+if TYPE_CHECKING:
+    from dowse.keeping.keeper import IndexCallback
+    from dowse.store.local import LocalStore
+
+
+class ResourceList:
+    """The paths and titles of one folder's documents, as hashes. Threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._state = ("", -1)
+        self._entries: dict[int, int] = {}
+        """The hash of path and title of each document."""
+        self._shown: dict[str, str] = {}
+        """The titles of listed paths, until the list is first compared with the index."""
+        self._is_all_shown = False
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether the list was compared with the index; from then on the index is followed."""
+        return self._state[1] >= 0
+
+    def record_page(self, page: Iterable[ListedDocument], *, is_last: bool) -> None:
+        """Record a page that a client was shown."""
+        if not self.is_compared:
+            with self._lock:
+                self._shown |= {document.path: document.title for document in page}
+                self._is_all_shown = self._is_all_shown or is_last
+
+    def has_changed(self, store: "LocalStore") -> bool:
+        """Return whether the list of a complete index changed since the last call, or since clients saw it."""
+        with self._lock:
+            state = (store.catalog.id, store.catalog.sequence())
+            if self._state == state:
+                return False
+            if not self.is_compared:
+                self._state = state
+                differs = self._read_all(store)
+                self._shown.clear()
+                return differs
+            before = self._checksum()
+            self._follow(store)
+            return self._checksum() != before
+
+    def _read_all(self, store: "LocalStore") -> bool:
+        last = max(self._shown, default="")
+        known: dict[str, str] = {}
+        for document in store.documents():
+            self._entries[document.id] = _entry_hash(document)
+            if self._is_all_shown or document.path <= last:
+                known[document.path] = document.title
+        return known != self._shown
+
+    def _follow(self, store: "LocalStore") -> None:
+        state = (store.catalog.id, store.catalog.sequence())
+        changes = store.changes_since(self._state[1]) if self._state[0] == state[0] else None
+        if changes is None:
+            self._state = state
+            self._entries = {document.id: _entry_hash(document) for document in store.documents()}
+            return
+        for number in changes.removed:
+            self._entries.pop(number, None)
+        self._entries |= {
+            number: _entry_hash(document) for number, document in store.documents_by_id(changes.added).items()
+        }
+        self._state = (state[0], changes.sequence)
+
+    def _checksum(self) -> tuple[int, int]:
+        return len(self._entries), sum(self._entries.values())
+
+
+def _entry_hash(document: StoredDocument) -> int:
+    return hash((document.path, document.title))
+
+
+class DocumentFolder:
+    """One folder of documents. Its links belong to the index's thread."""
+
+    def __init__(self, served: ServedIndex, shown_path: Callable[[ServedIndex, str], str]) -> None:
+        self.served = served
+        self.resource_list = ResourceList()
+        self.on_change: IndexCallback | None = None
+        """Called after each change of the index."""
+        self._shown_path = shown_path
+        self._links = LinkGraph(partial(exists_below, served.root))
+
+    def uri(self, path: str, anchor: str = "") -> str:
+        """Return the URI of a document, or of a section of it."""
+        return make_uri(self._shown_path(self.served, path), anchor)
+
+    async def search(self, query: DocumentQuery) -> DocumentResults:
+        """Find documents by title and content."""
+        return await self.served.ask_fresh(lambda index, pending: self.search_in(index, pending, query), View.DOCUMENTS)
+
+    def search_in(self, index: ProjectIndex, pending: list[str], query: DocumentQuery) -> DocumentResults:
+        """Find documents, on the index's thread."""
+        found = find_documents(index, query, len(pending), self.served.encoder, is_behind=is_far_behind(pending))
+        if self.served.encoder:
+            self.served.encoder.prioritize(index.root, [one.document.path for one in found.matches.found])
+        return found
+
+    async def list_page(self, after: str, limit: int) -> list[ListedDocument]:
+        """Return the documents after a path, in the order of their paths."""
+        return await self.served.ask(lambda index: self._read_page(index, after, limit), View.DOCUMENTS)
+
+    def _read_page(self, index: ProjectIndex, after: str, limit: int) -> list[ListedDocument]:
+        if self.resource_list.is_compared:
+            self.served.catch_up(index)
+        page = list_documents(index, after, limit)
+        self.resource_list.record_page(page, is_last=len(page) < limit)
+        return page
+
+    async def read(self, path: str) -> Document | None:
+        """Read a document as it is now; None if there is none that may be read."""
+        return await self.served.ask(lambda index: read_now(index, path), View.DOCUMENTS)
+
+    def current_links(self, index: ProjectIndex) -> LinkGraph:
+        """Return the links of the folder as they are now, on the index's thread."""
+        self.served.catch_up(index)
+        self._links.update(index.store)
+        return self._links
+
 
 COMPARE_AGAIN_SECONDS = 1.0
 """How long to wait before the list is compared again with an index that is being written."""

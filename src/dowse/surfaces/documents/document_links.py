@@ -3,10 +3,10 @@
 from dowse.indexes.document_search import read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.mcp.reply_budget import Reply
-from dowse.parsing.parsed_outlines import ParsedOutline, outline
+from dowse.parsing.document_parsing import ParsedOutline, outline
 from dowse.reading.link_resolution import Broken, External, Internal, OtherFile, Resolved, resolve_link
 from dowse.reading.link_targets import LinkTargets
-from dowse.surfaces.documents.document_folder import DocumentFolder
+from dowse.surfaces.documents.document_folders import DocumentFolder
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.types import Link
 from dowse.visible_text import one_line

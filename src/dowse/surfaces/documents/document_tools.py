@@ -9,7 +9,7 @@ from dowse.line_numbers import split_lines
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
 from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
-from dowse.parsing.parsed_outlines import ParsedOutline, outline
+from dowse.parsing.document_parsing import ParsedOutline, outline
 from dowse.screening.instructions import find_flags
 from dowse.screening.masking import Screened
 from dowse.surfaces.documents.document_folders import DocumentFolders

@@ -13,8 +13,7 @@ from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, i
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.searching.query_terms import parse_search_query
 from dowse.surfaces.documents.doc_uris import document_mime_type, make_cursor, parse_cursor, parse_extensions
-from dowse.surfaces.documents.document_folder import DocumentFolder
-from dowse.surfaces.documents.document_folders import DocumentFolders
+from dowse.surfaces.documents.document_folders import DocumentFolder, DocumentFolders
 from dowse.surfaces.documents.document_replies import (
     DESCRIPTION_CHARACTERS,
     TITLE_CHARACTERS,

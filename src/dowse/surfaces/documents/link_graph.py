@@ -5,9 +5,16 @@ from collections.abc import Callable, Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from dowse.reading.link_resolution import Broken, External, Internal, OtherFile, Resolved, resolve_link
+from dowse.reading.link_resolution import (
+    Broken,
+    External,
+    Internal,
+    OtherFile,
+    Resolved,
+    find_site_prefixes,
+    resolve_link,
+)
 from dowse.reading.link_targets import LinkTarget, LinkTargets
-from dowse.reading.site_prefixes import find_site_prefixes
 
 if TYPE_CHECKING:
     from dowse.store.local import LocalStore

@@ -22,7 +22,7 @@ from dowse.mcp.reply_budget import (
 from dowse.mcp.reply_status import coverage_reply, overall_state
 from dowse.searching.explain import strongest_signals
 from dowse.searching.passages import Passage
-from dowse.searching.relevance import count_relevant
+from dowse.searching.ranking import count_relevant
 from dowse.searching.search import Answer, Detail, SearchHit
 from dowse.store.storage_layout import Project
 from dowse.surfaces.passage_text import content_warnings, passage_text

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING
 
 from dowse.error_catalog import user_message
 from dowse.errors import CatalogError, UsageError
-from dowse.indexes.file_surroundings import find_surroundings
+from dowse.indexes.damage_recovery import shown_folder
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.index_errors import shown_folder
 from dowse.indexes.project_lookup import forget_project, list_projects
 from dowse.indexes.project_search import ExactQuery, coverage, search_now
-from dowse.indexes.reference_lookup import FoundReferences, references_now
+from dowse.indexes.reference_lookup import FoundReferences, find_surroundings, references_now
 from dowse.keeping.catch_up import is_far_behind
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
@@ -29,7 +28,7 @@ from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.project import path_search
-from dowse.surfaces.project.chosen_projects import ChosenProjects
+from dowse.surfaces.project.chosen_projects import ChosenProjects, ask_each, find_text
 from dowse.surfaces.project.filter_warnings import filter_warnings
 from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, history_reply
 from dowse.surfaces.project.progress import follow_runs
@@ -44,7 +43,6 @@ from dowse.surfaces.project.project_replies import (
     status_reply,
 )
 from dowse.surfaces.project.reference_replies import references_reply, related_reply
-from dowse.surfaces.project.several_projects import ask_each, find_text
 from dowse.surfaces.project.text_replies import explain_file, occurrences_reply
 from dowse.types import Kind, View
 

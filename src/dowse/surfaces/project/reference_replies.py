@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from dowse.indexes.file_surroundings import FileSurroundings
+from dowse.indexes.reference_lookup import FileSurroundings
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
 from dowse.mcp.reply_status import coverage_reply
 from dowse.references.name_resolution import Confidence

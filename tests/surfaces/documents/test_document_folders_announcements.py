@@ -13,7 +13,7 @@ from dowse.indexes.document_search import ListedDocument, list_documents
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.server.composition import ComposedServer, Offer
-from dowse.surfaces.documents.resource_list import ResourceList
+from dowse.surfaces.documents.document_folders import ResourceList
 from dowse.types import View
 from mcp import Client
 from tests.sample_data import write_tree

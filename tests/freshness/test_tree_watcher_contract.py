@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import CannotWatch
-from dowse.freshness.tree_watcher import TreeWatcher
-from dowse.freshness.watcher import Watcher
+from dowse.freshness.tree_watcher import TreeWatcher, Watcher
 from dowse.freshness.watching import start_watcher
 
 WAIT_SECONDS = 10.0

@@ -3,9 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.reading.link_resolution import Internal, resolve_link
+from dowse.reading.link_resolution import Internal, find_site_prefixes, resolve_link
 from dowse.reading.link_targets import LinkTargets
-from dowse.reading.site_prefixes import find_site_prefixes
 
 NAMES = ["html", "css", "http", "svg", "dom", "events", "forms"]
 TREE = LinkTargets(f"files/en-us/web/{name}/index.md" for name in NAMES)

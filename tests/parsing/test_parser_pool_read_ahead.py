@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from dowse.parsing.read_ahead import FIRST_READ_AHEAD_FILES, READ_AHEAD_BYTES, READ_AHEAD_FILES, read_ahead
+from dowse.parsing.parser_pool import FIRST_READ_AHEAD_FILES, READ_AHEAD_BYTES, READ_AHEAD_FILES, read_ahead
 
 JOBS = 3000
 

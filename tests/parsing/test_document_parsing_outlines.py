@@ -1,4 +1,4 @@
-from dowse.parsing.parsed_outlines import outline
+from dowse.parsing.document_parsing import outline
 from dowse.reading.outlines import Outline
 
 GUIDE = "# Guide\n\nText.\n\n## Use it {#use}\n\n<a id=deep></a>Deep.\n\n## Use it\n\nAgain.\n"

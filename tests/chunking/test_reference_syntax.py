@@ -2,8 +2,7 @@
 
 import pytest
 
-from dowse.chunking.expression_text import receiver_before, written_type
-from dowse.chunking.reference_syntax import load_reference_syntax
+from dowse.chunking.reference_syntax import load_reference_syntax, receiver_before, written_type
 
 
 @pytest.mark.parametrize(

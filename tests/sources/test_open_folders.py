@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from dowse.sources.linked_files import exists_below
+from dowse.sources.open_folders import exists_below
 from tests.sample_data import write_tree
 
 
