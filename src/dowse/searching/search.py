@@ -95,11 +95,6 @@ class SearchOptions:
             among_paths=filters.paths, excluded_globs=(*self.excluded_globs, *filters.excluded_paths),
         )  # fmt: skip
 
-    @property
-    def filters_paths(self) -> bool:
-        """Whether the path of a file says whether it is searched."""
-        return bool(self.path_glob or self.among_paths or self.excluded_globs) or self.tests != "ranked"
-
     def path_filter(self) -> Callable[[str], bool]:
         """Return a function that says whether the files of a path are searched."""
         wanted = [[self.path_glob] if self.path_glob else [], self.among_paths]
@@ -224,15 +219,14 @@ def _search_methods(options: SearchOptions, vectors: Sequence[QueryVector]) -> d
 def scope_of(store: Searchable, options: SearchOptions) -> Scope:
     """Return the scope that the options describe."""
     language = options.language_name
-    if not language and not options.filters_paths:
+    globs = (options.path_glob, options.among_paths, options.excluded_globs)
+    if not language and not any(globs) and options.tests == "ranked":
         return Scope(options.kind, options.among, options.documents_only)
     is_wanted = options.path_filter()
     if language is None:  # reading the documents themselves takes forty times as long
         among = {number for number, path in store.ids_by_path() if is_wanted(path)}
     else:
-        among = {
-            document.id for document in store.documents() if document.language == language and is_wanted(document.path)
-        }
+        among = {one.id for one in store.documents() if one.language == language and is_wanted(one.path)}
     selected = frozenset(among if options.among is None else among & options.among)
     return Scope(options.kind, selected, options.documents_only)
 
