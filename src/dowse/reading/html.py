@@ -23,7 +23,7 @@ hostile pages (deep nesting, thousands of attributes): half a second for this ma
 
 def read_html(data: bytes, path: str) -> Reading:
     """Read a page as a person sees it: Markdown without scripts and styles. Line numbers refer to the Markdown."""
-    decoded = decode(data, _declared_charset(data))
+    decoded = decode(data, declared_charset(data))
     source = decoded.text
     page = _parse_page(remove_invisible(source)[:_HEAD_CHARS])
     text = convert_html(source)
@@ -37,7 +37,8 @@ def read_html(data: bytes, path: str) -> Reading:
     )
 
 
-def _declared_charset(data: bytes) -> str | None:
+def declared_charset(data: bytes) -> str | None:
+    """Return the encoding that a page states; None if it states none."""
     match = _CHARSET.search(data, 0, _CHARSET_BYTES)
     return match[1].decode("ascii", "replace") if match else None
 

@@ -8,11 +8,12 @@ from urllib.parse import unquote, urlsplit
 
 from dowse.errors import NotAPage
 from dowse.reading.decoding import decode
+from dowse.reading.html import declared_charset
+from dowse.reading.html_markdown import convert_html
 from dowse.sites.building.markdown_pages import parse_day
-from dowse.sites.building.plain_text import SourcePage, clean_text, make_abstract, title_from_path
+from dowse.sites.building.plain_text import SourcePage, clean_text, make_abstract, markdown_text, title_from_path
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
-_CHARSET = re.compile(rb"""<meta\b[^>]{0,400}?charset\s*=\s*["']?\s*([\w.:-]{1,40})""", re.IGNORECASE)
 _MAIN_SELECTORS = (
     "[data-pagefind-body]",
     "main",
@@ -26,21 +27,13 @@ _MAIN_SELECTORS = (
 )
 """Selectors of the main content; the first that matches is used."""
 _BOILERPLATE = (
-    "script, style, template, noscript, svg, iframe, nav, footer, form, dialog, button, select, "
+    "script, style, template, noscript, svg, img, iframe, nav, footer, form, dialog, button, select, "
     "[role=navigation], [role=banner], [role=contentinfo], [role=search], [role=complementary], [hidden], "
     "[aria-hidden=true], [data-pagefind-ignore], [data-nosnippet], .headerlink, .hash-link, .anchor, .sidebar, .toc, "
     ".table-of-contents, .breadcrumb, .breadcrumbs, .pagination, .skip-link, .visually-hidden, .sr-only"
 )
 _BODY_BOILERPLATE = "header, aside"
 """Removed from pages that do not mark their main content."""
-_BLOCK_TAGS = frozenset({
-    "address", "article", "aside", "blockquote", "body", "dd", "details", "div", "dl", "dt", "fieldset", "figcaption",
-    "figure", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main", "ol", "p", "pre", "section", "summary",
-    "table", "tbody", "tfoot", "thead", "tr", "ul",
-})  # fmt: skip
-_PARAGRAPH_TAGS = frozenset(
-    ["p", "h1", "h2", "h3", "h4", "h5", "h6", "pre", "blockquote", "table", "ul", "ol", "dl", "section", "article"]
-)
 
 
 def read_html_page(path: str, data: bytes) -> SourcePage:
@@ -64,9 +57,8 @@ class _HtmlFile:
     def __init__(self, path: str, data: bytes) -> None:
         from selectolax.lexbor import LexborHTMLParser
 
-        declared = _CHARSET.search(data, 0, 4096)
         self.path = path
-        self._page = LexborHTMLParser(decode(data, declared[1].decode("ascii", "replace") if declared else None).text)
+        self._page = LexborHTMLParser(decode(data, declared_charset(data)).text)
         self._metas = {name: content for name, content in self._named_metas() if content}
         self._raise_if_not_a_page()
         self._days = list(self._json_ld_days())  # before scripts are removed
@@ -122,7 +114,7 @@ class _HtmlFile:
     @property
     def text(self) -> str:
         """The text of the main content, in paragraphs."""
-        return clean_text("".join(_text_pieces(self._main)))
+        return markdown_text(convert_html(self._main.html or ""), has_tags=False).text
 
     def _raise_if_not_a_page(self) -> None:
         robots = ",".join(self._metas.get(name, "") for name in ("robots", "googlebot")).lower()
@@ -171,42 +163,3 @@ def _json_ld_objects(value: Any) -> Iterator[dict[str, Any]]:
             yield item
             graph = item.get("@graph")
             yield from (inner for inner in graph if isinstance(inner, dict)) if isinstance(graph, list) else ()
-
-
-def _text_pieces(node: Any) -> Iterator[str]:
-    """Yield the text below a node. Iterative, because pages can be nested deeper than Python's stack."""
-    stack: list[Any] = [node]
-    while stack:
-        current = stack.pop()
-        if isinstance(current, str):
-            yield current
-        elif current.tag == "-text":
-            text = current.text(deep=False)
-            yield text if _is_in_pre(current) else re.sub(r"\s+", " ", text)
-        elif current.tag == "br":
-            yield "\n"
-        elif current.tag == "img":
-            yield " "
-        elif current.tag is not None and not current.tag.startswith(("_", "-", "!")):
-            separator = (
-                "\n\n"
-                if current.tag in _PARAGRAPH_TAGS
-                else "\n"
-                if current.tag in _BLOCK_TAGS
-                else " "
-                if current.tag in ("td", "th")
-                else ""
-            )
-            stack.append(separator)
-            stack.extend(reversed(list(current.iter(include_text=True))))
-            stack.append(separator)
-
-
-def _is_in_pre(node: Any) -> bool:
-    for _ in range(4):
-        node = node.parent
-        if node is None:
-            return False
-        if node.tag == "pre":
-            return True
-    return False

@@ -12,6 +12,7 @@ _SHORTCODE = re.compile(
 )
 """Template tags of Hugo, Jekyll and others: `{{< figure src="x" >}}`, `{% include x %}`, `{{ page.title }}`."""
 _ATTRIBUTES = re.compile(r"\{[:#.][^{}\n]*\}")
+_NOTHING = re.compile(r"(?!)")
 _COMMENT = re.compile(r"<!--(?s:.*?)(?:-->|\Z)")
 _SPACES = re.compile(r"[ \t\f\v\u00a0]+")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
@@ -25,11 +26,10 @@ class PageText(NamedTuple):
     heading: str
 
 
-def markdown_text(markdown: str) -> PageText:
-    """Return the plain text of Markdown, with a blank line between blocks."""
-    source = _COMMENT.sub("", markdown)
-    source = _SHORTCODE.sub("", source)
-    collector = _BlockCollector()
+def markdown_text(markdown: str, *, has_tags: bool = True) -> PageText:
+    """Return the plain text of Markdown, with a blank line between blocks; template tags are not part of it."""
+    source = _SHORTCODE.sub("", _COMMENT.sub("", markdown)) if has_tags else markdown
+    collector = _BlockCollector(_ATTRIBUTES if has_tags else _NOTHING)
     for event, _ in parse_markdown(source):
         collector.handle(event)
     text = clean_text("\n\n".join(collector.finish()))
@@ -57,7 +57,8 @@ def first_paragraph(text: str, max_characters: int) -> str:
 class _BlockCollector:
     """Collects the text of each block from parser events."""
 
-    def __init__(self) -> None:
+    def __init__(self, left_out: re.Pattern[str]) -> None:
+        self._left_out = left_out
         self._blocks: list[str] = []
         self._words: list[str] = []
         self._is_html = False
@@ -85,7 +86,7 @@ class _BlockCollector:
             return
         if name == "Heading" and not is_start:
             level = tag["Heading"] if isinstance(tag["Heading"], str) else tag["Heading"]["level"]
-            self.headings.setdefault(level, _ATTRIBUTES.sub("", "".join(self._words)))
+            self.headings.setdefault(level, self._left_out.sub("", "".join(self._words)))
         self._end_block()
         self._is_html = is_start and name == "HtmlBlock"
 
@@ -94,7 +95,7 @@ class _BlockCollector:
         self._words.clear()
         if self._is_html:
             text = extract_text(text)
-        text = _ATTRIBUTES.sub("", text).strip("\n")
+        text = self._left_out.sub("", text).strip("\n")
         if text.strip():
             self._blocks.append(text)
 
