@@ -21,6 +21,7 @@ from bench.rules import RULES, current_rule
 from dowse.archives.archive_database import create_database
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_watcher import index_once
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation.federated_search import FederatedQuery, search_all
 from dowse.federation.federation_types import SOURCE_KINDS, Item, SourceQuery
 from dowse.federation.source_list import NoClient
@@ -30,7 +31,6 @@ from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level
 from dowse.notes.notes_documents import make_note
 from dowse.searching.query_terms import parse_search_query
-from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from dowse.types import View
 from mcp import Client

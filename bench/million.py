@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from bench import calls, program
 from bench.report import Row, Table
+from dowse.cli.composition import SWITCH_SECONDS
 from dowse.encoding.packing import pack_vectors
 from dowse.encoding.selection import model_version
 from dowse.freshness.indexer import EXPECTED_FACTS
@@ -24,7 +25,6 @@ from dowse.indexes.encoding_progress import record_encoded_up_to, record_encodin
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import stat_of
 from dowse.searching.ranking_constants import CHUNK_WEIGHTS
-from dowse.server.composition import SWITCH_SECONDS
 from dowse.store.local import LocalStore
 from dowse.store.matrices import MatrixRows, load_rows, nearest
 from dowse.store.matrix import matrix_file

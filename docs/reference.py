@@ -14,12 +14,12 @@ from unittest.mock import patch
 import anyio
 from mcp_types import Tool
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.error_catalog import CATALOG
 from dowse.keeping.service import Service
 from dowse.mcp.confirmation import HOW_TO_CONFIRM
 from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level
-from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION
 from dowse.surfaces.project.project_tools import ENHANCED_HINTS
 from mcp import Client

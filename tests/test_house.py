@@ -61,7 +61,6 @@ KNOWS: dict[str, set[str]] = {
     "sharing": {"store"},
     "indexes": {"sharing", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "encoding"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
-    "evaluation": {"sources", "history", "indexes", "encoding_worker", "searching", "store"},
     "publishing": {"sharing", "indexes", "encoding_worker", "freshness", "history", "screening", "store"},
     "keeping": {"sharing", "store", "indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},
@@ -82,9 +81,8 @@ KNOWS: dict[str, set[str]] = {
         "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing", "chunking",
         "reading", "searching", "screening", "text",
     },
-    "server": {"answers", "federation", "surfaces", "keeping", "mcp", "archives", "sites"},
     "cli": {
-        "answers", "sharing", "publishing", "store", "server", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "evaluation", "encoding_worker", "indexes",
+        "answers", "sharing", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
         "archives", "history", "notes", "sites", "searching", "references",
     },
 }  # fmt: skip

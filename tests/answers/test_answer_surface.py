@@ -9,9 +9,9 @@ import anyio
 import pytest
 from mcp_types import TextContent
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
-from dowse.server.composition import ComposedServer, Offer
 from mcp import Client
 from tests.sample_data import write_tree
 

@@ -6,9 +6,9 @@ from pathlib import Path
 import anyio
 import pytest
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
-from dowse.server.composition import ComposedServer, Offer
 from mcp import Client
 
 MAX_TOKENS = 900

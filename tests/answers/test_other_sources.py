@@ -8,10 +8,10 @@ import anyio
 import pytest
 from mcp_types import TextContent
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.service import Service
 from dowse.notes.notes_documents import NewNote
 from dowse.notes.registry import NotesRegistry
-from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from dowse.types import View
 from mcp import Client

@@ -7,7 +7,7 @@ import pytest
 
 from dowse.store.storage_layout import list_projects
 from tests.cli.conftest import Run
-from tests.evaluation.repository import make_repository
+from tests.cli.evaluated_repository import make_repository
 
 pytestmark = pytest.mark.skipif(shutil.which("git") is None, reason="NO GIT HERE")
 

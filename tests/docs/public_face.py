@@ -17,8 +17,8 @@ import click
 
 from dowse import errors
 from dowse.cli.command_list import dowse
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.service import Service
-from dowse.server.composition import ComposedServer, Offer
 from dowse.settings import _KEYS, Settings
 from mcp import Client
 from tests import forking

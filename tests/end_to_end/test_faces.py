@@ -10,12 +10,12 @@ import anyio
 import pytest
 
 from dowse.cli import main
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation.federated_search import source_statuses
 from dowse.federation.source_list import NoClient
 from dowse.keeping.service import Service
 from dowse.page.search_view import STATE_NAMES
 from dowse.page.status_view import status_view
-from dowse.server.composition import ComposedServer, Offer
 from mcp import Client
 from tests.federation.federated_server import make_app, make_indexed_archives, make_indexes
 from tests.history.repositories import Change, make_repository

@@ -7,9 +7,9 @@ from typing import Any
 import anyio
 import pytest
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation import federated_search
 from dowse.keeping.service import Service
-from dowse.server.composition import ComposedServer, Offer
 from dowse.types import View
 from tests.federation.federated_server import (
     make_app,

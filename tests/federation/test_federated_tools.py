@@ -2,29 +2,36 @@
 
 import asyncio
 import json
+import os
+import sys
 import time
 from pathlib import Path
 
 import anyio
 import pytest
+from mcp.client.stdio import StdioServerParameters
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.errors import UsageError
 from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level, Surface
-from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
 from tests.federation.federated_server import (
     make_app,
     make_federated_server,
     make_indexed_archives,
+    make_indexes,
     result_ids,
     run_conversation,
     write_site_index,
 )
+from tests.http.http_server import HttpClient, HttpServer
+from tests.mcp.stdio.stdio_client import NEWER
+from tests.sample_data import write_tree
 from tests.sites.sample_sites import SITE, index
-from tests.surfaces.project.project_client import Assistant, Reply
+from tests.surfaces.project.project_client import Assistant, Reply, run_conversation_over_stdio
 
 FEDERATED = {"search", "fetch"}
 MINIMAL = {*FEDERATED, "get_index_status"}
@@ -166,3 +173,149 @@ def test_a_status_before_anything_is_indexed_says_what_to_do(tmp_path: Path) -> 
     (row,) = [one for one in status["sources"] if one["name"] == "project/app"]
     assert row["state"] == status["status"] == "not_found"
     assert "create_index" in row["problem"]
+
+
+def test_over_stdio(tmp_path: Path) -> None:
+    root = make_app(tmp_path)
+    write_site_index(root)
+    options = ["--tools", "minimal", "--site", "site.json"]
+    server = StdioServerParameters(
+        command=sys.executable, args=["-m", "dowse", "serve", *options], cwd=str(root), env=dict(os.environ)
+    )
+
+    async def conversation(assistant: Assistant) -> None:
+        assert set(await assistant.tools()) == {"search", "fetch", "get_index_status"}
+        found = await assistant.call_tool("search", query="quince guide")
+        assert found["results"][0]["path"] == "guide.md"
+        assert set(found["metadata"]["searched"]) >= {"documents/app", "site/fruit", "index/default"}
+        whole = await assistant.call_tool("fetch", id=found["results"][0]["id"])
+        assert whole["text"] == "# Quince guide\n\nHow to peel a quince with a knife.\n"
+
+    run_conversation_over_stdio(server, conversation)
+
+
+def test_over_http(tmp_path: Path) -> None:
+    root = make_app(tmp_path)
+    with HttpServer(cwd=root) as server:
+        assert HttpClient(server, NEWER).call_tool("get_index_status")["projectPath"] == str(root)
+
+
+NOTE = {"doc_id": "a/b ü%2F..", "content": "A note on the quince harvest.", "metadata": {"title": "Harvest"}}
+
+
+def test_everything_that_is_found_can_be_fetched(tmp_path: Path, app: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> dict[str, tuple[Reply, Reply]]:
+        await assistant.client.call_tool("search_add_document", NOTE)
+        found = {}
+        for query in ("quince", "peel apple", "storing pears", "medlars", "sloe"):
+            for result in (await assistant.call_tool("search", query=query, limit=50))["results"]:
+                for known in (result["id"], *result.get("alsoIn", ())):
+                    found[known] = result, await assistant.call_tool("fetch", id=known)
+        return found
+
+    found = run_conversation(make_federated_server(tmp_path, app), conversation, mode)
+    assert {known.partition("/")[0] for known in found} == {"project", "documents", "site", "archive", "index"}
+    for known, (_, whole) in found.items():
+        assert whole.keys() == {"id", "title", "text", "url", "metadata"}
+        assert whole["id"] == known
+        assert whole["text"]
+        assert "hunter2" not in whole["text"]
+    odd = found["documents/app/na%C3%AFve%20folder/%C3%BCn%C3%AF%20%2541%23%3F.md"]
+    assert odd[1]["text"] == "# Oddly named\n\nA sloe in an odd place.\n"
+    assert found["documents/app/page.html"][1]["text"].strip().endswith("Blet the medlars first.")
+    assert found["index/default/a/b%20%C3%BC%252F.."][1]["title"] == "Harvest"
+    assert found["site/fruit/posts/peeling-apples"][1]["url"] == "https://fruit.example/posts/peeling-apples"
+
+
+def test_an_id_outlasts_a_restart_a_new_index_and_changes_around_it(tmp_path: Path, app: Path) -> None:
+    query = {"query": "quince guide", "limit": 50}
+    before = run_conversation(
+        make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("search", **query)
+    )
+    write_tree(app, {"aaa.md": "# Another quince\n", "src/zzz.py": "quince = 2\n"})
+    for folder in Path(os.environ["DOWSE_HOME"]).joinpath("indexes").iterdir():
+        folder.rename(folder.with_name(f"{folder.name}.old"))
+    make_indexes(app)
+    server = make_federated_server(tmp_path, app)
+
+    async def conversation(assistant: Assistant) -> list[Reply]:
+        return [await assistant.call_tool("fetch", id=known) for known in result_ids(before)]
+
+    again = run_conversation(server, conversation)
+    assert [one["id"] for one in again] == result_ids(before)
+    assert [one["url"] for one in again] == [one["url"].partition("#")[0] for one in before["results"]]
+
+
+def test_what_is_gone_is_a_clear_error(tmp_path: Path, app: Path) -> None:
+    server = make_federated_server(tmp_path, app)
+    (app / "guide.md").unlink()
+    failed = run_conversation(server, lambda assistant: assistant.expect_error("fetch", id="project/app/guide.md"))
+    assert failed["code"] == "INVALID_ARGUMENT"
+    assert "guide.md" in failed["userMessage"]
+    assert "search" in failed["userMessage"]
+
+
+HOSTILE = [
+    "project/app/.env", "project/app/%2Eenv", "documents/app/.env", "project/app/./.env", "project/app/src/../.env",
+    "project/app/src/%2e%2e/.env", "project/app/.ENV", "project/app/.env/", "project/app/.env%00.py",
+    "project/app//etc/passwd", "project/app/%2Fetc%2Fpasswd", "project/app/..%2F..%2F..%2F..%2Fetc%2Fpasswd",
+    "project/app/../../../../../etc/passwd", "project/app/src\\..\\.env", "project/app/C:\\Windows\\win.ini",
+    "project/app/link.py", "project/app/linked/inside.py", "documents/app/linked/inside.md",
+    "project/app/.git/config", "project/app/secret.gen.py", "project/app/src/x.gen.py", "project/app/id_rsa",
+    "project/app/", "project/app", "project/app/src", "project/other/src/apple.py", "PROJECT/app/src/apple.py",
+    "file:///etc/passwd", "docs://.env", "/etc/passwd", "..", "site/fruit/../../etc/passwd", "site/fruit/nowhere",
+    "archive/../../etc/passwd", "archive/' OR 1=1 --", "archive/research-archive/quinces.md",
+    "index/default/nothing", "index/../../../etc/passwd", "index/default", "project/app/" + "a" * 20_000,
+    "project/app/\ud800", "\u202eproject/app/src/apple.py",
+]  # fmt: skip
+
+
+def test_no_id_leads_to_what_may_not_be_read(tmp_path: Path, app: Path) -> None:
+    key = "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n-----END OPENSSH PRIVATE KEY-----\n"
+    write_tree(tmp_path / "outside", {"inside.py": "hunter2 = 1\n", "inside.md": "hunter2\n"})
+    write_tree(app, {".git/config": "hunter2\n", "id_rsa": key, "secret.gen.py": "hunter2 = 1\n"})
+    (app / "link.py").symlink_to(tmp_path / "outside" / "inside.py")
+    (app / "linked").symlink_to(tmp_path / "outside")
+
+    async def conversation(assistant: Assistant) -> None:
+        for hostile in HOSTILE:
+            failed = await assistant.expect_error("fetch", id=hostile)
+            assert failed["code"] == "INVALID_ARGUMENT", hostile
+            assert "hunter2" not in str(failed), hostile
+            assert len(failed["userMessage"]) < 700, hostile
+
+    run_conversation(make_federated_server(tmp_path, app), conversation)
+
+
+def test_a_long_text_is_given_in_pieces_that_make_it_whole(tmp_path: Path) -> None:
+    text = "# Long\n\n" + "".join(f"Line {n} with “quotes”, \\ and \ttabs.\n" for n in range(3000)) + "x" * 30_000
+    root = make_indexes(write_tree(tmp_path / "app", {"pyproject.toml": "", "long.md": text}))
+    server = ComposedServer(Service([root]), root, Offer(budget_tokens=2000))
+
+    async def conversation(assistant: Assistant) -> list[Reply]:
+        pieces = [await assistant.call_tool("fetch", id="project/app/long.md")]
+        while "nextOffset" in pieces[-1]["metadata"]:
+            offset = pieces[-1]["metadata"]["nextOffset"]
+            pieces.append(await assistant.call_tool("fetch", id="project/app/long.md", offset=offset))
+        with pytest.raises(AssertionError, match="behind the end"):
+            await assistant.call_tool("fetch", id="project/app/long.md", offset=len(text))
+        return pieces
+
+    pieces = run_conversation(server, conversation)
+    assert "".join(piece["text"] for piece in pieces) == text
+    assert f"offset {len(pieces[0]['text'])}" in pieces[0]["metadata"]["truncated"]
+    assert pieces[0]["text"].endswith("\n")
+    assert pieces[0]["metadata"]["totalCharacters"] == len(text)
+    from dowse.mcp.reply_budget import wire_characters
+
+    assert all(wire_characters(piece) <= 8000 for piece in pieces)
+
+
+def test_a_file_is_fetched_as_it_is_now_indexed_or_not(tmp_path: Path) -> None:
+    root = make_app(tmp_path)
+    server = ComposedServer(Service([root]), root, Offer())
+    write_tree(root, {"new.py": "fresh = 'now'\n"})
+    assert (
+        run_conversation(server, lambda assistant: assistant.call_tool("fetch", id="project/app/new.py"))["text"]
+        == "fresh = 'now'\n"
+    )

@@ -2,12 +2,23 @@
 
 import json
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from dowse.freshness.pending_paths import MAX_PATHS, PENDING_FILE, PendingPaths, read_pending_paths
+from dowse.freshness.pending_paths import (
+    MAX_DELAY_SECONDS,
+    MAX_PATHS,
+    PENDING_FILE,
+    QUIET_SECONDS,
+    ChangeTimes,
+    PendingPaths,
+    due_paths,
+    read_pending_paths,
+)
 from dowse.freshness.tree_watcher import EVERYWHERE
+from dowse.settings import Settings
 
 
 def test_what_is_pending_survives_a_restart(tmp_path: Path) -> None:
@@ -67,3 +78,25 @@ def test_threads_may_add_and_take_at_once(tmp_path: Path) -> None:
         taken |= set(some)
         dirty.remove(some)
     assert len(taken) == 2000
+
+
+REALTIME = Settings()
+LAZY = replace(REALTIME, indexing_strategy="lazy", lazy_idle_threshold=30)
+GIT = replace(REALTIME, indexing_strategy="git")
+
+
+def test_nothing_pending_is_never_due() -> None:
+    for settings in (REALTIME, LAZY, GIT):
+        assert due_paths(settings, {}, 100.0, has_head_moved=True, is_searching=True) == {}
+
+
+def test_realtime_waits_until_a_path_rests() -> None:
+    pending = {"a.py": ChangeTimes(10.0, 10.0)}
+    assert due_paths(REALTIME, pending, 10.0 + QUIET_SECONDS - 0.01) == {}
+    assert due_paths(REALTIME, pending, 10.0 + QUIET_SECONDS) == pending
+
+
+def test_a_path_that_never_rests_neither_starves_nor_delays_the_others() -> None:
+    restless, resting = ChangeTimes(10.0, 12.9), ChangeTimes(10.0, 10.0)
+    assert due_paths(REALTIME, {"log.txt": ChangeTimes(12.5, 12.9), "a.py": resting}, 13.0) == {"a.py": resting}
+    assert due_paths(REALTIME, {"log.txt": restless}, 10.0 + MAX_DELAY_SECONDS) == {"log.txt": restless}

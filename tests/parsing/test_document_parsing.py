@@ -12,11 +12,12 @@ from dowse import chunking
 from dowse.encoding.packing import encode_chunks
 from dowse.encoding.selection import static_encoder
 from dowse.parsing import parser_pool
-from dowse.parsing.document_parsing import ParsedDocument, parse, parse_within, start_parsing
+from dowse.parsing.document_parsing import ParsedDocument, outline, parse, parse_within, start_parsing
 from dowse.parsing.parser_limits import MAX_PROCESSES, MEMORY_BYTES
 from dowse.parsing.parser_pool import shared_pool
 from dowse.reading import file_reading
 from dowse.reading.languages import detect_language
+from dowse.reading.outlines import Outline
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.sources.project_files import ProjectFiles
@@ -172,3 +173,18 @@ def test_no_file_is_waited_for_when_there_is_no_time(source: ProjectFiles) -> No
     contents = [content_of(f"{number}.py", SOURCES["a.py"]) for number in range(200)]
     assert len(list(parse_within(source, contents, 0))) < len(contents)
     assert len(list(parse_within(source, contents[:1], 60))) == 1
+
+
+GUIDE = "# Guide\n\nText.\n\n## Use it {#use}\n\n<a id=deep></a>Deep.\n\n## Use it\n\nAgain.\n"
+
+
+def test_an_outline_is_the_one_that_the_reader_makes() -> None:
+    found, expected = outline(GUIDE, ["deep", "use_it", "nothing"]), Outline(GUIDE)
+    assert found.headings == expected.headings
+    for anchor in ("guide", "use", "deep", "use_it"):
+        assert found.section(anchor) == expected.section(anchor) is not None
+    assert found.section("nothing") is None
+
+
+def test_a_text_that_the_parser_cannot_cope_with_has_no_headings() -> None:
+    assert outline(">" * 900_000, ["a"]).headings == ()

@@ -7,13 +7,21 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from dowse.errors import Failed
 from dowse.parsing import parser_pool, parser_process
-from dowse.parsing.parser_pool import ParserPool, shared_pool
+from dowse.parsing.parser_pool import (
+    FIRST_READ_AHEAD_FILES,
+    READ_AHEAD_BYTES,
+    READ_AHEAD_FILES,
+    ParserPool,
+    read_ahead,
+    shared_pool,
+)
 from dowse.parsing.parser_process import ParserRequest
 from tests.parsing.child_processes import parsers_of
 
@@ -184,3 +192,24 @@ def test_the_shared_pool_is_one_in_each_process(monkeypatch: pytest.MonkeyPatch)
     mine = shared_pool()
     monkeypatch.setattr("os.getpid", lambda: -1)
     assert shared_pool() is not mine
+
+
+JOBS = 3000
+
+
+@pytest.mark.parametrize(("size", "most"), [(1, READ_AHEAD_FILES + 1), (READ_AHEAD_BYTES // 4, 5), (10**9, 1)])
+def test_results_come_in_order_and_few_jobs_are_started_ahead(size: int, most: int) -> None:
+    started = list[int]()
+
+    def jobs() -> Iterator[tuple[Callable[[], int], int]]:
+        for number in range(JOBS):
+            started.append(number)
+            yield partial(int, number), size
+
+    ahead = []
+    for done, result in enumerate(read_ahead(jobs())):
+        assert result == done
+        ahead.append(len(started) - done)
+    assert len(ahead) == JOBS
+    assert max(ahead) == most
+    assert ahead[0] <= FIRST_READ_AHEAD_FILES + 1, "the first result is used soon"

@@ -1,12 +1,26 @@
 """References come with their lines, bounded, filtered and verified."""
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from dowse.errors import UsageError
+from dowse.chunking import find_references as extract
+from dowse.errors import PathRefused, UsageError
 from dowse.indexes.index import ProjectIndex
+from dowse.platform import Lock
+from dowse.references.reference_search import ReferenceOptions, References, find_references
+from dowse.references.related_files import find_related
+from dowse.store.catalog import Catalog
+from dowse.store.reference_index import ReferenceIndex
+from dowse.types import Batch, Stat
 from tests.references.conftest import Find, places
+from tests.sample_data import make_put
 
 
 def test_a_use_has_its_line_and_the_definition_around_it(find: Find) -> None:
@@ -47,3 +61,117 @@ def test_a_file_that_has_changed_is_left_out_and_named(project: ProjectIndex, bo
         file.write_bytes(before)
     assert found.outdated == ["tests/test_kitchen.py"]
     assert places(found) == []
+
+
+SNIPPETS = {
+    "python": ("py", "class {a}({b}):\n    def {b}(self, {c}: {a}):\n        self.{c}()\n        {a}().{b}()\nfrom {c} import *\n"),
+    "javascript": ("js", "import {{{a}}} from './{b}'\nclass {c} extends {a} {{ {b}() {{ this.{c}(); {a}.{b}() }} }}\n"),
+    "typescript": ("ts", "export interface {a} extends {b} {{ {c}(x: {a}): {b} }}\nexport function {c}(x: {a}) {{ x.{b}() }}\n"),
+    "go": ("go", "package {a}\ntype {b} struct {{ {c} }}\nfunc (x *{b}) {a}() {{ x.{c}(); {a}() }}\n"),
+    "java": ("java", "package {a};\nimport {b}.{c};\nclass {b} extends {c} {{ {a} {c}({b} x) {{ x.{a}(); {c}(); }} }}\n"),
+    "kotlin": ("kt", "package {a}\nimport {b}.*\nclass {b}(val {c}: {a}) : {c}() {{ fun {a}() {{ {c}.{b}(); {c}() }} }}\nfun {b}.{c}() {{}}\n"),
+    "scala": ("scala", "package {a}\nimport {b}._\ntrait {b} extends {c} {{ def {c}(x: {a}): Int\n val {a} = new {c}(1) }}\nobject {c} {{ {b}.{a}() }}\n"),
+    "csharp": ("cs", "using {a};\nnamespace {b} {{ class {c} : {a} {{ {a} {b}({c} x) {{ x.{a}(); {b}(); }} }} }}\n"),
+    "php": ("php", "<?php\nnamespace {a};\nuse {b}\\{c};\nclass {b} extends {c} {{ function {a}({c} $x) {{ $x->{b}(); $this->{c}(); }} }}\n"),
+    "rust": ("rs", "use crate::{a}::{b};\nstruct {c} {{ {a}: {b} }}\nimpl {b} for {c} {{ fn {a}(&self) {{ self.{a}.{b}(); {c}::{a}() }} }}\n"),
+    "c": ("c", '#include "{a}.h"\nint {b}(int {c});\nint {b}(int {c}) {{ return {a}({c}); }}\nstruct {c};\ntypedef struct {a} {{ int x; }} {a};\n'),
+    "cpp": ("cc", '#include "{a}.h"\nnamespace {b} {{ class {a}; class {c} : public {a} {{ {c}(); int {b}({a}& x); }};\n{c}::{c}() {{}}\nint {c}::{b}({a}& x) {{ x.{b}(); }} }}\n'),
+    "ruby": ("rb", "require '{a}'\nclass {b} < {c}\n  def {a}({b})\n    @{c} = {b}.new\n    {c}.{a}\n    @{c}.{b}\n  end\nend\n"),
+    "swift": ("swift", "protocol {a} {{ func {b}(x: {c}) }}\nclass {b}: {a} {{ let {c}: {a}\n init() {{}}\n func {a}() {{ {c}.{b}(); self.{a}() }} }}\nextension {c} {{ func {b}() {{}} }}\n"),
+    "dart": ("dart", "import '{a}.dart';\nclass {b} extends {c} {{ void {a}({c} x) {{ x.{b}(); {a}(); }} }}\n"),
+    "lua": ("lua", "local {a} = require('{b}')\nfunction {c}({b}) {a}.{c}({b}) end\n"),
+    "haskell": ("hs", "module {c} where\nimport {b}\n{a} x = {b} x\nclass {c} y where\n  {b} :: y\n"),
+    "elixir": ("ex", "defmodule {a} do\n  alias {b}\n  import {c}\n  def {b}(x), do: {c}.{a}(x)\nend\n"),
+    "zig": ("zig", 'const {a} = @import("{b}.zig");\npub fn {c}() void {{ {a}.{b}(); {c}(); }}\nconst {b} = struct {{ {a}: {c} }};\n'),
+    "bash": ("sh", "source {a}.sh\n{b}() {{ {c} x; {a}; }}\n{c}\n"),
+    "objc": ("m", "@interface {a} : {b}\n- (void){c};\n@end\n@implementation {a}\n- (void){c} {{ [self {b}]; }}\n@end\n"),
+}  # fmt: skip
+WORDS = ("Apple", "peel", "init", "get", "Knife", "new")
+QUESTIONS = (
+    *WORDS,
+    "Apple.peel",
+    "Knife::new",
+    "Apple.__init__",
+    "Apple.Apple",
+    "operator==",
+    "<=>",
+    "peel#get",
+    "->",
+    "x()",
+)
+
+
+class EmptyStore:
+    """A store whose files are all gone."""
+
+    def documents(self, below: str = "", after: str = "") -> Iterator[object]:
+        return iter(())
+
+    def ids_by_path(self) -> list[tuple[int, str]]:
+        return []
+
+    def documents_by_id(self, ids: object) -> dict[int, object]:
+        return {}
+
+    chunks_by_id = documents_by_id
+
+    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
+        return []
+
+    def find_chunks(self, query: object, limit: int) -> list[object]:
+        return []
+
+
+def no_file(path: str) -> tuple[bytes, Stat]:
+    raise PathRefused(path)
+
+
+@contextmanager
+def references_of(folder: Path, files: list[tuple[str, str]]) -> Iterator[ReferenceIndex]:
+    """Give a block the references of files, each in a language and with a text."""
+    puts = []
+    for number, (language, text) in enumerate(files, 1):
+        put = make_put(f"src/{number % 3}/file{number}.{SNIPPETS[language][0]}", text)
+        puts.append(replace(put, document=replace(put.document, language=language)))
+    texts = {put.document.path: put.document.reading.text for put in puts}
+    with closing(Catalog(folder / "catalog.sqlite")) as catalog:
+        catalog.apply(Batch(puts=puts))
+        index = ReferenceIndex(
+            catalog,
+            Lock(folder / "write.lock"),
+            lambda documents: ((one, extract(texts[one.path], one.language)) for one in documents),
+        )
+        index.catch_up()
+        yield index
+
+
+def ask(references: ReferenceIndex, name: str) -> References:
+    return find_references(EmptyStore(), references, no_file, name, ReferenceOptions())  # type: ignore[arg-type]
+
+
+@st.composite
+def texts(draw: st.DrawFn, language: str) -> str:
+    names = draw(st.lists(st.sampled_from(WORDS), min_size=3, max_size=3))
+    text = SNIPPETS[language][1].format(**dict(zip("abc", names, strict=True)))
+    return text[: draw(st.integers(0, len(text)))] if draw(st.booleans()) else text
+
+
+@pytest.mark.parametrize("language", SNIPPETS)
+def test_a_name_that_several_files_define_is_found(language: str, tmp_path: Path) -> None:
+    text = SNIPPETS[language][1].format(a="Apple", b="peel", c="Knife")
+    with references_of(tmp_path, [(language, text)] * 2) as references:
+        for name in ("Apple", "peel", "Knife"):
+            assert ask(references, name).name == name
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+def test_no_project_ends_in_an_unexpected_error(data: st.DataObject) -> None:
+    languages = data.draw(st.lists(st.sampled_from(sorted(SNIPPETS)), min_size=1, max_size=6))
+    files = [(language, data.draw(texts(language))) for language in languages]
+    with TemporaryDirectory() as folder, references_of(Path(folder), files) as references:
+        for name in QUESTIONS:
+            with suppress(UsageError):
+                ask(references, name)
+        for row in list(references.all_documents()):
+            find_related(references, no_file, row.path)

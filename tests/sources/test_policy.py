@@ -1,10 +1,11 @@
 """The order of the policy's checks, and the rules that its verdicts name."""
 
+import codecs
 from pathlib import Path
 
 import pytest
 
-from dowse.sources.policy import MAX_DEPTH
+from dowse.sources.policy import MAX_DEPTH, binary_suffix, find_nul_byte
 from dowse.types import Entry, Reason, Rule
 from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, refusal, source, visible_files
@@ -111,3 +112,28 @@ def test_folders_are_entered_down_to_the_limit(tmp_path: Path) -> None:
 def test_the_deny_list_speaks_of_what_lies_below_the_root_only(tmp_path: Path) -> None:
     write_tree(tmp_path, {"node_modules/build/a.py": ""})
     assert visible_files(source(tmp_path / "node_modules" / "build")) == ["a.py"]
+
+
+@pytest.mark.parametrize("name", ["a.png", "A.JPG", "lib.so", "x.tar.gz", "font.woff2", "data.sqlite3"])
+def test_some_endings_are_binary(name: str) -> None:
+    assert binary_suffix(name)
+
+
+@pytest.mark.parametrize(
+    "name", ["a.py", "a.ts", "a.svg", "graph.dot", "test.snap", "png", ".png", "a.", "", "a.md", "id_rsa.pub"]
+)
+def test_other_names_are_not(name: str) -> None:
+    assert binary_suffix(name) is None
+
+
+@pytest.mark.parametrize(
+    ("data", "position"),
+    [(b"", None), (b"text", None), (b"ab\0", 2), (b"x" * 8191 + b"\0", 8191), (b"x" * 8192 + b"\0", None)],
+)
+def test_a_nul_byte_in_the_first_eight_kilobytes_tells(data: bytes, position: int | None) -> None:
+    assert find_nul_byte(data) == position
+
+
+@pytest.mark.parametrize("mark", [codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE])
+def test_a_mark_of_wide_characters_explains_the_nul_bytes(mark: bytes) -> None:
+    assert find_nul_byte(mark + b"a\0b\0") is None

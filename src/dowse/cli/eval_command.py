@@ -11,8 +11,7 @@ from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, s
 from dowse.errors import UsageError
 
 if TYPE_CHECKING:
-    from dowse.evaluation.measures import Outcome
-    from dowse.evaluation.project_evaluation import Evaluation, Method
+    from dowse.cli.project_evaluation import Evaluation, Method, Outcome
 
 METHODS = ("words", "table", "model")
 SHOWN_FAILURES = 5
@@ -39,7 +38,7 @@ def evaluate_command(folder: str | None, *, count: int, methods: str, as_json: b
 
     Exit code 1: no question could be made.
     """
-    from dowse.evaluation.project_evaluation import evaluate
+    from dowse.cli.project_evaluation import evaluate
     from dowse.indexes.project_lookup import open_or_find
 
     chosen = _methods(methods)
@@ -69,7 +68,7 @@ def _methods(text: str) -> "list[Method]":
 
 def _scores(result: "Evaluation") -> dict[str, dict[str, float]]:
     """Return the means by method and measure."""
-    from dowse.evaluation.measures import summarize
+    from dowse.cli.project_evaluation import summarize
 
     return {method: summarize(outcomes) for method, outcomes in result.outcomes.items() if outcomes}
 

@@ -17,7 +17,7 @@ from dowse.errors import Failed, UsageError
 from dowse.small_files import read_named_file
 
 if TYPE_CHECKING:
-    from dowse.server.composition import ComposedServer
+    from dowse.cli.composition import ComposedServer
 
 MIN_TOKEN_CHARACTERS = 16
 MAX_TOKEN_FILE_BYTES = 64 * 1024

@@ -25,11 +25,11 @@ from dowse.indexes.remaining_time import format_seconds_left
 from dowse.types import View
 
 if TYPE_CHECKING:
+    from dowse.cli.composition import ComposedServer
     from dowse.federation.federation_types import SourceStatus
     from dowse.indexes.index_status import IndexStatus
     from dowse.indexes.project_lookup import Project
     from dowse.keeping.watch_status import WatchStatus
-    from dowse.server.composition import ComposedServer
 
 
 @click.command()

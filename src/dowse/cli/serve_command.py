@@ -16,9 +16,9 @@ from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import SURFACES, Level, Surface, searchable_surfaces
 
 if TYPE_CHECKING:
+    from dowse.cli.composition import ComposedServer
     from dowse.indexes.index import ProjectIndex
     from dowse.keeping.service import Service
-    from dowse.server.composition import ComposedServer
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ def compose_server(
         if service and is_prepared:
             _prepare(service, options)
         loading = pool.submit(_load_sites, options.sites if "site" in searchable_surfaces(options.surfaces) else ())
-        from dowse.server.composition import ComposedServer, Offer
+        from dowse.cli.composition import ComposedServer, Offer
 
         sites = loading.result()
     offer = Offer(options.surfaces, options.level, options.budget, is_public)

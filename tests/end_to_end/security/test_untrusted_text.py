@@ -5,8 +5,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.service import Service
-from dowse.server.composition import ComposedServer, Offer
 from mcp import Client
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.sample_data import write_tree

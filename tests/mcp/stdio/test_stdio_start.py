@@ -1,14 +1,19 @@
 """The start of the server: imports, errors in the arguments, missing streams, early signals."""
 
+import json
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.mcp.stdio.stdio_client import StdioClient, wait_until
+from dowse.indexes.index import ProjectIndex
+from tests.end_to_end.crash.project import assert_equal_to_a_new_index
+from tests.mcp.stdio.stdio_client import PATIENCE_SECONDS, StdioClient, is_alive, resume_process, wait_until
+from tests.sample_data import index
 
 HEAVY = (
     "charset_normalizer", "numpy", "pyromark", "rapidfuzz", "regex", "selectolax",
@@ -85,3 +90,116 @@ def test_a_signal_while_modules_are_loaded_ends_the_server(root: Path, how: sign
         assert client.stop(how) == 0
     assert client.received == []
     assert "Traceback" not in client.final_stderr
+
+
+def parameter_name(value: object) -> str:
+    return getattr(value, "name", getattr(value, "__name__", "stdin closed"))
+
+
+def be_idle(client: StdioClient) -> None:
+    client.request("ping")
+
+
+def be_indexing(client: StdioClient) -> None:
+    resume_process(client.suspend_indexing()[1])
+
+
+def be_searching(client: StdioClient) -> None:
+    calls = {client.start_call("search_code", query=f"banana cherry {number}", top_k=50) for number in range(30)}
+    client.wait_for_message(lambda message: message.get("id") in calls)
+
+
+@pytest.mark.parametrize(
+    ("be_busy", "how"),
+    [
+        (be_idle, None),
+        (be_idle, signal.SIGINT),
+        (be_indexing, signal.SIGTERM),
+    ],
+    ids=parameter_name,
+)
+def test_the_server_and_what_it_started_leave(
+    orchard: Path, be_busy: Callable[[StdioClient], None], how: signal.Signals | None
+) -> None:
+    with StdioClient(orchard) as client:
+        be_busy(client.initialize())
+        workers = client.workers()
+        assert client.stop(how) == 0
+        wait_until(lambda: not any(map(is_alive, workers)))
+    assert client.final_stderr == ""
+
+
+def test_the_server_leaves_during_searches(orchard: Path) -> None:
+    index(orchard)
+    with StdioClient(orchard) as client:
+        be_searching(client.initialize())
+        assert client.stop() == 0
+
+
+def test_the_server_leaves_while_a_question_is_open(root: Path) -> None:
+    with StdioClient(root) as client:
+        client.initialize(can_ask=True).start_call("create_index")
+        client.wait_for_message(lambda message: message.get("method") == "elicitation/create")
+        assert client.stop() == 0
+    assert not ProjectIndex(root).exists
+
+
+def test_an_indexing_process_that_hangs_is_ended_with_the_server(orchard: Path) -> None:
+    with StdioClient(orchard) as client:
+        _, worker = client.initialize().suspend_indexing()
+        assert client.stop() == 0
+        wait_until(lambda: not is_alive(worker))
+
+
+@pytest.mark.parametrize(
+    "how",
+    [None, pytest.param(signal.SIGKILL, marks=pytest.mark.soak)],  # tests/end_to_end/crash kills at random moments
+    ids=parameter_name,
+)
+def test_what_was_done_is_kept_and_the_next_start_completes_it(
+    orchard: Path, tmp_path: Path, how: signal.Signals | None
+) -> None:
+    with StdioClient(orchard) as client:
+        be_indexing(client.initialize())
+        workers = client.workers()
+        assert client.stop(how) == -(how or 0)
+        wait_until(lambda: not any(map(is_alive, workers)))
+    project = ProjectIndex(orchard)
+    kept = len(list(project.store.documents()))
+    assert kept
+    with StdioClient(orchard) as client:
+        assert client.initialize().call("search_docs", query="banana")["results"]
+        client.complete_index()
+    assert len(list(project.store.documents())) > kept
+    assert_equal_to_a_new_index(project, tmp_path / "scratch")
+    project.close()
+
+
+def test_a_client_that_does_not_read_any_more_does_not_hold_the_server(root: Path) -> None:
+    index(root)
+    with subprocess.Popen(
+        [sys.executable, "-m", "dowse", "serve", root], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stdin is not None
+        for number in range(200):  # more than the pipe holds
+            server.stdin.write(json.dumps(list_tools_request(number)).encode() + b"\n")
+        server.stdin.close()
+        assert server.wait(PATIENCE_SECONDS) == 0
+
+
+def test_a_client_that_closes_its_ear_is_gone(root: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "dowse", "serve", root], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as server:
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdout.close()
+        server.stdin.write(json.dumps(list_tools_request(1)).encode() + b"\n")
+        server.stdin.flush()
+        assert server.wait(PATIENCE_SECONDS) == 0
+
+
+def list_tools_request(number: int) -> dict[str, object]:
+    client = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "ear", "version": "1"}, "clientCapabilities": {}}
+    metadata = {f"io.modelcontextprotocol/{key}": value for key, value in client.items()}
+    return {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {"_meta": metadata}}

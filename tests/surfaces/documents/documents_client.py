@@ -8,10 +8,10 @@ from typing import Any, TypeVar
 from jsonschema import Draft202012Validator
 from mcp_types import Resource, TextContent, TextResourceContents
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import Level, Surface
-from dowse.server.composition import ComposedServer, Offer
 from dowse.types import View
 from mcp import Client, MCPError
 from tests import sample_data

@@ -12,10 +12,10 @@ from mcp.client.stdio import StdioServerParameters
 from mcp_types import CallToolResult, ElicitResult, TextContent
 from mcp_types import Tool as ListedTool
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import Level
-from dowse.server.composition import ComposedServer, Offer
 from mcp import Client
 
 Result = TypeVar("Result")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.evaluation.measures import Question, ShownLines, judge, summarize
+from dowse.cli.project_evaluation import Question, ShownLines, commit_question, is_changelog, judge, summarize
 
 QUESTION = Question("x", {"a.py": ((1, 2), (10, 11)), "b.py": ((5, 5),)})
 
@@ -26,3 +26,23 @@ def test_means_are_over_questions() -> None:
         "hit@1": 0.5, "hit@5": 0.5, "hit@10": 0.5, "nDCG@10": 0.5,
         "lines@500": 0.0, "lines@1000": 0.0, "lines@2000": 0.0, "lines@4000": 0.0,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("message", "question"),
+    [
+        ("Peel apples in one ribbon\n\nSlowly.\n\nSigned-off-by: A <a@b>", "Peel apples in one ribbon\n\nSlowly."),
+        ("fix typo", ""),
+        ("Merge branch 'main' into the other branch", ""),
+        ("Bump the version of all packages", ""),
+        ("v1.2 is the next release of this", ""),
+        ("", ""),
+    ],
+)
+def test_a_message_without_its_trailers(message: str, question: str) -> None:
+    assert commit_question(message) == question
+
+
+def test_a_changelog_answers_nothing() -> None:
+    assert all(map(is_changelog, ["CHANGES.rst", "docs/changelog.md", "changes/12.txt", "NEWS", "release-notes.md"]))
+    assert not any(map(is_changelog, ["src/change_set.py/x.py", "src/exchange.py", "docs/guide.md"]))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from dowse.cli import project_evaluation
+from dowse.cli.project_evaluation import GitClone
 from dowse.errors import Failed
-from dowse.evaluation import git_clone
-from dowse.evaluation.git_clone import GitClone
-from tests.evaluation.repository import commit, make_repository
+from tests.cli.evaluated_repository import commit, make_repository
 
 
 def test_changed_lines_are_those_of_the_old_files(tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_a_commit_that_changes_too_much_has_no_lines(tmp_path: Path, monkeypatch
     root = make_repository(tmp_path / "shop")
     clone = GitClone(root, tmp_path / "work" / "clone")
     newest = next(clone.commits(10))
-    monkeypatch.setattr(git_clone, "MAX_OUTPUT_BYTES", 100)
+    monkeypatch.setattr(project_evaluation, "MAX_OUTPUT_BYTES", 100)
     assert clone.changed_lines(newest) == {}
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import anyio
 import pytest
 
+from dowse.cli.composition import ComposedServer, Offer
 from dowse.errors import UsageError
 from dowse.keeping.service import Service
 from dowse.mcp.tools import SURFACES, Level, Surface
-from dowse.server.composition import ComposedServer, Offer
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
 from tests.sample_data import write_tree

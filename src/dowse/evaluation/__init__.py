@@ -1,1 +1,0 @@
-"""How good search is on a project: questions made of its own history, and their answers."""
