@@ -47,20 +47,16 @@ class CombinedStore:
         """Whether anything can be found by meaning."""
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
-        """Yield all documents."""
         yield from (document for document in self._store.documents(below, after) if document.id in self._shown)
         yield from self._files.documents(below, after)
 
     def ids_by_path(self) -> list[tuple[int, str]]:
-        """Return the ids and the paths of all documents."""
         return [*self._shown.items(), *self._files.ids_by_path()]
 
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
-        """Return the paths of those of the documents that exist, by id."""
         return self._by_id(ids, self._store.paths_by_id, self._files.paths_by_id)
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
-        """Return those of the documents that exist, by id."""
         return self._by_id(ids, self._store.documents_by_id, self._files.documents_by_id)
 
     def main_language(self) -> str:
@@ -68,28 +64,22 @@ class CombinedStore:
         return self._store.main_language()
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
-        """Return the chunks of a document, in order."""
         return (self._files if document_id < 0 else self._store).chunks(document_id)
 
     def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """Return the first and last line of those of the chunks that exist, by id."""
         return self._by_id(ids, self._store.chunk_lines, self._files.chunk_lines)
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        """Return those of the chunks that exist, by id."""
         return self._by_id(ids, self._store.chunks_by_id, self._files.chunks_by_id)
 
     def converted_text(self, document_id: int) -> str | None:
-        """Return the text of a document that was converted from its file; None for a verbatim one."""
         return (self._files if document_id < 0 else self._store).converted_text(document_id)
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Search the fields of chunks; best first."""
         stored = self._in_store(self._beside_files(query), lambda part: self._store.find_chunks(part, limit))
         return self._merge((stored or [], self._files.find_chunks(self._beside_store(query), limit)), limit)
 
     def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Search the fields of documents; best first."""
         stored = self._in_store(self._beside_files(query), lambda part: self._store.find_documents(part, limit))
         return self._merge((stored or [], self._files.find_documents(self._beside_store(query), limit)), limit)
 
@@ -100,7 +90,6 @@ class CombinedStore:
         return replace(query, others=OtherChunks(self._store.chunk_count(), self._store.frequency))
 
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
-        """Select documents by words; those with words in their title come first."""
         stored = self._in_store(match, lambda part: self._store.match_documents(part, limit)) or MatchedDocuments(0)
         direct = self._files.match_documents(match, limit)
         titled = [*stored.ids[: stored.titled], *direct.ids[: direct.titled]]
@@ -119,15 +108,12 @@ class CombinedStore:
         return among & self._shown.keys()
 
     def documents_with_word(self, word: str) -> frozenset[int]:
-        """Return the documents that contain a word: whole, or all its parts in one chunk."""
         return (self._store.documents_with_word(word) & self._shown.keys()) | self._files.documents_with_word(word)
 
     def chunk_count(self) -> int:
-        """Return the number of chunks; frequencies are relative to it."""
         return self._store.chunk_count() + self._files.chunk_count()
 
     def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """Return how many chunks contain each term."""
         directly = self._files.chunk_frequencies(distinct := tuple(terms))
         return {term: count + directly[term] for term, count in self._store.chunk_frequencies(distinct).items()}
 
@@ -136,11 +122,9 @@ class CombinedStore:
         return self._store.words_with_prefix(prefix, limit)
 
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
-        """Return the stems that words stand for in the documents of the store that are not in English, and their frequencies."""
         return self._store.foreign_terms(words)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
-        """Return those of the documents that have a vector of an encoder."""
         return self._store.encoded_documents(encoder, documents)
 
     def nearest(
