@@ -115,7 +115,7 @@ def ranked_files(
     if evidence is None:
         return {}
     scores = leg_scores(evidence.legs)
-    documents = store.documents_by_id(shortlist(evidence, scores, ranking_constants.RANKED_FILES))
+    documents = store.documents_by_id(shortlist(evidence, scores, ranking_constants.RANKED_FILES, store.paths_by_id))
     files = rank_files(evidence, scores, {number: document.path for number, document in documents.items()})
     return {documents[file.document_id].path: file for file in files}
 

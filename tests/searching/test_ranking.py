@@ -1,5 +1,7 @@
 """Ranking, tested as a pure function."""
 
+from collections.abc import Iterable, Mapping
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from dowse.searching import ranking_constants
 from dowse.searching.path_kinds import kinds_of, unrequested_kinds
 from dowse.searching.ranking import Evidence, Leg, best_chunks, leg_scores, rank_files, shortlist
+from dowse.store.score_levels import SAME_SCORE, level_scores
 from dowse.types import Scored
 
 
@@ -120,10 +123,34 @@ def test_any_evidence_gives_one_stable_order(
 ) -> None:
     hits = sorted(hits, key=lambda hit: -hit.score)
     found = Evidence([Leg("words", hits), Leg("meaning", hits[::2], 0.5)], by_path, definers, {"login": 1.0})
-    ids = shortlist(found, leg_scores(found.legs), 100)
-    paths = {number: f"src/f{number}.py" for number in ids}
+
+    def paths_by_id(numbers: Iterable[int]) -> dict[int, str]:
+        return {number: f"src/f{number}.py" for number in numbers}
+
+    ids = shortlist(found, leg_scores(found.legs), 100, paths_by_id)
+    paths = paths_by_id(ids)
     ranked = rank_files(found, leg_scores(found.legs), paths)
     assert sorted(file.document_id for file in ranked) == sorted(ids)
-    assert [file.score for file in ranked] == sorted((file.score for file in ranked), reverse=True)
+    levels = list(level_scores(sorted((file.score for file in ranked), reverse=True)))
+    assert [file.score for file in ranked] == pytest.approx(levels, rel=2 * SAME_SCORE, abs=1e-12)
     assert rank_files(found, leg_scores(found.legs), dict(reversed(paths.items()))) == ranked
-    assert shortlist(found, leg_scores(found.legs), 3) == ids[:3]
+    assert set(shortlist(found, leg_scores(found.legs), 3, paths_by_id)) <= set(ids)
+
+
+@given(st.permutations(range(1, 9)), st.lists(st.sampled_from([1.0, 0.5, 0.25]), min_size=8, max_size=8))
+def test_ids_decide_nothing(ids: list[int], scores: list[float]) -> None:
+    """The ids of documents depend on the updates that led to an index."""
+
+    def ranked_paths(names: Mapping[int, str]) -> list[str]:
+        by_path = dict(zip(sorted(names.values()), scores, strict=True))
+        hits = sorted((Scored(one, one, by_path[name]) for one, name in names.items()), key=lambda hit: -hit.score)
+        found = Evidence([Leg("words", hits)], {}, [], {"login": 1.0})
+        chosen = shortlist(found, leg_scores(found.legs), 5, lambda numbers: {one: names[one] for one in numbers})
+        return [
+            names[file.document_id]
+            for file in rank_files(found, leg_scores(found.legs), {one: names[one] for one in chosen})
+        ]
+
+    assert ranked_paths({one: f"f{at}.py" for at, one in enumerate(ids)}) == ranked_paths(
+        {at: f"f{at}.py" for at in range(8)}
+    )

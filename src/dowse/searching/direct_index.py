@@ -249,9 +249,12 @@ class DirectIndex:
         words = Leg("words", [Scored(at, at, weight) for at, weight in by_words.items()])
         evidence = Evidence([words], by_path, definers, rarities, path=self._path)
         scores = leg_scores(evidence.legs)
-        best = shortlist(evidence, scores, COMPARED_FILES)
-        paths = {at: self._counts.files[at].entry.path for at in best}
-        return [file.document_id for file in rank_files(evidence, scores, paths)]
+
+        def paths_by_id(numbers: Iterable[int]) -> dict[int, str]:
+            return {at: self._counts.files[at].entry.path for at in numbers}
+
+        best = shortlist(evidence, scores, COMPARED_FILES, paths_by_id)
+        return [file.document_id for file in rank_files(evidence, scores, paths_by_id(best))]
 
     def _analyze(self, files: Mapping[int, CountedFile], rarities: Mapping[str, float]) -> Iterator[LexicalDocument]:
         """Cut files into chunks; yield them with the most promising of these."""

@@ -35,7 +35,7 @@ def explain_ranking(
     if evidence is None or document is None:
         return RankExplanation(query, path, None, 0)
     scores = leg_scores(evidence.legs)
-    ids = shortlist(evidence, scores, ranking_constants.RANKED_FILES)
+    ids = shortlist(evidence, scores, ranking_constants.RANKED_FILES, store.paths_by_id)
     if document.id not in ids:
         ids.append(document.id)
     paths = store.paths_by_id(ids)

@@ -1,6 +1,6 @@
 """Ranking of files by the evidence, and how well they answer: pure functions over values."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum
 from typing import NamedTuple
@@ -9,6 +9,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.passages import Passage
 from dowse.searching.path_kinds import NameMatcher, is_requested_path, kinds_of, unrequested_kinds
 from dowse.searching.term_positions import terms_among
+from dowse.store.score_levels import level_scores
 from dowse.types import Scored, StoredDocument
 
 
@@ -108,8 +109,11 @@ LegScores = Mapping[int, Mapping[str, float]]
 """The scores of each document, by leg."""
 
 
-def shortlist(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
-    """Return the best documents by the signals that do not need their paths."""
+PathsById = Callable[[Iterable[int]], Mapping[int, str]]
+
+
+def shortlist(evidence: Evidence, scores: LegScores, limit: int, paths_by_id: PathsById) -> list[int]:
+    """Return the best documents by the signals that do not need their paths; of the last ones, equal scores by path."""
     paths, definers = _scale(evidence.paths), evidence.definition_scores
     found = {*scores, *paths, *definers, *evidence.mentioned}
     rough = {
@@ -120,9 +124,19 @@ def shortlist(evidence: Evidence, scores: LegScores, limit: int) -> list[int]:
         for document in found
     }
     if evidence.title:  # half of the places are for the documents that the title finds
-        by_title = shortlist(evidence.title, leg_scores(evidence.title.legs), limit // 2)
+        by_title = shortlist(evidence.title, leg_scores(evidence.title.legs), limit // 2, paths_by_id)
         rough |= dict.fromkeys(by_title, max(rough.values(), default=0.0))
-    return sorted(rough, key=lambda document: (-rough[document], document))[:limit]
+    ordered = sorted(rough, key=lambda document: (-rough[document], document))
+    if len(ordered) <= limit:
+        return ordered
+    levels = dict(zip(ordered, level_scores(rough[document] for document in ordered), strict=True))
+    last = levels[ordered[limit]]
+    above = [document for document in ordered if levels[document] > last]
+    if len(above) >= limit:
+        return above
+    tied = [document for document in ordered if levels[document] == last]
+    names = paths_by_id(tied)
+    return [*above, *sorted(tied, key=lambda document: names.get(document, ""))][:limit]
 
 
 def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
@@ -165,7 +179,10 @@ class _FileRanker:
             for document, own in signals.items():
                 own["named in the text"] = ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
         ranked = [_rank_file(document, own, self._penalties[document]) for document, own in signals.items()]
-        return sorted(ranked, key=lambda file: (-file.score, self._paths[file.document_id]))
+        ranked.sort(key=lambda file: -file.score)
+        levels = level_scores([file.score for file in ranked])
+        order = sorted(zip(levels, ranked, strict=True), key=lambda one: (-one[0], self._paths[one[1].document_id]))
+        return [file for _, file in order]
 
     def _penalties_of(self, path: str) -> dict[str, float]:
         if self._evidence.is_pasted:

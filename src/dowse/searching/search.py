@@ -189,7 +189,7 @@ def _search(
     scores = leg_scores(evidence.legs)
     # All pages of usual length rank the same pool: another pool would give another order, and pages would overlap.
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
-    ids = shortlist(evidence, scores, pool)
+    ids = shortlist(evidence, scores, pool, store.paths_by_id)
     ranked = rank_files(evidence, scores, store.paths_by_id(ids))
     relevant = (
         len(ranked) if options.keeps_weak else count_relevant([file.score for file in ranked], len(evidence.terms))

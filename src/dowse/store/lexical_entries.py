@@ -6,6 +6,7 @@ are filled up with a word that no query has, until their mean length is the cons
 entries is that constant too, whatever was deleted.
 """
 
+import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -102,8 +103,9 @@ def entries_of(document: LexicalDocument) -> Iterator[Any]:
     """Yield one entry for a document, one for each chunk, and those that fill its fields up to their mean length."""
     lengths, entries = Counter[Field](), 0
     language = _language_of(document)
-    for number, texts in _texts_of(document, language):
+    for at, (number, texts) in enumerate(_texts_of(document, language)):
         entry = _new_entry(document)
+        entry.add_unsigned("place", place_number(document.path, at))
         if number is None:
             entry.add_text("entry", DOCUMENT_ENTRY)
         else:
@@ -129,6 +131,11 @@ def _new_entry(document: LexicalDocument) -> Any:
     entry.add_unsigned("document", document.document_id)
     entry.add_text("kind", document.kind)
     return entry
+
+
+def place_number(path: str, at: int) -> int:
+    """Return a number for an entry of a document, by which entries with equal scores are chosen whatever their ids are."""
+    return int.from_bytes(hashlib.blake2b(f"{at} {path}".encode("utf-8", "surrogatepass"), digest_size=6).digest())
 
 
 def _language_of(document: LexicalDocument) -> Language | None:
@@ -162,6 +169,7 @@ def _build_schema() -> Any:
     builder = tantivy.SchemaBuilder()
     builder.add_unsigned_field("chunk", indexed=True, fast=True)
     builder.add_unsigned_field("document", indexed=True, fast=True)
+    builder.add_unsigned_field("place", fast=True)
     builder.add_text_field("kind", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("entry", tokenizer_name="raw", index_option="basic")
     builder.add_text_field("text", tokenizer_name="parts", index_option="basic")

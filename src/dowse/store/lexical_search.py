@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import tantivy
 
 from dowse.store.lexical_entries import ANALYZERS, CHUNK_ENTRY, DOCUMENT_ENTRY, SCHEMA, LexicalDocument, entries_of
+from dowse.store.score_levels import best_hits
 from dowse.text.analysis import remove_separators, split_unspaced, terms_of, whole_terms_of
 from dowse.text.stemming import MARK, MIN_PART_CHARACTERS, Language, languages, mark_stem, split_compound, stem_words
 from dowse.text.vocabulary import Vocabulary, rarity
@@ -227,10 +228,13 @@ class LexicalSearch(ABC):
                     *((tantivy.Occur.Should, title) for title in titles),
                 ]
             )
-            found = searcher.search(query, max(1, limit), count=True)
-            addresses = [address for _, address in found.hits]
-            titled = sum(score > 0 for score, _ in found.hits)
-            return MatchedDocuments(found.count, tuple(searcher.fast_field_values("document", addresses)), titled)
+            if titles:
+                found, total = best_hits(searcher, query, max(1, limit), counts=True)
+            else:  # the order is that of the places alone
+                result = searcher.search(query, max(1, limit), order_by_field="place", order=tantivy.Order.Asc)
+                found, total = [(0.0, address) for _, address in result.hits], result.count
+            ids = searcher.fast_field_values("document", [address for _, address in found])
+            return MatchedDocuments(total, tuple(ids), sum(score > 0 for score, _ in found))
 
     def _title_terms(self, match: DocumentMatch) -> list[tuple[str, ...]]:
         """Return the terms of a query that titles are scored by, each with the stems of other languages for it."""
@@ -298,12 +302,11 @@ class LexicalSearch(ABC):
             tantivy_query = self._build_query(query, self._term_statistics(searcher))
             if tantivy_query is None or limit <= 0:
                 return []
-            hits = searcher.search(tantivy_query, limit, count=False).hits
+            hits, _ = best_hits(searcher, tantivy_query, limit)
             addresses = [address for _, address in hits]
             documents = searcher.fast_field_values("document", addresses)
             ids = searcher.fast_field_values(id_field, addresses) if id_field != "document" else documents
-        scores = (float(f"{score:.5g}") for score, _ in hits)  # further digits differ with the order of the terms
-        return sorted(map(Scored, ids, documents, scores), key=lambda hit: (-hit.score, hit.id))
+        return sorted(map(Scored, ids, documents, (score for score, _ in hits)), key=lambda hit: (-hit.score, hit.id))
 
     def _build_query(self, query: TextQuery, statistics: TermStatistics) -> Any:
         text = " ".join(query.words)

@@ -1,0 +1,104 @@
+"""The order of results depends on the files alone: not on the updates, and not on the kills that led to the index."""
+
+import itertools
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import dowse
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import search
+from dowse.searching.candidates import Mode
+from dowse.searching.search import SearchOptions
+from tests.end_to_end.crash.project import start_index
+from tests.sample_data import open_indexed
+
+PACKAGES = ("searching", "store", "page", "cli")
+"""Real files: their words have every frequency, and many chunks have equal scores."""
+MODES: tuple[Mode, ...] = ("lexical", "hybrid")
+QUERIES = 150
+
+Orders = dict[tuple[str, str], list[str]]
+
+
+class ChangingProject:
+    """Files that are cut, shuffled, removed and restored at random."""
+
+    def __init__(self, root: Path, dice: random.Random) -> None:
+        self.root, self._dice = root, dice
+        for name in PACKAGES:
+            skipped = shutil.ignore_patterns("__pycache__", "*.toml")
+            shutil.copytree(Path(dowse.__file__).parent / name, root / name, ignore=skipped)
+        self._texts = {file: file.read_text(encoding="utf-8") for file in sorted(root.rglob("*.*")) if file.is_file()}
+
+    def change(self) -> None:
+        """Change some files."""
+        for file in self._dice.sample(list(self._texts), self._dice.choice([1, 3, 10, 40])):
+            lines = self._texts[file].splitlines(keepends=True)
+            what = self._dice.random()
+            if what < 0.4:
+                self._dice.shuffle(lines)
+                file.write_text("".join(lines[: self._dice.randint(0, len(lines))]), encoding="utf-8")
+            elif what < 0.6:
+                file.unlink(missing_ok=True)
+            else:
+                file.write_text("".join(lines), encoding="utf-8")
+
+    def queries(self) -> list[str]:
+        """Return names, and rare words with frequent ones, which hundreds of chunks have."""
+        counts = Counter(word for text in self._texts.values() for word in set(re.findall(r"[A-Za-z_]{4,}", text)))
+        rare = sorted(word for word, files in counts.items() if files <= 2)
+        frequent = sorted(word for word, files in counts.items() if 12 <= files <= 40)
+        choose = self._dice.choice
+        pairs = [f"{choose(rare)} {choose(frequent)}" for _ in range(QUERIES * 2 // 3)]
+        return [*pairs, *(choose([*rare, *frequent]) for _ in range(QUERIES // 3))]
+
+
+def orders(project: ProjectIndex, texts: list[str]) -> Orders:
+    found: Orders = {}
+    for text, mode in itertools.product(texts, MODES):
+        answer, _ = search(project, text, SearchOptions(limit=50, mode=mode, keeps_weak=True))
+        found[text, mode] = [hit.path for hit in answer.hits]
+    return found
+
+
+def orders_of_a_new_index(root: Path, scratch: Path, texts: list[str]) -> Orders:
+    home = os.environ["DOWSE_HOME"]
+    os.environ["DOWSE_HOME"] = str(scratch)
+    try:
+        fresh = open_indexed(root)
+        found = orders(fresh, texts)
+        fresh.close()
+    finally:
+        os.environ["DOWSE_HOME"] = home
+    return found
+
+
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 12))])
+def test_updates_and_kills_leave_the_order_of_a_new_index(tmp_path: Path, seed: int) -> None:
+    dice = random.Random(seed)
+    changing = ChangingProject(tmp_path / "project", dice)
+    project = open_indexed(changing.root)
+    for age in range(1, 31):
+        changing.change()
+        if age % 10:
+            project.update()
+            continue
+        with start_index(changing.root) as child:
+            try:
+                child.wait(dice.uniform(0.5, 2.0))
+            except subprocess.TimeoutExpired:
+                child.send_signal(signal.SIGKILL)
+            child.communicate()
+    project.update()
+    texts = changing.queries()
+    found, expected = orders(project, texts), orders_of_a_new_index(changing.root, tmp_path / "scratch", texts)
+    project.close()
+    assert {query: paths for query, paths in found.items() if paths != expected[query]} == {}
