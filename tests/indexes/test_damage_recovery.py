@@ -1,6 +1,7 @@
 """A damaged catalog is set aside and built again; a mistake of ours is not taken for damage."""
 
 import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -28,6 +29,36 @@ def test_a_damaged_catalog_is_built_again_and_the_search_answers(index: ProjectI
     assert [(hit.path, hit.passages[0].start_line) for hit in answer.hits] == [("apple.py", 1)]
     assert "It was set aside as catalog.sqlite.bak" in index.warnings[0]
     assert (index.folder / "catalog.sqlite.bak").exists()
+    assert index.check() == []
+
+
+ODD_VALUES = {
+    "a document": "UPDATE documents SET text_start = 'three'",
+    "a chunk": "UPDATE chunks SET start_line = 'three'",
+    "a path": "UPDATE documents SET path = x'0102' WHERE id = 1",
+    "views": "UPDATE documents SET views = 'both'",
+    "the sequence": "UPDATE facts SET value = 'three' WHERE key = 'sequence'",
+    "the views of the index": "UPDATE facts SET value = 'both' WHERE key = 'views'",
+    "a change": "UPDATE changes SET subject = 'three'",
+    "names": "UPDATE chunks SET symbols = 7",
+}
+
+
+@pytest.mark.parametrize("statement", ODD_VALUES.values(), ids=ODD_VALUES)
+def test_an_odd_value_is_damage_and_the_search_answers(index: ProjectIndex, statement: str) -> None:
+    with sqlite3.connect(index.folder / "catalog.sqlite") as connection:
+        connection.execute(statement)
+    connection.close()
+    answer, _ = search(index, "peel", SearchOptions(mode="lexical"))
+    assert [(hit.path, hit.passages[0].start_line) for hit in answer.hits] == [("apple.py", 1)]
+
+
+def test_a_verification_builds_a_damaged_catalog_again(index: ProjectIndex) -> None:
+    with sqlite3.connect(index.folder / "catalog.sqlite") as connection:
+        connection.execute("UPDATE documents SET title = 'wrong'")
+    connection.close()
+    index.verify()
+    assert [document.title for document in index.store.documents()] != ["wrong"]
     assert index.check() == []
 
 

@@ -204,7 +204,7 @@ def test_an_index_of_a_later_version_is_refused_with_both_versions(library: Note
     with sqlite3.connect(index_file("late")) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreTooNew, match=r"format 99.*format 1"):
+    with pytest.raises(StoreTooNew, match=r"format 99.*format 2"):
         found(NotesRegistry(), "late", "x")
 
 
@@ -222,3 +222,17 @@ def test_many_open_indexes_rest_and_wake(library: NotesRegistry) -> None:
         library.use(f"n{number}", lambda index, number=number: index.add([make_note("a", f"word{number}")]))  # type: ignore[misc]
     assert [found(library, f"n{number}", f"word{number}") for number in range(20)] == [1] * 20
     assert len(library.list()[0]) == 21
+
+
+@pytest.mark.parametrize("column", ["contents SET text = 'some other words'", "documents SET metadata = '{\"a\": 1}'"])
+def test_a_note_that_is_not_what_was_written_is_not_shown(library: NotesRegistry, column: str) -> None:
+    library.create("kept", "disk")
+    library.use("kept", lambda index: index.add([make_note("one", "some words")]))
+    library.close()
+    with sqlite3.connect(index_file("kept")) as connection:
+        connection.execute(f"UPDATE {column}")
+    connection.close()
+    with pytest.raises(StoreDamaged, match="The note one is damaged"):
+        NotesRegistry().use("kept", lambda index: index.document("one"))
+    with pytest.raises(StoreDamaged, match="The note one is damaged"):
+        NotesRegistry().use("kept", lambda index: index.search("some", 1))

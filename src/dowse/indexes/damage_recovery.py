@@ -2,6 +2,7 @@
 
 import contextlib
 import shutil
+import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +14,9 @@ from dowse.store.storage_layout import read_project
 from dowse.types import Entry, Finding, Progress
 
 Answer = TypeVar("Answer")
+
+ODD_VALUES = (TypeError, ValueError, LookupError, ArithmeticError, struct.error)
+"""The errors of code that meets a value which dowse never writes."""
 
 
 def was_indexed(index: ProjectIndex) -> bool:
@@ -44,6 +48,20 @@ def setting_damage_aside(index: ProjectIndex) -> Iterator[None]:
     except StoreDamaged as error:
         index.set_damaged_aside(error)
         raise
+    except ODD_VALUES as error:
+        problems = _problems_of(index)
+        if not problems:  # it is a mistake of ours
+            raise
+        damage = StoreDamaged(f"The catalog is damaged: {problems[0]}.")
+        index.set_damaged_aside(damage)
+        raise damage from error
+
+
+def _problems_of(index: ProjectIndex) -> list[str]:
+    try:
+        return index.whole.catalog.problems() if index.has_catalog else []
+    except DowseError as error:
+        return [str(error)]
 
 
 INDEX_SHARE = 1.5

@@ -165,7 +165,13 @@ class ProjectIndex(OpenedIndex):
         return self.whole.fact("unsettled") is None
 
     def verify(self, progress: Progress | None = None) -> IndexReport:
-        """Read every file and compare it with the index. An interrupted verification resumes where it stopped."""
+        """Check the catalog, read every file and compare it with the index.
+
+        An interrupted verification resumes where it stopped.
+        """
+        if problems := self.whole.catalog.problems():
+            self.set_damaged_aside(StoreDamaged(problems[0]))
+            return self.update(progress)
         store = self.whole
         began = store.fact("verifying") or str(time.time_ns())
         store.set_fact("verifying", began)

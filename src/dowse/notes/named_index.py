@@ -8,7 +8,7 @@ from typing import Any
 
 from dowse.errors import NotFound, SnapshotGone, StoreDamaged, UsageError
 from dowse.notes.limits import DEFAULT_K
-from dowse.notes.notes_database import LAYOUT, NotesDatabase
+from dowse.notes.notes_database import LAYOUT, NotesDatabase, check_note
 from dowse.notes.notes_documents import AddedNote, NewNote, StoredNote
 from dowse.notes.notes_search import CheckCancelled, Fits, NotesAnswer, search_notes
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
@@ -43,6 +43,9 @@ class IndexInfo:
             "tokenizer_config": self.tokenizer.as_json(),
             "created": self.created,
         }
+
+
+_STORED = "doc_id, text, metadata, tokens, checksum"
 
 
 class NamedIndex:
@@ -123,7 +126,7 @@ class NamedIndex:
 
     def document(self, doc_id: str) -> StoredNote:
         """Return a document as it was added."""
-        find = "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) WHERE doc_id = ?"
+        find = f"SELECT {_STORED} FROM documents JOIN contents USING (id) WHERE doc_id = ?"  # noqa: S608 - constant
         with self.database.snapshot() as connection:
             _read_counts(connection)
             if row := connection.execute(find, (doc_id,)).fetchone():
@@ -133,7 +136,7 @@ class NamedIndex:
     def every_document(self) -> Iterator[StoredNote]:
         """Yield all documents of one consistent state, by id."""
         find = (
-            "SELECT doc_id, text, metadata, tokens FROM documents JOIN contents USING (id) "
+            f"SELECT {_STORED} FROM documents JOIN contents USING (id) "  # noqa: S608 - constant
             "WHERE doc_id > ? ORDER BY doc_id LIMIT ?"
         )
         with self.database.snapshot() as connection:
@@ -164,5 +167,6 @@ def _read_counts(connection: sqlite3.Connection) -> tuple[int, int, int]:
 
 
 def _make_stored(row: tuple[Any, ...]) -> StoredNote:
-    doc_id, content, metadata, tokens = row
+    doc_id, content, metadata, tokens, checksum = row
+    check_note(doc_id, content, metadata, checksum)
     return StoredNote(doc_id, content, json.loads(metadata), tokens)

@@ -3,10 +3,12 @@
 import contextlib
 import sqlite3
 import threading
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
-from dowse.errors import Failed, LimitReached, NotWritable
+from dowse.errors import Failed, LimitReached, NotWritable, StoreDamaged
 from dowse.notes.limits import BUSY_SECONDS, CACHE_KB, MAX_MEMORY_BYTES
 from dowse.sqlite_database import DatabaseConnection, SqliteDatabase, run_steps, transaction
 
@@ -33,7 +35,25 @@ STEPS = (
     CREATE TABLE postings (
         batch INTEGER NOT NULL, token TEXT NOT NULL, places BLOB NOT NULL, PRIMARY KEY (batch, token)) WITHOUT ROWID;
     """,
+    """
+    -- Of a note as it was written. Notes that were written before this step have none.
+    ALTER TABLE contents ADD COLUMN checksum INTEGER;
+    """,
 )
+
+
+def note_checksum(doc_id: str, text: str, metadata: str) -> int:
+    """Return the checksum of a note."""
+    return zlib.crc32("\0".join((doc_id, metadata, text)).encode("utf-8", "surrogatepass"))
+
+
+def check_note(doc_id: Any, text: Any, metadata: Any, checksum: Any) -> None:
+    """Raise StoreDamaged if a note is not what was written."""
+    is_text = all(isinstance(value, str) for value in (doc_id, text, metadata))
+    if not is_text or (checksum is not None and note_checksum(doc_id, text, metadata) != checksum):
+        raise StoreDamaged(
+            f"The note {doc_id} is damaged: it is not what was written. {DiskDatabase.remedy} Or add the note again."
+        )
 
 
 class MemoryDatabase:

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dowse.notes.highlights import find_highlights
+from dowse.notes.notes_database import check_note
 from dowse.notes.notes_tokens import NotesQuery, NotesTokenizer, TokenSequence, tokenize_query
 from dowse.notes.postings import Numbers, count_places, is_in, read_new_places, read_places
 from dowse.query_syntax import Query, parse_query
@@ -178,9 +179,10 @@ def _first_by_doc_id(connection: sqlite3.Connection, ids: Numbers, documents: in
 
 
 def _read_document(connection: sqlite3.Connection, number: int) -> tuple[str, str]:
-    query = "SELECT text, metadata FROM documents JOIN contents USING (id) WHERE id = ?"
-    row: tuple[str, str] = connection.execute(query, (number,)).fetchone()
-    return row
+    query = "SELECT doc_id, text, metadata, checksum FROM documents JOIN contents USING (id) WHERE id = ?"
+    doc_id, text, metadata, checksum = connection.execute(query, (number,)).fetchone()
+    check_note(doc_id, text, metadata, checksum)
+    return text, metadata
 
 
 def _read_doc_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[tuple[int, str]]:

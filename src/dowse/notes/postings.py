@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dowse.notes.limits import BATCH_TOKENS
+from dowse.notes.notes_database import note_checksum
 from dowse.notes.notes_documents import NewNote
 from dowse.notes.notes_tokens import NotesTokenizer
 
@@ -156,7 +157,11 @@ def _insert_notes(connection: sqlite3.Connection, tokenizer: NotesTokenizer, new
         ((number, note.doc_id, len(tokens), note.metadata) for number, (note, tokens) in numbered),
     )
     connection.executemany(
-        "INSERT INTO contents VALUES (?, ?)", ((number, note.content) for number, (note, _) in numbered)
+        "INSERT INTO contents VALUES (?, ?, ?)",
+        (
+            (number, note.content, note_checksum(note.doc_id, note.content, note.metadata))
+            for number, (note, _) in numbered
+        ),
     )
     insert_postings(connection, tokenizer, {number: tokens for number, (_, tokens) in numbered})
     sizes = (len(note.content if note.content.isascii() else note.content.encode()) for note, _ in new)

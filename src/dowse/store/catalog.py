@@ -14,14 +14,17 @@ from dowse.encoding.packing import dimensions_of
 from dowse.errors import StoreDamaged
 from dowse.sqlite_database import SqliteDatabase
 from dowse.store import catalog_writer
+from dowse.store.catalog_check import find_problems
 from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
     INVALID_VALUES,
     KeptRows,
+    checked_paths,
     chunks_from_rows,
     damaged_row,
     document_from_row,
+    whole_number,
 )
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
 from dowse.store.catalog_writer import AppliedBatch, CurrentBatch, StoredState, WorkStart, leave_out_overtaken
@@ -96,7 +99,7 @@ class Catalog(SqliteDatabase):
             lambda ids: {row[0]: document_from_row(row) for row in self.rows_in(f"{_DOCUMENTS} WHERE id IN", ids)},
         ).by_id
         """Returns those of the documents that exist, by id."""
-        self.paths_by_id = KeptRows[str](self.state, lambda ids: dict(self.rows_in(_PATHS, ids))).by_id
+        self.paths_by_id = KeptRows(self.state, lambda ids: dict(checked_paths(self.rows_in(_PATHS, ids)))).by_id
         """Returns the paths of those of the documents that exist, by id."""
         self.chunks_by_id = KeptRows(
             self.state,
@@ -109,7 +112,7 @@ class Catalog(SqliteDatabase):
 
     def sequence(self) -> int:
         """Return the number of the last transaction."""
-        return int(self._required("sequence"))
+        return whole_number(self._required("sequence"))
 
     def fact(self, key: str) -> str | None:
         """Return a fact about the index as a whole. A search asks for twenty, which rarely change."""
@@ -121,7 +124,7 @@ class Catalog(SqliteDatabase):
 
     def views(self) -> View:
         """Return the views that the index has."""
-        return View(int(self.fact("views") or 0))
+        return View(whole_number(self.fact("views") or "0") & View.BOTH)
 
     def documents_at(self, path: str, view: View = View.BOTH) -> list[StoredDocument]:
         """Return the representations of the file at a path, the project's first."""
@@ -145,7 +148,7 @@ class Catalog(SqliteDatabase):
         return [row[0] for row in self.rows("SELECT path FROM documents WHERE views & ? ORDER BY path", (view,))]
 
     def ids_by_path(self, view: View) -> list[tuple[int, str]]:
-        return self.rows("SELECT id, path FROM documents WHERE views & ?", (view,))
+        return list(checked_paths(self.rows("SELECT id, path FROM documents WHERE views & ?", (view,))))
 
     def find_twin(self, content: FileContent, recipe: str) -> StoredDocument | None:
         """Return a document that was chunked by its parser from the same content by the same recipe."""
@@ -238,7 +241,7 @@ class Catalog(SqliteDatabase):
 
     def _has_other_documents(self, counted_at: int, sequence: int) -> bool:
         """Return whether documents came or went between two transactions; most only add vectors while a model encodes."""
-        is_kept = int(self._required("horizon")) <= counted_at <= sequence
+        is_kept = whole_number(self._required("horizon")) <= counted_at <= sequence
         query = "SELECT 1 FROM changes WHERE what IN ('added', 'removed') AND sequence > ? LIMIT 1"
         return not is_kept or bool(self.rows(query, (counted_at,)))
 
@@ -272,7 +275,9 @@ class Catalog(SqliteDatabase):
         kinds = ("added", "removed", "encoded") if has_vectors else ("added", "removed")
         with self.snapshot():
             reached = self.sequence()
-            horizon = max(int(self._required(kind)) for kind in ("horizon", *["encoded_horizon"] * has_vectors))
+            horizon = max(
+                whole_number(self._required(kind)) for kind in ("horizon", *["encoded_horizon"] * has_vectors)
+            )
             if not horizon <= sequence <= reached:
                 return None
             query = f"SELECT what, subject FROM changes WHERE what IN {kinds} AND sequence > ? AND views & ?"  # noqa: S608 - constants
@@ -331,19 +336,8 @@ class Catalog(SqliteDatabase):
         return (VectorRow(*row) for row in self.rows_in(f"{_VECTORS} WHERE chunks.id IN", ids, (encoder,)))
 
     def problems(self) -> list[str]:
-        """Return the problems that SQLite finds in the file, and chunk counts that are wrong."""
-        found = [row[0] for row in self.rows("PRAGMA integrity_check(20)") if row[0] != "ok"]
-        orphans = self.rows("PRAGMA foreign_key_check")
-        miscounted = self.rows(
-            "SELECT path FROM documents WHERE chunk_count != (SELECT count(*) FROM chunks WHERE document_id = documents.id)"
-        )
-        later = self.rows("SELECT 1 FROM changes WHERE sequence > ? LIMIT 1", (self.sequence(),))
-        return [
-            *found,
-            *("there are changes after the last transaction" for _ in later),
-            *(f"a row of {row[0]} refers to a missing document" for row in orphans),
-            *(f"{row[0]} has a wrong number of chunks" for row in miscounted),
-        ]
+        """Return what is wrong with the file and its rows."""
+        return find_problems(self)
 
     # Writing; the caller holds the index's write lock
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import astuple
 from typing import Any, Generic, TypeVar
 
@@ -64,8 +64,35 @@ def chunk_row(chunk: Chunk, hashed_input: bytes) -> tuple[object, ...]:
     )
 
 
+_DOCUMENT_TYPES = (int, *[str] * 6, *[int] * 5, bytes, str, *[int] * 4, str, str, int)
+_CHUNK_TYPES = (*[int] * 7, bytes, str, str)
+
+
+def check_types(row: tuple[Any, ...], types: tuple[type, ...]) -> None:
+    """Raise StoreDamaged if a column has a value of another type: SQLite stores a text in a column of numbers."""
+    if tuple(map(type, row)) != types:
+        raise damaged_row(TypeError("a column has a value of another type"))
+
+
+def checked_paths(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, str]]:
+    """Yield ids and paths."""
+    for number, path in rows:
+        if not isinstance(path, str):
+            raise damaged_row(TypeError("a path is no text"))
+        yield number, path
+
+
+def whole_number(fact: str) -> int:
+    """Return the number that a fact is."""
+    try:
+        return int(fact)
+    except INVALID_VALUES as error:
+        raise damaged_row(error) from error
+
+
 def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
     """Return the document of a row of `DOCUMENT_COLUMNS`."""
+    check_types(row, _DOCUMENT_TYPES)
     try:
         tags, stat, views = _from_json(row[6]), Stat(*row[7:11]), View(row[20])
     except INVALID_VALUES as error:
@@ -94,6 +121,8 @@ def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
 
 def chunks_from_rows(rows: Sequence[tuple[Any, ...]]) -> list[StoredChunk]:
     """Return the chunks of rows of `CHUNK_COLUMNS`. Their lists are parsed at once, in a third of the time."""
+    for row in rows:
+        check_types(row, _CHUNK_TYPES)
     try:
         symbols, headings = (json.loads(f"[{','.join([row[column] for row in rows])}]") for column in (8, 9))
         names = (tuple([Symbol(*symbol) for symbol in some]) for some in symbols)

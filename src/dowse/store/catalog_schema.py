@@ -132,6 +132,15 @@ STEPS: tuple[str, ...] = (
     INSERT INTO facts VALUES
         ('catalog', lower(hex(randomblob(16)))), ('sequence', '0'), ('horizon', '0'), ('encoded_horizon', '0');
     """,
+    """
+    -- The checksum of all rows of a document, and its views, which may change. Rows that were written before this step have none.
+    CREATE TABLE checks (
+        document_id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+        checksum INTEGER NOT NULL,
+        views INTEGER NOT NULL
+    );
+    ALTER TABLE vectors ADD COLUMN checksum INTEGER;
+    """,
 )
 
 

@@ -8,7 +8,8 @@ from itertools import count, repeat
 from typing import NamedTuple
 
 from dowse.chunking.source_references import packed_checksums
-from dowse.store.catalog_rows import DOCUMENT_COLUMNS, chunk_row, document_row, input_hash, stat_row
+from dowse.store.catalog_rows import DOCUMENT_COLUMNS, check_types, chunk_row, document_row, input_hash, stat_row
+from dowse.store.row_checksums import checked_values, document_checksum, vector_checksum
 from dowse.types import Batch, Put, View
 
 MAX_KEPT_CHANGES = 100_000
@@ -18,6 +19,10 @@ _ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' 
 _ADD_CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _DOCUMENT_CHANGES = (("added", "horizon"), ("removed", "horizon"))
 _VECTOR_CHANGES = (("encoded", "encoded_horizon"),)
+
+
+_TwinVector = tuple[str, int, bytes, int | None]
+"""An encoder, the position of a chunk, its vector, and the checksum of that."""
 
 
 class AddedDocument(NamedTuple):
@@ -56,7 +61,10 @@ def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Ap
             own_vectors += zip(repeat(batch.encoder, len(hashes)), hashes, put.vectors, strict=True)
         added.append(document)
     own_vectors.sort()  # neighbours are on one page of the database
-    connection.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0)", own_vectors)
+    connection.executemany(
+        "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, 0, ?)",
+        ((*row, vector_checksum(row[2])) for row in own_vectors),
+    )
     connection.executemany(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
         [(*stat_row(stat), stat.seen_ns or now_ns, path) for path, stat in batch.touches],
@@ -74,8 +82,8 @@ def put_vectors(connection: sqlite3.Connection, encoder: str, rows: Iterable[tup
     sequence = _next_sequence(connection)
     for chunk_id, vector in rows:
         kept = connection.execute(
-            "INSERT OR REPLACE INTO vectors SELECT ?, input_hash, ?, 0 FROM chunks WHERE id = ?",
-            (encoder, vector, chunk_id),
+            "INSERT OR REPLACE INTO vectors SELECT ?, input_hash, ?, 0, ? FROM chunks WHERE id = ?",
+            (encoder, vector, vector_checksum(vector), chunk_id),
         ).rowcount
         if kept:
             # Several chunks may have the same content; all of them have a vector now.
@@ -117,6 +125,7 @@ def _keep_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequen
         (*stat_row(document.stat), document.stat.seen_ns or now_ns, views, row[0]),
     )
     if new_views:
+        connection.execute("UPDATE checks SET views = ? WHERE document_id = ?", (views, row[0]))
         connection.execute("INSERT INTO changes VALUES (?, 'added', ?, ?)", (sequence, row[0], new_views))
     return AddedDocument(put, row[0], chunk_ids, new_views)
 
@@ -126,6 +135,8 @@ def _remove_documents(
 ) -> list[tuple[int, int]]:
     found = connection.execute("SELECT id, views FROM documents WHERE path = ?", (path,)).fetchall()
     rows = [row for row in found if row[0] not in kept]
+    for row in rows:
+        check_types(row, (int, int))
     for document_id, _ in rows:
         references = connection.execute("SELECT data FROM source_references WHERE document_id = ?", (document_id,))
         names = [(name, document_id) for (data,) in references for name in packed_checksums(data)]
@@ -146,10 +157,12 @@ def _add_document(
 ) -> AddedDocument:
     """Add a document; `numbered` has the hash of the encoder's input and the id of each chunk."""
     reading, views = put.document.reading, int(put.document.views)
-    document_id = connection.execute(_ADD_DOCUMENT, document_row(put, now_ns)).lastrowid or 0
+    row, text = document_row(put, now_ns), None
+    document_id = connection.execute(_ADD_DOCUMENT, row).lastrowid or 0
     connection.execute("INSERT INTO changes VALUES (?, 'added', ?, ?)", (sequence, document_id, views))
     if not reading.is_verbatim:
-        connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, zlib.compress(reading.text.encode(), 1)))
+        text = zlib.compress(reading.text.encode(), 1)
+        connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, text))
     links = [(document_id, ordinal, link.target, link.text, link.line) for ordinal, link in enumerate(reading.links)]
     connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
     rows = [
@@ -157,13 +170,15 @@ def _add_document(
         for ordinal, (chunk, (hashed_input, chunk_id)) in enumerate(zip(put.chunks, numbered, strict=True))
     ]
     connection.executemany(_ADD_CHUNK, rows)
+    checksum = document_checksum(checked_values(row), rows, links, text)
+    connection.execute("INSERT INTO checks VALUES (?, ?, ?)", (document_id, checksum, views))
     return AddedDocument(put, document_id, [chunk_id for _, chunk_id in numbered], views)
 
 
-def _find_twin_vectors(connection: sqlite3.Connection, put: Put) -> list[tuple[str, int, bytes]]:
-    """Return the vectors of another document with the same content: encoder, position of the chunk, vector."""
+def _find_twin_vectors(connection: sqlite3.Connection, put: Put) -> list[_TwinVector]:
+    """Return the vectors of another document with the same content."""
     query = (
-        "SELECT encoder, ordinal, vector FROM chunks JOIN vectors ON vectors.input_hash = chunks.input_hash "
+        "SELECT encoder, ordinal, vector, checksum FROM chunks JOIN vectors ON vectors.input_hash = chunks.input_hash "
         "WHERE document_id = (SELECT id FROM documents WHERE content_hash = ? AND recipe = ? AND path != ? "
         "AND views & 1 = ? LIMIT 1)"
     )
@@ -172,11 +187,11 @@ def _find_twin_vectors(connection: sqlite3.Connection, put: Put) -> list[tuple[s
     return connection.execute(query, values).fetchall()
 
 
-def _borrow_vectors(connection: sqlite3.Connection, document_id: int, vectors: list[tuple[str, int, bytes]]) -> None:
+def _borrow_vectors(connection: sqlite3.Connection, document_id: int, vectors: list[_TwinVector]) -> None:
     """Give a document that was moved or copied the vectors of its twin until it has its own."""
     connection.executemany(
-        "INSERT OR IGNORE INTO vectors SELECT ?, input_hash, ?, 1 FROM chunks WHERE document_id = ? AND ordinal = ?",
-        [(encoder, vector, document_id, ordinal) for encoder, ordinal, vector in vectors],
+        "INSERT OR IGNORE INTO vectors SELECT ?, input_hash, ?, 1, ? FROM chunks WHERE document_id = ? AND ordinal = ?",
+        [(encoder, vector, checksum, document_id, ordinal) for encoder, ordinal, vector, checksum in vectors],
     )
 
 
