@@ -15,6 +15,7 @@ from typing import TypeVar
 from dowse.chunking.grammars import unpack_grammars
 from dowse.errors import DowseError, Failed, ParserEnded
 from dowse.memory_plan import is_memory_small, scaled
+from dowse.parsing.costly_files import costly_files
 from dowse.parsing.parser_limits import MAX_PROCESSES
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
 
@@ -122,8 +123,12 @@ class ParserPool:
             self._threads.discard(threading.current_thread())
             return None
 
-    def _do_job(self, process: ParserProcess | None, request: ParserRequest) -> tuple[ParserProcess, ParserReply]:
-        problem = ""
+    def _do_job(
+        self, process: ParserProcess | None, request: ParserRequest
+    ) -> tuple[ParserProcess | None, ParserReply]:
+        costly = costly_files()
+        if problem := costly.known_problem(request):
+            return process, ParserReply({}, problem=problem)
         for _ in range(_ATTEMPTS):
             if process is not None and not process.is_usable:
                 process.close()
@@ -134,7 +139,9 @@ class ParserPool:
                 break
             try:
                 self._unpack(request)
-                return process, process.run(request)
+                reply = process.run(request)
+                costly.note(request, reply)
+                return process, reply
             except ParserEnded as error:
                 problem = str(error)
             finally:

@@ -37,6 +37,8 @@ class ParserReply:
     data: bytes = b""
     problem: str = ""
     """The reason why there is no result, as the end of a sentence about the file: `takes more than 1.5 s to parse`."""
+    is_costly: bool = False
+    """Whether the reason took time or memory up to a limit, or ended the process."""
 
 
 class ParserProcess:
@@ -68,7 +70,7 @@ class ParserProcess:
         self.is_usable = not fields.pop("is_last", False)
         problem = fields.get("problem", "")
         if problem == "memory":
-            return ParserReply({}, problem=_too_much_memory(request))
+            return ParserReply({}, problem=_too_much_memory(request), is_costly=True)
         return ParserReply(fields, data, f"cannot be parsed ({problem})" if problem else "")
 
     def kill_if_overdue(self, now: float) -> None:
@@ -110,12 +112,14 @@ class ParserProcess:
             raise ParserEnded(f"The parser process ended with code {code} before it read anything.")
         name = _signal_name(code)
         if name == "SIGPROF" or (self._is_overdue and not HAS_TIMER):
-            return ParserReply({}, problem=f"takes more than {cpu_seconds(len(request.data)):.1f} s to parse")
+            problem = f"takes more than {cpu_seconds(len(request.data)):.1f} s to parse"
+            return ParserReply({}, problem=problem, is_costly=True)
         if self._was_killed:
             raise ParserEnded("The parser process did not answer.")
         if name in _CRASHES:  # the libraries of the parsers crash when memory is refused
             has_memory = most_bytes < MEMORY_SHARE * memory_bytes(len(request.data))
-            return ParserReply({}, problem="crashes its parser" if has_memory else _too_much_memory(request))
+            problem = "crashes its parser" if has_memory else _too_much_memory(request)
+            return ParserReply({}, problem=problem, is_costly=True)
         raise ParserEnded(f"The parser process ended with code {code}.")
 
 

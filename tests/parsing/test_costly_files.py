@@ -1,0 +1,71 @@
+"""A file that takes too much is paid for once on a machine."""
+
+from pathlib import Path
+
+import pytest
+
+from dowse.parsing import parser_pool
+from dowse.parsing.costly_files import FILE_NAME, MAX_BYTES, CostlyFiles
+from dowse.parsing.parser_pool import ParserPool
+from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
+
+BOMB = b">" * 900_000
+
+
+def request(data: bytes, path: str = "quotes.md") -> ParserRequest:
+    fields = {"job": "document", "path": path, "language": "markdown", "kind": "docs", "is_converted": False}
+    return ParserRequest({**fields, "is_cut": True, "is_encoded": False, "has_references": False}, data)
+
+
+def test_a_bomb_is_parsed_once_under_any_name_and_by_any_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOWSE_HOME", str(tmp_path))
+    runs = list[ParserRequest]()
+
+    class Counted(ParserProcess):
+        def run(self, request: ParserRequest) -> ParserReply:
+            runs.append(request)
+            return super().run(request)
+
+    monkeypatch.setattr(parser_pool, "ParserProcess", Counted)
+    problems = []
+    for name in ("quotes.md", "other/name.md", "quotes.md"):
+        pool = ParserPool(1)
+        problems.append(pool.run(request(BOMB, name)).problem)
+        assert pool.run(request(b"# Heading\n")).problem == ""
+        pool.close()
+    assert len(set(problems)) == 1
+    assert problems[0].startswith("takes more than")
+    assert sum(one.data == BOMB for one in runs) == 1
+    assert BOMB[:20] not in (tmp_path / FILE_NAME).read_bytes()
+
+
+def test_other_content_and_other_jobs_are_parsed(tmp_path: Path) -> None:
+    files = CostlyFiles(tmp_path / "list")
+    files.note(request(BOMB), ParserReply({}, problem="takes more than 1.5 s to parse", is_costly=True))
+    assert files.known_problem(request(BOMB, "copy.md")) == "takes more than 1.5 s to parse"
+    assert files.known_problem(request(BOMB + b">")) == ""
+    assert files.known_problem(ParserRequest({"job": "outline", "anchors": []}, BOMB)) == ""
+
+
+def test_a_file_that_fails_quickly_is_tried_again(tmp_path: Path) -> None:
+    files = CostlyFiles(tmp_path / "list")
+    files.note(request(BOMB), ParserReply({}, problem="cannot be parsed (ValueError)"))
+    assert files.known_problem(request(BOMB)) == ""
+
+
+@pytest.mark.parametrize("content", [b"", b"nonsense", b"\xff\x00 \n \n", b"x" * (MAX_BYTES + 1)])
+def test_a_damaged_list_is_no_problem(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "list").write_bytes(content)
+    files = CostlyFiles(tmp_path / "list")
+    assert files.known_problem(request(b"x")) == ""
+    files.note(request(BOMB), ParserReply({}, problem="crashes its parser", is_costly=True))
+    assert (tmp_path / "list").stat().st_size < MAX_BYTES
+
+
+def test_where_nothing_can_be_written_it_is_paid_again(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    files = CostlyFiles(tmp_path / "file" / "list")
+    files.note(request(BOMB), ParserReply({}, problem="crashes its parser", is_costly=True))
+    assert files.known_problem(request(BOMB)) == ""
