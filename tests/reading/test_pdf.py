@@ -239,3 +239,20 @@ def test_a_page_that_never_ends_costs_the_file_its_text(tmp_path: Path) -> None:
     assert isinstance(parsed, ParsedDocument)
     assert parsed.problem in ("takes more than 1.5 s to parse", "takes more than 100 MB to parse")
     assert (parsed.document.reading.title, parsed.document.reading.text) == ("a", "")
+
+
+@has_parser
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs a limit on processor time")
+def test_a_page_that_never_ends_costs_the_pages_after_it(tmp_path: Path) -> None:
+    """It once cost the pages before it, too."""
+    packed = zlib.compress(zlib.compress(b"BT /F1 12 Tf " + b"(a) Tj " * 9_000_000, 9), 9)
+    bomb = f"<< /Length {len(packed)} /Filter [/FlateDecode /FlateDecode] >>\nstream\n{packed.decode('latin-1')}\nendstream"
+    whole = make_pdf("the first page", "the second page", "X", "the last page").decode("latin-1")
+    objects = dict(re.findall(r"(\d+) 0 obj\n(.*?)\nendobj", whole, re.DOTALL))
+    data = assemble_pdf({int(number): content for number, content in objects.items()} | {9: bomb})
+    parsed = start_parsing(DocumentFiles(tmp_path, Settings()), content_of(data))()
+    assert isinstance(parsed, ParsedDocument)
+    assert parsed.problem == ""
+    assert "the first page" in parsed.document.reading.text
+    assert "the second page" in parsed.document.reading.text
+    assert parsed.document.reading.text.endswith("*(Pages 3 to 4 were not read.)*\n")

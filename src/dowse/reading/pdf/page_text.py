@@ -6,11 +6,14 @@ out of memory without harm. It stops between two pages before the system would e
 
 import contextlib
 import importlib
+import os
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from dowse.child_messages import read_message, write_message
 
 MAX_PAGES = 5_000
 MAX_CHARS = 10_000_000
@@ -35,16 +38,62 @@ class PdfText:
 def read_page_texts(data: bytes) -> PdfText:
     """Read a PDF as far as the limits allow; one that is encrypted or damaged has no pages.
 
+    A page that hangs or crashes PDFium costs the pages after it, where the system limits the time of this process.
     Raises ImportError if the parser is not installed.
     """
     parser: Any = importlib.import_module("pypdfium2")  # here because not every machine has it
+    if not (hasattr(os, "fork") and _has_timer()):
+        return _collect(_read_parts(parser, data))
+    with _reading_in_child(parser, data) as parts:
+        found = _collect(parts)
+    # If nothing was read, whatever is wrong with the file ends this process, which says so.
+    return found if found.pages else _collect(_read_parts(parser, data))
+
+
+_Part = dict[str, Any]
+"""The properties of a PDF, or the text of a page."""
+
+
+def _collect(parts: Iterator[_Part]) -> PdfText:
+    properties = next(parts, {})
+    return PdfText(**properties, pages=tuple(part["page"] for part in parts))
+
+
+def _read_parts(parser: Any, data: bytes) -> Iterator[_Part]:
+    """Yield the properties of a PDF, then its pages; nothing for one that is encrypted or damaged."""
     try:
         document = parser.PdfDocument(data)
     except parser.PdfiumError:
-        return PdfText()
+        return
     with contextlib.closing(document):
-        title, subject, keywords = (_read_property(document, name) for name in ("Title", "Subject", "Keywords"))
-        return PdfText(title, subject, keywords, len(document), tuple(_read_pages(document)))
+        named = {name.lower(): _read_property(document, name) for name in ("Title", "Subject", "Keywords")}
+        yield {**named, "page_count": len(document)}
+        for text in _read_pages(document):
+            yield {"page": text}
+
+
+@contextlib.contextmanager
+def _reading_in_child(parser: Any, data: bytes) -> Iterator[Iterator[_Part]]:
+    """Let a copy of this process read a PDF; its processor time counts as that of this process."""
+    reading, writing = os.pipe()
+    seconds = signal.getitimer(signal.ITIMER_PROF)[0]  # a copy has no timer of its own
+    child = os.fork()
+    if not child:
+        try:
+            signal.setitimer(signal.ITIMER_PROF, seconds)
+            with os.fdopen(writing, "wb") as stream:
+                for part in _read_parts(parser, data):
+                    write_message(stream, part)
+        finally:
+            os._exit(0)
+    os.close(writing)
+    try:
+        with os.fdopen(reading, "rb") as stream:
+            yield (message[0] for message in iter(lambda: read_message(stream), None))
+    finally:
+        usage = os.wait4(child, 0)[2]
+        left = signal.getitimer(signal.ITIMER_PROF)[0] - usage.ru_utime - usage.ru_stime
+        signal.setitimer(signal.ITIMER_PROF, max(2 * RESERVED_SECONDS, left))
 
 
 def _read_property(document: Any, name: str) -> str:
@@ -54,14 +103,14 @@ def _read_property(document: Any, name: str) -> str:
     return ""
 
 
-def _read_pages(document: Any) -> list[str]:
-    pages, chars, seconds_left = list[str](), 0, _start_clock()
+def _read_pages(document: Any) -> Iterator[str]:
+    chars, seconds_left = 0, _start_clock()
     for number in range(min(len(document), MAX_PAGES)):
         if chars >= MAX_CHARS or seconds_left() < RESERVED_SECONDS + chars / CHARS_PER_SECOND:
             break
-        pages.append(_read_page(document, number, MAX_CHARS - chars))
-        chars += len(pages[-1])
-    return pages
+        text = _read_page(document, number, MAX_CHARS - chars)
+        chars += len(text)
+        yield text
 
 
 def _read_page(document: Any, number: int, max_chars: int) -> str:
@@ -77,7 +126,11 @@ def _read_page(document: Any, number: int, max_chars: int) -> str:
 
 def _start_clock() -> Callable[[], float]:
     """Return a function that says how much processor time is left: until the system ends the process, if it does."""
-    if hasattr(signal, "getitimer") and signal.getitimer(signal.ITIMER_PROF)[0]:
+    if _has_timer():
         return lambda: signal.getitimer(signal.ITIMER_PROF)[0]
     end = time.process_time() + MAX_READ_SECONDS
     return lambda: end - time.process_time()
+
+
+def _has_timer() -> bool:
+    return hasattr(signal, "getitimer") and signal.getitimer(signal.ITIMER_PROF)[0] > 0
