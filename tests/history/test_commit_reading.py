@@ -28,6 +28,7 @@ def test_the_rest_of_a_large_commit_is_passed_over_and_the_next_one_is_whole(
         symbols = dict(read_symbols(objects, names, 60))
     assert [commit.message for commit in commits] == ["Water", "Generate", "Plant"]
     assert [commit.files for commit in commits if commit.message != "Generate"] == [("tree.py",)] * 2
+    assert [commit.is_cut for commit in commits] == [False, True, False]
     assert 0 < commits[1].file_count <= len(many)  # how much is kept depends on the pieces in which git prints
     assert list(symbols) == names
     assert (symbols[names[0]], symbols[names[2]]) == ({"tree.py": ["plant", "water"]}, {"tree.py": ["plant"]})

@@ -165,6 +165,13 @@ def test_folders_without_commits_are_no_history(tmp_path: Path) -> None:
         find_repository(bare)
 
 
+def test_what_git_says_has_no_absolute_path(root: Path) -> None:
+    with open_objects(find_repository(root)) as objects, pytest.raises(Failed) as failed:
+        objects.output("cat-file", "-p", f"{root}/secret", max_bytes=100)
+    assert "git cannot read the history" in str(failed.value)
+    assert "/" not in str(failed.value)
+
+
 def test_without_git_there_is_a_message(root: Path, opened: OpenHistory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with pytest.raises(NoHistory, match="git is not installed"):

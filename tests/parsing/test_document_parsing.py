@@ -135,6 +135,11 @@ def test_a_file_that_its_parser_cannot_cope_with_is_read_as_plain_text(source: P
     assert [symbol.name for chunk in after.chunks for symbol in chunk.symbols] == ["peel"]
 
 
+def test_a_very_long_heading_is_not_kept_whole(source: ProjectFiles) -> None:
+    found = parsed(source, content_of("a.md", b"# " + b"x" * 50_000 + b"\n\nText.\n", "docs"))
+    assert {len(heading) for chunk in found.chunks for heading in chunk.headings} == {300}
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux limits and tells memory")
 def test_all_processes_together_stay_below_their_limit(source: ProjectFiles, monkeypatch: pytest.MonkeyPatch) -> None:
     shared_pool().close()

@@ -88,8 +88,8 @@ def _format_commit(hit: "CommitHit", *, has_author: bool) -> Iterator[list[str]]
         yield [f"     {line}"]
     more = hit.file_count - len(hit.files)
     if hit.files:
-        yield [
-            escape(f"     {', '.join(hit.files)}" + (f" and {pluralize(more, 'other file')}" * (more > 0)), dim=True)
-        ]
+        at_least = "at least " * hit.has_uncounted_files
+        others = f" and {at_least}{pluralize(more, 'other file')}" * (more > 0)
+        yield [escape(f"     {', '.join(hit.files)}{others}", dim=True)]
     if hit.symbols:
         yield [escape(f"     in {', '.join(hit.symbols)}", dim=True)]

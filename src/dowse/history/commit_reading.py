@@ -55,6 +55,8 @@ class CommitRecord:
     """The old and the new name of each renamed file."""
     file_count: int
     """How many files it changes, of which `files` has the first; -1 if they are not known."""
+    is_cut: bool = False
+    """Whether it changes more files: those that were passed over are not counted."""
 
 
 def read_commits(
@@ -149,6 +151,7 @@ def _parse_commit(record: bytes, lead: str, *, has_files: bool) -> CommitRecord 
         tuple(files),
         tuple(renames),
         count if has_files else -1,
+        is_cut=len(record) >= MAX_RECORD_BYTES,
     )
 
 

@@ -135,6 +135,10 @@ def _object_folders(objects: Path) -> Iterator[Path]:
     yield from (objects / f"{number:02x}" for number in range(256))
 
 
+_ABSOLUTE_PATH = re.compile(r"(?<![\w.])/[^\s:'\"]++")
+"""A path from the root of the file system on."""
+
+
 class GitObjects:
     """The objects of a repository, read by git through a folder of its own, in a cage where the system has one."""
 
@@ -215,8 +219,14 @@ class GitObjects:
                 is_late = time.monotonic() - began >= seconds
                 raise Failed(
                     f"git cannot read the history: it took longer than {seconds:.0f} seconds." if is_late
-                    else f"git cannot read the history: {_last_line(errors)}."
+                    else f"git cannot read the history: {self._without_places(_last_line(errors))}."
                 )  # fmt: skip
+
+    def _without_places(self, said: str) -> str:
+        """Return what git said without the absolute paths of its program and of its folders."""
+        for place, name in ((self._folder, ".git"), (self.repository.folders.common, ".git"), (self._program, "git")):
+            said = said.replace(str(place), name)
+        return _ABSOLUTE_PATH.sub("…", said)
 
 
 @contextlib.contextmanager

@@ -84,6 +84,10 @@ _STEPS = (
     CREATE VIRTUAL TABLE texts_terms USING fts5vocab (texts, row);
     CREATE VIRTUAL TABLE names_terms USING fts5vocab (names, row);
     """,
+    """
+    -- Whether a commit changes more files than `files`.
+    ALTER TABLE commits ADD COLUMN is_cut INTEGER NOT NULL DEFAULT 0;
+    """,
 )
 
 
@@ -156,8 +160,8 @@ class HistoryDatabase(SqliteDatabase):
                     continue
                 number = found[0]
                 connection.execute(
-                    "UPDATE commits SET state = ?, time = ?, files = ? WHERE number = ?",
-                    (READ, record.time, record.file_count, number),
+                    "UPDATE commits SET state = ?, time = ?, files = ?, is_cut = ? WHERE number = ?",
+                    (READ, record.time, record.file_count, record.is_cut, number),
                 )
                 connection.execute(
                     "INSERT OR REPLACE INTO messages VALUES (?, ?, ?)", (number, record.author, record.message)

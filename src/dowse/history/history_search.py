@@ -118,6 +118,8 @@ class CommitHit:
     files: tuple[str, ...]
     """The first files that the commit changes, those with words of the query before others."""
     file_count: int
+    has_uncounted_files: bool
+    """Whether the commit changes more files than were counted."""
     symbols: tuple[str, ...]
     """The functions and classes with words of the query that the commit changes."""
     score: float
@@ -268,14 +270,16 @@ class _Search:
 
     def _shown(self, ranked: Sequence[tuple[float, CommitText]], glob: "re.Pattern[str] | None") -> list[CommitHit]:
         numbers = [text.number for _, text in ranked]
-        query = "SELECT number, name, time, files, author FROM commits JOIN messages USING (number) WHERE number IN"
+        query = (
+            "SELECT number, name, time, files, is_cut, author FROM commits JOIN messages USING (number) WHERE number IN"
+        )
         facts = {row[0]: row[1:] for row in self._database.rows_in(query, numbers)}
         return [self._hit(score, text, facts[text.number], glob) for score, text in ranked if text.number in facts]
 
     def _hit(
-        self, score: float, text: CommitText, facts: tuple[str, int, int, str], glob: "re.Pattern[str] | None"
+        self, score: float, text: CommitText, facts: tuple[str, int, int, int, str], glob: "re.Pattern[str] | None"
     ) -> CommitHit:
-        name, when, count, author = facts
+        name, when, count, is_cut, author = facts
         masks = self._history.settings.mask_secrets
         message, person = screen_text(text.message, masks=masks), screen_text(author, masks=masks)
         subject, *body = message.text.split("\n")
@@ -283,8 +287,8 @@ class _Search:
         files.sort(key=lambda path: (not (glob and glob.fullmatch(path)), -self._matches(path)))
         return CommitHit(
             name, when, _cut(subject), _cut(person.text), tuple(self._best_lines(body)),
-            tuple(files[:SHOWN_FILES]), count if count > MAX_FILES else len(files), tuple(self._best_symbols(text)),
-            round(score, 3),
+            tuple(files[:SHOWN_FILES]), count if count > MAX_FILES else len(files), bool(is_cut),
+            tuple(self._best_symbols(text)), round(score, 3),
             tuple(sorted({mask.kind for one in (message, person) for mask in one.masked})),
             tuple(sorted({flag.kind for one in (message, person) for flag in one.flags})),
         )  # fmt: skip

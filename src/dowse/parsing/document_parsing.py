@@ -14,6 +14,9 @@ from dowse.reading.outlines import Heading, Section
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Chunk, Document, Entry, FileContent, Link, Reading, Reason, Symbol, Verdict
 
+MAX_HEADING_CHARACTERS = 300
+"""The rest of a longer heading is not kept: replies name it beside each passage below it."""
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
@@ -165,7 +168,7 @@ def _chunk_from_json(row: list[Any], utf8: bytes) -> Chunk:
         start_line=start_line,
         end_line=end_line,
         symbols=tuple(Symbol(*symbol) for symbol in symbols),
-        headings=tuple(headings),
+        headings=tuple(heading[:MAX_HEADING_CHARACTERS] for heading in headings),
     )
 
 

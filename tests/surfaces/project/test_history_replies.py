@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dowse.history import history_search, project_history
+from dowse.history import commit_reading, history_search, project_history
 from dowse.history.history_database import SYMBOLS_READ, read_commit_counts
 from dowse.store.storage_layout import index_folder
 from tests.history.repositories import Change, git, make_repository
@@ -52,6 +52,18 @@ def test_authors_are_shown_on_request_and_files_are_counted(shop: Path) -> None:
     reply = call_tool("auto", "search_history", shop, query="write all", authors=True, path="page/**", since="2023")
     (hit,) = reply["results"]
     assert (hit["author"], len(hit["files"]), hit["moreFiles"]) == ("Ada", 10, 30)
+
+
+def test_a_count_that_is_not_complete_says_so(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A commit of 100,000 renames once had 59,903 files."""
+    monkeypatch.setattr(commit_reading, "MAX_RECORD_BYTES", 20_000)
+    renamed = {f"page/{number}-{'x' * 200}.md": "x\n" for number in range(2000)}
+    make_repository(shop, [*CHANGES, Change("Rename all", renamed)])
+    git(shop, "checkout", "-qf", "main")
+    reply = call_tool("auto", "search_history", shop, query="rename all")
+    assert [hit["hasUncountedFiles"] for hit in reply["results"] if hit["subject"] == "Rename all"] == [True]
+    whole = call_tool("auto", "search_history", shop, query="write all")
+    assert not any("hasUncountedFiles" in hit for hit in whole["results"] if hit["subject"] == "Write all")
 
 
 def test_a_reply_fits_its_budget(tmp_path: Path) -> None:

@@ -100,6 +100,7 @@ def commit_as_json(hit: "CommitHit", shown_path: Callable[[str], str] = str, *, 
         "files": [shown_path(path) for path in hit.files],
         **present(
             moreFiles=hit.file_count - len(hit.files),
+            hasUncountedFiles=hit.has_uncounted_files,
             symbols=list(hit.symbols),
             author=hit.author if has_authors else "",
             masked=list(hit.masked),
