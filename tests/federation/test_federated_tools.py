@@ -69,9 +69,7 @@ def test_minimal_is_three_tools_over_everything(tmp_path: Path, app: Path, mode:
 
     found, status = run_conversation(make_federated_server(tmp_path, app, Offer(level="minimal")), conversation, mode)
     assert len({result["source"] for result in found["results"]}) > 2
-    assert [one["name"] for one in status["sources"]] == [
-        "project/app", "documents/app", "site/fruit", "archive", "index/default",
-    ]  # fmt: skip
+    assert [one["name"] for one in status["sources"]] == ["project/app", "documents/app", "site/fruit", "archive"]
 
 
 @pytest.mark.parametrize("offer", [Offer(level="minimal"), Offer(("federated",))])
@@ -99,7 +97,7 @@ def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app:
         return list(reply["metadata"]["searched"])
 
     assert searched("site", "federated") == ["site/fruit"]
-    assert searched("federated") == ["project/app", "documents/app", "site/fruit", "archive", "index/default"]
+    assert searched("federated") == ["project/app", "documents/app", "site/fruit", "archive"]
 
 
 def test_a_site_alone_has_a_status_too(tmp_path: Path) -> None:
@@ -187,7 +185,7 @@ def test_over_stdio(tmp_path: Path) -> None:
         assert set(await assistant.tools()) == {"search", "fetch", "get_index_status"}
         found = await assistant.call_tool("search", query="quince guide")
         assert found["results"][0]["path"] == "guide.md"
-        assert set(found["metadata"]["searched"]) >= {"documents/app", "site/fruit", "index/default"}
+        assert set(found["metadata"]["searched"]) == {"project/app", "documents/app", "site/fruit"}
         whole = await assistant.call_tool("fetch", id=found["results"][0]["id"])
         assert whole["text"] == "# Quince guide\n\nHow to peel a quince with a knife.\n"
 

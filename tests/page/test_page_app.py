@@ -162,7 +162,7 @@ def test_links_in_and_out_and_broken_links_are_listed(page: HttpServer) -> None:
 
 def test_the_status_names_every_source_and_what_was_skipped(page: HttpServer) -> None:
     body = shown(get(page, "/status"))
-    for name in ("project/fruit", "documents/fruit", "archive", "index/default"):
+    for name in ("project/fruit", "documents/fruit", "archive"):
         assert name in body
     assert "denied" in body
     assert "MB" in body

@@ -10,7 +10,7 @@ from dowse.mcp.confirmation import ask_consent
 from dowse.mcp.error_replies import without_storage_root
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, fit_items, fit_text, wire_characters
 from dowse.mcp.tools import Call
-from dowse.notes.limits import MAX_BATCH_DOCUMENTS
+from dowse.notes.limits import DEFAULT_INDEX, MAX_BATCH_DOCUMENTS
 
 if TYPE_CHECKING:
     import anyio
@@ -127,7 +127,13 @@ class NotesSurface:
         return self._library is not None
 
     async def names(self) -> list[str]:
-        return await self._do(lambda library, _: library.names())
+        """Return the names of all indexes; of the default one, which nobody has made, once it has a document."""
+
+        def find(library: "NotesRegistry", _: object) -> list[str]:
+            has_default = library.use(DEFAULT_INDEX, lambda index: index.info().documents)
+            return [name for name in library.names() if name != DEFAULT_INDEX or has_default]
+
+        return await self._do(find)
 
     async def use(self, name: str, work: "Callable[[NamedIndex, Callable[[], None]], Got]") -> Got:
         """Call `work` with one index, off the event loop."""
