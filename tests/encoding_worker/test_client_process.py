@@ -81,8 +81,9 @@ def test_the_first_question_waits_for_the_model_for_a_moment(
     """An assistant asks once for each question: in fourteen sessions the model took part in no reply."""
     indexed(root)
     monkeypatch.setattr(client, "LOADING_SECONDS", 60.0)
+    monkeypatch.setattr(client, "LOADING_WAIT_SECONDS", 60.0)
     assert start().encode_query(MINILM_VERSION, "fruit", 5.0) is not None
-    monkeypatch.setattr(client, "LOADING_SECONDS", 0.0)
+    monkeypatch.setattr(client, "LOADING_WAIT_SECONDS", 0.0)
     assert start().encode_query(MINILM_VERSION, "fruit", 5.0) is None
 
 

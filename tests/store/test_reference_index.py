@@ -4,7 +4,6 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -86,18 +85,6 @@ def test_a_file_that_changed_since_it_was_indexed_is_read_once_it_is_as_indexed(
         store.references.catch_up()
         assert (paths_with(store, "peel"), store.references.missing()) == (["b.py", "c.py", "d.py"], 0)
         assert world.read == ["c.py"], "references that are here are not read again"
-
-
-def test_a_step_ends_in_time_and_what_was_read_is_kept(
-    tmp_path: Path, world: SourceWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The first question of an assistant once waited two seconds for the references of 250 files."""
-    times = iter([0.0, 0.0, 1.0, 1.0, 60.0, 60.0])
-    with closing(open_store(tmp_path, world)) as store:
-        store.apply(Batch(puts=[world.put(f"{letter}.py", "x.peel()\n") for letter in "abc"]))
-        monkeypatch.setattr(reference_index, "time", SimpleNamespace(monotonic=lambda: next(times)))
-        store.references.catch_up(seconds=2.0)
-        assert store.references.missing() == 1
 
 
 def test_reading_stops_in_time_and_goes_on(tmp_path: Path, world: SourceWorld, monkeypatch: pytest.MonkeyPatch) -> None:

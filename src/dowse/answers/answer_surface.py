@@ -84,7 +84,7 @@ class AnswerSurface:
             left = 0 if answer.searched.were_compared else len(pending)
             covered = coverage(index, max(left, len(answer.outdated)), answer.searched)
             paths = [hit.path for hit in answer.hits if hit.passages]
-            found = describe_definitions(index, answer, show)
+            found = describe_definitions(index, answer, show, most_unread=QUICK_DOCUMENTS)
             return found, _notes(answer, covered), paths, index.exists and index.whole.references.has_backlog()
 
         found, notes, paths, is_behind = await served.ask_fresh(search, self._view)

@@ -52,13 +52,18 @@ def definition_options(
     )
 
 
-def describe_definitions(index: ProjectIndex, answer: Answer, show: Callable[[str], str] = str) -> FoundDefinitions:
-    """Return the definitions of an answer in their order, with what is around them; `show` writes a path."""
+def describe_definitions(
+    index: ProjectIndex, answer: Answer, show: Callable[[str], str] = str, *, most_unread: int | None = None
+) -> FoundDefinitions:
+    """Return the definitions of an answer in their order, with what is around them; `show` writes a path.
+
+    Callers are left out if more files than `most_unread` lack their references: another process reads those.
+    """
     found = sorted(
         ((hit, passage) for hit in answer.hits for passage in (*hit.passages, *hit.named)),
         key=lambda pair: pair[1].rank,
     )
-    finder = _context_finder(index)
+    finder = _context_finder(index, most_unread)
     whole, others = list[FoundDefinition](), list[FoundDefinition]()
     for hit, passage in found:
         if passage in hit.named:
@@ -91,12 +96,14 @@ def _texts(index: ProjectIndex, answer: Answer, show: Callable[[str], str]) -> l
     ]
 
 
-def _context_finder(index: ProjectIndex) -> ContextFinder | None:
+def _context_finder(index: ProjectIndex, most_unread: int | None) -> ContextFinder | None:
     """Return what finds the callers of definitions, if all references are there or can be read in a moment."""
     if not index.exists or index.view is View.DOCUMENTS:
         return None
     references, masks = index.whole.references, index.settings.mask_secrets
     with suppress(NotWritable):
+        if most_unread is not None and not references.is_current() and references.missing() > most_unread:
+            return None
         if references.is_current() or not (index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)):
             return ContextFinder(index.store, references, index.source.read_bytes, masks=masks)
     return None

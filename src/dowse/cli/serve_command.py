@@ -1,5 +1,6 @@
 """`dowse serve`: an MCP server for an assistant, on stdin and stdout or over HTTP."""
 
+import contextlib
 import gc
 from dataclasses import dataclass
 from importlib import import_module
@@ -11,7 +12,7 @@ import click
 from dowse.cli.common_arguments import parse_folder
 from dowse.cli.http_options import http_options, serve_over_http
 from dowse.cli.output import show_warnings
-from dowse.errors import UsageError
+from dowse.errors import DowseError, UsageError
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import SURFACES, Level, Surface, searchable_surfaces
 
@@ -39,16 +40,24 @@ def compose_server(
     options: ServeOptions, *, is_public: bool = False, is_over_http: bool = False, is_prepared: bool = True
 ) -> "ComposedServer":
     """Return the server that the options describe. If it is to be prepared, its first searches find their indexes loaded."""
+    gc.disable()  # looking for garbage among what is imported takes 80 ms, and frees 0.5 MB
+    try:
+        return _compose(options, is_public=is_public, is_over_http=is_over_http, is_prepared=is_prepared)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _compose(options: ServeOptions, *, is_public: bool, is_over_http: bool, is_prepared: bool) -> "ComposedServer":
     from concurrent.futures import ThreadPoolExecutor
 
     from dowse.mcp.sdk_import import leave_out_unused_modules
 
-    gc.disable()  # looking for garbage among what is imported takes 80 ms, and frees 0.5 MB
     leave_out_unused_modules()
     service = _open_service(options, is_over_http=is_over_http)
     with ThreadPoolExecutor(1) as pool:  # load indexes and sites while the protocol is imported, which takes a second
         if service and is_prepared:
-            _prepare(service, options)
+            _prepare(service, options, is_public=is_public)
         loading = pool.submit(_load_sites, options.sites if "site" in searchable_surfaces(options.surfaces) else ())
         from dowse.cli.composition import ComposedServer, Offer
 
@@ -58,10 +67,7 @@ def compose_server(
         from dowse.archives.archive_locations import find_locations
 
         show_warnings([*find_locations().missing().values()])
-    composed = ComposedServer(service, Path.cwd(), offer, sites)
-    gc.freeze()
-    gc.enable()
-    return composed
+    return ComposedServer(service, Path.cwd(), offer, sites)
 
 
 def _open_service(options: ServeOptions, *, is_over_http: bool) -> "Service | None":
@@ -79,19 +85,31 @@ def _open_service(options: ServeOptions, *, is_over_http: bool) -> "Service | No
     return Service([open_project(None).root])  # over HTTP no client names its roots
 
 
-def _prepare(service: "Service", options: ServeOptions) -> None:
+def _prepare(service: "Service", options: ServeOptions, *, is_public: bool) -> None:
     """Begin to load what the first searches need, in the order in which they ask for it."""
     from dowse.memory_plan import is_memory_small
     from dowse.types import View
 
     if is_memory_small():
         return
-    views = {"code": View.PROJECT, "documents": View.DOCUMENTS}
+    if not service.projects:
+        _expect_project(service)
+    views = {"documents": View.DOCUMENTS} if is_public else {"code": View.PROJECT, "documents": View.DOCUMENTS}
     asked = [view for name, view in views.items() if name in searchable_surfaces(options.surfaces)]
     if options.level == "assistant":  # which searches files in one way
         service.prepare(tuple(asked[:1]), _search_definitions)
     else:
         service.prepare(tuple(asked), _search_files)
+
+
+def _expect_project(service: "Service") -> None:
+    """Let the project around the working directory be loaded, which most clients mean that name none."""
+    from dowse.indexes.project_lookup import open_project
+
+    with contextlib.suppress(DowseError):
+        found = open_project(None)
+        if not found.warnings:  # it has a marker
+            service.expect(found.root)
 
 
 def _search_definitions(index: "ProjectIndex") -> None:

@@ -91,8 +91,10 @@ MAX_CACHED_QUERIES = 300
 """Vectors of queries that are remembered: 0.5 MB."""
 MAX_WAITING_QUERIES = 64
 """While this many queries wait for their vectors, the next one goes without."""
-LOADING_SECONDS = 1.5
-"""How long queries wait for a process after its start: it loads the model in about 0.7 s on a quiet machine."""
+LOADING_SECONDS = 8.0
+"""How long after its start a process may load the model: that takes 0.7 s on a quiet machine, and 4 s on a busy one."""
+LOADING_WAIT_SECONDS = 1.5
+"""How long a query waits for the model to be loaded meanwhile."""
 HUNG_SECONDS = 60.0
 """A process that has not answered for this long is killed."""
 MAX_PRIORITY_PATHS = 50
@@ -186,8 +188,9 @@ class EncodingClient:
         self, process: EncodingProcess | None, version: str, text: str, seconds: float
     ) -> "Vectors | None":
         """Wait for a process that has just been started, so that a first question has the model too."""
+        last = time.monotonic() + LOADING_WAIT_SECONDS
         while process and process.is_available and version not in process.loaded and version not in self._unavailable:
-            if time.monotonic() > process.started + LOADING_SECONDS:
+            if time.monotonic() > min(last, process.started + LOADING_SECONDS):
                 return None
             time.sleep(0.01)
         is_loaded = process is not None and version in process.loaded

@@ -91,10 +91,12 @@ class ServedIndex:
         """Return how the index is kept fresh."""
         return self.keeper.watch_status(index) if self.keeper else read_watch_status(index)
 
-    def prepare(self, view: View = View.PROJECT, search: IndexWork = search_first) -> "Future[None]":
+    def prepare(
+        self, view: View = View.PROJECT, search: IndexWork = search_first, *, is_kept_fresh: bool = True
+    ) -> "Future[None]":
         """Load what the first search of a view needs, once, and keep the index fresh; nothing is indexed for that."""
         if view not in self._prepared:
-            self._prepared[view] = self._thread.submit(self._prepare, view, search)
+            self._prepared[view] = self._thread.submit(self._prepare, view, search, is_kept_fresh=is_kept_fresh)
         return self._prepared[view]
 
     @property
@@ -191,9 +193,10 @@ class ServedIndex:
 
     # On the index's thread
 
-    def _prepare(self, view: View, search: IndexWork) -> None:
+    def _prepare(self, view: View, search: IndexWork, *, is_kept_fresh: bool) -> None:
         with contextlib.suppress(DowseError, OSError):  # the first search says so, and repairs a damaged index
-            if prepare_index(self._open().seen_as(view), self.encoder.load if self.encoder else None, search):
+            is_ready = prepare_index(self._open().seen_as(view), self.encoder.load if self.encoder else None, search)
+            if is_ready and is_kept_fresh:
                 self.keep_fresh()
 
     def _do(self, work: Callable[[ProjectIndex], Result], view: View) -> Result:

@@ -21,6 +21,8 @@ class Service:
         self.encoder = EncodingClient()
         """One encoding process for all projects; it is started when it is needed."""
         self.warnings: list[str] = []
+        self._expected: ServedIndex | None = None
+        """The project that is loaded already and will be served unless the client names another one."""
         for root in roots:
             self.add(root)
 
@@ -31,9 +33,21 @@ class Service:
         for served in self.projects:
             if served.root == root:
                 return served
-        served = ServedIndex(root, self._unique_name(root), encoder=self.encoder)
+        expected, self._expected = self._expected, None
+        if expected and expected.root == root:
+            served = expected
+        else:
+            served = ServedIndex(root, self._unique_name(root), encoder=self.encoder)
+            if expected:
+                expected.close()
         self.projects.append(served)
         return served
+
+    def expect(self, root: Path) -> None:
+        """Let a project be loaded that will be served if the client names no other one; it is not watched until then."""
+        ProjectIndex(root)
+        root = root.resolve()
+        self._expected = ServedIndex(root, self._unique_name(root), encoder=self.encoder)
 
     def replace(self, old: Path, new: Path, seconds: float) -> None:
         """Serve a project in place of another, under its name; requests that have begun may go on for some seconds."""
@@ -49,10 +63,13 @@ class Service:
         for view in views:
             for served in self.projects:
                 served.prepare(view, search)
+            if self._expected:
+                self._expected.prepare(view, search, is_kept_fresh=False)
 
     async def wait_until_prepared(self, seconds: float) -> None:
         """Wait for what has begun to be loaded, so many seconds at most."""
-        loading = [asyncio.wrap_future(one) for served in self.projects for one in served.preparations]
+        known = [*self.projects, *([self._expected] if self._expected else [])]
+        loading = [asyncio.wrap_future(one) for served in known for one in served.preparations]
         if loading:
             await asyncio.wait(loading, timeout=seconds)
 
@@ -98,6 +115,8 @@ class Service:
         self.encoder.stop()
         for served in self.projects:
             served.close()
+        if self._expected:
+            self._expected.close()
 
     def _unique_name(self, root: Path) -> str:
         taken = {served.name for served in self.projects}

@@ -7,7 +7,6 @@ which go with their documents; what is missing is what a document has no row for
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import takewhile
 from math import inf
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -140,7 +139,7 @@ class ReferenceIndex:
     def catch_up(self, progress: Progress | None = None, seconds: float | None = None) -> None:
         """Read the references of the documents that lack them, in steps that are kept if it is interrupted.
 
-        With `seconds`, it ends after this time with what has been read.
+        With `seconds`, no step begins after this time.
         """
         deadline, missing = time.monotonic() + (inf if seconds is None else seconds), self._missing()
         if self._catalog.fact(_FACT) != str(VERSION):
@@ -150,12 +149,9 @@ class ReferenceIndex:
             if time.monotonic() > deadline:
                 return
             documents = self._catalog.documents_by_id(missing[start : start + _READ_DOCUMENTS])
-            read = list(takewhile(lambda _: time.monotonic() < deadline, self._read(documents.values())))
-            rows = [(document, data) for document, data in read if data is not None]
+            rows = [(document, data) for document, data in self._read(documents.values()) if data is not None]
             with self._lock.held(WRITE_WAIT_SECONDS), self._catalog.transaction() as connection:
                 _put(connection, rows)
-            if len(read) < len(documents):
-                return
             if progress:
                 progress(min(start + _READ_DOCUMENTS, len(missing)), len(missing))
 
