@@ -11,7 +11,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
-from statistics import quantiles
+from statistics import median, quantiles
 from urllib.parse import quote_plus
 
 from tests.browser import Browser
@@ -52,6 +52,7 @@ def main() -> int:
         "--root", type=Path, metavar="DIR", help="search this folder instead of all files of the corpora"
     )
     parser.add_argument("--letters", type=int, default=10_000, help="type at most this many letters")
+    parser.add_argument("--first", type=int, metavar="N", help="measure only the first page and results of N servers")
     program.add_markdown(parser, MARKER)
     return program.run(parser.parse_args(), MARKER, _tables)
 
@@ -61,6 +62,8 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     os.environ["DOWSE_HOME"] = str(home / "index")
     folders = [folder for folder in (options.corpora, options.code_search) if folder]
     roots = [root for folder in folders for root in corpora.find(folder)]
+    if options.first:
+        return [_first_only(_small(roots, home), options.first)]
     project = options.root or calls.draw(roots, calls.SIZES["large"], home / "large")
     long_file = work / "long" / "steps.py"
     long_file.parent.mkdir()
@@ -68,9 +71,7 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
         "".join(f"def step_{n}(x):\n    # step {n}\n    return [x, 'a', {n}]\n\n" for n in range(LINES // 4))
     )
     chunks = sum(map(_make_index, (project.resolve(), long_file.parent)))
-    small = calls.draw(roots, calls.SIZES["small"], home / "small")
-    with contextlib.closing(ProjectIndex(small)) as index:
-        index.update()
+    small = _small(roots, home)
     with Browser() as browser:
         with _serving(project, long_file.parent) as (address, pid):
             browser.visit(f"{address}/")
@@ -80,11 +81,7 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
             times, seconds = _type(browser, address, options.letters, pid)
             browser.visit(f"{address}/read?id=project/long/steps.py")
             opened = [_open(browser, f"{address}/read?id=project/long/steps.py") for _ in range(5)]
-        with _serving(small, "--tools", "minimal") as (address, _):  # as `dowse open` serves it
-            browser.visit(f"{address}/?q={quote_plus(TYPED[0])}")
-            results = browser.value(_LOADED)
-            if not browser.value("document.querySelectorAll('.hit').length"):
-                raise SystemExit("The first query has no results.")
+        results = _first_results(browser, small)
     percentiles = quantiles(times, n=20)
     measured = [percentiles[9], percentiles[18], sorted(opened)[2], first, results]
     rows: list[Row] = [("", "measured", "goal")]
@@ -94,6 +91,37 @@ def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
     rows.append(("processor time of the server for a keystroke", f"{1000 * seconds / len(times):.0f} ms", ""))
     load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
     return [Table(f"The page: {chunks:,} chunks, {len(times)} keystrokes, {load}", rows)]
+
+
+def _small(roots: list[Path], home: Path) -> Path:
+    """Return a project of 3,000 chunks whose documents are not indexed."""
+    small = calls.draw(roots, calls.SIZES["small"], home / "small")
+    with contextlib.closing(ProjectIndex(small)) as index:
+        index.update()
+    return small
+
+
+def _first_results(browser: Browser, small: Path) -> float:
+    with _serving(small, "--tools", "minimal") as (address, _):  # as `dowse open` serves it
+        browser.visit(f"{address}/?q={quote_plus(TYPED[0])}")
+        loaded = float(browser.value(_LOADED))
+        if not browser.value("document.querySelectorAll('.hit').length"):
+            raise SystemExit("The first query has no results.")
+    return loaded
+
+
+def _first_only(small: Path, count: int) -> Table:
+    pages, results = [], []
+    with Browser() as browser:
+        for _ in range(count):
+            with _serving(small, "--tools", "minimal") as (address, _):
+                browser.visit(f"{address}/")
+                pages.append(float(browser.value(_LOADED)))
+            results.append(_first_results(browser, small))
+    rows: list[Row] = [("", "median", "highest", "goal")]
+    for name, measured in (("first page", pages), ("first results, 3,000 chunks, documents not indexed", results)):
+        rows.append((name, f"{median(measured):.0f} ms", f"{max(measured):.0f} ms", f"≤ {GOALS_MS[name]} ms"))
+    return Table(f"The first page and the first results of {count} servers", rows)
 
 
 @contextlib.contextmanager
