@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dowse.answers.definition_replies import FoundDefinition, definitions_text
 from dowse.answers.translated_texts import find_translated_texts
-from dowse.errors import NotWritable
+from dowse.errors import DowseError, NotWritable
 from dowse.indexes.first_search import FIRST_QUERY
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search_now
@@ -84,6 +84,8 @@ def search_first_definitions(index: ProjectIndex) -> None:
     answer = search_now(index, parse_plain_query(FIRST_QUERY, ()), options)
     if index.whole.references.is_current():
         _ = describe_definitions(index, answer).text
+    else:
+        _want_references(index)
 
 
 def _texts(index: ProjectIndex, answer: Answer, show: Callable[[str], str]) -> list[str]:
@@ -103,10 +105,18 @@ def _context_finder(index: ProjectIndex, most_unread: int | None) -> ContextFind
     references, masks = index.whole.references, index.settings.mask_secrets
     with suppress(NotWritable):
         if most_unread is not None and not references.is_current() and references.missing() > most_unread:
+            _want_references(index)
             return None
         if references.is_current() or not (index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)):
             return ContextFinder(index.store, references, index.source.read_bytes, masks=masks)
     return None
+
+
+def _want_references(index: ProjectIndex) -> None:
+    """Let references be kept from now on, without reading any."""
+    with suppress(DowseError):
+        if not index.is_being_updated() and not index.whole.references.is_used:
+            index.whole.references.catch_up(seconds=-1.0)
 
 
 def _context(finder: ContextFinder, hit: SearchHit, passage: Passage) -> DefinitionContext:
