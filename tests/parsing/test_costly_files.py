@@ -1,11 +1,12 @@
 """A file that takes too much is paid for once on a machine."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from dowse.parsing import parser_pool
-from dowse.parsing.costly_files import FILE_NAME, MAX_BYTES, CostlyFiles
+from dowse.parsing.costly_files import FILE_NAME, KEPT_DAYS, MAX_BYTES, CostlyFiles
 from dowse.parsing.parser_pool import ParserPool
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
 
@@ -49,13 +50,26 @@ def test_other_content_and_other_jobs_are_parsed(tmp_path: Path) -> None:
     assert files.known_problem(ParserRequest({"job": "outline", "anchors": []}, BOMB)) == ""
 
 
+@pytest.mark.parametrize(("days", "is_known"), [(KEPT_DAYS, True), (KEPT_DAYS + 1, False), (-2, False)])
+def test_a_file_is_forgotten_after_some_days(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int, is_known: bool
+) -> None:
+    note = ParserReply({}, problem="crashes its parser", is_costly=True)
+    CostlyFiles(tmp_path / "list").note(request(BOMB), note)
+    later = time.time() + days * 86_400
+    monkeypatch.setattr(time, "time", lambda: later)
+    assert bool(CostlyFiles(tmp_path / "list").known_problem(request(BOMB))) == is_known
+
+
 def test_a_file_that_fails_quickly_is_tried_again(tmp_path: Path) -> None:
     files = CostlyFiles(tmp_path / "list")
     files.note(request(BOMB), ParserReply({}, problem="cannot be parsed (ValueError)"))
     assert files.known_problem(request(BOMB)) == ""
 
 
-@pytest.mark.parametrize("content", [b"", b"nonsense", b"\xff\x00 \n \n", b"x" * (MAX_BYTES + 1)])
+@pytest.mark.parametrize(
+    "content", [b"", b"nonsense", b"\xff\x00 \n \n", b"k " + b"9" * 9000 + b" p\n", b"x" * (MAX_BYTES + 1)]
+)
 def test_a_damaged_list_is_no_problem(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "list").write_bytes(content)
     files = CostlyFiles(tmp_path / "list")

@@ -1,13 +1,14 @@
 """The files that took too much time or memory to parse, remembered by their content for all projects of this machine.
 
-A file is remembered for one kind of job and one version of dowse. So another name, another project or an index that
-is built again does not pay for it twice.
+A file is remembered for one kind of job and one version of dowse, for some days. So another name, another project or an
+index that is built again does not pay for it twice, and a machine that was slow for a day does not stay so.
 """
 
 import contextlib
 import hashlib
 import json
 import os
+import time
 from functools import cache
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from dowse.small_files import read_small_file
 FILE_NAME = "costly-files"
 MAX_BYTES = 1024 * 1024
 """The size of the list, which is 10,000 files; a longer one is begun anew."""
+KEPT_DAYS = 30
+_DAY_SECONDS = 86_400
 _JOB_FIELDS = ("module", "job", "language", "kind", "is_converted", "is_cut")
 """The fields of a request that decide how a file is parsed."""
 
@@ -42,7 +45,7 @@ class CostlyFiles:
         """Remember a job that took too much. Where nothing can be written, it is paid again."""
         if not reply.is_costly:
             return
-        line = f"{_key(request)} {reply.problem}\n".encode()
+        line = f"{_key(request)} {_today()} {reply.problem}\n".encode()
         with contextlib.suppress(OSError, DowseError):
             make_private_folder(self._file.parent)
             is_full = self._file.exists() and self._file.stat().st_size + len(line) > MAX_BYTES
@@ -65,8 +68,20 @@ class CostlyFiles:
             lines = read_small_file(self._file, MAX_BYTES).decode("utf-8", "replace").splitlines()
         except OSError:
             lines = []
-        self._problems = {key: problem for key, _, problem in (line.partition(" ") for line in lines) if problem}
+        self._problems = dict(filter(None, map(_read_line, lines)))
         self._stamp = stamp
+
+
+def _today() -> int:
+    return int(time.time() // _DAY_SECONDS)
+
+
+def _read_line(line: str) -> tuple[str, str] | None:
+    """Return the key and the problem of a line; None for an old or damaged one."""
+    key, _, rest = line.partition(" ")
+    day, _, problem = rest.partition(" ")
+    is_kept = day.isdecimal() and len(day) < 10 and 0 <= _today() - int(day) <= KEPT_DAYS
+    return (key, problem) if is_kept and problem else None
 
 
 def _key(request: ParserRequest) -> str:
