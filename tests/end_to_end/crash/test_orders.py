@@ -23,7 +23,7 @@ from tests.sample_data import open_indexed
 PACKAGES = ("searching", "store", "page", "cli")
 """Real files: their words have every frequency, and many chunks have equal scores."""
 MODES: tuple[Mode, ...] = ("lexical", "hybrid")
-QUERIES = 150
+QUERIES = 120
 
 Orders = dict[tuple[str, str], list[str]]
 
@@ -86,7 +86,7 @@ def test_updates_and_kills_leave_the_order_of_a_new_index(tmp_path: Path, seed: 
     dice = random.Random(seed)
     changing = ChangingProject(tmp_path / "project", dice)
     project = open_indexed(changing.root)
-    for age in range(1, 31):
+    for age in range(1, 21):
         changing.change()
         if age % 10:
             project.update()
