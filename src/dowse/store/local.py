@@ -119,6 +119,10 @@ class LocalStore:
     def ids_by_path(self) -> list[tuple[int, str]]:
         return self.catalog.ids_by_path(self._view)
 
+    def titles(self) -> list[tuple[int, str, str]]:
+        """Return the ids, the paths and the titles of all documents."""
+        return self.catalog.rows("SELECT id, path, title FROM documents WHERE views & ? ORDER BY path", (self._view,))
+
     def main_language(self) -> str:
         totals = self.totals("code")
         return next((language for language, files in totals.languages.items() if 2 * files > totals.documents), "")

@@ -96,7 +96,7 @@ class LinkGraph:
         self._from_top = {}
 
     def _read_all(self, store: "LocalStore") -> None:
-        self._documents = {document.id: (document.path, document.title) for document in store.documents()}
+        self._documents = {number: (path, title) for number, path, title in store.titles()}
         self._places = {path: place for place, (path, _) in enumerate(self._documents.values())}
         targets = (LinkTarget(path, title) for path, title in self._documents.values())
         pages = LinkTargets(targets, has_file=self._has_file)
