@@ -4,7 +4,7 @@ import json
 import re
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from dowse.settings import SETTING_FIELDS, Settings
+from dowse.settings import EDITORS, SETTING_FIELDS, Settings
 
 MEANINGS = {
     "include": "index only the files that match one of these globs",
@@ -25,6 +25,7 @@ MEANINGS = {
     "encoder": "the encoder for search by meaning ([encoders.md](encoders.md))",
     "encoderFolder": "the folder with the model of `minilm`, if it is not in one of the usual places",
     "vectorCacheMB": "size limit of the vector cache that all projects share, in megabytes; the least recently used vectors are removed first",
+    "editor": 'the editor that [the page](page.md#reading) opens files in, or an address of your own such as `"emacs://{path}:{line}"`',
     "memory": "how much memory dowse uses; only the global file sets it ([below](#memory))",
 }
 START, END = "<!-- settings: start -->\n\n", "\n<!-- settings: end -->"
@@ -54,6 +55,8 @@ def _default(key: str, value: Any) -> str:
 def _kind(key: str, kind: Any) -> str:
     if key == "maxFileSize":
         return "a number with `KB` or `MB`, as text"
+    if key == "editor":
+        return f"{', '.join(f'`{json.dumps(name)}`' for name in EDITORS)}, or an address"
     if key == "sharedIndex":
         return "full path of a folder, an `s3://` address, or null"
     if get_origin(kind) is Literal:

@@ -79,7 +79,7 @@ KNOWS: dict[str, set[str]] = {
     "assistants": set(),
     "page": {
         "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing", "chunking",
-        "reading", "searching", "screening", "text",
+        "reading", "searching", "screening", "sources", "text",
     },
     "cli": {
         "answers", "sharing", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",

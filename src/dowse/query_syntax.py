@@ -44,6 +44,16 @@ class QueryFilters(NamedTuple):
 NO_FILTERS = QueryFilters()
 
 
+def find_filters(text: str) -> list[tuple[str, str, str]]:
+    """Return the names and values of the filters in a query, such as `-path` and `tests`, and the text of each."""
+    if split_filters(text)[1] == NO_FILTERS:
+        return []
+    return [
+        (found["sign"] + found["name"].removesuffix("uage"), found["quoted"] or found["value"], found[0])
+        for found in _FILTER.finditer(text)
+    ]
+
+
 def split_filters(text: str) -> tuple[str, QueryFilters]:
     """Take the filters out of a query. A query of nothing else has none: it asks for these words."""
     filters = NO_FILTERS

@@ -50,6 +50,8 @@ class Settings:
     store: StoreName = "local"
     shared_index: str | None = None
     """The place of a shared index with which a new index begins."""
+    editor: str = "vscode"
+    """The editor in which the page opens files: the name of one, or an address with `{path}` and `{line}`."""
     memory: MemoryName = "auto"
     """How much memory all of dowse uses, which only the global file sets."""
 
@@ -206,6 +208,31 @@ def _parse_folder(value: Any) -> str | None:
     return str(folder)
 
 
+EDITORS = {
+    "vscode": "vscode://file{path}:{line}",
+    "vscode-insiders": "vscode-insiders://file{path}:{line}",
+    "vscodium": "vscodium://file{path}:{line}",
+    "cursor": "cursor://file{path}:{line}",
+    "zed": "zed://file{path}:{line}",
+    "idea": "idea://open?file={path}&line={line}",
+    "pycharm": "pycharm://open?file={path}&line={line}",
+    "webstorm": "webstorm://open?file={path}&line={line}",
+    "none": "",
+}
+"""The addresses that editors open."""
+_RUNNING_SCHEMES = frozenset({"javascript", "data", "vbscript", "blob", "http", "https", "file"})
+"""Schemes of addresses that a browser opens itself."""
+
+
+def _parse_editor(value: Any) -> str:
+    found = re.fullmatch(r"([a-z][a-z0-9+.-]*):\S*\{path\}\S*", value) if isinstance(value, str) else None
+    if value in EDITORS or (found and found[1] not in _RUNNING_SCHEMES):
+        return str(value)
+    raise ValueError(
+        f"is not one of {', '.join(map(repr, EDITORS))}, or an address such as 'emacs://{{path}}:{{line}}'"
+    )
+
+
 def _parse_megabytes(value: Any) -> int:
     return _parse_positive(value) * 1024 * 1024
 
@@ -229,6 +256,7 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "readHistory": ("read_history", _parse_boolean),
     "store": ("store", _parse_store),
     "sharedIndex": ("shared_index", _parse_place),
+    "editor": ("editor", _parse_editor),
     "memory": ("memory", _parse_memory),
 }
 

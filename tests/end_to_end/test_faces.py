@@ -14,7 +14,9 @@ from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation.federated_search import source_statuses
 from dowse.federation.source_list import NoClient
 from dowse.keeping.service import Service
-from dowse.page.search_view import STATE_NAMES
+from dowse.page.plain_words import plural
+from dowse.page.progress_view import STATE_NAMES
+from dowse.page.served_roots import root_name
 from dowse.page.status_view import status_view
 from mcp import Client
 from tests.federation.federated_server import make_app, make_indexed_archives, make_indexes
@@ -163,10 +165,11 @@ def test_there_is_one_status(faces: Faces) -> None:
         )
 
     reply, shown = asyncio.run(ask())
-    skipped = ", ".join(f"{count:,} {why}" for why, count in reply["skipped"].items())
-    contents = f"{reply['totalFiles']} files, {reply['totalChunks']} chunks"
-    updated = reply["lastUpdated"].replace("T", " ")
-    for value in (contents, updated, reply["storageSize"], reply["projectPath"], reply["watcher"], skipped):
+    skipped = ", ".join(f"{plural(count, 'file')} {why}" for why, count in reply["skipped"].items())
+    for value in (reply["storageSize"], reply["projectPath"], skipped):
         assert f"<dd>{value}</dd>" in shown
+    assert f"<dd>{plural(reply['totalFiles'], 'file')}" in shown
+    assert f'<time datetime="{reply["lastUpdated"]}"' in shown
     for source in reply["sources"]:
-        assert f'{source["name"]}</a> <span class="about">{STATE_NAMES[source["state"]]}</span>' in shown
+        name = root_name(source["name"])
+        assert f'{name}</a> <span class="about">{STATE_NAMES[source["state"]]}</span>' in shown

@@ -3,15 +3,20 @@
 import contextlib
 import sqlite3
 from collections.abc import Iterator
+from pathlib import Path
 
 import anyio
 import pytest
 
 from dowse.errors import ItemNotFound, SourceNotReady
 from dowse.federation.notes_source import NotesSearchSource
+from dowse.federation.source_list import SourceList
 from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry, index_file
-from dowse.page.reading_view import folder_view
+from dowse.page.colouring import Colours
+from dowse.page.folder_view import folder_view
+from dowse.page.markdown_view import MarkdownTexts
+from dowse.page.reading_view import PageTexts
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 
 NOTES = [
@@ -33,15 +38,16 @@ def surface() -> Iterator[NotesSurface]:
 
 def test_the_page_lists_notes_by_folders_with_their_titles(surface: NotesSurface) -> None:
     source = NotesSearchSource(surface, "kitchen")
-    top = str(anyio.run(folder_view, source, ""))
+    sources, texts = SourceList(Path(), notes=surface), PageTexts(Colours(), MarkdownTexts())
+    top = str(anyio.run(folder_view, sources, source, "", texts))
     assert 'href="/read?id=index/kitchen/fruit/"' in top
     assert "At the top &lt;b&gt;" in top
     assert "apple" not in top
-    inner = str(anyio.run(folder_view, source, "fruit/"))
+    inner = str(anyio.run(folder_view, sources, source, "fruit/", texts))
     assert 'href="/read?id=index/kitchen/fruit/apple"' in inner
     assert 'href="/read?id=index/kitchen/fruit/pear"' in inner
     with pytest.raises(ItemNotFound, match="no such folder"):
-        anyio.run(folder_view, source, "nothing/")
+        anyio.run(folder_view, sources, source, "nothing/", texts)
 
 
 def test_a_note_has_the_url_of_its_metadata_or_one_of_its_own(surface: NotesSurface) -> None:

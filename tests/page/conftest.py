@@ -30,6 +30,13 @@ FILES: dict[str, str | bytes] = {
     "docs/knife.md": f"# Knife\n\n## Edge\n\nSharp. {SCRIPT}\n\n[run](javascript:alert(1)) [go](https://example.org/)\n"
     "![picture](https://example.org/x.png)\n\n<svg onload=\"document.title='broken'\"></svg>\n",
     "docs/copy2.md": "# Knife\n\nThe same.\n",
+    "docs/pears.md": "## Pears\n\n<!-- nobody\nreads this -->\n\n![A pear](img/pear.png)\n\nRipe *pears* are soft.\n",
+    "docs/img/pear.png": b"\x89PNG\r\n\x1a\n" + bytes(40),
+    "docs/img/fake.png": "hunter2 is no picture",
+    "docs/img/secret.png": b"\x89PNG\r\n\x1a\nhunter2",
+    ".gitignore": "docs/img/secret.png\n",
+    "README.md": "# Fruit\n\nHow to peel it: [guide](docs/guide.md).\n",
+    "src/pie.py": "from src.apple import peel_apple\n\n\ndef bake():\n    return peel_apple('x')\n",
     "docs/page.html": "<title>Page</title><h1>Page</h1><script>document.title='broken'</script><p>Medlar</p>",
     ".env": "TOKEN=hunter2\n",
     "id_rsa": "hunter2\n",

@@ -67,7 +67,7 @@ def main() -> int:
         subprocess.run(command, env={**os.environ, "DOWSE_HOME": str(home / "dowse")}, stdout=sys.stderr, check=True)
         with HttpServer(root, home=home) as server:
             get(server, "/results?q=page&source=documents")
-            wait_until(lambda: 'documents/dowse</a> <span class="about">ready' in shown(get(server, "/status")))
+            wait_until(lambda: 'dowse</a> <span class="about">ready' in shown(get(server, "/status")))
             for _, path in PICTURES.values():
                 take_screenshot(browser, f"http://{server.name}{path}")  # the next time, every passage has its colours
             for picture, (look, path) in PICTURES.items():

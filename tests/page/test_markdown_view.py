@@ -1,10 +1,11 @@
 """Rendered Markdown: readable, and nothing in it runs or leads astray."""
 
+import asyncio
 import re
 
 import pytest
 
-from dowse.page.markdown_view import render_markdown
+from dowse.page.markdown_view import MarkdownTexts, ParsedMarkdown, Writing, heading_list, write_markdown
 
 ALLOWED = re.compile(
     r"</?(p|h[1-6]|ul|ol|li|pre|code|em|strong|s|blockquote|table|tr|th|td|div|span|a|br|hr|sup|sub|dl|dt|dd)(\s[^<>]*)?>"
@@ -23,24 +24,71 @@ def address(target: str) -> str | None:
     return target if target.startswith(("https://", "#")) else None
 
 
+def parsed(text: str) -> ParsedMarkdown:
+    (found,) = asyncio.run(MarkdownTexts().parse([text]))
+    assert found
+    return found
+
+
+def rendered(text: str, writing: Writing | None = None) -> str:
+    return str(write_markdown(parsed(text), writing or Writing(address)))
+
+
 @pytest.mark.parametrize("text", HOSTILE)
-def test_nothing_in_it_runs(text: str) -> None:
-    rendered = render_markdown(f"# Top\n\n{text}\n", address)
-    assert rendered
-    for tag in re.findall(r"<[^>]*>", rendered.body):
+@pytest.mark.parametrize("pictures", [False, True])
+def test_nothing_in_it_runs(text: str, pictures: bool) -> None:
+    writing = Writing(address, (lambda _: "/picture?id=x") if pictures else (lambda _: None))
+    body = rendered(f"# Top\n\n{text}\n", writing)
+    for tag in re.findall(r"<[^>]*>", body):
+        if re.fullmatch(r'<img src="/picture\?id=x" alt="[^"<>]*" loading="lazy">', tag) and pictures:
+            continue
         assert ALLOWED.fullmatch(tag), tag
         assert not re.search(r"\son\w+\s*=|javascript:", re.sub(r'"[^"]*"', '""', tag)), tag
-    for target in re.findall(r'href="([^"]*)"', rendered.body):
+    for target in re.findall(r'href="([^"]*)"', body):
         assert target.startswith(("https://", "#"))
 
 
 def test_front_matter_is_left_out_and_lines_and_headings_are_known() -> None:
-    rendered = render_markdown("---\ntitle: X\n---\n\n# One\n\ntext\n\n## Two *b*\n", lambda _: None)
-    assert rendered
-    assert "title" not in rendered.body
-    assert '<h2 id="md-two-b" data-line="9">Two <em>b</em></h2>' in rendered.body
-    assert '<p data-line="7">text</p>' in rendered.body
-    assert [heading.text for heading in rendered.headings] == ["One", "Two b"]
+    found = parsed("---\ntitle: X\n---\n\n# One\n\ntext\n\n## Two *b*\n")
+    body = write_markdown(found, Writing(lambda _: None, anchors={one.line: one.anchor for one in found.headings}))
+    assert "title" not in body
+    assert '<h2 id="md-two-b" data-line="9">Two <em>b</em></h2>' in body
+    assert '<p data-line="7">text</p>' in body
+    assert [heading.text for heading in found.headings] == ["One", "Two b"]
+    assert '<a href="#md-two-b" data-line="9">Two b</a>' in heading_list(found.headings)
+
+
+def test_a_comment_is_not_shown_wherever_it_ends() -> None:
+    body = rendered(
+        "Before <!-- one --> after.\n\n<!-- two\nthree\n\nfour -->\n\n<div>\nleft <!-- five\nsix -->\n</div>\n"
+    )
+    assert not re.search("one|two|three|four|five|six|--", body.replace("data-line", ""))
+    assert "Before  after." in body
+    assert "left" in body
+
+
+def test_pictures_of_the_folder_are_shown_and_others_named() -> None:
+    writing = Writing(address, lambda target: f"/picture?id={target}" if target.endswith("pear.png") else None)
+    body = rendered(
+        '![A *ripe* pear](img/pear.png) ![far](https://x.org/a.png)\n\n<p><img src="pear.png" alt="B"><br></p>\n',
+        writing,
+    )
+    assert '<img src="/picture?id=img/pear.png" alt="A ripe pear" loading="lazy">' in body
+    assert '<span class="image">far</span>' in body
+    assert '<img src="/picture?id=pear.png" alt="B" loading="lazy"><br>' in body
+    assert "x.org" not in body
+
+
+def test_code_has_the_colours_of_its_language_and_words_are_marked() -> None:
+    found = parsed("Peel it:\n\n```py\nx = 1\n```\n\n    indented\n")
+    assert [(one.language, one.passages[0][1]) for one in found.code_blocks()] == [
+        ("python", "x = 1\n"),
+        ("", "indented\n"),
+    ]
+    writing = Writing(address, colours=[[1, 4, 5, 0]], marks=lambda text: [(0, 4)] if text.startswith("Peel") else [])
+    body = write_markdown(found, writing)
+    assert "<mark>Peel</mark> it:" in body
+    assert '<span class="n">x</span> = 1' in body
 
 
 def test_what_authors_write_beside_paragraphs_is_shown() -> None:
@@ -48,9 +96,7 @@ def test_what_authors_write_beside_paragraphs_is_shown() -> None:
         "Call `a<b>` now  \nor later.[^1]\n\n---\n\n- [x] done\n- [ ] open\n\n3. third\n4. fourth\n\n"
         "| Name | Size |\n|---|---|\n| pear | 2 |\n\n[^1]: In winter.\n\n![A *pear*](pear.png)\n"
     )
-    rendered = render_markdown(text, address)
-    assert rendered
-    body = str(rendered.body)
+    body = rendered(text)
     assert "Call <code>a&lt;b&gt;</code> now<br>or later.<sup>[1]</sup>" in body
     assert "<hr>" in body
     assert "☑ done" in body
@@ -59,5 +105,5 @@ def test_what_authors_write_beside_paragraphs_is_shown() -> None:
     assert "<tr><th>Name</th><th>Size</th></tr>" in body
     assert "<td>pear</td><td>2</td>" in body
     assert '<div class="about">[1] <p' in body
-    assert '<span class="image">A <em>pear</em></span>' in body
+    assert '<span class="image">A pear</span>' in body
     assert "pear.png" not in body

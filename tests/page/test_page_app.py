@@ -19,7 +19,10 @@ VIEWS = (
     "/read?id=project/fruit/hostile/", "/read?id=project/fruit/hostile/all.md", "/read?id=project/fruit/hostile/all.py",
     "/outline?id=project/fruit/src/evil.py", "/links?id=documents/fruit/docs/guide.md", "/read?id=archive/",
     "/problems?in=documents/fruit", "/problems?in=archive", "/graph?in=archive", "/graph?in=documents/fruit", "/status",
-    "/connect", "/nothing", "/read?id=%3Cscript%3E", "/?since=%22%3E%3Cscript%3E&q=a",
+    "/connect", "/nothing", "/read?id=%3Cscript%3E", "/?since=%22%3E%3Cscript%3E&q=a", "/find?q=%3Cscript%3E", "/find?q=all",
+    "/tree?id=project/fruit/hostile/all.md", "/related?id=project/fruit/src/apple.py", "/history", "/history?q=%3Cscript%3E",
+    "/symbol?id=project/fruit/src/evil.py&name=%3Cscript%3E", "/symbol?id=project/fruit/src/apple.py&name=peel_apple",
+    "/history?id=project/fruit/src/apple.py", "/commit?in=project/fruit&name=%3Cscript%3E", "/read?id=project/fruit/docs/pears.md",
 )  # fmt: skip
 
 
@@ -35,8 +38,8 @@ def test_every_view_forbids_scripts_of_others_and_escapes_what_it_shows(page: Ht
     scripts = re.findall(r"<script[^>]*>", body)
     assert all('src="/assets/' in script or 'type="application/json"' in script for script in scripts), scripts
     assert not re.search(r"<[^>]*\son\w+=", body)
-    assert not re.search(r"<(svg|img|iframe|object|style|base|meta http)", body)
-    assert not re.search(r"(?:href|src|action)=\"(?!/|#|https?://|mailto:|\?)", body)
+    assert not re.search(r"<(svg|img (?!src=\"/picture\?)|iframe|object|style|base|meta http)", body)
+    assert not re.search(r"(?:href|src|action)=\"(?!/|#|https?://|mailto:|\?|vscode://file/)", body)
 
 
 def test_a_search_finds_files_documents_and_archives_with_the_match_marked(page: HttpServer) -> None:
@@ -44,6 +47,7 @@ def test_a_search_finds_files_documents_and_archives_with_the_match_marked(page:
     assert 'href="/read?id=project/fruit/src/apple.py#L1-L3"' in body
     assert "<mark>" in body
     assert "result" in body
+    assert "<h2>Language</h2>" in body
     archived = shown(get(page, "/results?q=aardvarks&source=archive"))
     assert "First report" in archived
 
@@ -54,7 +58,7 @@ def test_exact_and_regex_list_lines_with_their_numbers(page: HttpServer) -> None
     assert "<mark>" in body
     many = get(page, "/results?q=def+step_%5Cd%2B&mode=regex").body.decode()
     assert "200 in 1 file" in many
-    assert "more in this file" in many
+    assert "more lines in this file" in many
     assert "regular expression" in shown(get(page, "/results?q=(&mode=regex"))
 
 
@@ -84,7 +88,7 @@ def test_a_browser_that_asks_for_something_else_is_not_searched_for(page: HttpSe
 def test_a_passage_that_begins_in_a_docstring_has_its_colour(page: HttpServer) -> None:
     def passage(query: str) -> str:
         body = get(page, f"/?q={query}").body.decode()
-        return body.partition("src/plum.py")[2].partition("</code>")[0]
+        return body.partition('title="src/plum.py"')[2].partition("</code>")[0]
 
     wait_until(lambda: '<span class="c">' in passage("for+while+bullace&mode=exact"))
     assert '<span class="k">' not in passage("for+while+bullace&mode=exact")
@@ -103,7 +107,11 @@ def test_a_file_is_shown_with_colours_lines_and_symbols(page: HttpServer) -> Non
 
     wait_until(lambda: '<span class="k">def</span>' in body())
     assert '<pre class="nums" aria-hidden="true">1\n2\n3</pre>' in body()
-    assert '<a href="#L1">peel_apple</a>' in get(page, "/outline?id=project/fruit/src/apple.py").body.decode()
+    outline = get(page, "/outline?id=project/fruit/src/apple.py").body.decode()
+    assert re.search(
+        r'<li class="l1" data-line="1" data-end="3"><a href="#L1"><span[^>]*>ƒ</span>peel_apple</a>', outline
+    )
+    assert 'data-symbol="peel_apple"' in outline
     lines = get(page, "/lines?id=project/fruit/src/steps.py&from=601&to=800").body.decode()
     assert lines.startswith('<span class="k">def</span> <span class="f">step_120</span>')
     raw = get(page, "/raw?id=project/fruit/src/evil.py")
@@ -127,6 +135,10 @@ def test_folders_are_browsed(page: HttpServer) -> None:
     body = get(page, "/read?id=project/fruit/").body.decode()
     assert 'href="/read?id=project/fruit/src/"' in body
     assert ".env" not in body
+    assert 'href="/read?id=project/fruit/docs/guide.md">guide</a>' in body  # from its README
+    for address in ("/read?id=project/fruit", "/read?id=project/fruit/src"):
+        assert get(page, address).headers["location"] == f"{address}/"
+    assert 'aria-current="page"><bdi>apple.py' in get(page, "/tree?id=project/fruit/src/apple.py").body.decode()
     assert 'href="/read?id=project/fruit/src/apple.py"' in get(page, "/read?id=project/fruit/src/").body.decode()
     assert get(page, "/read?id=project/fruit/nothing/").status == 404
 
@@ -149,6 +161,63 @@ def test_no_spelling_leads_to_a_denied_file(page: HttpServer, fruit: Path, addre
                 assert str(fruit) not in text
 
 
+def test_pictures_are_those_that_the_policy_allows(page: HttpServer) -> None:
+    body = get(page, "/read?id=project/fruit/docs/pears.md").body.decode()
+    assert '<img src="/picture?id=project/fruit/docs/img/pear.png" alt="A pear" loading="lazy">' in body
+    assert "reads this" not in body
+    for source in ("project/fruit", "documents/fruit"):
+        reply = get(page, f"/picture?id={source}/docs/img/pear.png")
+        assert (reply.status, reply.headers["content-type"]) == (200, "image/png")
+        assert "sandbox" in reply.headers["content-security-policy"]
+    for path in (
+        "docs/img/secret.png",
+        "docs/img/fake.png",
+        "docs/img/../../.env",
+        ".env",
+        "id_rsa",
+        "src/apple.py",
+        "docs/img",
+    ):
+        reply = get(page, f"/picture?id=project/fruit/{path}")
+        assert (reply.status, b"hunter2" in reply.body) == (404, False), path
+
+
+def test_a_symbol_has_its_definition_and_its_uses_with_the_caller(page: HttpServer) -> None:
+    body = shown(get(page, "/symbol?id=project/fruit/src/apple.py&name=peel_apple"))
+    assert 'href="/read?id=project/fruit/src/apple.py#L1"' in body
+    assert re.search(r'href="/read\?id=project/fruit/src/pie.py#L5">5</a> <span class="by">in <b>bake</b>', body)
+    unknown = shown(get(page, "/symbol?id=project/fruit/src/apple.py&name=nobody_knows", X_Part="1"))
+    assert "Nothing here is called 'nobody_knows'" in unknown
+    assert "mode=exact" in unknown
+    related = shown(get(page, "/related?id=project/fruit/src/apple.py"))
+    assert 'href="/read?id=project/fruit/src/pie.py"' in related
+
+
+def test_files_and_symbols_are_found_by_parts_of_their_names(page: HttpServer) -> None:
+    body = shown(get(page, "/find?q=plapp", X_Part="1"))
+    assert 'href="/read?id=project/fruit/src/apple.py&symbol=peel_apple#L1"' in body
+    assert 'href="/read?id=project/fruit/src/apple.py">' in shown(get(page, "/find?q=src+apple", X_Part="1"))
+    assert "Nothing has a name like this" in shown(get(page, "/find?q=zzzz", X_Part="1"))
+    assert "id_rsa" not in shown(get(page, "/find?q=id_r", X_Part="1"))
+    assert "<form" in shown(get(page, "/find?q=apple"))
+
+
+def test_a_folder_without_a_history_says_so(page: HttpServer) -> None:
+    assert "not in a git repository" in shown(get(page, "/history"))
+    assert get(page, "/commit?in=project/fruit&name=0123456789").status == 404
+
+
+def test_facets_write_filters_into_the_box_and_take_them_out(page: HttpServer) -> None:
+    body = shown(get(page, "/results?q=apple"))
+    assert 'href="/?q=apple+lang%3Apython"' in body
+    assert 'href="/?q=apple+path%3Asrc%2F"' in body
+    limited = shown(get(page, "/results?q=apple+lang%3Apython"))
+    assert re.search(r'href="/\?q=apple" class="chosen"', limited)
+    assert "docs/guide.md" not in limited
+    exact = shown(get(page, "/results?q=apple&mode=exact"))
+    assert "language=python" in exact
+
+
 def test_links_in_and_out_and_broken_links_are_listed(page: HttpServer) -> None:
     wait_until(lambda: b"docs/guide.md" in get(page, "/links?id=documents/fruit/docs/knife.md").body)
     assert "Linked from (1)" in shown(get(page, "/links?id=project/fruit/docs/knife.md"))
@@ -162,8 +231,10 @@ def test_links_in_and_out_and_broken_links_are_listed(page: HttpServer) -> None:
 
 def test_the_status_names_every_source_and_what_was_skipped(page: HttpServer) -> None:
     body = shown(get(page, "/status"))
-    for name in ("project/fruit", "documents/fruit", "archive"):
+    assert body.count('class="source-card"') == 2
+    for name in ("fruit</a>", "archive</a>"):
         assert name in body
+    assert "default" not in body
     assert "denied" in body
     assert "MB" in body
 
@@ -188,7 +259,7 @@ def test_an_index_is_made_again_and_forgotten_only_after_a_yes(tmp_path: Path) -
         found = re.search(r'name="form_token" value="([^"]+)"', status.body.decode())
         assert found
         fields = {"form_token": found[1], "action": "index", "source": "project/plum"}
-        assert "Index 1 files of plum?" in shown(post(server, "/change", fields, Cookie=cookie))
+        assert "Index 1 file of plum?" in shown(post(server, "/change", fields, Cookie=cookie))
         assert b"not indexed" in get(server, "/status").body
         for bad in ({"form_token": "x"}, {"form_token": ""}):
             assert post(server, "/change", {**fields, **bad, "confirm": "yes"}, Cookie=cookie).status == 403
@@ -210,4 +281,4 @@ def test_an_index_is_made_again_and_forgotten_only_after_a_yes(tmp_path: Path) -
 
 
 def is_ready(server: HttpServer) -> bool:
-    return bool(re.search(r"project/plum</a> <span[^>]*>ready", get(server, "/status").body.decode()))
+    return bool(re.search(r"plum</a> <span[^>]*>ready", get(server, "/status").body.decode()))

@@ -91,22 +91,26 @@ def test_a_public_page_shows_documents_and_nothing_of_projects(fruit: Path) -> N
         )
 
 
-def test_an_opened_page_is_for_one_browser(fruit: Path, tmp_path: Path) -> None:
+def test_an_opened_page_is_for_those_who_have_its_address(fruit: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     environment = {"HOME": str(fruit.parent), "DOWSE_HOME": str(fruit.parent / "dowse"), "PATH": ""}
     with log.open("wb") as output:
         process = start("open", fruit, "--json", stderr=output.fileno(), stdout=output.fileno(), env=environment)
     try:
         wait_until(lambda: '"url"' in log.read_text(encoding="utf-8"))
-        found = re.search(r"http://(127\.0\.0\.1):(\d+)(/sign-in\?once=[\w-]+)", log.read_text(encoding="utf-8"))
+        found = re.search(r"http://(127\.0\.0\.1):(\d+)(/sign-in\?key=[\w-]+)", log.read_text(encoding="utf-8"))
         assert found
         server = OpenedServer(found[1], int(found[2]))
-        assert get(server, "/").status == 401
+        asked = get(server, "/")
+        assert (asked.status, b'name="token"' in asked.body) == (401, False)
+        assert "dowse open" in shown(asked)
         opened = get(server, found[3])
         assert (opened.status, opened.headers["location"]) == (303, "/")
         cookie = opened.headers["set-cookie"].partition(";")[0]
         assert "What is here" in shown(get(server, "/", Cookie=cookie))
-        assert get(server, found[3]).status == 401
+        assert get(server, found[3]).status == 303  # as often as one likes
+        assert get(server, found[3][:-1]).status == 401
+        assert found[3].partition("=")[2] not in log.read_text(encoding="utf-8").replace(found[0], "")
         assert server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).status == 401
         assert "over HTTP" not in shown(get(server, "/connect", Cookie=cookie))
     finally:

@@ -88,4 +88,4 @@ def test_php_without_its_beginning_is_php() -> None:
 def test_definitions_have_their_lines() -> None:
     fields = {"job": "symbols", "language": "python"}
     reply, _ = run_job(fields, b"class A:\n    def b(self):\n        pass\n")
-    assert reply["symbols"] == [("A", "class", 1), ("b", "method", 2)]
+    assert reply["symbols"] == [("A", "class", 1, 3), ("b", "method", 2, 3)]

@@ -111,7 +111,8 @@ def serve_over_http(
     composed = make(public)  # before more is imported, so that its indexes are loaded meanwhile
     from dowse.http.access import BrowserSessions
     from dowse.http.app import bind, make_app, run_http_server
-    from dowse.page.page_app import BrowserPage, PageAccess
+    from dowse.page.access_view import PageAccess
+    from dowse.page.page_app import BrowserPage
 
     names = LOOPBACK_NAMES | {host.lower()} | known_hosts
     try:
@@ -130,7 +131,7 @@ def serve_over_http(
     def announce() -> None:
         say(f"dowse: serving {composed.names()} at {address}/mcp")
         if open_browser:
-            open_browser(f"{address}/sign-in?once={sessions.issue_one_time_token()}")
+            open_browser(f"{address}/sign-in?key={sessions.issue_key()}")
 
     run_http_server(app, listener, announce)
     return 0

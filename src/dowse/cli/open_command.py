@@ -25,7 +25,7 @@ def open_page(folders: tuple[str, ...], sites: tuple[str, ...], *, no_browser: b
     """Search and read DIR in a browser.
 
     The page shows what dowse serve would serve: projects, documents, sites, archives and named
-    indexes. It is on a free port of this machine, and only the browser that is opened may see it.
+    indexes. It is on a free port of this machine, and only those who have its address may see it.
     A project without an index is indexed. Ctrl-C ends it. See docs/page.md.
     """
     roots = tuple(folder for name in folders if (folder := parse_folder(name)))
@@ -36,7 +36,7 @@ def open_page(folders: tuple[str, ...], sites: tuple[str, ...], *, no_browser: b
             show_text(format_json({"url": address}))
         elif no_browser or not _start_browser(address):
             show(address)
-            say("dowse: open this address in a browser; it works once.")
+            say("dowse: open this address in a browser; it works until Ctrl-C.")
 
     return serve_over_http(
         lambda is_public: compose_server(options, is_public=is_public, is_over_http=True),

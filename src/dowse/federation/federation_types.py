@@ -27,6 +27,8 @@ class SourceQuery:
     kind: Kind | None = None
     asked: frozenset[str] = frozenset()
     """The names of all sources that are asked."""
+    lists_matches: bool = False
+    """Whether the paths of all files that match are listed, to be counted."""
 
     def with_typed_filters(self) -> "SourceQuery":
         """Return the query with the language and the kind that are typed into it, if none are given beside it."""
@@ -85,6 +87,8 @@ class Item:
     """The text of its file, as the search has verified it."""
     add_passage: Callable[[], "Item"] | None = None
     """Returns the item with its passage, for a source that is ranked without one; called for the results shown."""
+    around: tuple[str, ...] = ()
+    """The headings or definitions around the passage, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,8 @@ class SourceResult:
     warnings: tuple[str, ...] = ()
     search_methods: Mapping[str, float] = field(default_factory=dict)
     """The search methods, if not words alone, and the share of chunks that each could find."""
+    matched: tuple[str, ...] = ()
+    """The paths of all files that match, if they are listed."""
 
 
 @dataclass(frozen=True, slots=True)

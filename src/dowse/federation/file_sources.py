@@ -125,7 +125,7 @@ class _FileSource:
             among = frozenset(one.id for one in index.store.documents() if query.is_within(_day(one.stat)))
         return SearchOptions(
             query.limit, query.kind, path_glob=glob, language=query.language, among=among, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
-            keeps_weak=True,
+            keeps_weak=True, lists_matches=query.lists_matches,
         )  # fmt: skip
 
     def _hits(self, answer: Answer) -> tuple[Item, ...]:
@@ -149,7 +149,7 @@ class _FileSource:
             id_of(self.name, path), self.name, one_line(title, TITLE_CHARACTERS),
             self._url(path, passage.start_line if passage else 0),
             passage_text(passage, terms, MAX_LINE_CHARACTERS) if passage else "",
-            relevance, " ".join([path.rpartition("/")[2], *around]), self.keys(path), more, data,
+            relevance, " ".join([path.rpartition("/")[2], *around]), self.keys(path), more, data, around=tuple(around),
         )  # fmt: skip
 
     async def status(self) -> SourceStatus:
@@ -211,7 +211,7 @@ class ProjectSearchSource(_FileSource):
         left = () if answer.searched.were_compared else pending
         return SourceResult(
             self._hits(answer), covered, self._pending((*left, *answer.outdated)),
-            answer.corrected, (*index.warnings, *coverage_warnings(covered)), answer.methods,
+            answer.corrected, (*index.warnings, *coverage_warnings(covered)), answer.methods, answer.matched,
         )  # fmt: skip
 
     def _url(self, path: str, line: int = 0) -> str:
@@ -275,7 +275,9 @@ class DocumentsSearchSource(_FileSource):
         answer = search_now(index, self._parsed(query), self._options(index, query), is_behind=is_far_behind(pending))
         covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
         warnings = tuple(coverage_warnings(covered))
-        return SourceResult(self._hits(answer), covered, self._pending(pending), answer.corrected, warnings)
+        return SourceResult(
+            self._hits(answer), covered, self._pending(pending), answer.corrected, warnings, matched=answer.matched
+        )
 
     def _title(self, kind: str, title: str, path: str) -> str:  # noqa: ARG002 - every document has a title
         return title

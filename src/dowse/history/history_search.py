@@ -147,7 +147,7 @@ class HistoryAnswer:
 def search_history(
     history: History, query: str, options: HistoryOptions, seconds: float = READ_SECONDS
 ) -> HistoryAnswer:
-    """Read commits that are not known yet for some seconds, and return the best ones for a query."""
+    """Read commits that are not known yet for some seconds, and return the best ones for a query; without one the newest."""
     began = time.monotonic()
     times = (_day(options.since, "since"), _day(options.until, "until", is_end=True))
     glob = compile_path_filter(options.path_glob) if options.path_glob else None
@@ -192,10 +192,22 @@ class _Search:
     def find(self, limit: int, glob: "re.Pattern[str] | None") -> list[CommitHit]:
         """Return the best commits."""
         among = self._commits_of(glob) if glob else None
+        if not self._query.text.strip():
+            return self._shown([(0.0, text) for text in self._texts(self._newest(among, limit))], glob)
         named = self._named()
         texts = self._texts([number for number in self._candidates(among) if number not in named])
         ranked = rank_commits([text for text in texts if self._passes(text)], self._weights)
         return self._shown([*((1.0, text) for text in self._texts(named)), *ranked][:limit], glob)
+
+    def _newest(self, among: Sequence[int] | None, limit: int) -> list[int]:
+        """Return the newest commits that are read, or the newest of some."""
+        only = "" if among is None else "AND number IN (SELECT value FROM json_each(?))"
+        query = (
+            f"SELECT number FROM commits JOIN messages USING (number) WHERE is_reached = 1 AND time BETWEEN ? AND ? {only} "  # noqa: S608 - constants
+            "ORDER BY number DESC LIMIT ?"
+        )
+        values = [*self._times, *([] if among is None else [json.dumps(among)]), limit]
+        return [number for (number,) in self._database.rows(query, values)]
 
     def _named(self) -> list[int]:
         """Return the commits of which the query is the beginning of the name."""

@@ -32,19 +32,16 @@ class BrowserSessions:
         """The token in our forms. A page of another origin cannot read it."""
         self._cookie = secrets.token_urlsafe(32)
         self._token = token
-        self._once: str | None = None
+        self._key: str | None = None
 
-    def issue_one_time_token(self) -> str:
-        """Return a token for the address that a browser is opened with; the first to use it gets the cookie."""
-        self._once = secrets.token_urlsafe(32)
-        return self._once
+    def issue_key(self) -> str:
+        """Return the key for the address that a browser is opened with; it works until the server stops."""
+        self._key = secrets.token_urlsafe(32)
+        return self._key
 
-    def redeem(self, once: str) -> bool:
-        """Return whether a one-time token is right, and make it useless."""
-        is_right = self._once is not None and _is_same(once, self._once)
-        if is_right:
-            self._once = None
-        return is_right
+    def accepts_key(self, key: str) -> bool:
+        """Return whether this is the key of the address."""
+        return self._key is not None and _is_same(key, self._key)
 
     def knows(self, token: str) -> bool:
         """Return whether this is the token of the server."""

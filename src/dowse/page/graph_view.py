@@ -16,6 +16,8 @@ from dowse.page.link_view import archive_database, document_folder
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import asset_address, page
 from dowse.page.page_search import read_address
+from dowse.page.plain_words import plural
+from dowse.page.served_roots import reading_source, root_name
 from dowse.surfaces.documents.document_folders import DocumentFolder
 from dowse.types import View
 
@@ -50,7 +52,7 @@ async def graph_page(sources: SourceList, name: str) -> Response:
             '<section class="message"><h1>Links</h1><p>Documents and archives have links between them, and none of '
             "these is served here.</p></section>"
         )
-        return page("graph", "Links - dowse", body)
+        return page("graph", "Links", body)
     name = name or names[0]
     if name not in names:
         raise ItemNotFound("there is no such graph")
@@ -58,9 +60,9 @@ async def graph_page(sources: SourceList, name: str) -> Response:
         data = await asyncio.to_thread(_archive_data, archive_database(sources))
     else:
         folder = document_folder(sources, name.partition("/")[2])
-        data = await _documents_data(folder) if folder else {}
+        data = await _documents_data(sources, folder) if folder else {}
     choices = [
-        html('<a href="/graph?in={one}"{current}>{one}</a>', one=one, current=Html(' aria-current="page"') if one == name else None)
+        html('<a href="/graph?in={one}"{current}>{label}</a>', one=one, label=root_name(one), current=Html(' aria-current="page"') if one == name else None)
         for one in names
     ] if len(names) > 1 else []  # fmt: skip
     has_dates = any(node["date"] for node in data["nodes"])
@@ -69,7 +71,7 @@ async def graph_page(sources: SourceList, name: str) -> Response:
         '<link rel="stylesheet" href="{style}"><script src="{script}" defer></script>\n',
         style=asset_address("graph.css"), script=asset_address("graph.js"),
     )  # fmt: skip
-    return page("graph", "Links - dowse", html(_CANVAS, data=Html(script_data(data))), head=head, before=controls)
+    return page("graph", "Links", html(_CANVAS, data=Html(script_data(data))), head=head, before=controls)
 
 
 def graph_names(sources: SourceList) -> list[str]:
@@ -87,14 +89,14 @@ def _archive_data(database: ArchiveDatabase) -> dict[str, Any]:
     return data
 
 
-async def _documents_data(folder: DocumentFolder) -> dict[str, Any]:
+async def _documents_data(sources: SourceList, folder: DocumentFolder) -> dict[str, Any]:
     edges, titles = await folder.served.ask(
         lambda index: ((links := folder.current_links(index)).edges(), links.titles()), View.DOCUMENTS
     )
-    return await asyncio.to_thread(_link_data, folder.served.name, edges, titles)
+    return await asyncio.to_thread(_link_data, sources, folder.served.name, edges, titles)
 
 
-def _link_data(name: str, edges: set[tuple[str, str]], titles: dict[str, str]) -> dict[str, Any]:
+def _link_data(sources: SourceList, name: str, edges: set[tuple[str, str]], titles: dict[str, str]) -> dict[str, Any]:
     """Return the documents with the most links, and the links between them, as the script draws them."""
     degrees: dict[str, int] = {}
     linked: dict[str, int] = {}
@@ -108,6 +110,8 @@ def _link_data(name: str, edges: set[tuple[str, str]], titles: dict[str, str]) -
         :MAX_EDGES
     ]
     places = lay_out(chosen, pairs)
+    source = source_name("documents", name)
+    sources_of = {path: reading_source(sources, source, path) for path in chosen}
     facts = {
         "source": "documents",
         "type": "",
@@ -121,7 +125,7 @@ def _link_data(name: str, edges: set[tuple[str, str]], titles: dict[str, str]) -
     nodes = [
         {
             **facts, "id": path, "title": titles.get(path) or path, "path": path,
-            "file": read_address(id_of(source_name("documents", name), path)),
+            "file": read_address(id_of(sources_of[path], path)),
             "x": places[path][0], "y": places[path][1], "r": node_radius(linked.get(path, 0), len(chosen)),
         }
         for path in chosen
@@ -129,7 +133,7 @@ def _link_data(name: str, edges: set[tuple[str, str]], titles: dict[str, str]) -
     left_out = len(degrees) - len(chosen)
     return {
         "title": "Links between documents",
-        "note": f"{left_out:,} documents with fewer links are left out." if left_out else "",
+        "note": f"{plural(left_out, 'document')} with fewer links are left out." if left_out else "",
         "colours": {"documents": _COLOUR},
         "names": {"documents": "documents"},
         "edgeNames": "links",

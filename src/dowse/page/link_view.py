@@ -1,6 +1,7 @@
 """The links of an item, in and out, and the broken links of a source."""
 
 import asyncio
+import re
 from collections.abc import Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -12,17 +13,22 @@ from dowse.errors import ItemNotFound, NotIndexed
 from dowse.federation.federated_search import find_source
 from dowse.federation.result_ids import id_of, source_name
 from dowse.federation.source_list import NoClient, SourceList
+from dowse.page.item_links import item_address
 from dowse.page.markup import Html, html
 from dowse.page.page_search import read_address
+from dowse.page.plain_words import plural
+from dowse.page.served_roots import reading_source, root_name
+from dowse.reading.link_resolution import Fault
 from dowse.surfaces.documents.doc_uris import parse_uri
 from dowse.surfaces.documents.document_folders import DocumentFolder
-from dowse.surfaces.documents.document_links import broken_links, incoming_links, outgoing_links
+from dowse.surfaces.documents.document_links import NO_ANCHOR, broken_links, incoming_links, outgoing_links
 from dowse.types import View
 from dowse.visible_text import one_line
 
 MAX_LISTED = 200
 TITLE_CHARACTERS = 150
 _ARCHIVE = "archive"
+_LINE = re.compile(r"#L\d+(-L?\d+)?$")
 
 
 async def item_links(sources: SourceList, item_id: str) -> Html:
@@ -43,7 +49,7 @@ async def item_links(sources: SourceList, item_id: str) -> Html:
         incoming=_list(
             "Linked from", (_link(sources, folder, one["from"], _path_of(sources, one["from"])) for one in incoming)
         ),
-        outgoing=_list("Links to", (_outgoing(sources, folder, one) for one in outgoing)),
+        outgoing=_list("Links to", (_outgoing(sources, folder, source.name, locator, one) for one in outgoing)),
     )
 
 
@@ -70,17 +76,24 @@ def _path_of(sources: SourceList, uri: str) -> str:
 
 
 def _link(sources: SourceList, folder: DocumentFolder, uri: str, text: str) -> Html:
-    address = read_address(id_of(source_name("documents", folder.served.name), _path_of(sources, uri)))
+    path = _path_of(sources, uri)
+    source = reading_source(sources, source_name("documents", folder.served.name), path)
+    address = read_address(id_of(source, path))
     _, anchor = parse_uri(uri)
     return html('<a href="{address}">{text}</a>', address=f"{address}#md-{anchor}" if anchor else address,
                 text=one_line(text, TITLE_CHARACTERS))  # fmt: skip
 
 
-def _outgoing(sources: SourceList, folder: DocumentFolder, link: Mapping[str, Any]) -> Html:
+def _outgoing(sources: SourceList, folder: DocumentFolder, source: str, locator: str, link: Mapping[str, Any]) -> Html:
     text = one_line(link["text"] or link["target"], TITLE_CHARACTERS)
-    problem = html(' <span class="warning">{problem}</span>', problem=link["problem"]) if "problem" in link else None
+    is_line = link.get("problem") == NO_ANCHOR and _LINE.search(link["target"])
+    problem = None
+    if "problem" in link and not is_line:
+        problem = html(' <span class="warning">{problem}</span>', problem=link["problem"])
     if link["kind"] == "document":
         return html("{link}{problem}", link=_link(sources, folder, link["to"], text), problem=problem)
+    if link["kind"] == "file" and (address := item_address(source, locator, link["target"])):
+        return html('<a href="{address}">{text}</a>', address=address, text=text)
     return html("{link}{problem}", link=_web_link(str(link.get("to", "")), text), problem=problem)
 
 
@@ -123,7 +136,8 @@ def _list(heading: str, items: Iterable[Html]) -> Html:
 
 
 async def problems_view(sources: SourceList, name: str) -> Html:
-    """Return the broken links of a source."""
+    """Return the broken links of a source; those that lead out of a folder are counted, and not looked at."""
+    outside = 0
     if name == _ARCHIVE:
         broken = await asyncio.to_thread(_broken_citations, archive_database(sources))
     else:
@@ -131,16 +145,20 @@ async def problems_view(sources: SourceList, name: str) -> Html:
         if folder is None:
             raise ItemNotFound("there is no such folder of documents")
         links = await folder.served.ask(partial(broken_links, folder), View.DOCUMENTS)
+        outside = sum(one["problem"] == Fault.OUTSIDE for one in links)
         broken = [
             html("{source}, line {line}: {target} <span class=\"about\">{problem}</span>",
                  source=_link(sources, folder, one["from"], _path_of(sources, one["from"])), line=one["line"],
                  target=one_line(one["target"], TITLE_CHARACTERS), problem=one.get("problem", ""))
             for one in links
+            if one["problem"] != Fault.OUTSIDE
         ]  # fmt: skip
+    said = f"{plural(len(broken), 'link')} to what does not exist." if broken else "Every link leads somewhere."
+    if outside:
+        said += f" {plural(outside, 'link')} out of the folder {'was' if outside == 1 else 'were'} not looked at."
     return html(
-        '<h1>Broken links in {name}</h1><p><a href="/graph?in={name}">Graph</a></p>{broken}{none}',
-        name=name, broken=_list("Broken links", broken),
-        none=None if broken else html('<p class="about">None: every link leads somewhere.</p>'),
+        '<h1>Broken links in {root}</h1><p class="about">{said} <a href="/graph?in={name}">Show the graph</a></p>{broken}',
+        name=name, root=root_name(name), said=said, broken=_list("Broken links", broken),
     )  # fmt: skip
 
 

@@ -1,23 +1,31 @@
 """Markdown as HTML: the parser processes take the text apart, and every tag is written here."""
 
+import asyncio
 import re
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from dowse.errors import Failed
-from dowse.page.colouring import JOBS
+from dowse.page.colouring import JOBS, CodeText, Runs, paint
 from dowse.page.markup import Html, html, render
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserRequest
+from dowse.reading.languages import language_called
 from dowse.reading.markdown_events import is_inline
 from dowse.reading.outlines import Heading
 
 MAX_RENDERED_CHARACTERS = 400_000
 """A longer text is shown as it is: a megabyte of Markdown has a million events."""
+MAX_CACHED_CHARACTERS, CACHED_TEXTS = 4_000, 300
+"""Passages come back with the next letter that is typed; whole documents are not kept."""
 
 Resolve = Callable[[str], str | None]
 """Returns the address that a link leads to; None for a link that leads nowhere a page may lead."""
+FindMarks = Callable[[str], Sequence[tuple[int, int]]]
+"""Returns the places of a text that match a query."""
 
 _TAGS = {
     "Paragraph": "p", "BlockQuote": "blockquote", "Item": "li", "TableRow": "tr", "Emphasis": "em", "Strong": "strong",
@@ -25,84 +33,211 @@ _TAGS = {
     "DefinitionListTitle": "dt", "DefinitionListDefinition": "dd",
 }  # fmt: skip
 """Tags without attributes."""
-_HTML_TAG = re.compile(r"<!--.*?(?:-->|\Z)|<[^<>]*>", re.DOTALL)
+_HTML_TAG = re.compile(
+    r"<!--.*?(?:-->|\Z)|<(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)|<(/?[a-z][a-z0-9]*)\b([^<>]*)>|<[^<>]*>",
+    re.DOTALL | re.IGNORECASE,
+)
+_ATTRIBUTE = re.compile(r"\b(src|alt)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 _BLOCKS = {"Paragraph", "Heading", "CodeBlock", "Item", "Table", "BlockQuote", "HtmlBlock"}
 
 
 @dataclass(frozen=True, slots=True)
-class RenderedMarkdown:
-    """A text as HTML, and its headings."""
+class ParsedMarkdown:
+    """The events of a text, each with its line, and its headings."""
 
-    body: Html
+    events: Sequence[tuple[Any, int]]
     headings: tuple[Heading, ...]
 
+    def code_blocks(self) -> list[CodeText]:
+        """Return the blocks of code, in order, with their languages."""
+        return [CodeText(((1, text),), language) for language, text in self._blocks()]
 
-def render_markdown(text: str, resolve: Resolve) -> RenderedMarkdown | None:
-    """Return a text as HTML; None for one that its parser cannot cope with. Runs off the event loop."""
-    fields = {"module": JOBS, "job": "markdown"}
-    try:
-        reply = shared_pool().run(ParserRequest(fields, text.encode("utf-8", "surrogatepass")))
-    except Failed:
-        return None
-    if reply.problem:
-        return None
-    headings = tuple(Heading(*one) for one in reply.fields["headings"])
-    writer = _Writer({heading.line: heading.anchor for heading in headings}, resolve)
-    for event, line in reply.fields["events"]:
+    def _blocks(self) -> Iterator[tuple[str, str]]:
+        language: str | None = None
+        pieces: list[str] = []
+        for event, _ in self.events:
+            name, value = _named(event)
+            if name == "Start" and _named(value)[0] == "CodeBlock":
+                language, pieces = _language(_named(value)[1]), []
+            elif name == "Text" and language is not None:
+                pieces.append(str(value))
+            elif name == "End" and language is not None:
+                yield language, "".join(pieces)
+                language = None
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a text is written: where links lead, which pictures are shown, the colours of code, and what is marked."""
+
+    resolve: Resolve
+    picture: Resolve = lambda _: None
+    """Returns the address of a picture; None for one that is not shown."""
+    colours: Sequence[Runs] = ()
+    """The colours of each block of code."""
+    marks: FindMarks | None = None
+    anchors: Mapping[int, str] = field(default_factory=dict)
+    """The anchors of headings, by line."""
+
+
+class MarkdownTexts:
+    """Texts that the parser processes have taken apart, with the last passages cached. Used on one event loop."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, ParsedMarkdown | None] = OrderedDict()
+
+    async def parse(self, texts: Sequence[str], seconds: float | None = None) -> list[ParsedMarkdown | None]:
+        """Return texts taken apart; None for one that its parser cannot cope with, or not in time."""
+        jobs: dict[str, asyncio.Future[Any]] = {}
+        found: dict[str, ParsedMarkdown | None] = {text: self._known[text] for text in texts if text in self._known}
+        try:
+            for text in dict.fromkeys(text for text in texts if text not in found):
+                request = ParserRequest({"module": JOBS, "job": "markdown"}, text.encode("utf-8", "surrogatepass"))
+                jobs[text] = asyncio.wrap_future(shared_pool().submit(request))
+        except Failed:
+            pass
+        if jobs:
+            await asyncio.wait(jobs.values(), timeout=seconds)
+        for text, job in jobs.items():
+            if job.done() and not job.cancelled() and not job.exception():
+                found[text] = self._keep(text, job.result())
+            else:
+                job.add_done_callback(partial(self._keep_late, text))
+        return [found.get(text) for text in texts]
+
+    def _keep_late(self, text: str, done: "asyncio.Future[Any]") -> None:
+        if not done.cancelled() and not done.exception():
+            self._keep(text, done.result())
+
+    def _keep(self, text: str, answer: Any) -> ParsedMarkdown | None:
+        fields = answer.fields
+        parsed = (
+            None
+            if answer.problem
+            else ParsedMarkdown(fields["events"], tuple(Heading(*one) for one in fields["headings"]))
+        )
+        if len(text) <= MAX_CACHED_CHARACTERS:
+            self._known[text] = parsed
+            while len(self._known) > CACHED_TEXTS:
+                self._known.popitem(last=False)
+        return parsed
+
+
+def write_markdown(parsed: ParsedMarkdown, writing: Writing) -> Html:
+    """Return a text as HTML."""
+    writer = _Writer(writing)
+    for event, line in parsed.events:
         writer.write(event, line)
-    return RenderedMarkdown(Html("".join(writer.pieces)), headings)
+    return Html("".join(writer.pieces))
 
 
 class _Writer:
     """Writes the tags of events. Text between tags is escaped; HTML in the text is shown without its tags."""
 
-    def __init__(self, anchors: dict[int, str], resolve: Resolve) -> None:
+    def __init__(self, writing: Writing) -> None:
         self.pieces: list[str] = []
-        self._anchors, self._resolve = anchors, resolve
+        self._how = writing
         self._open: list[str] = []
         """The end tags of what is open."""
         self._cell = "td"
+        self._html: list[str] | None = None
+        self._code: list[str] | None = None
+        self._alt: list[str] | None = None
+        """The pieces of a block of HTML, of a block of code or of the words for a picture that is open."""
+        self._picture = ""
+        self._blocks = 0
 
     def write(self, event: Any, line: int) -> None:
-        name, value = (event, None) if isinstance(event, str) else next(iter(event.items()))
+        name, value = _named(event)
         match name:
             case "Start":
                 self._start(value, line)
             case "End":
-                self._end(value)
+                self._end(_named(value)[0])
             case "Text" | "InlineMath" | "DisplayMath":
-                self.pieces.append(render(str(value)))
+                self._text(str(value))
             case "Code":
-                self.pieces.append(html("<code>{text}</code>", text=value))
+                self._put("<code>")
+                self._text(str(value))
+                self._put("</code>")
             case "Html" | "InlineHtml":
-                self.pieces.append(render(_HTML_TAG.sub("", str(value))))
+                if self._html is None:
+                    self._put(self._without_tags(str(value)))
+                else:
+                    self._html.append(str(value))
             case "SoftBreak":
-                self.pieces.append("\n")
+                self._put("\n")
             case "HardBreak":
-                self.pieces.append("<br>")
+                self._put("<br>")
             case "Rule":
-                self.pieces.append("<hr>")
+                self._put("<hr>")
             case "FootnoteReference":
-                self.pieces.append(html("<sup>[{name}]</sup>", name=value))
+                self._put(html("<sup>[{name}]</sup>", name=value))
             case "TaskListMarker":
-                self.pieces.append("☑ " if value else "☐ ")
+                self._put("☑ " if value else "☐ ")
+
+    def _put(self, piece: str) -> None:
+        if self._alt is None:
+            self.pieces.append(piece)
+
+    def _text(self, text: str) -> None:
+        if self._alt is not None:
+            self._alt.append(text)
+        elif self._code is not None:
+            self._code.append(text)
+        else:
+            marks = self._how.marks(text) if self._how.marks else ()
+            self.pieces.append(paint(text, (), marks) if marks else render(text))
 
     def _start(self, tag: Any, line: int) -> None:
-        name, value = (tag, None) if isinstance(tag, str) else next(iter(tag.items()))
+        name, value = _named(tag)
         if name == "Image":
-            self.pieces.append('<span class="image">')
-            self._open.append("</span>")
+            self._alt, self._picture = [], _target(value)
             return
         if name in ("TableHead", "TableRow"):
             self._cell = "th" if name == "TableHead" else "td"
         place = f' data-line="{line}"' if line and name in _BLOCKS else ""
         start, end = self._tag(name, value, line, place)
-        self.pieces.append(start)
+        self._put(start)
         self._open.append(end)
+        if name == "CodeBlock":
+            self._code = []
+        elif name == "HtmlBlock":
+            self._html = []
 
-    def _end(self, _tag: Any) -> None:
+    def _end(self, name: str) -> None:
+        if name == "Image":
+            words, self._alt = "".join(self._alt or ()), None
+            self.pieces.append(self._image(self._picture, words))
+            return
+        if self._code is not None:
+            text, self._code = "".join(self._code), None
+            runs = self._how.colours[self._blocks] if self._blocks < len(self._how.colours) else ()
+            self._blocks += 1
+            self.pieces.append(paint(text, runs, self._how.marks(text) if self._how.marks else ()))
+        if self._html is not None:
+            text, self._html = "".join(self._html), None
+            self.pieces.append(self._without_tags(text))
         if self._open:
-            self.pieces.append(self._open.pop())
+            self._put(self._open.pop())
+
+    def _without_tags(self, text: str) -> Html:
+        """Return the text and the pictures of some HTML."""
+        pieces, at = [], 0
+        for tag in _HTML_TAG.finditer(text):
+            pieces.append(render(text[at : tag.start()]))
+            at = tag.end()
+            if (tag[2] or "").lower() == "img":
+                given = {name.lower(): one or two or three for name, one, two, three in _ATTRIBUTE.findall(tag[3])}
+                pieces.append(self._image(given.get("src", ""), given.get("alt", "")))
+            elif (tag[2] or "").lower() == "br":
+                pieces.append(Html("<br>"))
+        return Html("".join((*pieces, render(text[at:]))))
+
+    def _image(self, target: str, words: str) -> Html:
+        if address := self._how.picture(target):
+            return html('<img src="{address}" alt="{words}" loading="lazy">', address=address, words=words)
+        return html('<span class="image">{words}</span>', words=words) if words.strip() else Html()
 
     def _tag(self, name: str, value: Any, line: int, place: str) -> tuple[str, str]:
         if name in _TAGS:
@@ -110,7 +245,7 @@ class _Writer:
         match name:
             case "Heading":
                 level = int(str(value["level"])[-1])
-                anchor = self._anchors.get(line)
+                anchor = self._how.anchors.get(line)
                 start = html('<h{level} id="md-{anchor}"', level=level, anchor=anchor) if anchor else f"<h{level}"
                 return f"{start}{place}>", f"</h{level}>\n"
             case "CodeBlock":
@@ -119,7 +254,7 @@ class _Writer:
                 start = f' start="{int(value)}"' if isinstance(value, int) and value != 1 else ""
                 return (f"<ol{start}>", "</ol>\n") if value is not None else ("<ul>", "</ul>\n")
             case "Table":
-                return f'<div class="table"{place}><table>', "</table></div>\n"
+                return f'<div class="table" tabindex="0"{place}><table>', "</table></div>\n"
             case "TableHead":
                 return "<tr>", "</tr>\n"
             case "TableCell":
@@ -133,27 +268,48 @@ class _Writer:
         return "", ""
 
     def _link(self, target: str) -> tuple[str, str]:
-        address = self._resolve(target)
+        address = self._how.resolve(target)
         if address is None:
             return "<span>", "</span>"
         outside = Html(' rel="noopener noreferrer" target="_blank"') if not address.startswith(("/", "#")) else None
         return html('<a href="{address}"{outside}>', address=address, outside=outside), "</a>"
 
 
+def _named(event: Any) -> tuple[str, Any]:
+    """Return the name and the value of an event or a tag."""
+    return (event, None) if isinstance(event, str) else next(iter(event.items())) if event else ("", None)
+
+
 def _target(value: Any) -> str:
-    """Return the target of a link."""
+    """Return the target of a link or picture."""
     return str(value.get("dest_url", "")) if isinstance(value, dict) else ""
+
+
+def _language(value: Any) -> str:
+    """Return the language of a block of code, which is named as people or files name it; empty for an indented block."""
+    word = (
+        re.split(r"[\s,{]", str(value.get("Fenced", "")).strip(), maxsplit=1)[0].lower()
+        if isinstance(value, dict)
+        else ""
+    )
+    if not word:
+        return ""
+    return language_called(_ALIASES.get(word, word))
+
+
+_ALIASES = {"shell": "bash", "console": "bash", "jsonc": "json"}
 
 
 def heading_list(headings: Sequence[Heading]) -> Html:
     """Return the headings as links into the rendered text."""
     items = [
         html(
-            '<li class="l{level}"><a href="#md-{anchor}">{text}</a></li>',
+            '<li class="l{level}"><a href="#md-{anchor}" data-line="{line}">{text}</a></li>',
             level=one.level,
             anchor=one.anchor,
+            line=one.line,
             text=one.text,
         )
         for one in headings
     ]
-    return html("<h2>Contents</h2><ul>{items}</ul>", items=items) if items else Html()
+    return html('<h2>Contents</h2><ul class="outline">{items}</ul>', items=items) if items else Html()

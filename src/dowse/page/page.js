@@ -16,12 +16,31 @@ function parse(text) {
   return template.content;
 }
 
+// Times are said as people say them, by the clock of the reader.
+function ago(when) {
+  const seconds = (Date.now() - when) / 1000;
+  if (seconds < 45) return "just now";
+  if (seconds >= 30 * 86400) return when.toLocaleDateString([], { day: "numeric", month: "short", year: "numeric" });
+  const [size, unit] = seconds >= 86400 ? [86400, "day"] : seconds >= 3600 ? [3600, "hour"] : [60, "minute"];
+  const count = Math.max(1, Math.round(seconds / size));
+  return count + " " + unit + (count > 1 ? "s" : "") + " ago";
+}
+function tellTimes() {
+  for (const time of document.querySelectorAll("time[datetime*=T]")) {
+    const when = new Date(time.dateTime);
+    time.title = when.toLocaleString([], { dateStyle: "long", timeStyle: "short" });
+    time.textContent = ago(when);
+  }
+}
+setInterval(tellTimes, 60000);
+
 // Replaces a part that renews itself: lists stay open, and the keyboard stays where it is.
 function replace(place, text) {
   const named = (name) => [...place.querySelectorAll("[data-name]")].find((one) => one.dataset.name === name);
   const open = [...place.querySelectorAll("details[open]")].map((one) => one.dataset.name);
   const focused = place.contains(document.activeElement) && document.activeElement.closest("[data-name]")?.dataset.name;
   place.innerHTML = text;
+  tellTimes();
   for (const name of open) { const list = named(name); if (list) list.open = true; }
   const again = focused && named(focused);
   if (again) (again.querySelector("summary") || again).focus({ preventScroll: true });
@@ -45,7 +64,7 @@ function recall(store, name) { try { return store.getItem("dowse-" + name); } ca
 
 function startSearch(form) {
   const box = find("q"), results = find("results");
-  let timer = 0, running = null, shownFor = address(), chosen = -1, following = 0;
+  let timer = 0, running = null, shownFor = address(), chosen = -1, following = 0, tries = 0;
 
   function address() {
     const fields = new URLSearchParams();
@@ -86,8 +105,10 @@ function startSearch(form) {
     tell("");
     put(parse(text));
     shownFor = query;
+    tries = 0;
+    finish();
     document.title = box.value ? box.value.slice(0, 80) + " - dowse" : "dowse";
-    const active = form.querySelector(".filters summary .active");
+    const active = document.querySelector(".filters summary .active");
     const has = ["source", "kind", "language", "path", "since", "until"].some((name) => form.elements[name].value);
     if (active) active.hidden = !has;
     results.dispatchEvent(new CustomEvent("painted", { bubbles: true, detail: query }));
@@ -95,6 +116,8 @@ function startSearch(form) {
 
   function put(content) {
     results.replaceChildren(content);
+    tellTimes();
+    listSearches();
     chosen = -1;
     follow();
   }
@@ -105,9 +128,17 @@ function startSearch(form) {
   async function settle(query) {
     const own = running;
     try {
-      const text = await part("/results?" + query, own.signal);
-      if (own === running && query === shownFor && !isUsed()) put(parse(text));
+      const text = await part("/results?" + query, own?.signal);
+      if (own !== running || query !== shownFor || isUsed()) return;
+      put(parse(text));
+      finish();
+      if (box.value.trim().length > 2) noteSearch(query, box.value.trim());
     } catch { /* the next letter was typed */ }
+  }
+
+  // Colours that were not there in time follow.
+  function finish() {
+    if (results.querySelector("[data-late]") && tries++ < 3) timer = setTimeout(() => settle(shownFor), SETTLE_MS);
   }
 
   // While an index grows, the page says how far it is. The results are renewed when a fifth was added, and at the end.
@@ -162,7 +193,8 @@ function startSearch(form) {
     const first = results.querySelector(".hit h2 a");
     if (first) first.click();
   }
-  form.addEventListener("input", (event) => {
+  document.addEventListener("input", (event) => {  // some fields of the form are not inside of it
+    if (event.target.form !== form) return;
     if (event.target.name === "mode") remember(localStorage, "mode", event.target.value);
     changed(event.target === box || event.target.type === "text");
   });
@@ -187,8 +219,13 @@ function startSearch(form) {
     }
   });
   results.addEventListener("click", async (event) => {
-    const more = event.target.closest("a.more, .tips a");
-    if (more) { event.preventDefault(); restore(new URL(more.href).search, true); return; }
+    const more = event.target.closest("a.more, .tips a, .facets a, #searches a");
+    if (more && more.pathname === "/" && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      restore(more.search, true);
+      scrollTo(0, 0);
+      return;
+    }
     const hit = event.target.closest(".hit");
     if (event.target.closest("h2 a")) remember(sessionStorage, "opened", location.search + "#" + hit.id);
     const link = event.target.closest("a.why");
@@ -206,6 +243,7 @@ function startSearch(form) {
     const wanted = fields.toString();
     show(await part("/results?" + wanted), wanted);
     if (isNew) history.pushState(null, "", "/?" + wanted);
+    if (isNew && fields.get("q")) noteSearch(wanted, fields.get("q"));
   }
   window.addEventListener("popstate", () => restore(location.search, false));
 
@@ -216,7 +254,29 @@ function startSearch(form) {
   const isBack = performance.getEntriesByType("navigation")[0]?.type === "back_forward";
   if (isBack && opened[0] === location.search) choose([...results.querySelectorAll(".hit")].findIndex((hit) => hit.id === opened[1]));
   shownFor = location.search.slice(1) ? new URLSearchParams(location.search).toString() : address();
+  if (box.value.trim()) noteSearch(shownFor, box.value.trim());
+  finish();
   follow();
+}
+
+// The last searches stay in this browser alone.
+const KEPT_SEARCHES = 8;
+function keptSearches() { try { return JSON.parse(recall(localStorage, "searches")) || []; } catch { return []; } }
+function noteSearch(query, text) {
+  const others = keptSearches().filter(([, one]) => one !== text && !text.startsWith(one + " ") && !(text.startsWith(one) && text.length - one.length < 4));
+  remember(localStorage, "searches", JSON.stringify([[query, text.slice(0, 200)], ...others].slice(0, KEPT_SEARCHES)));
+}
+function listSearches() {
+  const place = find("searches"), kept = keptSearches();
+  if (!place || !kept.length) return;
+  place.querySelector("ul").replaceChildren(...kept.map(([query, text]) => {
+    const row = document.createElement("li"), link = document.createElement("a");
+    link.href = "/?" + query;
+    link.textContent = text;
+    row.append(link);
+    return row;
+  }));
+  place.hidden = false;
 }
 
 // Reading ------------------------------------------------------------------------------------------------------------
@@ -240,7 +300,7 @@ function startReading(code) {
 
   let anchor = 0;
   code.addEventListener("click", (event) => {
-    if (!event.target.matches(".nums")) return;
+    if (!event.target.matches(".nums")) { chooseName(event); return; }
     const block = event.target.closest(".block");
     const line = Number(block.dataset.from) + Math.floor((event.clientY - event.target.getBoundingClientRect().top) / LINE_PIXELS);
     const [first, last] = event.shiftKey && anchor ? [Math.min(anchor, line), Math.max(anchor, line)] : [line, line];
@@ -249,9 +309,22 @@ function startReading(code) {
     mark(false);
   });
 
+  // A click on a name shows where it is defined and used.
+  function chooseName(event) {
+    if (code.dataset.symbols === undefined || !getSelection().isCollapsed || event.ctrlKey || event.metaKey) return;
+    const place = document.caretPositionFromPoint?.(event.clientX, event.clientY);
+    const range = place ? null : document.caretRangeFromPoint?.(event.clientX, event.clientY);
+    const node = place?.offsetNode || range?.startContainer, at = place ? place.offset : range?.startOffset;
+    if (node?.nodeType !== Node.TEXT_NODE || node.parentElement.closest(".k, .s, .c, .n")) return;
+    const before = /[\p{L}\p{N}_$]*$/u.exec(node.data.slice(0, at))[0], after = /^[\p{L}\p{N}_$]*/u.exec(node.data.slice(at))[0];
+    const name = before + after;
+    if (/^[\p{L}_$]/u.test(name) && name.length > 1) showSymbol(name, false);
+  }
+
   function mark(isScrolled) {
     code.querySelectorAll(".chosen-lines").forEach((one) => one.remove());
     const range = lineRange();
+    pointEditor();
     if (!range) return;
     let first = null;
     for (const block of blocks) {
@@ -271,6 +344,36 @@ function startReading(code) {
   }
   window.addEventListener("hashchange", () => mark(true));
   mark(true);
+
+  followLines(() => {
+    const top = readingTop(), block = blocks.find((one) => one.getBoundingClientRect().bottom > top);
+    if (!block) return null;
+    const line = Number(block.dataset.from) + Math.max(0, Math.floor((top - block.getBoundingClientRect().top) / LINE_PIXELS));
+    const around = [...document.querySelectorAll(".outline li[data-line]")].filter((one) => one.dataset.line <= line && one.dataset.end >= line);
+    const names = around.map((one) => one.querySelector("a").lastChild.textContent);
+    return [around.at(-1)?.querySelector("a"), line > 1 ? [...names, "line " + line].join(" › ") : ""];
+  });
+}
+
+const readingTop = () => (document.querySelector(".head")?.getBoundingClientRect().bottom || 0) + 8;
+
+// The outline shows where the reader is, and the header says it.
+function followLines(place) {
+  let isPlanned = false;
+  function show() {
+    isPlanned = false;
+    const [link, words] = place() || [];
+    for (const one of document.querySelectorAll(".outline [aria-current]")) if (one !== link) one.removeAttribute("aria-current");
+    if (find("where")) find("where").textContent = words || "";
+    if (!link || link.hasAttribute("aria-current")) return;
+    link.setAttribute("aria-current", "true");
+    const side = link.closest(".side"), box = side.getBoundingClientRect(), own = link.getBoundingClientRect();
+    if (own.top < box.top || own.bottom > box.bottom) side.scrollTop += own.top - box.top - box.height / 3;
+  }
+  const plan = () => { if (!isPlanned) { isPlanned = true; requestAnimationFrame(show); } };
+  addEventListener("scroll", plan, { passive: true });
+  document.addEventListener("loaded", plan);
+  plan();
 }
 
 function lineRange() {
@@ -278,9 +381,38 @@ function lineRange() {
   return found && [Number(found[1]), Math.max(Number(found[1]), Number(found[2] || found[1]))];
 }
 
+function pointEditor() {
+  const link = find("editor");
+  if (link) link.href = link.dataset.address.replace("{line}", lineRange()?.[0] || 1);
+}
+
+async function showSymbol(name, isFocused) {
+  const panel = find("symbol"), id = document.querySelector(".code")?.dataset.id;
+  if (!panel || !id) return;
+  const address = new URL(location.href);
+  address.searchParams.set("symbol", name);
+  history.replaceState(history.state, "", address);
+  panel.innerHTML = await part("/symbol?id=" + encodeURIComponent(id) + "&name=" + encodeURIComponent(name));
+  panel.hidden = false;
+  panel.scrollTop = 0;
+  panel.closest(".side").scrollTop = 0;
+  const close = panel.querySelector(".close");
+  if (close) close.hidden = false;
+  loadParts(panel);
+  if (isFocused) panel.querySelector("h2")?.focus({ preventScroll: true });
+}
+
+function hideSymbol() {
+  find("symbol").hidden = true;
+  const address = new URL(location.href);
+  address.searchParams.delete("symbol");
+  history.replaceState(history.state, "", address);
+}
+
 function startRendered(text) {
   function mark() {
     const range = lineRange();
+    pointEditor();
     text.querySelectorAll(".target").forEach((one) => one.classList.remove("target"));
     if (!range) return;
     let best = null;
@@ -289,6 +421,55 @@ function startRendered(text) {
   }
   window.addEventListener("hashchange", mark);
   mark();
+  const headings = [...text.querySelectorAll("[id^=md-]")];
+  followLines(() => {
+    const top = readingTop() + 20, heading = headings.findLast((one) => one.getBoundingClientRect().top <= top);
+    return heading && [document.querySelector('.outline a[href="#' + CSS.escape(heading.id) + '"]') || null, heading.textContent];
+  });
+}
+
+// Files and symbols by name -------------------------------------------------------------------------------------------
+
+function startFinder(link) {
+  const dialog = document.createElement("dialog");
+  dialog.id = "finder";
+  dialog.setAttribute("aria-label", "Go to a file or symbol");
+  dialog.innerHTML = '<input type="search" aria-label="A part of a name" placeholder="Go to a file or symbol" autocomplete="off" spellcheck="false" maxlength="200"><div aria-live="polite"></div>';
+  document.body.append(dialog);
+  const box = dialog.firstChild, list = dialog.lastChild;
+  let running = null;
+  async function look() {
+    running?.abort();
+    const own = (running = new AbortController());
+    try { list.innerHTML = await part("/find?q=" + encodeURIComponent(box.value), own.signal); } catch { /* the next letter was typed */ }
+  }
+  function open() {
+    if (dialog.open) return;
+    dialog.showModal();
+    box.select();
+    look();
+  }
+  box.addEventListener("input", look);
+  dialog.addEventListener("keydown", (event) => {
+    const links = [...list.querySelectorAll("a")], at = links.indexOf(document.activeElement);
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      event.preventDefault();
+      const next = at + (event.key === "ArrowDown" ? 1 : -1);
+      (next < 0 ? box : links[Math.min(next, links.length - 1)] || box).focus();
+    } else if (event.key === "Enter" && at < 0 && links.length) {
+      event.preventDefault();
+      links[0].click();
+    }
+    event.stopPropagation();
+  });
+  dialog.addEventListener("click", (event) => {
+    const chosen = event.target.closest("a");
+    if (event.target === dialog) dialog.close();
+    // A place in the file that is open needs no other page, and the dialog would stay.
+    if (chosen && chosen.href.split("#")[0] === location.href.split("#")[0]) dialog.close();
+  });
+  link.addEventListener("click", (event) => { if (!event.ctrlKey && !event.metaKey) { event.preventDefault(); open(); } });
+  return open;
 }
 
 // Parts that are loaded after the view, and the live status ------------------------------------------------------------
@@ -301,12 +482,15 @@ async function load(late, address) {
     late.hidden = !text.trim();
   } catch { /* the server ends, or is started again */ }
   late.removeAttribute("data-part");
+  listSearches();
+  document.dispatchEvent(new Event("loaded"));
   const names = late.querySelector("template"), choice = find("search-form")?.elements.source;
   if (names && choice && !choice.value && names.content.childElementCount > choice.options.length) choice.replaceChildren(names.content);
   if (late.querySelector("[data-live]")) setTimeout(() => { if (late.isConnected) load(late, address); }, LIVE_MS);
   else if (wasLive && find("news")) tell("All files are indexed");
 }
-for (const late of document.querySelectorAll("[data-part]")) load(late, late.dataset.part);
+function loadParts(place) { for (const late of place.querySelectorAll("[data-part]")) load(late, late.dataset.part); }
+loadParts(document);
 
 function startStatus(status) {
   async function renew() {
@@ -318,12 +502,26 @@ function startStatus(status) {
   setTimeout(renew, status.querySelector("[data-live]") ? LIVE_MS : IDLE_MS);
 }
 
+const openFinder = find("find") && startFinder(find("find"));
 document.addEventListener("keydown", (event) => {
-  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName);
-  if (event.key !== "/" || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
-  event.preventDefault();
-  const box = find("q") || find("jump");
-  if (box) { box.focus(); box.select(); } else location.href = "/";
+  const isTyping = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement?.tagName) && document.activeElement.type !== "radio";
+  const isControl = event.ctrlKey || event.metaKey;
+  if (event.key === "k" && isControl && !event.shiftKey && openFinder) { event.preventDefault(); openFinder(); return; }
+  if (event.key === "Escape" && find("symbol")?.hidden === false) { hideSymbol(); return; }
+  if (event.defaultPrevented || isTyping || isControl || event.altKey) return;
+  if (event.key === "t" && openFinder) { event.preventDefault(); openFinder(); }
+  if (event.key === "/" && find("q")) { event.preventDefault(); find("q").focus(); find("q").select(); }
+});
+document.addEventListener("click", async (event) => {
+  const uses = event.target.closest("[data-symbol]"), copy = event.target.closest("[data-copy], [data-copy-link]");
+  if (uses) showSymbol(uses.dataset.symbol, true);
+  if (event.target.closest("#symbol .close")) hideSymbol();
+  if (!copy) return;
+  const label = copy.textContent, address = new URL(location.href);
+  address.searchParams.delete("symbol");
+  try { await navigator.clipboard.writeText(copy.dataset.copy ?? address.href); copy.textContent = "Copied"; }
+  catch { prompt("Copy this:", copy.dataset.copy ?? address.href); }  // over plain HTTP, browsers let nobody copy
+  setTimeout(() => { copy.textContent = label; }, 1500);
 });
 for (const text of document.querySelectorAll(".snippet")) {
   const button = document.createElement("button");
@@ -336,18 +534,17 @@ for (const text of document.querySelectorAll(".snippet")) {
   text.before(button);
 }
 
-find("jump")?.form.addEventListener("submit", (event) => {
-  const mode = recall(localStorage, "mode");
-  if (mode && mode !== "words") {
-    const field = document.createElement("input");
-    Object.assign(field, { type: "hidden", name: "mode", value: mode });
-    event.target.append(field);
-  }
-});
+// Elsewhere, the box leads to the search, as it was meant the last time.
+const mode = recall(localStorage, "mode");
+if (!find("results") && mode && find("search-form")) find("search-form").elements.mode.value = mode;
 
-if (find("search-form")) startSearch(find("search-form"));
+if (find("results")) startSearch(find("search-form"));
 const code = document.querySelector(".code");
 if (code) startReading(code);
 const rendered = document.querySelector(".rendered");
 if (rendered) startRendered(rendered);
 if (find("status")) startStatus(find("status"));
+const symbol = new URLSearchParams(location.search).get("symbol");
+if (symbol && code) showSymbol(symbol, false);
+tellTimes();
+listSearches();

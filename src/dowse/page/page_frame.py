@@ -1,4 +1,4 @@
-"""The frame of every view: head, navigation, headers; and the style and the script as assets."""
+"""The frame of every view: head, search box, navigation, headers; and the style and the script as assets."""
 
 import hashlib
 from functools import cache
@@ -8,6 +8,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from dowse.page.markup import Html, encode, html
+from dowse.page.page_query import PageQuery
 
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
@@ -44,8 +45,8 @@ _FRAME = """<!doctype html>
 <body class="{name}">
 <a class="skip" href="#main">Skip to content</a>
 <header class="bar">
-<a class="brand" href="/">dowse</a>
-<nav aria-label="Views">{links}</nav>{jump}
+<a class="brand" href="/">dowse</a>{form}
+<nav aria-label="Views">{links}</nav>
 </header>
 {before}<main id="main">
 {body}
@@ -53,33 +54,55 @@ _FRAME = """<!doctype html>
 </body>
 </html>
 """
-_JUMP = Html(
-    '<form action="/" role="search"><input id="jump" name="q" type="search" placeholder="Search" aria-label="Search" '
-    'autocomplete="off" maxlength="10000"></form>'
-)
-"""The box of every view but the search, whose box is larger."""
+_FORM = """
+<form id="search-form" role="search" action="/" method="get">
+<label class="hidden" for="q">Search</label>
+<input id="q" name="q" type="search" value="{q}" placeholder="Search code and documents" autocomplete="off" autocapitalize="off" spellcheck="false"{focus} maxlength="10000">
+<fieldset class="modes"><legend class="hidden">How to search</legend>{modes}</fieldset>
+<button class="go">Search</button>
+</form>
+<a id="find" class="button" href="/find">Go to file <kbd>t</kbd></a>"""
+_MODES = {
+    "words": "Rank by words and meaning",
+    "exact": "List every line with exactly this text",
+    "regex": "List every line that matches this pattern",
+}
 _VIEWS = (
-    ("search", "/", "Search"),
-    ("status", "/status", "Status"),
+    ("history", "/history", "History"),
     ("graph", "/graph", "Links"),
+    ("status", "/status", "Status"),
     ("connect", "/connect", "Connect"),
 )
 
 
 def page(
-    name: str, title: str, body: Html, *, status: int = 200, head: Html | None = None, before: Html | None = None
-) -> Response:
-    """Return a whole view, with more in its head or before its main part if that is given."""
+    name: str, title: str, body: Html, *, status: int = 200, head: Html | None = None, before: Html | None = None,
+    query: PageQuery | None = None,
+) -> Response:  # fmt: skip
+    """Return a whole view, with more in its head or before its main part if that is given, and the query in the box."""
     links = [
         html('<a href="{address}"{current}>{label}</a>', address=address, label=label,
              current=Html(' aria-current="page"') if view == name else None)
         for view, address, label in _VIEWS
     ]  # fmt: skip
+    is_asking = name == "sign-in"
     found = html(
-        _FRAME, title=title, name=name, links=links, jump=None if name in ("search", "message") else _JUMP, body=body, more_head=head, before=before,
+        _FRAME, title=f"{title} - dowse" if title else "dowse", name=name, links=None if is_asking else links,
+        form=None if is_asking else search_box(query or PageQuery(), has_focus=name == "search"), body=body,
+        more_head=head, before=before,
         icon=asset_address("icon.svg"), style=asset_address("page.css"), script=asset_address("page.js"),
     )  # fmt: skip
     return reply(found, status)
+
+
+def search_box(query: PageQuery, *, has_focus: bool) -> Html:
+    """Return the box of every view, filled in from a query."""
+    modes = [
+        html('<label title="{about}"><input type="radio" name="mode" value="{mode}"{checked}><span>{mode}</span></label>',
+             mode=mode, about=about, checked=Html(" checked") if query.mode == mode else None)
+        for mode, about in _MODES.items()
+    ]  # fmt: skip
+    return html(_FORM, q=query.q, modes=modes, focus=Html(" autofocus") if has_focus else None)
 
 
 def reply(markup: Html, status: int = 200) -> Response:
@@ -95,7 +118,19 @@ def message_page(title: str, message: str, status: int, more: Html | None = None
         message=message,
         more=more,
     )
-    return page("message", f"{title} - dowse", body, status=status)
+    return page("message", title, body, status=status)
+
+
+def is_part(request: Request) -> bool:
+    """Return whether the script asks for a part of a view."""
+    return request.headers.get("x-part") == "1"
+
+
+def error_view(request: Request, title: str, message: str, status: int) -> Response:
+    """Return an error as a view, or as a line for the script."""
+    if is_part(request):
+        return reply(html('<p class="note">{message}</p>', message=message), status)
+    return message_page(title, message, status, html('<p><a href="/">Search, or see what is here</a></p>'))
 
 
 def asset_address(name: str) -> str:

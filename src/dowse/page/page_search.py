@@ -1,23 +1,26 @@
 """Searches of the page: the federated search for words, and every occurrence of a text or pattern in files."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from datetime import date
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
-from typing import Any, Literal, get_args
-from urllib.parse import quote, urlencode
+from typing import Any
+from urllib.parse import quote
 
 from dowse.errors import UsageError
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, FederatedResult, search_all
 from dowse.federation.federation_types import SourceQuery
-from dowse.federation.result_ids import id_of, source_name
+from dowse.federation.result_ids import id_of, locator_in, source_name
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.project_search import ExactQuery
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.reply_status import coverage_warnings
+from dowse.page.page_query import PageQuery
+from dowse.page.plain_words import plural
+from dowse.page.served_roots import root_name
+from dowse.reading.languages import detect_language
 from dowse.searching.exact_search import Occurrence
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
@@ -25,72 +28,6 @@ from dowse.surfaces.project.chosen_projects import find_text
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.text.analysis import terms_of
 from dowse.types import Coverage, View
-
-SearchMode = Literal["words", "exact", "regex"]
-DEFAULT_LIMIT, MAX_LIMIT = 10, 50
-"""Results that are shown while somebody types, and those behind `More results`: most of a search is cutting passages."""
-MAX_TEXT_CHARACTERS = 10_000
-MAX_FILTER_CHARACTERS = 1_000
-
-
-@dataclass(frozen=True, slots=True)
-class PageQuery:
-    """The words in the box, how they are meant, and the filters; the names of the fields are those in the address."""
-
-    q: str = ""
-    mode: SearchMode = "words"
-    source: str = ""
-    kind: str = ""
-    language: str = ""
-    path: str = ""
-    since: str = ""
-    until: str = ""
-    limit: int = DEFAULT_LIMIT
-
-    @property
-    def has_filters(self) -> bool:
-        """Whether anything but the words limits the results."""
-        return any((self.source, self.kind, self.language, self.path, self.since, self.until))
-
-    def address(self, **changes: Any) -> str:
-        """Return the address of the search, with some fields changed; defaults are left out."""
-        changed = replace(self, **changes)
-        given = {
-            field.name: value for field in fields(changed) if (value := getattr(changed, field.name)) != field.default
-        }
-        return f"/?{urlencode(given, errors='replace')}" if given else "/"
-
-    def day(self, name: Literal["since", "until"]) -> date | None:
-        """Return the day of a filter; raise UsageError where it is none."""
-        text = getattr(self, name)
-        try:
-            return date.fromisoformat(text) if text else None
-        except ValueError as error:
-            raise UsageError(f"{name.capitalize()} has to be a day such as 2025-01-31.") from error
-
-
-def read_query(parameters: Mapping[str, str]) -> PageQuery:
-    """Return the query of an address. A field that is out of range is ignored, since people edit addresses."""
-
-    def text(name: str) -> str:
-        return parameters.get(name, "").strip()[:MAX_FILTER_CHARACTERS]
-
-    mode: SearchMode = parameters["mode"] if parameters.get("mode") in get_args(SearchMode) else "words"  # type: ignore[assignment]
-    limit = parameters.get("limit", "")
-    return PageQuery(
-        parameters.get("q", "")[:MAX_TEXT_CHARACTERS],
-        mode,
-        text("source"),
-        text("kind") if text("kind") in ("code", "docs") else "",
-        text("language"),
-        text("path"),
-        text("since"),
-        text("until"),
-        min(max(int(limit), 1), MAX_LIMIT)
-        if limit.isascii() and limit.isdecimal() and len(limit) < 4
-        else DEFAULT_LIMIT,
-    )
-
 
 QUICK_LIMIT = 6
 """Results while somebody types: a screen shows four, and finding the passages of ten takes a third longer."""
@@ -117,8 +54,8 @@ class PageHit:
     title: str
     path: str
     lines: tuple[PageLine, ...]
-    within: str = ""
-    """The headings or definitions around the passage."""
+    around: tuple[str, ...] = ()
+    """The headings or definitions around the passage, outermost first."""
     score: float | None = None
     masked: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
@@ -127,6 +64,11 @@ class PageHit:
     more_lines: int = 0
     file: bytes = field(default=b"", repr=False)
     """The text of its file, as the search has read it."""
+
+    @property
+    def locator(self) -> str:
+        """Its place in its source: for a file, the path."""
+        return locator_in(self.source, self.id) or self.path
 
     @property
     def passages(self) -> tuple[tuple[int, str], ...]:
@@ -160,6 +102,8 @@ class PageResults:
     has_more: bool = False
     is_complete: bool = True
     """Nothing was left out for lack of time."""
+    matched: frozenset[tuple[str, str]] = frozenset()
+    """The names of the roots and the paths of all files that match, as far as they are known."""
     growing: Mapping[str, Coverage] = field(default_factory=dict)
     """The sources that did not have all files in their index, by name."""
     seconds: float = 0.0
@@ -188,19 +132,22 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
     source_query = SourceQuery(
         parsed, limit, query.path or None, query.language or None, query.day("since"), query.day("until"),
         query.kind or None,  # type: ignore[arg-type] # it was checked
+        lists_matches=True,
     )  # fmt: skip
     found = await search_all(sources, NoClient(), FederatedQuery(source_query, query.source or None, is_quick=is_quick))
     words = [*parsed.positive, *(near for answer in found.answers.values() for near in answer.corrected.values())]
+    projects = sources.projects.projects if sources.projects else ()
     shown = found.results[:limit]
     count = len(shown)
     has_more = len(found.results) > count or (is_quick and count > QUICK_LIMIT // 2)  # each source gave a share
-    summary = f"{count}{'+' if has_more else ''} result{'' if count == 1 else 's'}"
+    summary = f"{count}+ results" if has_more else plural(count, "result")
     return PageResults(
-        [_word_hit(ranked) for ranked in shown],
+        [_word_hit(ranked, {served.name for served in projects}) for ranked in shown],
         frozenset(term for word in words for term in terms_of(word)),
-        _notes(found),
+        _notes(found, await _empty_indexes(sources, found.left_out)),
         summary,
         has_more,
+        matched=frozenset((root_name(name), path) for name, answer in found.answers.items() for path in answer.matched),
         growing={
             **_growing({name: answer.coverage for name, answer in found.answers.items() if answer.coverage}),
             **{name: coverage for name, coverage in running_sources(sources).items() if name in found.problems},
@@ -213,35 +160,49 @@ def _growing(coverages: Mapping[str, Coverage]) -> dict[str, Coverage]:
     return {name: coverage for name, coverage in coverages.items() if not (coverage.is_complete or coverage.problem)}
 
 
-def _word_hit(ranked: RankedItem) -> PageHit:
+def _word_hit(ranked: RankedItem, projects: Set[str]) -> PageHit:
     item, more = ranked.item, ranked.item.more
+    item_id, source = item.id, item.source
+    name = root_name(source)
+    if source.startswith("documents/") and name in projects and detect_language(item_id, b"") == "markdown":
+        source = source_name("project", name)  # where it is shown with everything that is known about it
+        item_id = source + item.id.removeprefix(item.source)
     first = more.get("startLine", 0)
     lines = item.text.split("\n") if item.text else []
     path = str(more.get("path") or more.get("docId") or item.title)
     return PageHit(
-        item.id,
-        item.source,
+        item_id,
+        source,
         item.title,
         path,
         tuple(PageLine(first + number if first else 0, line) for number, line in enumerate(lines)),
-        item.names.removeprefix(path.rpartition("/")[2]).strip() if "startLine" in more else "",
+        item.around,
         ranked.score,
         tuple(more.get("masked", ())),
         tuple(more.get("flags", ())),
-        ranked.also,
+        tuple(one for one in ranked.also if root_name("/".join(one.split("/")[:2])) != name),
         str(more.get("date", "")),
         file=item.data,
     )
 
 
-def _notes(found: FederatedResult) -> list[str]:
+async def _empty_indexes(sources: SourceList, names: Collection[str]) -> set[str]:
+    """Return the named indexes among some sources that nobody has put anything into."""
+    if not any(name.startswith("index/") for name in names):
+        return set()
+    found = [source for source in await sources.find_quickly() if source.kind == "index" and source.name in names]
+    return {source.name for source in found if not any((await source.status()).counts.values())}
+
+
+def _notes(found: FederatedResult, empty: Set[str]) -> list[str]:
     corrected = {word: near for answer in found.answers.values() for word, near in answer.corrected.items()}
     notes = [f"Searched for “{near}” instead of “{word}”." for word, near in corrected.items()]
     if found.without_filters:
         notes.append(f"Without +, - and quotes there would be {found.without_filters} or more results.")
-    notes += [f"{name}: {why}" for name, why in found.problems.items()]
-    notes += [f"{name} is left out: {why}." for name, why in found.left_out.items()]
-    return notes + [f"{name}: {warning}" for name, answer in found.answers.items() for warning in answer.warnings]
+    notes += [f"{root_name(name)}: {why}" for name, why in found.problems.items()]
+    notes += [f"{root_name(name)} is left out: {why}." for name, why in found.left_out.items() if name not in empty]
+    notes += [f"{root_name(name)}: {warning}" for name, answer in found.answers.items() for warning in answer.warnings]
+    return list(dict.fromkeys(notes))
 
 
 async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: float) -> PageResults:
@@ -250,7 +211,7 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
     folders = {
         served: (name, view)
         for name, served, view in file_folders(sources)
-        if query.source in ("", name, name.partition("/")[0])
+        if query.source in ("", name, name.partition("/")[0], root_name(name))
     }
     queries = {served: (_text_query(query, served, seconds), view) for served, (_, view) in folders.items()}
     answers, notes = await find_text(queries)
@@ -261,7 +222,7 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
         service: Any = sources.projects if view is View.PROJECT else sources.folders and sources.folders.service
         shown_path = partial(service.shown_path, served)
         hits += _occurrence_hits(name, shown_path, found.found, queries[served][0].texts or {})
-        notes += [f"{name}: {warning}" for warning in coverage_warnings(covered)]
+        notes += [f"{root_name(name)}: {warning}" for warning in coverage_warnings(covered)]
         coverages[name] = covered
     total, files = (sum(getattr(found, name) for _, (found, _) in answers) for name in ("total", "files"))
     is_complete = all(found.is_complete for _, (found, _) in answers)
@@ -269,10 +230,11 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
         notes.append("The search took too long and was stopped: there may be more. Name a path or a source.")
     if not query.source and (sources.sites or sources.archives or sources.notes):
         notes.append("Sites, archives and named indexes are searched by words only.")
-    summary = f"{total:,}{'' if is_complete else '+'} in {files:,} file{'' if files == 1 else 's'}"
+    summary = f"{total:,}{'' if is_complete else '+'} in {plural(files, 'file')}"
     return PageResults(
-        hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit, is_complete, _growing(coverages)
-    )
+        hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit, is_complete,
+        frozenset((root_name(hit.source), hit.locator) for hit in hits), _growing(coverages),
+    )  # fmt: skip
 
 
 def _text_query(query: PageQuery, served: ServedIndex, seconds: float) -> ExactQuery:

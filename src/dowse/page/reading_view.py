@@ -1,27 +1,31 @@
-"""The view of one item: a file as it is now, a document as a reader sees it, a folder."""
+"""The view of one item: a file as it is now, or a document as a reader sees it."""
 
-import asyncio
-import posixpath
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote
+from urllib.parse import quote, unquote, urlencode
 
-from dowse.errors import Failed, ItemNotFound
 from dowse.federation.federated_search import find_source
-from dowse.federation.federation_types import FetchedItem, ListedItem, SearchSource
+from dowse.federation.federation_types import FetchedItem, SearchSource
 from dowse.federation.result_ids import id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.line_numbers import split_lines
 from dowse.markup_lines import MARKUP_LANGUAGES
-from dowse.page.colouring import JOBS, CodeText, Colours, paint
-from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, heading_list, render_markdown
+from dowse.page.colouring import CodeText, Colours, paint
+from dowse.page.item_links import item_address, picture_address
+from dowse.page.markdown_view import (
+    MAX_RENDERED_CHARACTERS,
+    MarkdownTexts,
+    Writing,
+    heading_list,
+    write_markdown,
+)
 from dowse.page.markup import Html, html
 from dowse.page.page_search import read_address
+from dowse.page.plain_words import plural, time_view
 from dowse.page.search_view import FLAG_NOTES
-from dowse.parsing.parser_pool import shared_pool
-from dowse.parsing.parser_process import ParserRequest
+from dowse.page.served_roots import FOLDER_KINDS, root_name
 from dowse.reading.languages import detect_language
+from dowse.reading.outlines import Heading
 from dowse.screening.instructions import find_flags
 from dowse.visible_text import one_line
 
@@ -29,10 +33,24 @@ BLOCK_LINES = 200
 """Lines that are coloured together; a screen shows about 50."""
 FIRST_SECONDS, LATER_SECONDS = 0.25, 3.0
 """How long the colours of the first block are waited for, and those of others, which the script asks for."""
-LISTED_ITEMS = 5_000
 TITLE_CHARACTERS = 200
-_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
-_WEB = re.compile(r"https?://[^\s]+|mailto:[^\s]+", re.IGNORECASE)
+_HEAD = """<div class="head">
+<nav class="path mono" aria-label="Path">{crumbs}</nav><p id="where" class="about" aria-live="off"></p>
+<div class="tools">{facts}{views}{buttons}</div>
+</div>
+"""
+_VIEW = """{head}<div class="columns"><nav class="tree" aria-label="Files beside this one" data-part="{tree}"></nav>
+<div class="center">{warning}{content}</div>
+<aside class="side" aria-label="Outline, uses and related files"><section id="symbol" aria-live="polite" hidden></section>
+{outline}{related}{links}</aside></div>"""
+
+
+@dataclass(frozen=True, slots=True)
+class PageTexts:
+    """What the parser processes have coloured and taken apart."""
+
+    colours: Colours
+    documents: MarkdownTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +73,11 @@ class OpenItem:
         return str(self.item.metadata.get("path") or self.locator)
 
     @property
+    def is_file(self) -> bool:
+        """Whether it is a file of a folder."""
+        return self.source.kind in FOLDER_KINDS
+
+    @property
     def is_markdown(self) -> bool:
         """Whether the text is Markdown: as it was written, or converted from a document."""
         is_archived = self.source.kind == "archive" and detect_language(self.path, b"") not in MARKUP_LANGUAGES
@@ -63,7 +86,7 @@ class OpenItem:
     @property
     def is_code(self) -> bool:
         """Whether the text has lines that matter."""
-        return self.source.kind in ("project", "documents") and not self.is_markdown
+        return self.is_file and not self.is_markdown
 
 
 async def open_item(sources: SourceList, item_id: str) -> OpenItem:
@@ -72,63 +95,91 @@ async def open_item(sources: SourceList, item_id: str) -> OpenItem:
     return OpenItem(item_id, source, locator, await source.fetch(locator))
 
 
-async def item_view(opened: OpenItem, colours: Colours, view: str) -> Html:
-    """Return the whole view of an item."""
-    text, rendered = opened.item.text, None
-    if opened.is_markdown and view != "source" and len(text) <= MAX_RENDERED_CHARACTERS:
-        rendered = await asyncio.to_thread(render_markdown, text, lambda target: _resolve(opened, target))
+async def item_view(opened: OpenItem, texts: PageTexts, view: str, editor: str) -> Html:
+    """Return the whole view of an item; `editor` is the address that opens a line of it in an editor, if there is one."""
+    rendered = await render_document(opened, texts) if opened.is_markdown and view != "source" else None
     if rendered:
-        content = html('<article class="rendered">{body}</article>', body=rendered.body)
-        outline = heading_list(rendered.headings)
+        content, outline = rendered[0], heading_list(rendered[1])
     elif opened.is_markdown or opened.is_code:
-        content, outline = await _code_view(opened, colours), _late(f"/outline?id={_quoted(opened)}")
+        content, outline = await _code_view(opened, texts.colours), late(f"/outline?id={quoted(opened)}")
     else:
-        content, outline = html('<article class="prose">{text}</article>', text=text), Html()
-    flags = sorted({flag.kind for flag in find_flags(text)})
+        content, outline = html('<article class="prose">{text}</article>', text=opened.item.text), Html()
+    flags = sorted({flag.kind for flag in find_flags(opened.item.text)})
     said = ", ".join(FLAG_NOTES.get(flag, flag) for flag in flags)
     return html(
-        '{path}{title}{tools}{warning}<div class="columns">{content}<aside class="side" aria-label="Outline and links">'
-        "{outline}{links}</aside></div>",
-        path=breadcrumbs(opened.source, opened.locator if opened.source.kind != "archive" else opened.path),
-        title=None if rendered and any(one.level == 1 for one in rendered.headings) else _title(opened),
-        tools=_tools(opened, is_rendered=rendered is not None),
+        _VIEW,
+        head=_head(opened, editor, is_rendered=rendered is not None),
+        tree=f"/tree?id={quoted(opened)}",
         warning=html('<p class="warning">Read with care: the text {said}.</p>', said=said) if flags else None,
-        content=content, outline=outline, links=_late(f"/links?id={_quoted(opened)}"),
+        content=content, outline=outline,
+        related=late(f"/related?id={quoted(opened)}") if opened.is_file else None,
+        links=late(f"/links?id={quoted(opened)}"),
     )  # fmt: skip
 
 
-def _title(opened: OpenItem) -> Html:
-    title = one_line(opened.item.title, TITLE_CHARACTERS)
-    name = opened.path.rpartition("/")[2]
-    return html("<h1><bdi>{title}</bdi></h1>", title=name if title == opened.path else title)
+async def render_document(opened: OpenItem, texts: PageTexts) -> tuple[Html, Sequence[Heading]] | None:
+    """Return a document as HTML with its headings; None for one that is too long, or that its parser cannot cope with."""
+    text = opened.item.text
+    parsed = (await texts.documents.parse([text]))[0] if len(text) <= MAX_RENDERED_CHARACTERS else None
+    if parsed is None:
+        return None
+    colours = await texts.colours.find(parsed.code_blocks(), FIRST_SECONDS)
+    name, locator = opened.source.name, opened.locator
+    writing = Writing(
+        lambda target: item_address(name, locator, target),
+        lambda target: picture_address(name, locator, target),
+        [runs[0] for runs in colours],
+        anchors={one.line: one.anchor for one in parsed.headings},
+    )
+    return html('<article class="rendered">{body}</article>', body=write_markdown(parsed, writing)), parsed.headings
 
 
-def _tools(opened: OpenItem, *, is_rendered: bool) -> Html:
-    here, facts = read_address(opened.id), opened.item.metadata
-    views = []
-    if opened.is_markdown:
-        current = Html(' aria-current="page"')
-        views = [
-            html('<a href="{here}"{current}>rendered</a>', here=here, current=current if is_rendered else None),
-            html(
-                '<a href="{here}&amp;view=source"{current}>source</a>',
-                here=here,
-                current=None if is_rendered else current,
-            ),
-        ]
-    shown = [
-        facts.get("language"),
-        facts.get("type"),
-        facts.get("date"),
-        str(facts.get("modified", "")).replace("T", " "),
-    ]
-    web = opened.item.url if opened.item.url.startswith(("http://", "https://")) else ""
+def _head(opened: OpenItem, editor: str, *, is_rendered: bool) -> Html:
+    facts = opened.item.metadata
+    shown: list[str | Html | None] = [str(facts.get(name, "")) for name in ("language", "type", "date")]
+    if not is_rendered:
+        shown.append(plural(opened.item.text.count("\n") + 1, "line"))
+    modified = time_view(str(facts.get("modified", "")))
+    shown.append(html("changed {modified}", modified=modified) if modified else None)
     return html(
-        '<p class="tools">{facts}<span>{lines} lines</span>{views}<a href="{raw}">raw text</a>{web}</p>',
+        _HEAD,
+        crumbs=breadcrumbs(opened.source.name, opened.locator if opened.source.kind != "archive" else opened.path),
         facts=[html("<span>{fact}</span>", fact=fact) for fact in shown if fact],
-        lines=f"{opened.item.text.count(chr(10)) + 1:,}", views=views, raw=f"/raw?id={_quoted(opened)}",
-        web=html('<a href="{web}" rel="noopener noreferrer" target="_blank">original page</a>', web=web) if web else None,
+        views=_views(opened, is_rendered=is_rendered), buttons=_buttons(opened, editor),
     )  # fmt: skip
+
+
+def _views(opened: OpenItem, *, is_rendered: bool) -> list[Html]:
+    if not opened.is_markdown:
+        return []
+    current, here = Html(' aria-current="page"'), read_address(opened.id)
+    return [
+        html('<a href="{here}"{current}>Rendered</a>', here=here, current=current if is_rendered else None),
+        html(
+            '<a href="{here}&amp;view=source"{current}>Source</a>', here=here, current=None if is_rendered else current
+        ),
+    ]
+
+
+def _buttons(opened: OpenItem, editor: str) -> list[Html]:
+    web = opened.item.url if opened.item.url.startswith(("http://", "https://")) else ""
+    found = [html('<a href="{raw}">Raw text</a>', raw=f"/raw?id={quoted(opened)}")]
+    if opened.source.kind == "project":
+        history = f"/history?{urlencode({'id': opened.id}, errors='replace')}"
+        found.append(html('<a href="{history}">History</a>', history=history))
+    if opened.is_file:
+        found.append(html('<button data-copy="{path}">Copy path</button>', path=opened.path))
+        found.append(
+            html(
+                '<button data-copy-link title="Copy the address of this file, with the lines that are chosen">Copy link</button>'
+            )
+        )
+    if editor:
+        found.append(html('<a id="editor" href="{here}" data-address="{editor}">Open in editor</a>', editor=editor,
+                          here=editor.replace("{line}", "1")))  # fmt: skip
+    if web:
+        found.append(html('<a href="{web}" rel="noopener noreferrer" target="_blank">Original page</a>', web=web))
+    return found
 
 
 async def _code_view(opened: OpenItem, colours: Colours) -> Html:
@@ -150,8 +201,9 @@ async def _code_view(opened: OpenItem, colours: Colours) -> Html:
             )
         )
     return html(
-        '<div class="code" tabindex="0" role="region" aria-label="Text of the file" data-id="{id}">{blocks}</div>',
-        id=opened.id, blocks=blocks,
+        '<div class="code" tabindex="0" role="region" aria-label="Text of the file" data-id="{id}"{symbols}>{blocks}</div>',
+        id=opened.id, symbols=Html(" data-symbols") if opened.source.kind == "project" and opened.is_code else None,
+        blocks=blocks,
     )  # fmt: skip
 
 
@@ -163,95 +215,19 @@ async def lines_view(opened: OpenItem, colours: Colours, start: int, end: int) -
     return paint("\n".join(lines[start - 1 : end]), runs) if runs else Html()
 
 
-async def outline_view(opened: OpenItem) -> Html:
-    """Return the symbols of a file as links to their lines."""
-    items = [
-        html(
-            '<li><a href="#L{line}">{name}</a> <span class="about">{kind}</span></li>', line=line, name=name, kind=kind
-        )
-        for name, kind, line in await find_symbols(opened)
-    ]
-    return html("<h2>Symbols</h2><ul>{items}</ul>", items=items) if items else Html()
-
-
-async def find_symbols(opened: OpenItem) -> Sequence[tuple[str, str, int]]:
-    """Return the definitions of a file with their kinds and lines; none where its parser cannot cope with it."""
-    fields = {"module": JOBS, "job": "symbols", "language": opened.language}
-    data = opened.item.text.encode("utf-8", "surrogatepass")
-    try:
-        reply = await asyncio.wrap_future(shared_pool().submit(ParserRequest(fields, data)))
-    except Failed:
-        return ()
-    return () if reply.problem else [(name, kind, line) for name, kind, line in reply.fields["symbols"]]
-
-
-async def folder_view(source: SearchSource, folder: str) -> Html:
-    """Return the members of a folder: folders first, each with the number of items below it."""
-    folders: dict[str, int] = {}
-    items: list[ListedItem] = []
-    for one in await source.list_items():
-        if not one.path.startswith(folder):
-            continue
-        name, slash, _ = one.path[len(folder) :].partition("/")
-        if slash:
-            folders[name] = folders.get(name, 0) + 1
-        else:
-            items.append(one)
-    if not folders and not items and folder:
-        raise ItemNotFound(f"{source.name} has no such folder")
-    rows = [
-        html('<li><a href="{address}"><bdi>{name}/</bdi></a> <span class="about">{count:}</span></li>',
-             address=read_address(f"{id_of(source.name, folder + name)}/"), name=one_line(name, TITLE_CHARACTERS), count=f"{count:,}")
-        for name, count in sorted(folders.items())
-    ]  # fmt: skip
-    rows += [
-        html('<li><a href="{address}"><bdi>{name}</bdi></a> <span class="about">{title}</span></li>',
-             address=read_address(id_of(source.name, one.locator)),
-             name=one_line(one.path[len(folder) :], TITLE_CHARACTERS), title=one_line(one.title, TITLE_CHARACTERS))
-        for one in sorted(items, key=lambda one: one.path)[:LISTED_ITEMS]
-    ]  # fmt: skip
-    more = f"The first {LISTED_ITEMS:,} of {len(items):,} are listed; search to find the others."
-    return html(
-        '{path}<ul class="plain folder">{rows}</ul>{more}',
-        path=breadcrumbs(source, folder), rows=rows or html('<li class="about">Nothing is here yet.</li>'),
-        more=html('<p class="note">{more}</p>', more=more) if len(items) > LISTED_ITEMS else None,
-    )  # fmt: skip
-
-
-def breadcrumbs(source: SearchSource, path: str) -> Html:
-    """Return the way to a place: the source, and each folder."""
-    parts = [html('<a href="{address}">{name}</a>', address=read_address(f"{source.name}/"), name=unquote(source.name))]
+def breadcrumbs(source: str, path: str) -> Html:
+    """Return the way to a place: the root, each folder, and the place itself as the heading of the view."""
     names = path.split("/")
-    for number, name in enumerate(names[:-1], start=1):
-        below = "/".join(names[:number])
-        parts.append(
-            html(
-                '<a href="{address}"><bdi>{name}</bdi></a>',
-                address=read_address(f"{id_of(source.name, below)}/"),
-                name=name,
-            )
-        )
-    if names[-1]:
-        parts.append(html("<bdi>{name}</bdi>", name=one_line(names[-1], TITLE_CHARACTERS)))
-    return html('<p class="path mono">{parts}</p>', parts=Html(" / ".join(parts)))
-
-
-def _resolve(opened: OpenItem, target: str) -> str | None:
-    """Return the address that a link of a document leads to: the web, a heading, or another file of its source."""
-    if target.startswith("#"):
-        return f"#md-{target[1:]}"
-    if _SCHEME.match(target):
-        return target if _WEB.fullmatch(target) else None
-    if opened.source.kind not in ("project", "documents") or not target or target.startswith("//"):
-        return None
-    path, _, anchor = target.partition("#")
-    base = "" if path.startswith("/") else posixpath.dirname(opened.locator)
-    joined = posixpath.normpath(posixpath.join(base, unquote(path.partition("?")[0]).lstrip("/")))
-    if joined.startswith(".."):
-        return None
-    folder = "/" if path.endswith("/") else ""
-    place = "" if joined == "." else joined
-    return read_address(id_of(opened.source.name, place) + folder) + (f"#md-{anchor}" if anchor else "")
+    places = [(read_address(f"{source}/"), root_name(source))]
+    places += [
+        (read_address(f"{id_of(source, '/'.join(names[:number]))}/"), name)
+        for number, name in enumerate(names[:-1], start=1)
+    ]
+    if not names[-1]:
+        places.pop()
+    links = [html('<a href="{address}"><bdi>{name}</bdi></a>', address=address, name=name) for address, name in places]
+    last = one_line(names[-1] or (names[-2] if len(names) > 1 else root_name(source)), TITLE_CHARACTERS)
+    return Html(" / ".join([*links, html("<h1><bdi>{name}</bdi></h1>", name=last)]))
 
 
 def _lines(text: str) -> list[str]:
@@ -264,9 +240,17 @@ def _code(opened: OpenItem, lines: Sequence[str], first: int, last: int) -> Code
     return CodeText((passage,), opened.language, opened.path, "\n".join(lines).encode("utf-8", "surrogatepass"))
 
 
-def _quoted(opened: OpenItem) -> str:
-    return read_address(opened.id).partition("=")[2]
+def quoted(opened: OpenItem) -> str:
+    """Return the id of an item as an address has it."""
+    return quote(opened.id, safe="/")
 
 
-def _late(address: str) -> Html:
+def late(address: str) -> Html:
+    """Return a place for a part that the script asks for."""
     return html('<div data-part="{address}" hidden></div>', address=address)
+
+
+def item_title(opened: OpenItem) -> str:
+    """Return the title of an item for the window of the browser."""
+    title = one_line(unquote(opened.item.title), 80)
+    return title if title and title != opened.path else opened.path.rpartition("/")[2]

@@ -5,20 +5,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
-from urllib.parse import unquote
 
 from dowse.errors import ItemNotFound, TooManyFiles
 from dowse.federation.federation_types import SourceStatus
 from dowse.federation.source_list import SourceList
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import last_errors
-from dowse.indexes.index_status import format_size
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.error_replies import without_storage_root
 from dowse.page.markup import Html, html
 from dowse.page.page_search import file_folders, read_address
-from dowse.page.search_view import STATE_NAMES, progress_bar, progress_text
+from dowse.page.plain_words import counted, plural, readable_size, time_view
+from dowse.page.progress_view import STATE_NAMES, progress_bar, progress_text
+from dowse.page.served_roots import group_statuses, root_name
 from dowse.parsing.parser_limits import kept_bytes
 from dowse.surfaces.project.project_replies import status_reply
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION, forget
@@ -49,7 +49,8 @@ async def status_view(
     """Return every source with its state; with buttons if a form token is given, and nothing of this machine in public."""
     folders = {name: (served, view) for name, served, view in file_folders(sources) if not is_public}
     cards = []
-    for status in statuses:
+    for root in group_statuses(statuses):
+        status = root.status
         if status.name not in folders:
             cards.append(card_view(status))
             continue
@@ -58,7 +59,7 @@ async def status_view(
         cards.append(card_view(status, facts, served.run, form_token))
     memory = 0 if is_public else kept_bytes()
     paid = (
-        html('<p class="about">This server holds {memory} of memory.</p>', memory=format_size(memory))
+        html('<p class="about">This server holds {memory} of memory.</p>', memory=readable_size(memory))
         if memory
         else None
     )
@@ -85,7 +86,7 @@ def card_view(
         _CARD,
         live=Html(" data-live") if is_live else None,
         address=read_address(f"{status.name}/"),
-        name=unquote(status.name),
+        name=root_name(status.name),
         state=STATE_NAMES.get(status.state, status.state),
         progress=html("<p>{bar} {text}</p>", bar=progress_bar(status.growth), text=progress_text(status.growth))
         if is_indexed_now
@@ -101,24 +102,46 @@ def card_view(
     )
 
 
-def _facts(status: SourceStatus, facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    encoding = facts.get("encoding") or {}
-    encoded = ""
-    if encoding.get("total"):
-        encoded = f"{encoding['done']:,} of {encoding['total']:,} chunks ({encoding['state']})"
-    skipped = ", ".join(f"{count:,} {why}" for why, count in facts.get("skipped", {}).items())
+def _facts(status: SourceStatus, facts: Mapping[str, Any]) -> list[tuple[str, str | Html | None]]:
+    waiting = facts.get("pendingFiles", 0)
+    skipped = [f"{plural(count, 'file')} {why}" for why, count in facts.get("skipped", {}).items()]
     return [
-        ("Contents", ", ".join(f"{count:,} {name}" for name, count in status.counts.items())),
-        ("Updated", str(status.last_updated or "").replace("T", " ")),
-        ("Changes", f"{facts['pendingFiles']:,} files wait to be indexed" if facts.get("pendingFiles") else ""),
-        ("Watched", str(facts.get("watcher", ""))),
-        ("Vectors", encoded),
+        ("Has", counted({name: count for name, count in status.counts.items() if name != "chunks"})),
+        ("Indexed", time_view(status.last_updated) if status.last_updated else ""),
+        (
+            "Changes",
+            f"{plural(waiting, 'file')} {'waits' if waiting == 1 else 'wait'} to be indexed" if waiting else "",
+        ),
+        ("Kept fresh", _watching(str(facts.get("watcher", "")))),
+        ("By meaning", _encoding(facts.get("encoding") or {})),
         ("On disk", str(facts.get("storageSize", "")) if facts.get("totalFiles") else ""),
         ("Folder", str(facts.get("projectPath", ""))),
-        ("Skipped", skipped),
+        ("Left out", ", ".join(skipped)),
         ("Last error", str(facts.get("lastError", ""))),
         ("Memory", str(facts.get("memory", ""))),
     ]
+
+
+_WATCHING = {
+    "watching": "yes, changes are noticed at once",
+    "elsewhere": "yes, by another server",
+    "polling": "yes, by looking at all files from time to time",
+    "off": "no",
+}
+
+
+def _watching(watcher: str) -> str:
+    mode, _, why = watcher.partition(" ")
+    return f"{_WATCHING.get(mode, mode)} {why}".strip()
+
+
+def _encoding(encoding: Mapping[str, Any]) -> str:
+    """Return how far the vectors are, by which a search finds what has other words."""
+    done, total = encoding.get("done", 0), encoding.get("total", 0)
+    if not total or done >= total:
+        return "ready" if total else ""
+    working = "computed now" if encoding.get("state") == "working" else str(encoding.get("state", ""))
+    return f"{100 * done // total} % ready, the rest is {working}" if working else f"{100 * done // total} % ready"
 
 
 def _lists(source: str, facts: Mapping[str, Any]) -> list[Html]:
@@ -158,11 +181,11 @@ async def question_view(sources: SourceList, change: Change, form_token: str) ->
     question = {"reindex": REBUILD_QUESTION, "forget": DELETE_QUESTION}.get(change.action)
     if question is None:
         count = await served.ask(lambda index: index.count_files(), view)
-        question = CREATE_QUESTION.format(count=f"{count:,}", name=served.name)
+        question = CREATE_QUESTION.format(count=f"{count:,}", name=served.name).replace(" 1 files", " 1 file")
     return html(
         '<section class="message"><h1>{label} {source}</h1><p>{question}</p>'
         '<div class="box">{yes}<a class="button" href="/status">No</a></div></section>',
-        label=ACTIONS[change.action], source=unquote(change.source), question=question,
+        label=ACTIONS[change.action], source=root_name(change.source), question=question,
         yes=_form(change, f"Yes, {ACTIONS[change.action].lower()}", form_token, is_confirmed=True),
     )  # fmt: skip
 

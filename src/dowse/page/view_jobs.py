@@ -136,13 +136,14 @@ def _colour_of(node: "Node", field: str | None) -> int:
     return 0
 
 
-def _symbols(language: str, text: str) -> list[tuple[str, str, int]]:
+def _symbols(language: str, text: str) -> list[tuple[str, str, int, int]]:
     from dowse import chunking
 
     if language in MARKUP_LANGUAGES:
-        return [(one.text, "heading", one.line + 1) for one in find_markup_headings(split_lines(text), language)]
+        return [(one.text, "heading", one.line + 1, 0) for one in find_markup_headings(split_lines(text), language)]
     chunks, _ = chunking.chunk(text, language, "code")
-    return list(dict.fromkeys((one.name, one.kind, one.line) for chunk in chunks for one in chunk.symbols))
+    found = ((one.name, one.kind, one.line, one.end_line) for chunk in chunks for one in chunk.symbols)
+    return list(dict.fromkeys(found))
 
 
 def _markdown(text: str) -> Fields:

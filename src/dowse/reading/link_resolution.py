@@ -55,7 +55,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A link that cannot be read or visited; `kind` is its scheme, such as `mailto` or `javascript`, or `template`."""
+    """A link that cannot be read or visited; `kind` is its scheme, such as `mailto`, or `template` or `code`."""
 
     kind: str
 
@@ -94,6 +94,8 @@ def _resolve_address(target: str, source_path: str, paths: LinkTargets) -> Resol
         return External(target)
     if "{{" in target or "{%" in target:
         return Foreign("template")
+    if "::" in target:  # the path of an item in the documentation of Rust
+        return Foreign("code")
     if scheme:
         return _find_literal(target, source_path, paths) or _resolve_scheme(scheme)
     address, _, anchor = target.partition("#")

@@ -139,6 +139,12 @@ def shortlist(evidence: Evidence, scores: LegScores, limit: int, paths_by_id: Pa
     return [*above, *sorted(tied, key=lambda document: names.get(document, ""))][:limit]
 
 
+def found_by_words(evidence: Evidence) -> set[int]:
+    """Return the documents that words or names of the query find, and not their meaning alone."""
+    found = {hit.document_id for leg in evidence.legs if not leg.is_near for hit in leg.hits}
+    return found | {*evidence.paths, *(hit.document_id for hit in evidence.definers)}
+
+
 def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
     """Rank the documents whose paths are given, best first; ties by path."""
     title, rank = evidence.title, _FileRanker(evidence, paths).rank

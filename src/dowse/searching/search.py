@@ -23,6 +23,7 @@ from dowse.searching.ranking import (
     RankedFile,
     best_chunks,
     count_relevant,
+    found_by_words,
     leg_scores,
     rank_files,
     relevance_of,
@@ -78,6 +79,8 @@ class SearchOptions:
     """Whether hits are kept that match much less well than the best one, to be compared with others."""
     tests: Tests = "ranked"
     """Whether files that are tests or examples by their path are ranked lower, left out, or the only ones."""
+    lists_matches: bool = False
+    """Whether the paths of all files that match are listed, to be counted."""
     among_paths: tuple[str, ...] = ()
     """Paths of which one has to match, beside the glob."""
 
@@ -152,6 +155,8 @@ class Answer:
     """A search method that was not available this time, and why."""
     seconds: float = 0.0
     searched: SearchedFiles = ALL_INDEXED
+    matched: tuple[str, ...] = ()
+    """The paths of the files that words or names of the query find, if they are listed."""
     hits_without_filters: int = 0
     """Hits that the same search has without `+`, `-` and phrases, where these left nothing."""
 
@@ -207,6 +212,7 @@ def _search(
         unknown=evidence.unknown,
         methods=_search_methods(options, vectors),
         seconds=time.perf_counter() - started,
+        matched=tuple(store.paths_by_id(found_by_words(evidence)).values()) if options.lists_matches else (),
     )
 
 

@@ -31,7 +31,7 @@ class DocumentPolicy(Policy):
             )
         if size > self.max_bytes_for(path):
             return self.too_large_verdict(path, size)
-        if not self._include.is_everything and not self._include.rule_for_file(path):
+        if not self.includes(path):
             return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
         return "docs"
 

@@ -25,6 +25,10 @@ class PastPaths:
             known = self._allowed[path] = self._decide(path)
         return known
 
+    def is_secret(self, text: str) -> bool:
+        """Return whether a text of an earlier commit is a private key, which is never shown."""
+        return self._policy.key_refusal("", text.encode("utf-8", "replace")) is not None
+
     def _decide(self, path: str) -> bool:
         parent, _, name = path.rpartition("/")
         folder = self._enter(parent)

@@ -147,11 +147,15 @@ class Policy:
             return Verdict(path, Reason.BINARY, Rule(f"*{suffix}", "built-in list of binary files"))
         if size > self.max_bytes_for(path):
             return self.too_large_verdict(path, size)
-        if not self._include.is_everything and not self._include.rule_for_file(path):
+        if not self.includes(path):
             return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
         if (rule := self._docs.rule_for_file(path)) is None and not is_document:
             return "code"
         return "docs" if self.settings.index_docs else Verdict(path, Reason.DOCS_OFF, rule, "indexDocs is false")
+
+    def includes(self, path: str) -> bool:
+        """Return whether the user's `include` names a file."""
+        return self._include.is_everything or self._include.rule_for_file(path) is not None
 
     def showing(self, folder: Folder, name: str, size: int) -> Showing | Verdict:
         """Return how a file of a folder is shown, or the verdict against it, without reading it."""

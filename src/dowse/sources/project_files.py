@@ -17,6 +17,7 @@ from dowse.sources.path_decision import (
     verdict_for_os_error,
     walk,
 )
+from dowse.sources.pictures import read_picture
 from dowse.sources.policy import HEAD_BYTES, Folder, Policy
 from dowse.types import Entry, FileContent, FolderCallback, Kind, Reason, Rule, Stat, Verdict, View
 
@@ -103,6 +104,10 @@ class ProjectFiles:
             FileContent(entry.path, kind, _language(entry.path, views, kind, data), stat, digest, data, views)
             for views, kind in entry.representations
         ]
+
+    def read_picture(self, path: str) -> tuple[bytes, str] | Verdict:
+        """Return a picture that documents show and its type, or the verdict against it."""
+        return read_picture(self._policy, path)
 
     def is_binary(self, path: str) -> bool:
         """Return whether the bytes of a document say nothing about its words before it is converted."""

@@ -94,7 +94,7 @@ def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
     """Return the document of a row of `DOCUMENT_COLUMNS`."""
     check_types(row, _DOCUMENT_TYPES)
     try:
-        tags, stat, views = _from_json(row[6]), Stat(*row[7:11]), View(row[20])
+        tags, stat, views = from_json(row[6]), Stat(*row[7:11]), View(row[20])
     except INVALID_VALUES as error:
         raise damaged_row(error) from error
     return StoredDocument(
@@ -151,7 +151,8 @@ def _to_json(values: Any) -> str:
     return _JSON.encode(values) if values else "[]"
 
 
-def _from_json(column: str) -> tuple[str, ...]:
+def from_json(column: str) -> tuple[Any, ...]:
+    """Return the values of a column of JSON."""
     return () if column == "[]" else tuple(json.loads(column))
 
 

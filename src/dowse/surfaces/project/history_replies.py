@@ -89,6 +89,23 @@ def history_reply(
     }
 
 
+def commit_reply(place: HistoryPlace, name: str, shown_path: Callable[[str], str]) -> Reply:
+    """Return the changes of one commit, file by file."""
+    from dowse.history.commit_diffs import read_changes
+    from dowse.history.project_history import open_history
+
+    with open_history(*place) as history:
+        found = read_changes(history, name)
+    files = [
+        {"path": shown_path(one.path), "added": one.added, "removed": one.removed, "diff": one.text}
+        | present(oldPath=shown_path(one.old_path) if one.old_path != one.path else "")
+        | present(cut=one.is_cut, masked=list(one.masked))
+        for one in found.files
+    ]
+    facts = {"commit": found.name, "date": found.time, "author": found.author, "message": found.message}
+    return {**facts, "files": files, **present(notShown=found.hidden, cut=found.is_cut)}
+
+
 def commit_as_json(hit: "CommitHit", shown_path: Callable[[str], str] = str, *, has_authors: bool) -> Reply:
     """Return a commit as replies show it."""
     return {

@@ -30,7 +30,7 @@ from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.project import path_search
 from dowse.surfaces.project.chosen_projects import ChosenProjects, ask_each, find_text
 from dowse.surfaces.project.filter_warnings import filter_warnings
-from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, history_reply
+from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, commit_reply, history_reply
 from dowse.surfaces.project.progress import follow_runs
 from dowse.surfaces.project.project_replies import (
     ProjectAnswer,
@@ -208,6 +208,14 @@ class ProjectSurface:
             has_authors=arguments["authors"],
         )  # fmt: skip
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
+
+    async def read_commit(self, call: Call) -> Reply:
+        """Return the changes of one commit of the project that the call names."""
+        served = await self._only(call)
+        place = await served.ask(partial(_history_place, served))
+        return await asyncio.to_thread(
+            commit_reply, place, call.arguments["commit"], partial(self.service.shown_path, served)
+        )
 
     async def find_references(self, call: Call) -> Reply:
         """Find where a name is defined and used."""

@@ -1,0 +1,35 @@
+"""What a folder has: its size, its languages, the files that changed last, and the files of one of its folders."""
+
+from typing import NamedTuple
+
+from dowse.indexes.index import ProjectIndex
+from dowse.store.listings import LanguageTotal, ListedFile, files_below, language_totals, newest_files
+
+NEWEST_FILES = 8
+
+
+class RootOverview(NamedTuple):
+    """What the index of a root has."""
+
+    languages: tuple[LanguageTotal, ...] = ()
+    """The languages, those with the most bytes first."""
+    newest: tuple[ListedFile, ...] = ()
+
+    @property
+    def size_bytes(self) -> int:
+        """The size of all files together."""
+        return sum(one.size for one in self.languages)
+
+
+def root_overview(index: ProjectIndex) -> RootOverview:
+    """Return what an index has; nothing while there is none."""
+    if not index.exists:
+        return RootOverview()
+    catalog = index.store.catalog
+    newest = newest_files(catalog, index.view, NEWEST_FILES)
+    return RootOverview(tuple(language_totals(catalog, index.view)), tuple(newest))
+
+
+def folder_files(index: ProjectIndex, folder: str) -> list[ListedFile]:
+    """Return the files of an index below a folder, whose path ends in a slash or is empty; none while there is no index."""
+    return files_below(index.store.catalog, index.view, folder) if index.exists else []

@@ -1,0 +1,133 @@
+"""A symbol: where it is defined, who uses it, and the commits that changed it; and the files around a file."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from dowse.errors import DowseError, ItemNotFound
+from dowse.federation.federated_search import find_source
+from dowse.federation.result_ids import source_name
+from dowse.federation.source_list import NoClient, SourceList
+from dowse.page.history_view import commits_view
+from dowse.page.markup import Html, html
+from dowse.page.page_query import PageQuery
+from dowse.page.plain_words import plural
+from dowse.page.project_questions import ProjectQuestions, glob_of, quoted_name
+from dowse.visible_text import one_line
+
+MAX_NAME_CHARACTERS = 200
+LINE_CHARACTERS = 160
+SYMBOL_COMMITS = 5
+_SYMBOL = """<div class="symbol-head"><h2 class="mono" tabindex="-1">{name}</h2><button class="close" hidden>Close</button></div>
+{message}{definitions}{uses}{history}
+"""
+_RELATED = {
+    "imports": "Imports",
+    "importedBy": "Imported by",
+    "tests": "Tests",
+    "changesWith": "Changes with",
+}
+
+
+async def symbol_view(questions: ProjectQuestions, sources: SourceList, item_id: str, name: str) -> Html:
+    """Return what is known about a name that a file has."""
+    source, path = await find_source(sources, NoClient(), item_id)
+    project = questions.project(source.name)
+    name = name.strip()[:MAX_NAME_CHARACTERS]
+    if not name:
+        raise ItemNotFound("no name is given")
+    found = await questions.references(project, name)
+    definitions = sorted(found["definitions"], key=lambda one: one["path"] != path)
+    known = bool(definitions or found["references"])
+    everywhere = PageQuery(f'"{name}"' if " " in name else name, "exact").address()
+    message = found.get("message", "")
+    history = None
+    if definitions:
+        address = f"/symbol-history?in={quoted_name(source_name('project', project.name))}&name={quoted_name(name)}&path={quoted_name(definitions[0]['path'])}"
+        history = html('<div data-part="{address}" hidden></div>', address=address)
+    return html(
+        _SYMBOL, name=name,
+        message=html('<p class="note">{message} <a href="{address}">Find every line with this text</a></p>', message=message, address=everywhere)
+        if message or not known else None,
+        definitions=_definitions(questions, definitions), uses=_uses(questions, found), history=history,
+    )  # fmt: skip
+
+
+def _definitions(questions: ProjectQuestions, places: Iterable[dict[str, Any]]) -> Html | None:
+    rows = [
+        html(
+            '<li><a href="{address}" class="mono">{path}:{line}</a> <span class="about">{kind}</span><code>{text}</code></li>',
+            address=questions.address(one["path"], one["line"]), path=one["path"], line=one["line"],
+            kind=f"{one['kind']}{' in ' + one['within'] if one.get('within') else ''}", text=one_line(one["text"].strip(), LINE_CHARACTERS),
+        )
+        for one in places
+    ]  # fmt: skip
+    title = "Definition" if len(rows) == 1 else "Definitions"
+    return html('<h3>{title}</h3><ul class="places">{rows}</ul>', title=title, rows=rows) if rows else None
+
+
+def _uses(questions: ProjectQuestions, found: dict[str, Any]) -> Html | None:
+    total = found["totalReferences"]
+    if not total:
+        return html('<h3>Uses</h3><p class="about">No uses are known.</p>') if found["definitions"] else None
+    files = [
+        html(
+            '<li><p class="mono file"><a href="{address}">{path}</a></p><ul>{uses}</ul></li>',
+            address=questions.address(file["path"], file["uses"][0]["line"]), path=file["path"],
+            uses=[_use(questions, file["path"], use) for use in file["uses"]],
+        )
+        for file in found["references"]
+    ]  # fmt: skip
+    more = found.get("notListed", 0)
+    return html(
+        '<h3>{count} in {files}</h3><ul class="places">{rows}</ul>{more}',
+        count=plural(total, "use"), files=plural(found.get("totalFiles", len(files)), "file"), rows=files,
+        more=html('<p class="note">{more}</p>', more=f"{plural(more, 'more use')} are not listed.") if more else None,
+    )  # fmt: skip
+
+
+def _use(questions: ProjectQuestions, path: str, use: dict[str, Any]) -> Html:
+    doubt = use.get("confidence", "")
+    within = use.get("within", "")
+    return html(
+        '<li><a href="{address}">{line}</a> <span class="by">{within}</span>{doubt}<code>{text}</code></li>',
+        address=questions.address(path, use["line"]), line=use["line"],
+        within=html("in <b>{within}</b>", within=within) if within else use["kind"],
+        doubt=html(' <span class="about">{doubt}</span>', doubt=doubt) if doubt else None,
+        text=one_line(use["text"].strip(), LINE_CHARACTERS),
+    )  # fmt: skip
+
+
+async def symbol_history(questions: ProjectQuestions, source: str, name: str, shown_path: str) -> Html:
+    """Return the last commits about a symbol of a file; nothing where there is no history."""
+    project = questions.project(source)
+    place = questions.place(shown_path)
+    try:
+        found = await questions.history(name, project, glob_of(place[1]) if place else "", SYMBOL_COMMITS)
+    except DowseError:
+        return Html()
+    if not found["results"]:
+        return Html()
+    return html("<h3>History</h3>{commits}", commits=commits_view(questions, found["results"], project, is_brief=True))
+
+
+async def related_view(questions: ProjectQuestions, sources: SourceList, item_id: str) -> Html:
+    """Return the files around a file; nothing where none are known."""
+    source, path = await find_source(sources, NoClient(), item_id)
+    try:
+        found = await questions.related(questions.project(source.name), path)
+    except DowseError:  # it is not indexed, or no project
+        return Html()
+    groups = [
+        html("<h3>{title}</h3><ul>{rows}</ul>", title=title, rows=[_related(questions, one) for one in found[name]])
+        for name, title in _RELATED.items()
+        if found.get(name)
+    ]
+    return html("<h2>Related files</h2>{groups}", groups=groups) if groups else Html()
+
+
+def _related(questions: ProjectQuestions, file: dict[str, Any]) -> Html:
+    folder, slash, name = file["path"].rpartition("/")
+    return html(
+        '<li><a href="{address}" title="{path}: {reason}"><bdi>{name}</bdi></a> <span class="about">{folder}</span></li>',
+        address=questions.address(file["path"]), path=file["path"], reason=file["reason"], name=name, folder=folder + slash,
+    )  # fmt: skip

@@ -1,0 +1,58 @@
+"""Files and definitions are found by parts of their names, the most likely first."""
+
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.name_lookup import find_names, match_quality
+from tests.sample_data import open_indexed, write_tree
+
+FILES = {
+    "src/shipping_cost.py": "class ShippingCost:\n    rate = 1\n\n    def compute(self):\n        return self.rate\n",
+    "src/ship.py": "def ship_order():\n    return 'ship%_'\n",
+    "docs/shipping.md": "# Shipping\n",
+    "tests/test_ship.py": "def test_ship_order():\n    assert True\n",
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_tree(tmp_path / "shop", FILES)
+
+
+def names(index: ProjectIndex, text: str) -> list[tuple[str, str]]:
+    return [(one.name, one.path) for one in find_names(index, text, 20)]
+
+
+def test_the_whole_name_comes_before_its_beginning_and_a_part(root: Path) -> None:
+    index = open_indexed(root)
+    assert names(index, "ship.py")[0] == ("ship.py", "src/ship.py")
+    assert names(index, "shippingcost")[0] == ("ShippingCost", "src/shipping_cost.py")
+    found = names(index, "ship_order")
+    assert found[:2] == [("ship_order", "src/ship.py"), ("test_ship_order", "tests/test_ship.py")]
+    assert names(index, "tests ship") == [("test_ship.py", "tests/test_ship.py")]
+    assert ("compute", "src/shipping_cost.py") in names(index, "cmpt")
+    for text in ("", "   ", "zzz", "%", "_%", "'", "\\"):
+        assert all("%" in text or text.strip("_%") == "" or text in name for name, _ in names(index, text))
+    index.close()
+
+
+def test_files_are_found_before_there_is_an_index(root: Path) -> None:
+    index = ProjectIndex(root)
+    assert ("shipping_cost.py", "src/shipping_cost.py") in names(index, "cost")
+    index.close()
+
+
+@pytest.mark.parametrize(
+    ("better", "worse", "wanted"),
+    [
+        ("cost", "costs", "cost"),
+        ("cost_of", "low_cost", "cost"),
+        ("lowCost", "lowcost", "cost"),
+        ("lowcost", "c_o_s_t", "cost"),
+        ("c_o_s_t", "tsoc", "cost"),
+    ],
+)
+def test_qualities_have_this_order(better: str, worse: str, wanted: str) -> None:
+    assert match_quality(wanted, better) > match_quality(wanted, worse)
