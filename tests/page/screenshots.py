@@ -25,13 +25,13 @@ class Look(NamedTuple):
     is_dark: bool = False
 
 
-LOOKS = {"light": Look(1100, 720), "dark": Look(1100, 720, is_dark=True), "narrow": Look(360, 640)}
+LOOKS = {"light": Look(1400, 900), "dark": Look(1400, 900, is_dark=True), "narrow": Look(390, 844)}
 SEARCH = "/?q=where+is+a+file+cut+into+chunks+by+its+syntax"
 PICTURES = {
     "page-search": ("light", SEARCH),
     "page-search-dark": ("dark", SEARCH),
     "page-search-narrow": ("narrow", SEARCH),
-    "page-file": ("light", "/read?id=project/dowse/src/dowse/chunking/grammars.py#L64-L74"),
+    "page-file": ("light", "/read?id=project/dowse/src/dowse/page/markup.py&symbol=render#L19-L29"),
     "page-markdown": ("light", "/read?id=project/dowse/docs/page.md"),
     "page-folder": ("light", "/read?id=project/dowse/src/dowse/chunking/"),
     "page-graph": ("light", "/graph?in=documents/dowse"),

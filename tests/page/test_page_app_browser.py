@@ -207,7 +207,7 @@ def test_no_button_changes_anything_without_a_yes(browser: Browser, page: HttpSe
     browser.value("[...document.querySelectorAll('button')].find((one) => one.textContent === 'Forget').click()")
     browser.wait_for("location.pathname === '/change' && document.readyState === 'complete'")
     assert "cannot be undone" in browser.value("document.body.textContent")
-    browser.value("document.querySelector('a.button').click()")
+    browser.value("document.querySelector('main a.button').click()")
     browser.wait_for(f"location.pathname === '/status' && {STATE} === 'ready'")
 
 

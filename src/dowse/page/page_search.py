@@ -138,11 +138,13 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
     words = [*parsed.positive, *(near for answer in found.answers.values() for near in answer.corrected.values())]
     projects = sources.projects.projects if sources.projects else ()
     shown = found.results[:limit]
+    # Documents are ranked without their whole texts, and the project has most of them as well.
+    texts = {key: one.data for answer in found.answers.values() for one in answer.items for key in one.keys if one.data}
     count = len(shown)
     has_more = len(found.results) > count or (is_quick and count > QUICK_LIMIT // 2)  # each source gave a share
     summary = f"{count}+ results" if has_more else plural(count, "result")
     return PageResults(
-        [_word_hit(ranked, {served.name for served in projects}) for ranked in shown],
+        [_word_hit(ranked, {served.name for served in projects}, texts) for ranked in shown],
         frozenset(term for word in words for term in terms_of(word)),
         _notes(found, await _empty_indexes(sources, found.left_out)),
         summary,
@@ -160,7 +162,7 @@ def _growing(coverages: Mapping[str, Coverage]) -> dict[str, Coverage]:
     return {name: coverage for name, coverage in coverages.items() if not (coverage.is_complete or coverage.problem)}
 
 
-def _word_hit(ranked: RankedItem, projects: Set[str]) -> PageHit:
+def _word_hit(ranked: RankedItem, projects: Set[str], texts: Mapping[str, bytes]) -> PageHit:
     item, more = ranked.item, ranked.item.more
     item_id, source = item.id, item.source
     name = root_name(source)
@@ -182,7 +184,7 @@ def _word_hit(ranked: RankedItem, projects: Set[str]) -> PageHit:
         tuple(more.get("flags", ())),
         tuple(one for one in ranked.also if root_name("/".join(one.split("/")[:2])) != name),
         str(more.get("date", "")),
-        file=item.data,
+        file=item.data or next((texts[key] for key in item.keys if key in texts), b""),
     )
 
 

@@ -202,18 +202,11 @@ def _search(
     builder = _AnswerBuilder(store, read, query, evidence, options)
     builder.add_files(ranked[:relevant])
     return Answer(
-        query=query,
-        hits=tuple(builder.hits),
-        outdated=tuple(builder.outdated),
-        has_more=builder.has_more,
-        weaker=len(ranked) - relevant,
-        terms=evidence.terms,
-        corrected=evidence.corrected,
-        unknown=evidence.unknown,
-        methods=_search_methods(options, vectors),
-        seconds=time.perf_counter() - started,
+        query=query, hits=tuple(builder.hits), outdated=tuple(builder.outdated), has_more=builder.has_more,
+        weaker=len(ranked) - relevant, terms=evidence.terms, corrected=evidence.corrected, unknown=evidence.unknown,
+        methods=_search_methods(options, vectors), seconds=time.perf_counter() - started,
         matched=tuple(store.paths_by_id(found_by_words(evidence)).values()) if options.lists_matches else (),
-    )
+    )  # fmt: skip
 
 
 def _search_methods(options: SearchOptions, vectors: Sequence[QueryVector]) -> dict[str, float]:
