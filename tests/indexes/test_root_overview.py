@@ -11,7 +11,7 @@ def test_languages_newest_files_and_folders(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "shop", {"a.py": "x = 1\n" * 50, "src/b.py": "y = 2\n", "src0.md": "# S\n"})
     empty = ProjectIndex(root)
     assert root_overview(empty).size_bytes == 0
-    assert folder_files(empty, "") == []
+    assert [one.path for one in folder_files(empty, "src/")] == ["src/b.py"]  # it is read as it is
     empty.close()
     index = open_indexed(root)
     found = root_overview(index)

@@ -38,7 +38,7 @@ def find_names(index: ProjectIndex, text: str, limit: int) -> list[FoundName]:
 
 
 def _paths(index: ProjectIndex) -> Iterable[str]:
-    if index.exists:
+    if index.exists and index.is_ready():
         return index.store.paths()
     return (entry.path for entry in index.source.entries() if isinstance(entry, Entry) and entry.views & index.view)
 

@@ -3,7 +3,9 @@
 from typing import NamedTuple
 
 from dowse.indexes.index import ProjectIndex
+from dowse.reading.languages import detect_language
 from dowse.store.listings import LanguageTotal, ListedFile, files_below, language_totals, newest_files
+from dowse.types import Entry
 
 NEWEST_FILES = 8
 
@@ -31,5 +33,10 @@ def root_overview(index: ProjectIndex) -> RootOverview:
 
 
 def folder_files(index: ProjectIndex, folder: str) -> list[ListedFile]:
-    """Return the files of an index below a folder, whose path ends in a slash or is empty; none while there is no index."""
-    return files_below(index.store.catalog, index.view, folder) if index.exists else []
+    """Return the files below a folder, whose path ends in a slash or is empty: of the index, or while it grows of the disk."""
+    if index.exists and index.is_ready():
+        return files_below(index.store.catalog, index.view, folder)
+    entries = (entry for entry in index.source.entries(folder) if isinstance(entry, Entry) and entry.views & index.view)
+    return [
+        ListedFile(one.path, detect_language(one.path, b""), "", one.stat.size, one.stat.mtime_ns) for one in entries
+    ]

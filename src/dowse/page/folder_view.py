@@ -2,7 +2,9 @@
 
 import contextlib
 from dataclasses import dataclass, field
-from urllib.parse import urlencode
+from urllib.parse import unquote, urlencode
+
+from starlette.responses import Response
 
 from dowse.errors import ItemNotFound
 from dowse.federation.federated_search import find_source
@@ -12,10 +14,11 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.root_overview import folder_files, root_overview
 from dowse.page.home_view import languages_view
 from dowse.page.markup import Html, html
+from dowse.page.page_frame import message_page
 from dowse.page.page_search import read_address
 from dowse.page.plain_words import plural, readable_size, time_of
 from dowse.page.reading_view import TITLE_CHARACTERS, PageTexts, breadcrumbs, open_item, render_document
-from dowse.page.served_roots import served_folder
+from dowse.page.served_roots import root_name, served_folder
 from dowse.visible_text import one_line
 
 LISTED_ITEMS = 5_000
@@ -43,7 +46,7 @@ class Member:
 
 
 @dataclass(slots=True)
-class Folder:
+class FolderMembers:
     """The members of a folder."""
 
     folders: dict[str, Member] = field(default_factory=dict)
@@ -74,9 +77,9 @@ class Folder:
         below.mtime_ns = max(below.mtime_ns, member.mtime_ns)
 
 
-async def read_folder(sources: SourceList, source: SearchSource, path: str) -> Folder:
+async def read_folder(sources: SourceList, source: SearchSource, path: str) -> FolderMembers:
     """Return the members of a folder, whose path ends in a slash or is empty; ItemNotFound if there is none."""
-    found = Folder()
+    found = FolderMembers()
     listed = []
     if folder := served_folder(sources, source.name):
         served, view = folder
@@ -135,7 +138,7 @@ def _row(source: str, path: str, member: Member) -> Html:
     )  # fmt: skip
 
 
-async def _readme(sources: SourceList, source: SearchSource, found: Folder, texts: PageTexts) -> Html | None:
+async def _readme(sources: SourceList, source: SearchSource, found: FolderMembers, texts: PageTexts) -> Html | None:
     by_name = {member.name.lower(): member for member in reversed(found.files)}
     member = next((by_name[name] for name in _READMES if name in by_name), None)
     if member is None:
@@ -187,6 +190,19 @@ async def tree_view(sources: SourceList, item_id: str) -> Html:
     return html(
         "<h2>{folder}</h2><ul>{up}{rows}</ul>", folder=path.rstrip("/").rpartition("/")[2] or "Files", up=up, rows=rows
     )
+
+
+def missing_view(item_id: str) -> Response:
+    """Return the view of a file that is not there, with ways to what is."""
+    names = item_id.split("/")
+    links = html(
+        '<ul class="plain tips"><li><a href="/find?{name}">Find files of this name</a></li>'
+        '<li><a href="{root}">See what {label} has</a></li><li><a href="/">Search</a></li></ul>',
+        name=urlencode({"q": unquote(names[-1])}, errors="replace"), root=read_address("/".join(names[:2]) + "/"),
+        label=root_name("/".join(names[:2])),
+    )  # fmt: skip
+    said = "There is no such file here, or it may not be read: dowse why PATH says which rule leaves a file out."
+    return message_page("Not found", said, 404, links)
 
 
 async def folder_address(sources: SourceList, item_id: str) -> str | None:

@@ -22,7 +22,7 @@ _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _TABLE_LINE = re.compile(r"\s*\|")
 
 
-class ShownTexts(NamedTuple):
+class HitTexts(NamedTuple):
     """The texts of hits, and whether all of them have their colours and tags."""
 
     texts: list[Html]
@@ -31,7 +31,7 @@ class ShownTexts(NamedTuple):
 
 async def show_texts(
     query: PageQuery, found: PageResults, colours: Colours, documents: MarkdownTexts, seconds: float
-) -> ShownTexts:
+) -> HitTexts:
     """Return the text of each hit, with colours and tags as far as they are there in time."""
     started = time.monotonic()
     marks = _marks_of(query, found)
@@ -58,7 +58,7 @@ async def show_texts(
             shown.append(_code_view(hit, text, of_hit, marks))
         else:
             shown.append(_document_view(hit, page, [next(fences)[0] for _ in group], marks))
-    return ShownTexts(shown, is_finished)
+    return HitTexts(shown, is_finished)
 
 
 def is_document(hit: PageHit) -> bool:

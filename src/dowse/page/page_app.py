@@ -21,7 +21,7 @@ from dowse.http.app import PageRoutes
 from dowse.mcp.error_replies import error_reply
 from dowse.page.access_view import PageAccess, SignIn, read_form
 from dowse.page.colouring import Colours
-from dowse.page.folder_view import folder_address, folder_view, tree_view
+from dowse.page.folder_view import folder_address, folder_view, missing_view, tree_view
 from dowse.page.home_view import find_overviews, home_view
 from dowse.page.markdown_view import MarkdownTexts
 from dowse.page.markup import Html, html
@@ -151,7 +151,7 @@ class BrowserPage:
         except ItemNotFound:
             if address := await folder_address(self.sources, item_id):
                 return RedirectResponse(address, 303, HEADERS)
-            raise
+            return missing_view(item_id)
         body = await item_view(opened, self.texts, request.query_params.get("view", ""), await self._editor(opened))
         return page("read", item_title(opened), body)
 

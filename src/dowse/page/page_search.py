@@ -230,7 +230,7 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
     is_complete = all(found.is_complete for _, (found, _) in answers)
     if not is_complete and seconds == EXACT_SECONDS:  # otherwise, a longer search follows
         notes.append("The search took too long and was stopped: there may be more. Name a path or a source.")
-    if not query.source and (sources.sites or sources.archives or sources.notes):
+    if not query.source and (sources.sites or sources.archives):
         notes.append("Sites, archives and named indexes are searched by words only.")
     summary = f"{total:,}{'' if is_complete else '+'} in {plural(files, 'file')}"
     return PageResults(

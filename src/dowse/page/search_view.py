@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 from dowse.page.colouring import Colours
 from dowse.page.facets import facets_view
-from dowse.page.hit_text import ShownTexts, document_title, show_texts
+from dowse.page.hit_text import HitTexts, document_title, show_texts
 from dowse.page.markdown_view import MarkdownTexts
 from dowse.page.markup import Html, html
 from dowse.page.page_query import MAX_LIMIT, PageQuery
@@ -70,7 +70,7 @@ async def results_view(
 ) -> Html:
     """Return the hits of a query, with colours and tags as far as they are there in time."""
     shown = (
-        await show_texts(query, found, colours, documents, seconds) if found.hits else ShownTexts([], is_finished=True)
+        await show_texts(query, found, colours, documents, seconds) if found.hits else HitTexts([], is_finished=True)
     )
     several = len({root_name(hit.source) for hit in found.hits}) > 1
     hits = [

@@ -29,7 +29,7 @@ class LanguageTotal(NamedTuple):
     size: int
 
 
-class DefinedName(NamedTuple):
+class ListedDefinition(NamedTuple):
     """A definition: its name, its kind, and where it is."""
 
     name: str
@@ -61,7 +61,7 @@ def language_totals(catalog: Catalog, view: View) -> list[LanguageTotal]:
     return [LanguageTotal(*row) for row in catalog.rows(query, (int(view),))]
 
 
-def definitions_like(catalog: Catalog, view: View, part: str) -> Iterator[DefinedName]:
+def definitions_like(catalog: Catalog, view: View, part: str) -> Iterator[ListedDefinition]:
     """Yield the definitions that have the letters of a part of a name in their order; capitals count as small letters."""
     pattern = "%".join(f"\\{letter}" if letter in "%_\\" else letter for letter in part)
     query = (
@@ -71,6 +71,6 @@ def definitions_like(catalog: Catalog, view: View, part: str) -> Iterator[Define
     for path, symbols in catalog.rows(query, (f"%{pattern}%", int(view), MAX_CHUNKS)):
         try:
             for name, kind, line, _ in from_json(symbols):
-                yield DefinedName(name, kind, path, line)
+                yield ListedDefinition(name, kind, path, line)
         except INVALID_VALUES as error:
             raise damaged_row(error) from error
