@@ -59,7 +59,7 @@ KNOWS: dict[str, set[str]] = {
     "notes": {"store", "text"},
     "archives": {"sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "sharing": {"store"},
-    "indexes": {"sharing", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "encoding"},
+    "indexes": {"sharing", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "reading", "encoding"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "publishing": {"sharing", "indexes", "encoding_worker", "freshness", "history", "screening", "store"},
     "keeping": {"sharing", "store", "indexes", "encoding_worker", "freshness", "sources"},
