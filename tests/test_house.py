@@ -60,9 +60,10 @@ KNOWS: dict[str, set[str]] = {
     "archives": {"sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "sharing": {"store"},
     "indexes": {"sharing", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "reading", "encoding"},
+    "dependencies": {"indexes", "parsing", "searching", "sources", "store", "text"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "publishing": {"sharing", "indexes", "encoding_worker", "freshness", "history", "screening", "store"},
-    "keeping": {"sharing", "store", "indexes", "encoding_worker", "freshness", "sources"},
+    "keeping": {"dependencies", "sharing", "store", "indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},
     "http": {"mcp"},
     "surfaces": {
@@ -70,10 +71,11 @@ KNOWS: dict[str, set[str]] = {
         "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "text",
     },
     "federation": {
-        "surfaces", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening", "store", "text",
+        "surfaces", "dependencies", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening",
+        "store", "text",
     },
     "answers": {
-        "federation", "surfaces", "indexes", "keeping", "mcp", "references", "searching", "screening", "parsing", "reading",
+        "federation", "surfaces", "dependencies", "indexes", "keeping", "mcp", "references", "searching", "screening", "parsing", "reading",
         "sources", "store", "text",
     },
     "assistants": set(),
@@ -82,7 +84,7 @@ KNOWS: dict[str, set[str]] = {
         "reading", "searching", "screening", "sources", "text",
     },
     "cli": {
-        "answers", "sharing", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
+        "answers", "dependencies", "sharing", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
         "archives", "history", "notes", "sites", "searching", "references",
     },
 }  # fmt: skip

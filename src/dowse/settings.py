@@ -52,6 +52,10 @@ class Settings:
     """The place of a shared index with which a new index begins."""
     editor: str = "vscode"
     """The editor in which the page opens files: the name of one, or an address with `{path}` and `{line}`."""
+    dependencies: bool = False
+    """Whether the packages that projects use are searched."""
+    dependency_bytes: int = 2048 * 1024 * 1024
+    """The size of the indexes of all packages."""
     memory: MemoryName = "auto"
     """How much memory all of dowse uses, which only the global file sets."""
 
@@ -257,6 +261,8 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "store": ("store", _parse_store),
     "sharedIndex": ("shared_index", _parse_place),
     "editor": ("editor", _parse_editor),
+    "dependencies": ("dependencies", _parse_boolean),
+    "dependenciesMB": ("dependency_bytes", _parse_megabytes),
     "memory": ("memory", _parse_memory),
 }
 

@@ -21,8 +21,17 @@ INSTRUCTIONS_WITHOUT_CODE = (
 _PATH = describe(TEXT, "Glob: src/**/*.py")
 _TESTS = describe(TEXT, "Tests and examples", enum=["ranked", "none", "only"], default="ranked")
 
+_PACKAGES: dict[str, dict[str, Schema]] = {
+    "search": {"in": {**TEXT, "enum": ["dependencies"]}, "package": TEXT},
+    "find": {"package": TEXT},
+    "uses": {"package": TEXT},
+}
+"""Arguments of the tools where dependencies may be read; a package that is named is searched instead of the project."""
 
-def answer_tools(surface: AnswerSurface, projects: tuple[str, ...] = (), *, has_code: bool = True) -> list[Tool]:
+
+def answer_tools(
+    surface: AnswerSurface, projects: tuple[str, ...] = (), *, has_code: bool = True, has_dependencies: bool = False
+) -> list[Tool]:
     """Return the tools; with several projects they take the name of one. Without code there are no uses of names."""
     tools = [
         Tool(
@@ -72,6 +81,8 @@ def answer_tools(surface: AnswerSurface, projects: tuple[str, ...] = (), *, has_
             ("names",),
         ),
     ]  # fmt: skip
+    if has_dependencies:
+        tools = [replace(tool, arguments={**tool.arguments, **_PACKAGES.get(tool.name, {})}) for tool in tools]
     tools = [replace(tool, failure=_failure) for tool in tools if has_code or tool.name != "uses"]
     if len(projects) < 2:
         return tools

@@ -105,7 +105,7 @@ def _lines_around(lines: list[str], start: int, end: int, line: int) -> tuple[in
             return first, last
 
 
-SOURCE_ID = re.compile(r"(?:project|documents|site|archive|index)/\S+")
+SOURCE_ID = re.compile(r"(?:project|documents|site|archive|index|dependencies)/\S+")
 """The id of an item of any source."""
 SHOWN_SHARE = 0.5
 """An item is shown if its score is at least this share of the best one's. Beside 28 questions about seven projects, a page of

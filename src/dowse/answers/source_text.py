@@ -2,6 +2,8 @@
 
 import hashlib
 from bisect import bisect_right
+from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -95,6 +97,15 @@ def read_source(index: ProjectIndex, path: str) -> SourceText:
     shown = screen_text(text, path=entry.path, masks=index.settings.mask_secrets).text
     language, symbols = _definitions(index, entry, data)
     return SourceText(entry.path, shown, language, entry.kind, symbols)
+
+
+def read_sources(index: ProjectIndex, paths: Iterable[str]) -> dict[str, SourceText]:
+    """Return the texts of those of the files that may be read, by path."""
+    found = {}
+    for path in paths:
+        with suppress(UsageError):
+            found[path] = read_source(index, path)
+    return found
 
 
 def _read_converted(index: ProjectIndex, path: str) -> SourceText:

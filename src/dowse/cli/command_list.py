@@ -10,6 +10,7 @@ from dowse.platform import storage_root
 GROUPS = {
     "Search": {
         "search": ("search_command:search", 'dowse search "when is delivery free" shop'),
+        "deps": ("deps_command:deps", "dowse deps shop"),
         "refs": ("refs_command:refs", "dowse refs shipping_cost shop"),
         "related": ("related_command:related", "dowse related src/shipping.py"),
         "open": ("open_command:open_page", "dowse open shop"),

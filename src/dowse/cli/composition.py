@@ -183,7 +183,12 @@ class ComposedServer:
                 await add_client_roots(service, client)
             names = tuple(served.name for served in service.projects)
         self._is_listed.set()
-        return {tool.name: tool for tool in answer_tools(answers, names, has_code="code" in self._parts)}
+        return {
+            tool.name: tool
+            for tool in answer_tools(
+                answers, names, has_code="code" in self._parts, has_dependencies=answers.has_dependencies
+            )
+        }
 
     def _tools_by_name(self, of_projects: Sequence[Tool]) -> dict[str, Tool]:
         tools: list[Tool] = []

@@ -199,7 +199,7 @@ Answer = TypeVar("Answer")
 
 FILE_KINDS = ("project", "documents")
 UNUSABLE_STATES = {"not_found", "failed"}
-_NOUNS = {"files": "file", "documents": "document", "pages": "page", "chunks": "chunk"}
+_NOUNS = {"files": "file", "documents": "document", "pages": "page", "chunks": "chunk", "packages": "package"}
 
 
 def reply_with_status(options: ServeOptions, *, is_all: bool) -> CommandReply:

@@ -97,6 +97,8 @@ _OPTION_NAMES = {
     multiple=True,
     help="A guess of what the code calls it; may be given several times.",
 )
+@click.option("--deps", "in_dependencies", is_flag=True, help="Search the packages that the project uses (dowse deps).")
+@click.option("--package", metavar="NAME", help="With --deps, only this package, such as httpx.")
 @click.option("--history", "in_history", is_flag=True, help="Search the commits of the repository.")
 @click.option("--since", metavar="DATE", help="Only commits since a day, month or year, such as 2025-05.")
 @click.option("--until", metavar="DATE", help="Only commits until a day, month or year.")
@@ -104,8 +106,9 @@ _OPTION_NAMES = {
 @click.option("--wait", is_flag=True, help="Finish indexing, or reading the history, before the search.")
 @json_option
 def search(
-    words: tuple[str, ...], *, exact: bool, is_pattern: bool, in_history: bool, **how: Any
-) -> int | CommandReply:
+    words: tuple[str, ...], *, exact: bool, is_pattern: bool, in_history: bool, in_dependencies: bool,
+    package: str | None, **how: Any,
+) -> int | CommandReply:  # fmt: skip
     """Search the files in DIR for QUERY.
 
     DIR defaults to the project around the working directory. QUERY is words, names or a question:
@@ -120,6 +123,8 @@ def search(
     indexed yet are searched by words alone. The output says how many.
 
     With --history, commits are found by their message, the paths and the symbols that they change.
+
+    With --deps, the installed packages that the project declares are searched, at their versions.
 
     Exit code 1: nothing was found.
     """
@@ -138,6 +143,10 @@ def search(
             raise ProjectNotDetected(f"{words[-1]} is not a folder. {error}") from error
         raise
     show_warnings(project.warnings)
+    if in_dependencies:
+        from dowse.cli.package_output import search_packages
+
+        return search_packages(root or project.root, query, package, **how)
     shown = len(project.warnings)
     if in_history:
         from dowse.cli.history_output import search_commits
@@ -175,6 +184,7 @@ def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history:
         raise click.UsageError("--exact and --regex exclude each other")
     context = click.get_current_context()
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
+    _require_package_options(given, is_other=is_exact or is_pattern or in_history)
     if in_history:
         if idle := sorted(given & _OPTION_NAMES.keys()):
             raise click.UsageError(f"{_OPTION_NAMES[idle[0]]} has no effect with --history")
@@ -193,6 +203,14 @@ def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history:
             raise click.UsageError("--seconds needs --exact or --regex")
     elif idle := sorted(given & {"mode", "alpha", "detail"}):
         raise click.UsageError(f"--{idle[0]} has no effect with {'--exact' if is_exact else '--regex'}")
+
+
+def _require_package_options(given: set[str], *, is_other: bool) -> None:
+    if "in_dependencies" not in given:
+        if "package" in given:
+            raise click.UsageError("--package needs --deps")
+    elif is_other:
+        raise click.UsageError("--deps excludes --exact, --regex and --history")
 
 
 def _search(project: "ProjectIndex", query: str, *, as_json: bool, **how: Any) -> int | CommandReply:

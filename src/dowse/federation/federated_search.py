@@ -67,7 +67,9 @@ class FederatedResult:
 async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> FederatedResult:
     """Ask every source that is meant; a source that fails does not fail the others."""
     known, problems = await sources.find(call)
-    chosen = _choose(known, asked.source) if asked.source else known
+    # Packages of strangers have an answer to everything: they are asked only where they are named.
+    usual = [source for source in known if source.kind != "dependencies"]
+    chosen = _choose(known, asked.source) if asked.source else usual
     asked = replace(asked, query=asked.query.with_typed_filters())
     left_out = {source.name: why for source in chosen if (why := source.unsupported_filter(asked.query))}
     able = [source for source in chosen if source.name not in left_out]
@@ -190,6 +192,8 @@ def _choose(sources: Sequence[SearchSource], name: str) -> list[SearchSource]:
     """Return the sources of a name, of a kind, or of the part of a name after the kind."""
     wanted = name.strip().strip("/")
     found = [source for source in sources if wanted in (source.name, source.kind, _bare(source), unquote(source.name))]
+    if wanted != "dependencies":  # the name of a project means its own files
+        found = [source for source in found if source.kind != "dependencies" or wanted != _bare(source)]
     if not found and wanted not in SOURCE_KINDS:
         raise UsageError(f"source: '{one_line(name, 100)}' is not one. There are: {_names(sources)}.")
     return found

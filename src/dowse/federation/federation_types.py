@@ -10,8 +10,8 @@ from dowse.searching.query_terms import SearchQuery
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.types import Coverage, Kind
 
-SourceKind = Literal["project", "documents", "site", "archive", "index"]
-SOURCE_KINDS: tuple[SourceKind, ...] = ("project", "documents", "site", "archive", "index")
+SourceKind = Literal["project", "documents", "site", "archive", "index", "dependencies"]
+SOURCE_KINDS: tuple[SourceKind, ...] = ("project", "documents", "site", "archive", "index", "dependencies")
 
 
 @dataclass(frozen=True, slots=True)

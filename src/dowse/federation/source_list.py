@@ -102,6 +102,7 @@ class SourceList:
             from dowse.federation.file_sources import ProjectSearchSource
 
             sources += [ProjectSearchSource(self.projects, served, self.remedy) for served in self.projects.projects]
+            sources += self._packages(self.projects)
         if self.folders is not None:
             from dowse.federation.file_sources import DocumentsSearchSource
 
@@ -123,6 +124,15 @@ class SourceList:
 
             sources += [NotesSearchSource(self.notes, name) for name in await self.notes.names()]
         return sources
+
+    def _packages(self, service: "Service") -> list[SearchSource]:
+        """Return the packages that the projects use, where the user lets dowse read them."""
+        served = [(service.packages_of(one), one.name) for one in service.projects]
+        if not any(packages.is_enabled for packages, _ in served):
+            return []
+        from dowse.federation.package_source import PackageSearchSource
+
+        return [PackageSearchSource(packages, name) for packages, name in served if packages.is_enabled]
 
     async def _detect_roots(self, call: Call) -> dict[str, str]:
         """Detect the roots that were not named; the user is asked only if there are no other sources."""

@@ -72,7 +72,7 @@ class ProjectIndex(OpenedIndex):
         with self._storing():
             make_private_folder(self.folder)
             with self._turn.held(TURN_WAIT_SECONDS):
-                write_default_settings(self.settings_files[1], self.settings_files[0])
+                self._write_settings()
                 remove_leftovers(self.folder)
                 self._begin_with_shared_index()
                 try:
@@ -84,6 +84,10 @@ class ProjectIndex(OpenedIndex):
             if drift is None and report.is_complete and self.whole.references.is_used:
                 self.whole.references.catch_up(progress)
             return report
+
+    def _write_settings(self) -> None:
+        """Write the settings of this root, unless there are some."""
+        write_default_settings(self.settings_files[1], self.settings_files[0])
 
     def _begin_with_shared_index(self) -> None:
         """Begin a new index with a shared one, so that only files that differ from it are parsed and encoded."""
@@ -321,7 +325,7 @@ class ProjectIndex(OpenedIndex):
         try:
             with comparing(self.kept_source, store, self.table):
                 report = update_index(self.kept_source, store, progress, drift=drift, first=first, table=self.table)
-            if not self.root.is_dir():
+            if not self.root.exists():
                 raise Failed(f"{self.root} disappeared while it was indexed.")
         except DowseError as error:
             log.error(str(error))

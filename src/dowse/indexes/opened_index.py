@@ -29,7 +29,7 @@ __all__ = ["OpenedIndex", "index_folder", "make_source"]
 class _SharedParts:
     """The parts that all views of an index share."""
 
-    source: ProjectFiles
+    source: ProjectFiles | None = None
     store: LocalStore | None = None
     refusal: NotWritable | None = None
     kept_files: "KeptFiles | None" = None
@@ -44,16 +44,23 @@ class OpenedIndex:
     def __init__(self, root: Path, view: View = View.PROJECT) -> None:
         if not root.is_dir():
             raise UsageError(f"{root} is not a folder.")
-        self.root = root.resolve()
-        self.view = view
-        self.folder = index_folder(self.root)
-        self.settings_files = (storage_layout.global_settings_file(), self.folder / "config.json")
+        self._open(root.resolve(), index_folder(root.resolve()), view)
         obstacles = storage_layout.move_obstacles_aside(self.folder)
-        self.settings, self.warnings = load_settings(*self.settings_files)
-        self.warnings += [*obstacles, *origin_notice(self.folder)]
-        self._shared = _SharedParts(make_source(root, self.settings, view))
+        self.settings, warnings = load_settings(*self.settings_files)
+        self.warnings += [*warnings, *obstacles, *origin_notice(self.folder)]
+        self._shared.source = self._make_source(view)  # refuses what may not be a root
+
+    def _open(self, root: Path, folder: Path, view: View) -> None:
+        self.root, self.folder, self.view = root, folder, view
+        self.settings_files = (storage_layout.global_settings_file(), self.folder / "config.json")
+        self.warnings: list[str] = []
+        self._shared = _SharedParts()
         self._turn = Lock(self.folder / "index.lock")
         self._catalog_file = self.folder / "catalog.sqlite"
+
+    def _make_source(self, views: View) -> ProjectFiles:
+        """Return the files of the root that some views show."""
+        return make_source(self.root, self.settings, views)
 
     def seen_as(self, view: View) -> Self:
         """Return this index with another view."""
@@ -106,10 +113,11 @@ class OpenedIndex:
         return View(0)
 
     def _files_of(self, views: View) -> ProjectFiles:
-        if self._shared.source.views is not views:
-            self._shared.source = make_source(self.root, self.settings, views)
+        source = self._shared.source
+        if source is None or source.views is not views:
+            source = self._shared.source = self._make_source(views)
             self.forget_files()
-        return self._shared.source
+        return source
 
     def kept_files(self) -> "KeptFiles":
         """Return the files that searches read while the index lacks them."""
@@ -168,7 +176,7 @@ class OpenedIndex:
             self.warnings += storage_layout.move_obstacles_aside(self.folder)
 
             def read_if_there(document: StoredDocument) -> str | None:
-                if not self.root.is_dir():  # the disk may be unmounted: keep the index
+                if not self.root.exists():  # the disk may be unmounted: keep the index
                     raise Failed(f"{self.root} does not exist; its index is kept.")
                 return text_reader(self.kept_source)(document)
 

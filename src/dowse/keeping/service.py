@@ -10,6 +10,7 @@ from dowse.errors import CatalogError, DowseError, UsageError
 from dowse.indexes.first_search import IndexWork
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.served_index import ServedIndex
+from dowse.keeping.served_packages import ServedPackages
 from dowse.types import SourceHealth, View
 
 
@@ -23,6 +24,7 @@ class Service:
         self.warnings: list[str] = []
         self._expected: ServedIndex | None = None
         """The project that is loaded already and will be served unless the client names another one."""
+        self._packages: dict[Path, ServedPackages] = {}
         for root in roots:
             self.add(root)
 
@@ -78,6 +80,10 @@ class Service:
         """Whether paths begin with the name of their project."""
         return len(self.projects) > 1
 
+    def packages_of(self, served: ServedIndex) -> ServedPackages:
+        """Return the packages that a project uses."""
+        return self._packages.setdefault(served.root, ServedPackages(served.root))
+
     def find(self, name: str) -> ServedIndex:
         """Return the project of a name; UsageError names the projects there are."""
         for served in self.projects:
@@ -113,6 +119,8 @@ class Service:
     def close(self) -> None:
         """Stop everything."""
         self.encoder.stop()
+        for packages in self._packages.values():
+            packages.close()
         for served in self.projects:
             served.close()
         if self._expected:

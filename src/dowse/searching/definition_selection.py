@@ -42,6 +42,8 @@ _KEYWORDS = (
     "class|struct|enum|trait|interface|object|module|type|fn|func|fun|def|defp|function|macro|const|static|let|var|val"
 )
 _CALL = re.compile(r"\b([A-Za-z_]\w{3,})\s*\(")
+_DOCSTRINGS = ('"""', "'''", 'r"""')
+_PRIVATE = re.compile(r"\s*(?:(?:static|final|abstract|async)\s+){0,2}(?:private|protected|internal)\b")
 _ACCESSORS = ("get", "set", "is_", "has")
 
 ChunkScores = Mapping[tuple[int, int], float]
@@ -115,7 +117,7 @@ def _defined_lines(document: DocumentLines, symbols: Iterable[Symbol], name: str
 
 
 def choose_definitions(
-    files: Sequence[FileEvidence], limit: int, room: DefinitionRoom = QUESTION_ROOM
+    files: Sequence[FileEvidence], limit: int, room: DefinitionRoom = QUESTION_ROOM, *, of_packages: bool = False
 ) -> list[ChosenDefinitions]:
     """Return for each file the definitions that are shown whole, up to a limit, and those shown by their first line.
 
@@ -125,7 +127,7 @@ def choose_definitions(
     limit = int(limit * room.share)
     most = max(limit, int(limit * room.filled_share))
     chosen = [ChosenDefinitions([], []) for _ in files]
-    ranked = rank_definitions(files)
+    ranked = rank_definitions(files, of_packages=of_packages)
     is_name, has_words = any(one.defined is not None for _, one in ranked), any(one.words for _, one in ranked)
     used, likely, whole, named = 0, 0.0, 0, 0
     said = list[frozenset[str]]()
@@ -182,12 +184,17 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one) > 1 and len(one & other) >= ALIKE_SHARE * max(len(one), len(other))
 
 
-def rank_definitions(files: Sequence[FileEvidence]) -> list[tuple[float, UnitEvidence]]:
-    """Return the definitions that have words of the query or were found by meaning, best first, with their chances."""
+def rank_definitions(files: Sequence[FileEvidence], *, of_packages: bool = False) -> list[tuple[float, UnitEvidence]]:
+    """Return the definitions that have words of the query or were found by meaning, best first, with their chances.
+
+    Of packages, definitions that others can use count more.
+    """
     found = [one for number, file in enumerate(files) for one in _evidence(number, file)]
     most_words = max((one.words for one in found), default=0.0) or 1.0
     best_chunk = max((one.chunk for one in found), default=0.0) or 1.0
-    weights = ranking_constants.DEFINITION_WEIGHTS
+    weights, kinds = ranking_constants.DEFINITION_WEIGHTS, ranking_constants.DEFINITION_KINDS
+    if of_packages:
+        weights, kinds = ranking_constants.PACKAGE_DEFINITION_WEIGHTS, ranking_constants.PACKAGE_DEFINITION_KINDS
 
     def score(one: UnitEvidence) -> float:
         file = files[one.file]
@@ -204,13 +211,33 @@ def rank_definitions(files: Sequence[FileEvidence]) -> list[tuple[float, UnitEvi
             + weights.symbol * (one.defined is not None)
             + weights.framed * one.is_framed
             + weights.mentioned * one.is_mentioned
-            + ranking_constants.DEFINITION_KINDS[one.unit.kind]
+            + (weights.documented * _is_documented(file.document, one.unit) if of_packages else 0.0)
+            + (weights.private * _is_private(file.document, one.unit) if of_packages else 0.0)
+            + kinds[one.unit.kind]
         )
 
     ranked = sorted(((score(one), one) for one in found), key=lambda pair: (-pair[0], pair[1].file, pair[1].unit.start))
     chances = [exp(ranking_constants.DEFINITION_CERTAINTY * (value - ranked[0][0])) for value, _ in ranked]
     total = sum(chances)
     return [(chance / total, one) for chance, (_, one) in zip(chances, ranked, strict=True)]
+
+
+def _is_documented(document: DocumentLines, unit: Unit) -> bool:
+    """Return whether a definition has a comment above it, or a docstring."""
+    if unit.kind not in ("function", "class"):
+        return False
+    below = document.lines[unit.body] if unit.body <= unit.end else ""
+    return unit.definition > unit.start or below.lstrip().startswith(_DOCSTRINGS)
+
+
+def _is_private(document: DocumentLines, unit: Unit) -> bool:
+    """Return whether a definition is not for users of its package, by its name or the words before it."""
+    if unit.kind not in ("function", "class"):
+        return False
+    if unit.name.startswith("_") and unit.name not in ("__init__", "__call__", "__construct", "__invoke"):
+        return True
+    is_small_in_go = document.language == "go" and unit.name[:1].islower()
+    return is_small_in_go or _PRIVATE.match(document.lines[unit.definition]) is not None
 
 
 def _is_constructor(unit: Unit) -> bool:

@@ -45,7 +45,7 @@ class DocumentLines:
         within: StoredChunk | None = None,
     ) -> None:
         """Read the lines; `read_symbols` returns the names that they define, which is seldom needed."""
-        self._path, self.wanted = document.path, wanted
+        self._path, self.language, self.wanted = document.path, document.language, wanted
         self._chances: dict[int, dict[int, float]] = {}
         # A section has the headings above it.
         is_slice = within is not None and not has_sections(document.language, document.kind)

@@ -32,6 +32,7 @@ _KINDS: dict[str, re.Pattern[str]] = {
         r"(?:^|/)(?:__generated__|generated)/|(?:_pb2?(?:_grpc)?\.py|\.pb\.go|\.(?:g|generated|designer|min)\.[a-z]+)$",
         re.IGNORECASE,
     ),
+    "vendored": re.compile(r"(?:^|/)(?:_vendor|_?vendored|third[_-]party)/"),
 }
 _REQUEST_STEMS = {
     "test": {"test", "spec", "fixtur", "mock", "suit"},
@@ -40,6 +41,7 @@ _REQUEST_STEMS = {
     "migration": {"migrat", "seed", "schema", "sql", "trigger", "tabl"},
     "translation": {"translat", "local", "i18n", "languag"},
     "generated": {"generat"},
+    "vendored": {"vendor"},
 }
 """Stems of the words with which a query requests files of a kind."""
 

@@ -37,8 +37,7 @@ from dowse.text.vocabulary import rarity
 from dowse.types import Kind, StoredDocument, Symbol
 
 Detail = Literal["brief", "outline", "passages", "full", "definitions"]
-"""Of each file a short passage, one line, the lines that answer, or a whole function or section; or the definitions that
-answer, ranked over all files."""
+"""A short passage of each file, one line, the lines that answer, a whole unit; or the definitions of all files, ranked."""
 
 MAX_LIMIT = 1000
 MAX_READ_BYTES = 300_000
@@ -77,6 +76,7 @@ class SearchOptions:
     """Definitions that are shown whole, if they are ranked over all files."""
     keeps_weak: bool = False
     """Whether hits are kept that match much less well than the best one, to be compared with others."""
+    of_packages: bool = False  # of which public definitions are meant
     tests: Tests = "ranked"
     """Whether files that are tests or examples by their path are ranked lower, left out, or the only ones."""
     lists_matches: bool = False
@@ -349,7 +349,8 @@ class _AnswerBuilder:
         pasted = self._query.pasted
         is_issue = pasted is not None and len(pasted.words) >= ranking_constants.ISSUE_WORDS
         room = ranking_constants.ISSUE_ROOM if is_issue else ranking_constants.QUESTION_ROOM
-        for found, shown in zip(self._found, choose_definitions(files, self._options.definitions, room), strict=True):
+        chosen = choose_definitions(files, self._options.definitions, room, of_packages=self._options.of_packages)
+        for found, shown in zip(self._found, chosen, strict=True):
             if any(shown):
                 self.hits.append(self._screened_hit(found, 1.0, 1.0, shown.whole, shown.named))
 

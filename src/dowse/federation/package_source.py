@@ -1,0 +1,120 @@
+"""The packages that a project uses as a source, which is searched only where it is named."""
+
+from typing import Any
+
+from dowse.dependencies.package_search import Dependencies, PackageAnswer
+from dowse.errors import DowseError, ItemNotFound, SourceNotReady, UsageError
+from dowse.federation.federation_types import (
+    FetchedItem,
+    Item,
+    ListedItem,
+    LookAtText,
+    SourceKind,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
+from dowse.federation.file_sources import MAX_LINE_CHARACTERS, RANKED_FILES, file_key
+from dowse.federation.result_ids import id_of, source_name
+from dowse.indexes.document_search import read_now
+from dowse.keeping.served_packages import ServedPackages
+from dowse.searching.search import SearchHit, SearchOptions
+from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
+from dowse.surfaces.passage_text import content_warnings, passage_text
+from dowse.surfaces.project.path_search import relative_pattern
+from dowse.visible_text import one_line
+
+
+class PackageSearchSource:
+    """The packages that one project uses, at the versions that are installed."""
+
+    kind: SourceKind = "dependencies"
+
+    def __init__(self, packages: ServedPackages, project: str) -> None:
+        self.name = source_name(self.kind, project)
+        self._packages = packages
+
+    def unsupported_filter(self, query: SourceQuery) -> str:
+        return "the files of packages have the dates of their installation" if query.is_dated else ""
+
+    def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - only an open package knows its folder
+        return frozenset()
+
+    async def search(self, query: SourceQuery) -> SourceResult:
+        try:
+            return await self._packages.ask(lambda dependencies: self._search(dependencies, query))
+        except UsageError as error:
+            raise SourceNotReady(str(error)) from error
+
+    def _search(self, dependencies: Dependencies, query: SourceQuery) -> SourceResult:
+        glob = f"*/{relative_pattern(query.path)}" if query.path else None
+        options = SearchOptions(
+            query.limit, query.kind, glob, query.language, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
+            keeps_weak=True,
+        )  # fmt: skip
+        found = dependencies.search(query.query, options)
+        items = tuple(self._item(found, hit) for hit in found.answer.hits)
+        return SourceResult(items, corrected=found.answer.corrected, warnings=found.notes)
+
+    def _item(self, found: PackageAnswer, hit: SearchHit) -> Item:
+        passage = hit.passages[0] if hit.passages else None
+        shown, around = found.show(hit.path), [*passage.headings, *passage.symbols] if passage else []
+        package = found.packages[hit.path.partition("/")[0]]
+        more: dict[str, Any] = {"path": shown, "package": package.name, "version": package.version}
+        if passage:
+            more |= {"startLine": passage.start_line, "endLine": passage.end_line, **content_warnings(passage)}
+        text = passage_text(passage, found.answer.terms, MAX_LINE_CHARACTERS) if passage else ""
+        return Item(
+            id_of(self.name, hit.path), self.name, one_line(shown, TITLE_CHARACTERS), f"package:{shown}", text,
+            hit.relevance, " ".join([hit.path.rpartition("/")[2], *around]),
+            file_key(f"{package.root}/{hit.path.partition('/')[2]}"), more, hit.data,
+        )  # fmt: skip
+
+    async def fetch(self, locator: str) -> FetchedItem:
+        return await self._packages.ask(lambda dependencies: self._fetch(dependencies, locator))
+
+    def _fetch(self, dependencies: Dependencies, locator: str) -> FetchedItem:
+        try:
+            index, path = dependencies.find_locator(locator)
+            document = read_now(index, path)
+        except DowseError as error:
+            raise ItemNotFound(str(error)) from error
+        if document is None:
+            raise ItemNotFound(f"{self.name} has no such file that may be read")
+        shown = index.shown_path(path)
+        facts = {"path": shown, "language": document.language, "package": index.package.name}
+        facts["version"] = index.package.version
+        return FetchedItem(one_line(shown, TITLE_CHARACTERS), document.reading.text, f"package:{shown}", facts)
+
+    async def list_items(self) -> list[ListedItem]:
+        def find(dependencies: Dependencies) -> list[ListedItem]:
+            return [
+                ListedItem(path, path)
+                for key, index in dependencies.ready_indexes().items()
+                for path in (f"{key}/{one}" for _, one in index.store.ids_by_path())
+            ]
+
+        return await self._packages.ask(find)
+
+    async def each_text(self, look: LookAtText) -> None:
+        def read(dependencies: Dependencies) -> None:
+            for key, index in dependencies.ready_indexes().items():
+                for _, path in index.store.ids_by_path():
+                    if document := read_now(index, path):
+                        look(f"{key}/{path}", document.reading.text)
+
+        await self._packages.ask(read)
+
+    async def prepare(self, query: SourceQuery) -> None:
+        """Do nothing: packages are opened when they are first asked for."""
+
+    async def status(self) -> SourceStatus:
+        def find(dependencies: Dependencies) -> SourceStatus:
+            packages, ready = dependencies.choose()[0], dependencies.ready_indexes()
+            state = "ready" if len(ready) == len(packages) else "incomplete"
+            return SourceStatus(self.kind, self.name, state, {"packages": len(packages)})
+
+        try:
+            return await self._packages.ask(find)
+        except UsageError as error:
+            return SourceStatus(self.kind, self.name, "not_found", problem=str(error))
