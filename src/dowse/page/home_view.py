@@ -18,7 +18,7 @@ GROWING_ADVICE = "You can search and read already: files that are not indexed ye
 _ROOT = """<li class="root"><h2><a href="{address}" data-name="{name}">{name}</a>{kind}</h2>
 <p class="about">{bar}{facts}</p>{problem}{languages}{newest}</li>
 """
-_KINDS = {"documents": "documents", "site": "site", "archive": "", "index": "named index"}
+_KINDS = {"documents": "documents", "site": "site", "archive": "", "index": "named index", "dependencies": "packages"}
 _EMPTY = """<li class="root"><p>Nothing is served yet. Name a folder: <code>dowse open DIR</code></p></li>"""
 
 
