@@ -130,8 +130,10 @@ class NotesSurface:
         """Return the names of all indexes; of the default one, which nobody has made, once it has a document."""
 
         def find(library: "NotesRegistry", _: object) -> list[str]:
-            has_default = library.use(DEFAULT_INDEX, lambda index: index.info().documents)
-            return [name for name in library.names() if name != DEFAULT_INDEX or has_default]
+            names = library.names()
+            if DEFAULT_INDEX in names and not library.use(DEFAULT_INDEX, lambda index: index.info().documents):
+                names.remove(DEFAULT_INDEX)
+            return names
 
         return await self._do(find)
 
