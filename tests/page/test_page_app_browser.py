@@ -163,6 +163,25 @@ def test_a_range_of_lines_is_marked_in_view_coloured_and_chosen_by_clicks(browse
     browser.wait_for("location.hash === '#L603'")
 
 
+def test_the_outline_follows_the_reader_and_leads_to_uses_by_the_keyboard(browser: Browser, page: HttpServer) -> None:
+    open_page(browser, page, "/read?id=project/fruit/src/steps.py")
+    browser.wait_for("document.querySelectorAll('.outline li').length === 200")
+    browser.value(
+        "scrollTo(0, scrollY + document.querySelector('[data-from=\"201\"]').getBoundingClientRect().top "
+        "- document.querySelector('.head').getBoundingClientRect().bottom + 12)"
+    )
+    browser.wait_for("document.getElementById('where').textContent === 'step_40 › line 202'")
+    assert browser.value("document.querySelector('.outline [aria-current]').textContent") == "step_40"
+    browser.value("document.querySelector('.outline a').focus()")
+    browser.press("Tab")
+    assert browser.value("document.activeElement.className") == "uses"
+    browser.press("Enter")
+    browser.wait_for("document.activeElement.tagName === 'H2' && document.activeElement.textContent === 'step_0'")
+    assert "symbol=step_0" in browser.value("location.search")
+    browser.press("Escape")
+    assert browser.value("document.getElementById('symbol').hidden")
+
+
 def test_documents_lead_to_each_other(browser: Browser, page: HttpServer) -> None:
     open_page(browser, page, "/read?id=project/fruit/docs/guide.md")
     browser.value("document.querySelector('.rendered a').click()")

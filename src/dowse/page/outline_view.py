@@ -28,16 +28,11 @@ class OutlineEntry(NamedTuple):
 
 
 async def outline_view(text: str, language: str) -> Html:
-    """Return the definitions of a text as links to their lines, each with a way to its uses."""
+    """Return the definitions of a text as links to their lines; the script adds a way to the uses of the one in focus."""
     items = [
         html(
-            '<li class="l{level}" data-line="{line}" data-end="{end}"><a href="#L{line}"><span class="sign" '
-            'aria-hidden="true">{sign}</span>{name}</a>{uses}</li>',
+            '<li class="l{level}" data-line="{line}" data-end="{end}"><a href="#L{line}" data-sign="{sign}">{name}</a></li>',
             level=one.depth + 1, line=one.line, end=one.end_line, name=one.name, sign=_SIGNS.get(one.kind, "T"),
-            uses=None if one.kind == "heading" else html(
-                '<button class="uses" data-symbol="{name}" data-line="{line}" title="Definition and uses of {name}">uses</button>',
-                name=one.name, line=one.line,
-            ),
         )
         for one in nest(await find_symbols(text, language))
     ]  # fmt: skip

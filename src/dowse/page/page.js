@@ -350,7 +350,7 @@ function startReading(code) {
     if (!block) return null;
     const line = Number(block.dataset.from) + Math.max(0, Math.floor((top - block.getBoundingClientRect().top) / LINE_PIXELS));
     const around = [...document.querySelectorAll(".outline li[data-line]")].filter((one) => one.dataset.line <= line && one.dataset.end >= line);
-    const names = around.map((one) => one.querySelector("a").lastChild.textContent);
+    const names = around.map((one) => one.querySelector("a").textContent);
     return [around.at(-1)?.querySelector("a"), line > 1 ? [...names, "line " + line].join(" › ") : ""];
   });
 }
@@ -374,6 +374,22 @@ function followLines(place) {
   addEventListener("scroll", plan, { passive: true });
   document.addEventListener("loaded", plan);
   plan();
+}
+
+// The definition of the outline that is pointed at or in focus has a button for its uses.
+function startOutline() {
+  const uses = document.createElement("button");
+  uses.className = "uses";
+  uses.textContent = "uses";
+  function offer(event) {
+    const row = event.target.closest?.(".outline li[data-end]"), link = row?.querySelector("a");
+    if (!link || link.dataset.sign === "§" || uses.parentElement === row) return;
+    uses.dataset.symbol = link.textContent;
+    uses.setAttribute("aria-label", "Uses of " + link.textContent);
+    row.append(uses);
+  }
+  document.addEventListener("mouseover", offer);
+  document.addEventListener("focusin", offer);
 }
 
 function lineRange() {
@@ -490,7 +506,8 @@ async function load(late, address) {
   else if (wasLive && find("news")) tell("All files are indexed");
 }
 function loadParts(place) { for (const late of place.querySelectorAll("[data-part]")) load(late, late.dataset.part); }
-loadParts(document);
+// What stands beside a text comes after it.
+if (find("results")) loadParts(document); else addEventListener("load", () => setTimeout(() => loadParts(document)));
 
 function startStatus(status) {
   async function renew() {
@@ -541,6 +558,7 @@ if (!find("results") && mode && find("search-form")) find("search-form").element
 if (find("results")) startSearch(find("search-form"));
 const code = document.querySelector(".code");
 if (code) startReading(code);
+if (code?.dataset.symbols !== undefined) startOutline();
 const rendered = document.querySelector(".rendered");
 if (rendered) startRendered(rendered);
 if (find("status")) startStatus(find("status"));
