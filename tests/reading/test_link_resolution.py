@@ -135,6 +135,7 @@ def test_an_address_of_the_web_is_external(url: str) -> None:
         ("vscode://x", "vscode"),
         ("{{site.baseurl}}/api.md", "template"),
         ("{%link_api.md%}", "template"),
+        ("tower_http::trace", "code"),
     ],
 )
 def test_what_is_no_document_and_no_page_is_foreign(target: str, kind: str) -> None:

@@ -95,7 +95,7 @@ def _resolve_address(target: str, source_path: str, paths: LinkTargets) -> Resol
     if "{{" in target or "{%" in target:
         return Foreign("template")
     if "::" in target:  # the path of an item in the documentation of Rust
-        return Foreign("code")
+        return _find_literal(target, source_path, paths) or Foreign("code")
     if scheme:
         return _find_literal(target, source_path, paths) or _resolve_scheme(scheme)
     address, _, anchor = target.partition("#")
