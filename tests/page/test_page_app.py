@@ -101,6 +101,18 @@ def test_why_this_hit_has_each_signal_with_its_number(page: HttpServer) -> None:
     assert re.search(r'<th scope="row">words: best chunk</th><td>[\d.]+</td>', body)
 
 
+def test_all_lines_of_a_file_that_match_are_a_click_away(page: HttpServer) -> None:
+    assert "/matches?id=project%2Ffruit%2Fsrc%2Fsteps.py&q=quince" in shown(get(page, "/results?q=quince"))
+    body = shown(get(page, "/matches?id=project/fruit/src/steps.py&q=quince", X_Part="1"))
+    assert "200 matching lines" in body
+    assert body.count(">quince</span></mark>") == 40
+    assert "160 more lines in this file" in body
+    secret = shown(get(page, "/matches?id=project/fruit/src/secret.py&q=aws+mulberry"))
+    assert "mulberry" in secret
+    assert "wJalrXUtnFEMI" not in secret
+    assert "by its name or meaning" in shown(get(page, "/matches?id=project/fruit/src/apple.py&q=zebra"))
+
+
 def test_a_file_is_shown_with_colours_lines_and_symbols(page: HttpServer) -> None:
     def body() -> str:
         return get(page, "/read?id=project/fruit/src/apple.py").body.decode()
@@ -146,7 +158,9 @@ def test_every_file_that_is_listed_can_be_read_whatever_its_name(page: HttpServe
     assert [address for address in map(html.unescape, listed) if get(page, address).status != 200] == []
 
 
-@pytest.mark.parametrize("address", ["/read", "/raw", "/lines", "/outline", "/links", "/why"])
+@pytest.mark.parametrize(
+    "address", ["/read", "/raw", "/lines", "/outline", "/links", "/why", "/matches", "/picture", "/tree"]
+)
 def test_no_spelling_leads_to_a_denied_file(page: HttpServer, fruit: Path, address: str) -> None:
     for spelling in SPELLINGS:
         for source in ("project/fruit", "documents/fruit"):
@@ -154,7 +168,7 @@ def test_no_spelling_leads_to_a_denied_file(page: HttpServer, fruit: Path, addre
                 reply = get(page, f"{address}?id={quote(written, safe='')}&q=hunter2&from=1&to=9")
                 text = shown(reply).replace("q=hunter2", "")
                 assert "hunter2" not in text
-                assert reply.status != 200 or address in ("/links", "/why") or spelling.endswith("/")
+                assert reply.status != 200 or address in ("/links", "/why", "/tree") or spelling.endswith("/")
                 assert str(fruit) not in text
 
 

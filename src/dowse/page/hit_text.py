@@ -34,7 +34,7 @@ async def show_texts(
 ) -> HitTexts:
     """Return the text of each hit, with colours and tags as far as they are there in time."""
     started = time.monotonic()
-    marks = _marks_of(query, found)
+    marks = marks_of(query, found)
     code = [
         None if is_document(hit) else CodeText(hit.passages, _language(hit), hit.path, hit.file) for hit in found.hits
     ]
@@ -55,7 +55,7 @@ async def show_texts(
         if text is not None:
             of_hit = next(runs)
             is_finished = is_finished and (all(of_hit) or text.language in ("", "text"))
-            shown.append(_code_view(hit, text, of_hit, marks))
+            shown.append(code_view(hit, text, of_hit, marks))
         else:
             shown.append(_document_view(hit, page, [next(fences)[0] for _ in group], marks))
     return HitTexts(shown, is_finished)
@@ -73,7 +73,7 @@ def _language(hit: PageHit) -> str:
     return detect_language(hit.path, b"") if hit.source.startswith("project/") else "text"
 
 
-def _code_view(hit: PageHit, code: CodeText, runs: Sequence[Runs], marks: FindMarks) -> Html:
+def code_view(hit: PageHit, code: CodeText, runs: Sequence[Runs], marks: FindMarks) -> Html:
     """Return the lines of a hit, with their numbers where they have some."""
     text = "\n".join(passage for _, passage in code.passages)
     painted = paint(text, join_runs(code.passages, runs), marks(text))
@@ -134,7 +134,7 @@ def document_title(hit: PageHit) -> str:
     return headings[1].decode("utf-8", "replace") if headings else ""
 
 
-def _marks_of(query: PageQuery, found: PageResults) -> FindMarks:
+def marks_of(query: PageQuery, found: PageResults) -> FindMarks:
     """Return what finds the places of a text that match the query."""
     weights = dict.fromkeys(found.terms, 1.0)
     if query.mode == "words":

@@ -231,9 +231,10 @@ function startSearch(form) {
     const link = event.target.closest("a.why");
     if (!link) return;
     event.preventDefault();
-    const reason = hit.querySelector(".reason");
-    if (reason.hidden && !reason.innerHTML) reason.innerHTML = await part(link.href);
-    reason.hidden = !reason.hidden;
+    const reason = hit.querySelector(".reason"), isShown = !reason.hidden && reason.dataset.shown === link.pathname;
+    if (!isShown) reason.innerHTML = await part(link.href);
+    reason.dataset.shown = link.pathname;
+    reason.hidden = isShown;
   });
 
   async function restore(query, isNew) {

@@ -60,7 +60,7 @@ class BrowserPage:
 
         sign_in = SignIn(self.sessions, self.access)
         names = (
-            "results", "progress", "why", "find", "read", "tree", "lines", "outline", "raw", "picture", "symbol", "related",
+            "results", "progress", "why", "matches", "find", "read", "tree", "lines", "outline", "raw", "picture", "symbol", "related",
             "links", "history", "commit", "problems", "graph", "status", "connect",
         )  # fmt: skip
         routes = [
@@ -127,6 +127,13 @@ class BrowserPage:
 
         body = await explain_hit(self.sources, request.query_params.get("id", ""), request.query_params.get("q", ""))
         return reply(body) if is_part(request) else page("why", "Why this hit?", body)
+
+    async def matches(self, request: Request) -> Response:
+        """Reply with all lines of a file that have words of a query."""
+        from dowse.page.match_view import matches_view
+
+        body = await matches_view(await self._open(request), read_query(request.query_params), self.texts.colours)
+        return reply(body) if is_part(request) else page("why", "Lines that match", body)
 
     async def find(self, request: Request) -> Response:
         """Reply with the files and symbols that have a name."""
