@@ -110,7 +110,7 @@ speed: .venv/installed ## time, memory and size of everything; CORPORA names a f
 	$(RUN) -m bench.packaging
 	$(RUN) -m bench.screening "$(CORPORA)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.federation "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
-	$(RUN) -m bench.shared "$(CORPORA)-shared" "$(CODE_SEARCH)/abseil-cpp" "$(CODE_SEARCH)/laravel-framework"
+	$(RUN) -m bench.organisation "$(CORPORA)-organisation" --projects "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 
 lock: .venv/installed ## renew requirements.txt and tests/node/package-lock.json
 	$(RUN) -m pip install --quiet uv

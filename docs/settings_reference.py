@@ -19,7 +19,7 @@ MEANINGS = {
     "lazyIdleThreshold": "seconds without a change before the strategy `lazy` indexes changed files",
     "maskSecrets": "mask keys and tokens in search hits; for sites and archives the global file decides",
     "readHistory": "read the commits of the repository for `search_history` and `dowse search --history` ([history](how-to/history.md))",
-    "sharedIndex": "the [shared index](how-to/shared-index.md#a-checkout-that-begins-with-the-shared-index) with which a new index begins: a folder or an s3:// address",
+    "sharedIndex": "the [place](how-to/shared-index.md#a-checkout-that-takes-vectors) from which an index takes vectors of the model",
     "store": "with `lancedb`, also keep each chunk with its text and vectors in [LanceDB tables](how-to/shared-index.md#tables-for-other-programs), which other programs read; needs `dowse[lance]`",
     "integrityHours": "hours between full checks of the index against the files",
     "encoder": "the encoder for search by meaning ([encoders.md](encoders.md))",
@@ -60,7 +60,7 @@ def _kind(key: str, kind: Any) -> str:
     if key == "editor":
         return f"{', '.join(f'`{json.dumps(name)}`' for name in EDITORS)}, or an address"
     if key == "sharedIndex":
-        return "full path of a folder, an `s3://` address, or null"
+        return "full path of a folder, an address such as `s3://bucket/prefix`, or null"
     if get_origin(kind) is Literal:
         *first, last = (f'`"{word}"`' for word in get_args(kind))
         return f"{', '.join(first)} or {last}"

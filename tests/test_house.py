@@ -58,20 +58,22 @@ KNOWS: dict[str, set[str]] = {
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
     "notes": {"store", "text"},
     "archives": {"sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
-    "sharing": {"store"},
-    "indexes": {"sharing", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "reading", "encoding"},
+    "places": {"encoding", "store", "text"},
+    "indexes": {"places", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "reading", "encoding"},
     "dependencies": {"indexes", "parsing", "searching", "sources", "store", "text"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
-    "publishing": {"sharing", "indexes", "encoding_worker", "freshness", "history", "screening", "store"},
-    "keeping": {"dependencies", "sharing", "store", "indexes", "encoding_worker", "freshness", "sources"},
+    "publishing": {
+        "places", "indexes", "encoding", "encoding_worker", "freshness", "history", "screening", "sources", "store",
+    },
+    "keeping": {"dependencies", "store", "indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},
     "http": {"mcp"},
     "surfaces": {
-        "indexes", "history", "keeping", "mcp", "archives", "notes", "sites", "references",
+        "places", "encoding", "indexes", "history", "keeping", "mcp", "archives", "notes", "sites", "references",
         "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "text",
     },
     "federation": {
-        "surfaces", "dependencies", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening",
+        "places", "surfaces", "dependencies", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening",
         "store", "text",
     },
     "answers": {
@@ -80,11 +82,11 @@ KNOWS: dict[str, set[str]] = {
     },
     "assistants": set(),
     "page": {
-        "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing", "chunking",
+        "places", "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing", "chunking",
         "reading", "searching", "screening", "sources", "text",
     },
     "cli": {
-        "answers", "dependencies", "sharing", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
+        "answers", "dependencies", "places", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
         "archives", "history", "notes", "sites", "searching", "references",
     },
 }  # fmt: skip

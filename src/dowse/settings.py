@@ -181,9 +181,9 @@ def _parse_encoder(value: Any) -> EncoderName:
 
 
 def _parse_place(value: Any) -> str | None:
-    if value is None or (isinstance(value, str) and re.fullmatch(r"s3://[^/\s]\S*|[~/]\S.*", value)):
+    if value is None or (isinstance(value, str) and re.fullmatch(r"(?:s3|gs|az|db)://[^/\s]\S*|[~/]\S.*", value)):
         return value
-    raise ValueError("is not the full path of a folder, an s3:// address, or null")
+    raise ValueError("is not the full path of a folder, an address such as s3://bucket/prefix, or null")
 
 
 def _parse_store(value: Any) -> StoreName:

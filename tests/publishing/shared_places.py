@@ -1,17 +1,16 @@
 """Repositories to publish, and what a reader finds at a place."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import search_now
-from dowse.keeping.shared_copy import prepare_version
+from dowse.places.place_store import PlaceStore
+from dowse.places.place_table import SharedPlace
 from dowse.publishing.publish import PublishReport, publish
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
-from dowse.sharing.object_place import ObjectPlace
-from dowse.sharing.place_lookup import open_place
-from dowse.sharing.shared_version import require_version
+from dowse.surfaces.organisation.place_search import search_place
 from tests.history.repositories import Change, add_commits, git, make_repository
 
 KEY = "AKIAIOSFODNN7ABCDEFG"
@@ -20,11 +19,12 @@ FILES = {
     "src/farm.py": "def milk_cow(bucket):\n    return bucket\n",
     "README.md": "# Animals\n\nHow to feed them.\n",
 }
+PLANTS = {"garden.py": "def water_rose(can):\n    return can\n", "field.py": "def mow_grass(): pass\n"}
 
 
-def make_project(root: Path) -> Path:
+def make_project(root: Path, files: Mapping[str, str] = FILES) -> Path:
     """Return a checkout with one commit."""
-    make_repository(root, [Change("Add animals", FILES)])
+    make_repository(root, [Change("Begin", files)])
     git(root, "reset", "--hard", "--quiet")
     return root
 
@@ -35,22 +35,26 @@ def commit(root: Path, files: Mapping[str, str | None]) -> None:
     git(root, "reset", "--hard", "--quiet")
 
 
-def publish_words(root: Path, place: ObjectPlace | str) -> PublishReport:
+def publish_words(root: Path, place: str, name: str = "") -> PublishReport:
     """Publish without the model."""
-    where = open_place(place) if isinstance(place, str) else place
-    return publish(root, where, lambda *_: None, lambda _: None, with_model=False, wait_seconds=0)
+    return publish(root, SharedPlace(place), lambda *_: None, lambda _: None, with_model=False, name=name)
 
 
-def found_at(place: ObjectPlace | str, text: str) -> list[str]:
-    """Return the paths that a server without a checkout finds."""
-    where = open_place(place) if isinstance(place, str) else place
-    return found_in(prepare_version(where, require_version(where)), text)
+@contextlib.contextmanager
+def opened(place: str, projects: Sequence[str] = ()) -> Iterator[PlaceStore]:
+    """Give a block the open place."""
+    with contextlib.closing(PlaceStore(SharedPlace(place), projects)) as store:
+        yield store
 
 
-def found_in(root: Path, text: str) -> list[str]:
-    """Return the paths that a search of a folder finds."""
-    index = ProjectIndex(root)
-    try:
-        return [hit.path for hit in search_now(index, parse_search_query(text), SearchOptions(mode="lexical")).hits]
-    finally:
-        index.close()
+def found_at(place: str, text: str, projects: Sequence[str] = (), **options: Any) -> list[str]:
+    """Return the paths that a search of a place finds."""
+    with opened(place, projects) as store:
+        return [hit.path for hit in search_place(store, parse_search_query(text), SearchOptions(**options)).hits]
+
+
+def rows_at(place: str) -> list[dict[str, Any]]:
+    """Return all rows of a place."""
+    table = SharedPlace(place).open_table()
+    found: list[dict[str, Any]] = table.search().limit(table.count_rows()).to_list()
+    return found

@@ -7,7 +7,7 @@ import pytest
 
 from dowse.history.git_objects import find_repository, open_objects
 from dowse.platform import IS_WINDOWS
-from dowse.publishing.commit_files import mask_file, write_commit_files
+from dowse.publishing.commit_files import list_blobs, mask_file, write_blobs
 from tests.history.repositories import Change, git, make_repository
 from tests.publishing.shared_places import KEY
 
@@ -41,7 +41,7 @@ def test_a_path_that_leads_into_gits_folder_on_some_file_system_is_left_out(tmp_
     git(root, "update-ref", "refs/heads/main", git(root, "commit-tree", top, "-m", "Odd"))
     folder.mkdir()
     with open_objects(find_repository(root)) as objects:
-        write_commit_files(objects, folder, 1000)
+        write_blobs(objects, list_blobs(objects), folder)
     paths = [path for name in NAMES for path in (f"{name}/config", f"sub/{name}")]
     wanted = {path for path in paths if is_added(root, path, blob)}
     assert {file.relative_to(folder).as_posix() for file in folder.rglob("*") if file.is_file()} == wanted

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dowse.errors import Failed
+from dowse.errors import Failed, UsageError
 from dowse.store import lance_tables
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Finding
@@ -155,3 +155,46 @@ def test_the_default_store_has_no_tables(tmp_path: Path, world: World) -> None:
     local.apply(Batch(puts=[world.put("a.py", "apple")]))
     assert not list(tmp_path.glob("*.lancedb"))
     assert local.check() == []
+
+
+def test_tables_that_are_damaged_before_a_change_are_made_anew(store: LocalStore, tmp_path: Path, world: World) -> None:
+    """`dowse doctor` said nothing of them once a file had changed, and every change failed."""
+    store.write_tables()
+    for file in (tmp_path / "index.lancedb").rglob("*.manifest"):
+        file.write_bytes(b"damaged")
+    store.apply(Batch(puts=[world.put("c.py", "cherry")]))
+    (finding,) = store.check()
+    assert "cannot be used" in finding.problem
+    store.write_tables()
+    assert len(read(tmp_path)) == 3
+    assert store.check() == []
+
+
+def test_an_index_that_another_program_made_stays(store: LocalStore, tmp_path: Path, world: World) -> None:
+    store.write_tables()
+    table = lancedb.connect(tmp_path / "index.lancedb").open_table("project_docs")
+    table.create_index("path", config=lancedb.index.BTree())
+    store.apply(Batch(puts=[world.put("c.py", "cherry")]))
+    store.write_tables()
+    table.checkout_latest()
+    assert [one.columns for one in table.list_indices()] == [["path"]]
+    assert len(read(tmp_path)) == 3
+    assert store.check() == []
+
+
+def test_tables_are_removed_when_the_settings_do_not_ask_for_them_any_more(
+    store: LocalStore, tmp_path: Path, world: World
+) -> None:
+    store.write_tables()
+    (tmp_path / "docs.lancedb" / "theirs").mkdir()
+    store.close()
+    LocalStore(tmp_path, world.read_text).write_tables()
+    assert not (tmp_path / "index.lancedb").exists()
+    assert [file.name for file in (tmp_path / "docs.lancedb").iterdir()] == ["theirs"]
+
+
+def test_without_the_extra_there_is_a_hint(store: LocalStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("lancedb", "pyarrow"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(UsageError, match=r"pip install 'dowse\[lance\]'"):
+        store.write_tables()

@@ -53,9 +53,9 @@ def definition_options(
 
 
 def describe_definitions(
-    index: ProjectIndex, answer: Answer, show: Callable[[str], str] = str, *, most_unread: int | None = None
+    index: ProjectIndex | None, answer: Answer, show: Callable[[str], str] = str, *, most_unread: int | None = None
 ) -> FoundDefinitions:
-    """Return the definitions of an answer in their order, with what is around them; `show` writes a path.
+    """Return the definitions of an answer in their order, with what an index knows around them; `show` writes a path.
 
     Callers are left out if more files than `most_unread` lack their references: another process reads those.
     """
@@ -63,7 +63,7 @@ def describe_definitions(
         ((hit, passage) for hit in answer.hits for passage in (*hit.passages, *hit.named)),
         key=lambda pair: pair[1].rank,
     )
-    finder = _context_finder(index, most_unread)
+    finder = _context_finder(index, most_unread) if index else None
     whole, others = list[FoundDefinition](), list[FoundDefinition]()
     for hit, passage in found:
         if passage in hit.named:
@@ -72,7 +72,7 @@ def describe_definitions(
         # The context of definitions that fill a short reply would make it long.
         context = _context(finder, hit, passage) if finder and not passage.is_spare else DefinitionContext()
         whole.append(FoundDefinition(show(hit.path), passage, context.shown_as(show), tuple(map(show, hit.same_in))))
-    return FoundDefinitions(whole, others, dict(answer.terms), _texts(index, answer, show))
+    return FoundDefinitions(whole, others, dict(answer.terms), _texts(index, answer, show) if index else [])
 
 
 def search_first_definitions(index: ProjectIndex) -> None:

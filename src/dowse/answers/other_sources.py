@@ -152,7 +152,10 @@ class OtherSources:
     async def search(self, call: Call, query: SearchQuery) -> FoundItems:
         """Return the items that answer a question, in the order of all sources together."""
         arguments, others = call.arguments, await self.known(call)
-        if not others or arguments["kind"] == "code" or arguments["tests"] == "only" or arguments.get("project"):
+        is_place = self._sources.place is not None  # which has code and tests
+        if not others or (
+            not is_place and (arguments["kind"] == "code" or arguments["tests"] == "only" or arguments.get("project"))
+        ):
             return NOTHING
         asked = SourceQuery(query, int(arguments["limit"]), arguments["path"], kind=arguments["kind"])
         found = await search_all(self._all, call, FederatedQuery(asked, is_quick=True))

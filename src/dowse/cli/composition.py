@@ -23,7 +23,7 @@ from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import SURFACES, Call, Level, Surface, Tool, searchable_surfaces
 from dowse.memory_plan import is_memory_small
 from dowse.platform import release_memory
-from dowse.types import View
+from dowse.types import SourceHealth, View
 
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from dowse.archives.archive_locations import ArchiveLocations
     from dowse.keeping.service import Service
     from dowse.surfaces.documents.documents_surface import DocumentsSurface
+    from dowse.surfaces.organisation.place_surface import PlaceSurface
     from dowse.surfaces.project.project_tools import ProjectTools
     from dowse.surfaces.sites.sites_surface import SitesSurface
-    from dowse.types import SourceHealth
 
 PUBLIC: frozenset[Surface] = frozenset({"documents", "site"})
 """The surfaces that may be offered to anybody: they do not write or delete, and say nothing of projects."""
@@ -101,11 +101,13 @@ class ComposedServer:
         *,
         documents_service: "Service | None" = None,
         locations: "ArchiveLocations | None" = None,
+        place: "PlaceSurface | None" = None,
     ) -> None:
-        """`documents_service` serves the documents if they lie in other folders than the projects."""
+        """`documents_service` serves the documents if they lie in other folders than the projects; a `place` is served
+        instead of projects."""
         self._service, self._start, self._offer, self._sites = service, start, offer, sites
         self._documents_service, self._locations = documents_service or service, locations
-        self._announcer = Announcer()
+        self._announcer, self._place = Announcer(), place
         self._documents: DocumentsSurface | None = None
         self._project_tools: ProjectTools | None = None
         self._offered_for: Sequence[Tool] | None = None
@@ -193,7 +195,7 @@ class ComposedServer:
     def _tools_by_name(self, of_projects: Sequence[Tool]) -> dict[str, Tool]:
         tools: list[Tool] = []
         for name, part in self._offered.items():
-            tools += self._with_all_sources(of_projects) if name == "code" else part.tools
+            tools += self._with_all_sources(of_projects or part.tools) if name == "code" else part.tools
         return {tool.name: tool for tool in tools if self._offer.level == "full" or not tool.is_extra}
 
     def _with_all_sources(self, tools: Sequence[Tool]) -> list[Tool]:
@@ -212,11 +214,14 @@ class ComposedServer:
     async def status(self, call: Call) -> dict[str, Any]:
         """Return the status of the projects, if there are any, and of every source."""
         of_projects = self._project_tools.surface.get_index_status if self._project_tools else None
+        of_projects = self._place.get_index_status if self._place else of_projects
         return await FederatedSurface(self.source_list).status(call, of_projects)
 
     def health(self) -> "list[SourceHealth]":
         """Return what is served and its problems, for monitoring."""
         found = list(self._sites.health()) if self._sites and "site" in self._parts else []
+        if self._place:
+            found.append(SourceHealth(self._place.place.name))
         if self._service and "code" in self._parts:
             found += self._service.health()
         if self._documents_service and "documents" in self._parts:
@@ -269,6 +274,11 @@ class ComposedServer:
         }[name]()
 
     def _code_part(self) -> SurfacePart | None:
+        if self._place is not None:
+            from dowse.surfaces.organisation.place_surface import INSTRUCTIONS as PLACE_INSTRUCTIONS
+
+            self.source_list.place = self._place
+            return SurfacePart(self._place.tools, PLACE_INSTRUCTIONS, self._place.close)
         if self._service is None:
             return None
         from dowse.surfaces.project.project_surface import INSTRUCTIONS, ProjectSurface
@@ -318,7 +328,9 @@ class ComposedServer:
         from dowse.answers.answer_surface import AnswerSurface
 
         if "code" in self._parts:
-            return AnswerSurface(self._service, self._start, self.source_list)
+            return AnswerSurface(
+                self._service, self._start, self.source_list
+            )  # without folders where a place is served
         service = self._documents_service if "documents" in self._parts else None
         return AnswerSurface(service, self._start, self.source_list, View.DOCUMENTS)
 

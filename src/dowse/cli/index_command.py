@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--yes", is_flag=True, help="Do not ask before indexing more files than maxFiles.")
 @click.option("--wait", is_flag=True, help="Wait until all chunks are encoded for search by meaning.")
 @click.option(
-    "--store", metavar="PLACE", help="Publish the commit in DIR to a folder or s3:// address: see dowse publish."
+    "--store", metavar="PLACE", help="Publish the commit in DIR to a folder or an address: see dowse publish."
 )
 @click.option("--first", hidden=True, help="Index files whose path has these words before the others.")
 @click.option("--documents", is_flag=True, hidden=True, help="Index the files as documents.")
@@ -55,9 +55,9 @@ def index(
     Exit code 1: no file is indexed, or you declined to index more than maxFiles files.
     """
     if store is not None:
-        from dowse.cli.publish_command import publish_folder
+        from dowse.cli.publish_command import publish_folders
 
-        return publish_folder(folder, store, with_model=True, as_json=as_json)
+        return publish_folders([folder] if folder else [], store, with_model=True, as_json=as_json)
     if first is not None:  # a search started this process in the background, and reads the same files meanwhile
         lower_priority(10)
     root = parse_folder(folder)

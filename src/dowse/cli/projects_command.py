@@ -69,12 +69,17 @@ def status(folder: str | None, *, is_all: bool, as_json: bool) -> int | CommandR
 
 
 @click.command()
+@click.option("--store", metavar="PLACE", help="List the projects that are published in this folder or address.")
 @json_option
-def projects(*, as_json: bool) -> int | CommandReply:
+def projects(*, store: str | None, as_json: bool) -> int | CommandReply:
     """List all indexed projects and folders of documents.
 
     The size is that of the index on disk. A folder that no longer exists is marked.
     """
+    if store:
+        from dowse.cli.place_output import show_place
+
+        return show_place(store, as_json=as_json)
     from dowse.indexes.project_lookup import list_projects
     from dowse.platform import storage_root
     from dowse.store.storage_layout import folder_size

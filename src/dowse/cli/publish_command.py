@@ -1,5 +1,6 @@
-"""`dowse publish`: build or update the shared index of a repository for a commit."""
+"""`dowse publish`: put the code of repositories into a place where others search it."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,70 +14,91 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("words", metavar="[DIR] PLACE", nargs=-1, required=True)
+@click.argument("words", metavar="[DIR]... PLACE", nargs=-1, required=True)
+@click.option("--name", metavar="NAME", default="", help="Name of the project at PLACE; by default that of the folder.")
+@click.option("--remove", metavar="NAME", help="Remove the project NAME from PLACE.")
 @click.option("--without-model", is_flag=True, help="Do not encode the chunks with the model, which takes longest.")
 @json_option
-def publish(words: tuple[str, ...], *, without_model: bool, as_json: bool) -> int | CommandReply:
-    """Publish the index of the commit in DIR to PLACE.
+def publish(
+    words: tuple[str, ...], *, name: str, remove: str | None, without_model: bool, as_json: bool
+) -> int | CommandReply:
+    """Publish the commits in DIR to PLACE, where others search them.
 
-    Others search it there. PLACE is a folder or s3://bucket/prefix. dowse serve --store PLACE serves it on a machine
-    without a checkout. Credentials and the endpoint of a bucket are found where the AWS tools
-    look for them.
+    PLACE has the projects of a whole organisation. It is a folder, s3://bucket/prefix, gs://, az://, or db:// of a
+    LanceDB server. dowse serve --store PLACE and dowse search --store PLACE search it. Credentials and the endpoint of a
+    bucket are found where the AWS tools look for them.
 
     Only the tracked files of the commit are read, with the same rules as dowse index, and secrets
     in them are masked. Whoever can read PLACE can read the code. It needs the extra lance.
     """
-    if len(words) > 2:
-        raise UsageError("dowse publish takes a folder and a place.")
-    folder = words[0] if len(words) == 2 else None
-    return publish_folder(folder, words[-1], with_model=not without_model, as_json=as_json)
+    *folders, location = words
+    if remove is not None:
+        if folders or name:
+            raise UsageError("--remove takes the name of a project, and PLACE alone.")
+        return _remove(remove, location, as_json=as_json)
+    if name and len(folders) > 1:
+        raise UsageError("--name is for one DIR.")
+    return publish_folders(folders, location, name=name, with_model=not without_model, as_json=as_json)
 
 
-def publish_folder(folder: str | None, location: str, *, with_model: bool, as_json: bool) -> int | CommandReply:
-    """Publish a repository to a place, and say what was published."""
-    report = _publish(folder, location, with_model=with_model)
+def publish_folders(
+    folders: list[str], location: str, *, with_model: bool, as_json: bool, name: str = ""
+) -> int | CommandReply:
+    """Publish repositories to a place, and say what was published."""
+    from dowse.indexes.project_lookup import open_project
+    from dowse.places.place_table import SharedPlace
+    from dowse.publishing.publish import publish as run
+    from dowse.store.lance_import import import_lancedb
+
+    place = SharedPlace(location)
+    roots = [open_project(parse_folder(folder)).root for folder in (*folders, *([] if folders else [None]))]
+    names = [name or root.name for root in roots]
+    if len(set(names)) < len(names):
+        raise UsageError("Two of the folders have the same name. Publish them one by one, with --name.")
+    import_lancedb(is_whole=place.scheme == "db")  # before anything is written
+    replies = []
+    for root in roots:
+        with progress_bar(f"Publishing {root.name}", is_expected=False) as progress:
+            report = run(root, place, progress, say, with_model=with_model, name=name)
+        replies.append(_as_json(report, location))
+        if not as_json:
+            _show(report, location, root)
+    return CommandReply(replies[0] if len(replies) == 1 else {"projects": replies}, 0) if as_json else 0
+
+
+def _remove(name: str, location: str, *, as_json: bool) -> int | CommandReply:
+    from dowse.places.place_table import SharedPlace
+    from dowse.publishing.publish import remove
+
+    remove(name, SharedPlace(location))
     if as_json:
-        return CommandReply(_as_json(report, location), 0)
-    _show(report, location)
+        return CommandReply({"status": "removed", "place": location, "project": name}, 0)
+    show(f"{location}: removed {name}")
     return 0
 
 
-def _publish(folder: str | None, location: str, *, with_model: bool) -> "PublishReport":
-    from dowse.indexes.project_lookup import open_project
-    from dowse.publishing.publish import publish as run
-    from dowse.sharing.place_lookup import open_place
-    from dowse.store.lance_tables import import_lancedb
-
-    place = open_place(location)
-    root = open_project(parse_folder(folder)).root
-    import_lancedb()  # before anything is written
-    with progress_bar(f"Publishing {root.name}", is_expected=False) as progress:
-        return run(root, place, progress, say, with_model=with_model)
-
-
 def _as_json(report: "PublishReport", location: str) -> dict[str, Any]:
-    version = report.version
+    project = report.project
     return {
         "status": "published" if report.is_new else "unchanged",
         "place": location,
-        "commit": version.commit,
-        "version": version.number,
-        "files": version.files,
-        "chunks": version.chunks,
-        "encoders": version.encoders,
+        "project": project.name,
+        "commit": project.commit,
+        "files": project.files,
+        "chunks": project.chunks,
+        "encoders": list(project.encoders),
         "added": report.added,
-        "updated": report.updated,
         "removed": report.removed,
         "seconds": round(report.seconds, 3),
     }
 
 
-def _show(report: "PublishReport", location: str) -> None:
-    version = report.version
-    contents = f"{pluralize(version.files, 'file')}, {pluralize(version.chunks, 'chunk')}"
+def _show(report: "PublishReport", location: str, root: Path) -> None:
+    project = report.project
+    contents = f"{pluralize(project.files, 'file')}, {pluralize(project.chunks, 'chunk')}"
     if not report.is_new:
-        show(f"{location}: commit {version.commit[:12]} is published already: {contents}")
+        show(f"{location}: commit {project.commit[:12]} of {project.name} is published already: {contents}")
         return
-    show(f"{location}: published commit {version.commit[:12]}: {contents}")
-    changes = f"{report.added:,} added, {report.updated:,} updated, {report.removed:,} removed"
-    show(f"  {changes} since the version before, in {report.seconds:.1f} s")
+    show(f"{location}: published commit {project.commit[:12]} of {project.name} ({root}): {contents}")
+    changes = f"{report.added:,} files read, {report.removed:,} replaced or removed"
+    show(f"  {changes}, in {report.seconds:.1f} s")

@@ -103,11 +103,15 @@ _OPTION_NAMES = {
 @click.option("--since", metavar="DATE", help="Only commits since a day, month or year, such as 2025-05.")
 @click.option("--until", metavar="DATE", help="Only commits until a day, month or year.")
 @click.option("--authors", is_flag=True, help="Show the authors of commits.")
+@click.option("--store", metavar="PLACE", help="Search what is published in this folder or address, not DIR.")
+@click.option(
+    "--project", "projects", metavar="NAME", multiple=True, help="Of --store, only this project. May be repeated."
+)
 @click.option("--wait", is_flag=True, help="Finish indexing, or reading the history, before the search.")
 @json_option
 def search(
     words: tuple[str, ...], *, exact: bool, is_pattern: bool, in_history: bool, in_dependencies: bool,
-    package: str | None, **how: Any,
+    package: str | None, store: str | None, projects: tuple[str, ...], **how: Any,
 ) -> int | CommandReply:  # fmt: skip
     """Search the files in DIR for QUERY.
 
@@ -132,6 +136,12 @@ def search(
     query, root = _split_words(words)
     kinds = set(how.pop("kinds"))
     how["kind"] = kinds.pop() if len(kinds) == 1 else None
+    if store or projects:
+        if root or in_history or not store:
+            raise UsageError("--store PLACE is searched in place of DIR, and has no history; --project needs it.")
+        from dowse.cli.place_output import search_published
+
+        return search_published(store, query, projects, is_exact=exact, is_pattern=is_pattern, **how)
     if not in_history:
         warm_up_parser(root)
     from dowse.indexes.project_lookup import open_or_find

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from dowse.cli.composition import ComposedServer
     from dowse.indexes.index import ProjectIndex
     from dowse.keeping.service import Service
+    from dowse.surfaces.organisation.place_surface import PlaceSurface
+
+
+PLACE_SURFACES: tuple[Surface, ...] = ("code", "site", "federated")
+"""What is offered beside a place: nothing that writes, and nothing of this machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +38,9 @@ class ServeOptions:
     """If empty: the client's roots, or the project around the working directory."""
     sites: tuple[str, ...] = ()
     store: str | None = None
-    """The place of a shared index to serve as a project."""
+    """The place to serve instead of folders."""
+    projects: tuple[str, ...] = ()
+    """The projects of the place that are served; all if there are none."""
 
 
 def compose_server(
@@ -54,7 +61,8 @@ def _compose(options: ServeOptions, *, is_public: bool, is_over_http: bool, is_p
     from dowse.mcp.sdk_import import leave_out_unused_modules
 
     leave_out_unused_modules()
-    service = _open_service(options, is_over_http=is_over_http)
+    place = _open_place(options)
+    service = None if place else _open_service(options, is_over_http=is_over_http)
     with ThreadPoolExecutor(1) as pool:  # load indexes and sites while the protocol is imported, which takes a second
         if service and is_prepared:
             _prepare(service, options, is_public=is_public)
@@ -67,7 +75,7 @@ def _compose(options: ServeOptions, *, is_public: bool, is_over_http: bool, is_p
         from dowse.archives.archive_locations import find_locations
 
         show_warnings([*find_locations().missing().values()])
-    return ComposedServer(service, Path.cwd(), offer, sites)
+    return ComposedServer(service, Path.cwd(), offer, sites, place=place)
 
 
 def _open_service(options: ServeOptions, *, is_over_http: bool) -> "Service | None":
@@ -76,8 +84,6 @@ def _open_service(options: ServeOptions, *, is_over_http: bool) -> "Service | No
         return None
     from dowse.keeping.service import Service
 
-    if options.store:
-        return _serve_copy(options.store)
     if options.roots or not is_over_http:
         return Service(list(options.roots))
     from dowse.indexes.project_lookup import open_project
@@ -126,15 +132,15 @@ def _search_files(index: "ProjectIndex") -> None:
     import_module("dowse.notes.registry")
 
 
-def _serve_copy(location: str) -> "Service":
-    """Return the service of a shared index, which follows its newer versions."""
-    from dowse.keeping.service import Service
-    from dowse.keeping.shared_copy import SharedCopy
+def _open_place(options: ServeOptions) -> "PlaceSurface | None":
+    """Return the surface of a place."""
+    if not options.store:
+        return None
+    from dowse.encoding_worker.client import EncodingClient
+    from dowse.places.place_table import SharedPlace
+    from dowse.surfaces.organisation.place_surface import PlaceSurface
 
-    copy = SharedCopy(location)
-    service = Service([copy.root])
-    copy.follow(service)
-    return service
+    return PlaceSurface(SharedPlace(options.store), options.projects, EncodingClient())
 
 
 def _load_sites(sites: tuple[str, ...]) -> Any:
@@ -166,7 +172,10 @@ tools_option = click.option(
     multiple=True,
     help="Also serve the site with this search index. May be repeated.",
 )
-@click.option("--store", metavar="PLACE", help="Serve the shared index in this folder or s3:// address, read-only.")
+@click.option("--store", metavar="PLACE", help="Serve the projects that are published in this folder or address.")
+@click.option(
+    "--project", "projects", metavar="NAME", multiple=True, help="Of --store, serve this project. May be repeated."
+)
 @tools_option
 @budget_option
 @http_options
@@ -182,9 +191,17 @@ def serve(folders: tuple[str, ...], **how: Any) -> int:
     """
     roots = tuple(folder for name in folders if (folder := parse_folder(name)))
     level, budget, only, sites, store = (how.pop(name) for name in ("level", "budget", "only", "sites", "store"))
+    projects = how.pop("projects")
     if store and roots:
-        raise UsageError("--store serves a shared index in place of DIR. Leave out one of them.")
-    return run_server(ServeOptions(_parse_only(only), level, budget, roots, sites, store), how)
+        raise UsageError("--store serves what is published there in place of DIR. Leave out one of them.")
+    if projects and not store:
+        raise UsageError("--project needs --store: it names projects of a place.")
+    surfaces = _parse_only(only)
+    if store:
+        surfaces = tuple(name for name in surfaces if name in PLACE_SURFACES)
+        if "code" not in searchable_surfaces(surfaces):
+            raise UsageError(f"--store serves {', '.join(PLACE_SURFACES)}. Name code in --only, or leave it out.")
+    return run_server(ServeOptions(surfaces, level, budget, roots, sites, store, projects), how)
 
 
 def run_server(options: ServeOptions, web: dict[str, Any]) -> int:

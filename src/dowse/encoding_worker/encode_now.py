@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dowse.encoding_worker.client import EncodingClient
 from dowse.encoding_worker.worker_options import WorkerOptions, count_cores
 from dowse.errors import Failed
-from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
+from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress, record_encoding_complete
 from dowse.indexes.index import ProjectIndex
 from dowse.types import Progress
 
@@ -27,7 +27,7 @@ def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], N
             status = read_encoding_progress(project.whole, project.settings)
             outcome, problem = client.outcome(root)
             if status.state in ("complete", "off") or outcome == "stuck":
-                return status
+                break
             if outcome == "failed" or client.is_given_up:
                 raise Failed(problem or client.problem or "The vectors could not be made.")
             if client.process_id is None or outcome in ("complete", "gone"):
@@ -36,3 +36,8 @@ def encode_now(project: ProjectIndex, progress: Progress, say: Callable[[str], N
             time.sleep(ENCODING_PROGRESS_SECONDS)
     finally:
         client.stop()
+    if status.state == "complete":  # the process may have been stopped before it could record that
+        record_encoding_complete(project.whole, project.settings)
+        if project.settings.store == "lancedb":
+            project.settle()  # the tables have the new vectors
+    return status

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from dowse.surfaces.archives.archive_surface import ArchiveSurface
     from dowse.surfaces.documents.document_folders import DocumentFolders
     from dowse.surfaces.notes.notes_handlers import NotesSurface
+    from dowse.surfaces.organisation.place_surface import PlaceSurface
     from dowse.surfaces.sites.sites_surface import SitesSurface
 
 CREATE_INDEX = "Call create_index."
@@ -28,6 +29,7 @@ RUN_INDEX = "Run: dowse index"
 
 _MODULES = {
     "projects": "file_sources",
+    "place": "place_source",
     "folders": "file_sources",
     "sites": "site_source",
     "archives": "archive_source",
@@ -49,6 +51,7 @@ class SourceList:
     sites: "SitesSurface | None" = None
     archives: "ArchiveSurface | None" = None
     notes: "NotesSurface | None" = None
+    place: "PlaceSurface | None" = None
     remedy: str = CREATE_INDEX
     """The advice for a project that is not indexed."""
     indexes_projects: bool = False
@@ -103,6 +106,10 @@ class SourceList:
 
             sources += [ProjectSearchSource(self.projects, served, self.remedy) for served in self.projects.projects]
             sources += self._packages(self.projects)
+        if self.place is not None:
+            from dowse.federation.place_source import PlaceSource
+
+            sources.append(PlaceSource(self.place))
         if self.folders is not None:
             from dowse.federation.file_sources import DocumentsSearchSource
 
@@ -139,7 +146,7 @@ class SourceList:
         from dowse.surfaces.root_detection import find_roots
 
         services = [service for service in (self.projects, self.folders and self.folders.service) if service]
-        has_others = self.sites is not None or self.archives is not None
+        has_others = any(one is not None for one in (self.sites, self.archives, self.place))
         for service in dict.fromkeys(services):
             if not service.projects:
                 try:

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import sqlite3
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -74,7 +73,6 @@ class ProjectIndex(OpenedIndex):
             with self._turn.held(TURN_WAIT_SECONDS):
                 self._write_settings()
                 remove_leftovers(self.folder)
-                self._begin_with_shared_index()
                 try:
                     report = self._run(progress, drift, first, is_confirmed=is_confirmed)
                 except StoreDamaged as error:
@@ -89,23 +87,13 @@ class ProjectIndex(OpenedIndex):
         """Write the settings of this root, unless there are some."""
         write_default_settings(self.settings_files[1], self.settings_files[0])
 
-    def _begin_with_shared_index(self) -> None:
-        """Begin a new index with a shared one, so that only files that differ from it are parsed and encoded."""
-        if self.settings.shared_index and not self.has_catalog:
-            from dowse.indexes.shared_base import begin_with_shared_index  # few have one, and it imports zipfile
-
-            try:
-                begin_with_shared_index(self.folder, self.settings.shared_index)
-            except DowseError as error:
-                self.warnings.append(f"{error} The files are indexed without the shared index.")
-
     def _take_shared_vectors(self) -> None:
         if self.settings.shared_index:
-            from dowse.indexes.shared_base import take_vectors  # as above
+            from dowse.indexes.shared_vectors import take_vectors  # few have one
 
             try:
                 take_vectors(self.whole, self.settings, self.settings.shared_index)
-            except (DowseError, sqlite3.Error) as error:
+            except DowseError as error:
                 self.warnings.append(f"{error} Vectors of the shared index are made here instead.")
 
     def rebuild(self, progress: Progress | None = None) -> IndexReport:
@@ -155,8 +143,8 @@ class ProjectIndex(OpenedIndex):
 
     def settle(self) -> None:
         """Renew the JSON files after single changes."""
+        self._write_tables()  # first: the metadata have the size of all files
         write_sidecar_files(self.folder, self.root, self.whole, is_full=False)
-        self._write_tables()
         if not self.is_settled():
             self.whole.set_fact("unsettled", None)
 
@@ -332,6 +320,8 @@ class ProjectIndex(OpenedIndex):
             with contextlib.suppress(DowseError, OSError):  # the disk may be full
                 store.set_fact("error", str(error))
             raise
+        self._take_shared_vectors()
+        self._write_tables()  # before the metadata, which have the size of all files
         is_known = before == "complete" and storage_layout.has_fingerprints(self.folder) and self.is_settled()
         if report.changed_anything or not is_known or storage_layout.read_project(self.folder) is None:
             write_sidecar_files(self.folder, self.root, store, is_full=report.is_complete and before != "complete")
@@ -348,8 +338,6 @@ class ProjectIndex(OpenedIndex):
             store.set_fact("verified", _now())
         if drift.pending and (table := self.table()):  # loading it takes 0.1 s, which a run without changes saves
             store.vector_counts(table.version)  # updates the matrix now, while no search waits for it
-        self._take_shared_vectors()
-        self._write_tables()
         return report
 
     def _recorded_views(self) -> View:

@@ -12,7 +12,6 @@ from dowse.freshness.indexer import text_reader
 from dowse.freshness.reference_reading import reference_reader
 from dowse.platform import Lock
 from dowse.settings import Settings, load_settings, settings_stamp
-from dowse.sharing.origin import origin_notice
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.store.local import LocalStore
@@ -47,7 +46,7 @@ class OpenedIndex:
         self._open(root.resolve(), index_folder(root.resolve()), view)
         obstacles = storage_layout.move_obstacles_aside(self.folder)
         self.settings, warnings = load_settings(*self.settings_files)
-        self.warnings += [*warnings, *obstacles, *origin_notice(self.folder)]
+        self.warnings += [*warnings, *obstacles]
         self._shared.source = self._make_source(view)  # refuses what may not be a root
 
     def _open(self, root: Path, folder: Path, view: View) -> None:

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import threading
 from pathlib import Path
 
 from dowse.encoding_worker.client import EncodingClient
@@ -50,15 +49,6 @@ class Service:
         ProjectIndex(root)
         root = root.resolve()
         self._expected = ServedIndex(root, self._unique_name(root), encoder=self.encoder)
-
-    def replace(self, old: Path, new: Path, seconds: float) -> None:
-        """Serve a project in place of another, under its name; requests that have begun may go on for some seconds."""
-        number = next(number for number, served in enumerate(self.projects) if served.root == old.resolve())
-        before = self.projects[number]
-        self.projects[number] = ServedIndex(new.resolve(), before.name, encoder=self.encoder)
-        closing = threading.Timer(seconds, before.close)
-        closing.daemon = True
-        closing.start()
 
     def prepare(self, views: tuple[View, ...], search: IndexWork) -> None:
         """Begin to load what the first search of each project needs, each on its own thread."""

@@ -1,5 +1,6 @@
 """Searches of the page: the federated search for words, and every occurrence of a text or pattern in files."""
 
+import asyncio
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -12,6 +13,7 @@ from dowse.errors import UsageError
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, FederatedResult, search_all
 from dowse.federation.federation_types import SourceQuery
+from dowse.federation.place_source import place_name
 from dowse.federation.result_ids import id_of, locator_in, source_name
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.project_search import ExactQuery
@@ -20,10 +22,12 @@ from dowse.mcp.reply_status import coverage_warnings
 from dowse.page.page_query import PageQuery
 from dowse.page.plain_words import plural
 from dowse.page.served_roots import root_name
+from dowse.places.place_store import PlaceStore
 from dowse.reading.languages import detect_language
-from dowse.searching.exact_search import Occurrence
+from dowse.searching.exact_search import Occurrence, Occurrences
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
+from dowse.surfaces.organisation.place_search import find_text as find_text_at_place
 from dowse.surfaces.project.chosen_projects import find_text
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.text.analysis import terms_of
@@ -215,7 +219,7 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
         for name, served, view in file_folders(sources)
         if query.source in ("", name, name.partition("/")[0], root_name(name))
     }
-    queries = {served: (_text_query(query, served, seconds), view) for served, (_, view) in folders.items()}
+    queries = {served: (_text_query(query, served.name, seconds), view) for served, (_, view) in folders.items()}
     answers, notes = await find_text(queries)
     hits: list[PageHit] = []
     coverages: dict[str, Coverage] = {}
@@ -226,8 +230,13 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
         hits += _occurrence_hits(name, shown_path, found.found, queries[served][0].texts or {})
         notes += [f"{root_name(name)}: {warning}" for warning in coverage_warnings(covered)]
         coverages[name] = covered
-    total, files = (sum(getattr(found, name) for _, (found, _) in answers) for name in ("total", "files"))
-    is_complete = all(found.is_complete for _, (found, _) in answers)
+    searched = [found for _, (found, _) in answers]
+    if sources.place and query.source in ("", "project", place_name(sources.place.place)):
+        found, texts = await asyncio.to_thread(_find_at_place, sources.place.store, query, seconds)
+        hits += _occurrence_hits(place_name(sources.place.place), str, found.found, texts)
+        searched.append(found)
+    total, files = (sum(getattr(found, name) for found in searched) for name in ("total", "files"))
+    is_complete = all(found.is_complete for found in searched)
     if not is_complete and seconds == EXACT_SECONDS:  # otherwise, a longer search follows
         notes.append("The search took too long and was stopped: there may be more. Name a path or a source.")
     if not query.source and (sources.sites or sources.archives):
@@ -239,8 +248,13 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
     )  # fmt: skip
 
 
-def _text_query(query: PageQuery, served: ServedIndex, seconds: float) -> ExactQuery:
-    glob = relative_pattern(query.path).removeprefix(f"{served.name}/") if query.path else None
+def _find_at_place(store: PlaceStore, query: PageQuery, seconds: float) -> tuple[Occurrences, dict[str, str]]:
+    asked = _text_query(query, "", seconds)
+    return find_text_at_place(store, asked), asked.texts or {}
+
+
+def _text_query(query: PageQuery, name: str, seconds: float) -> ExactQuery:
+    glob = relative_pattern(query.path).removeprefix(f"{name}/") if query.path else None
     kind: Any = query.kind or None  # it was checked
     options = SearchOptions(10 * query.limit, kind, glob, query.language or None)
     return ExactQuery(query.q, options, seconds, query.mode == "regex", texts={})

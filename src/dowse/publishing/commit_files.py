@@ -2,15 +2,14 @@
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from dowse.errors import Failed
 from dowse.history.git_objects import GitObjects
-from dowse.platform import disk_errors
+from dowse.platform import IS_WINDOWS, disk_errors
 from dowse.screening.masking import Suspicion, screen_text
-from dowse.sharing.packed_index import can_be_written
 
 MAX_LIST_BYTES = 500_000_000
 FILE_MODES = ("100644", "100755")
@@ -21,21 +20,21 @@ _HFS_IGNORED = dict.fromkeys((*range(0x200C, 0x2010), *range(0x202A, 0x202F), *r
 """Characters that HFS+ ignores in names, as git lists them."""
 
 
-class _Blob(NamedTuple):
+class Blob(NamedTuple):
+    """A file of a commit: the name of its content, its size and its path below the root."""
+
     name: str
     size: int
     path: str
 
 
-def write_commit_files(objects: GitObjects, folder: Path, max_bytes: int) -> int:
-    """Write the files of the commit below the root, but those larger than the maximum; return how many."""
-    blobs = [blob for blob in _list_files(objects) if blob.size <= max_bytes]
-    for blob, data in _read_blobs(objects, blobs):
+def write_blobs(objects: GitObjects, blobs: Iterable[Blob], folder: Path) -> None:
+    """Write files of the commit below a folder, masked."""
+    for blob, data in _read_blobs(objects, list(blobs)):
         file = folder.joinpath(*blob.path.split("/"))
         with disk_errors(file):
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(mask_file(blob.path, data))
-    return len(blobs)
 
 
 def mask_file(path: str, data: bytes) -> bytes:
@@ -55,7 +54,8 @@ def mask_file(path: str, data: bytes) -> bytes:
     return screened.text.encode(encoding) if screened.masked else data
 
 
-def _list_files(objects: GitObjects) -> Iterator[_Blob]:
+def list_blobs(objects: GitObjects) -> Iterator[Blob]:
+    """Yield the files of the commit below the root."""
     repository = objects.repository
     where = [repository.lead.rstrip("/")] if repository.lead else []
     listed, is_cut = objects.output(
@@ -69,7 +69,12 @@ def _list_files(objects: GitObjects) -> Iterator[_Blob]:
             mode, _, name, size = fields.decode().split()
             path = raw.decode().removeprefix(repository.lead)
             if mode in FILE_MODES and _is_inside(path) and can_be_written(path):
-                yield _Blob(name, int(size), path)
+                yield Blob(name, int(size), path)
+
+
+def can_be_written(path: str) -> bool:
+    """Return whether a path with slashes names one file here: on Windows, `\\` and `:` lead to folders and drives."""
+    return not (IS_WINDOWS and set(path) & set("\\:"))
 
 
 def _is_inside(path: str) -> bool:
@@ -79,7 +84,7 @@ def _is_inside(path: str) -> bool:
     return not any(map(_GIT_FOLDER.fullmatch, re.split(r"[/\\]", path.translate(_HFS_IGNORED))))
 
 
-def _read_blobs(objects: GitObjects, blobs: list[_Blob]) -> Iterator[tuple[_Blob, bytes]]:
+def _read_blobs(objects: GitObjects, blobs: list[Blob]) -> Iterator[tuple[Blob, bytes]]:
     """Yield the content of each blob, as `git cat-file --batch` prints them one after the other."""
     found = bytearray()
     with contextlib.closing(objects.stream("cat-file", "--batch", lines=[blob.name for blob in blobs])) as chunks:

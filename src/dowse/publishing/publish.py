@@ -1,253 +1,219 @@
-"""Publishing: the index of a commit, made from the version before and the files that differ from it.
+"""Publishing: the rows of a project at a place become those of a commit, in one commit of LanceDB.
 
-One process at a time publishes to a place. The place itself decides, by writing a lease only if there is none. Its owner
-renews it while it works; the lease of a process that was killed expires, and another one takes it over.
+Only files that differ from the rows of the place are parsed and encoded. All rows of the project are sent with the merge,
+and LanceDB writes those that it lacks: so the outcome depends on the commit alone, whatever another publisher of the
+project has done meanwhile.
 """
 
 import contextlib
-import json
-import os
-import platform
+import hashlib
 import shutil
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
+from dowse.encoding.selection import STATIC_VERSION, model_version
 from dowse.encoding_worker.encode_now import encode_now
-from dowse.errors import DowseError, Failed, StoreBusy
+from dowse.errors import DowseError, NotFound, UsageError
 from dowse.freshness.indexer import text_reader
 from dowse.freshness.scan import RECIPE
 from dowse.history.git_objects import find_repository, open_objects
-from dowse.indexes.encoding_progress import wanted_versions
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
-from dowse.indexes.reference_lookup import read_missing_references
+from dowse.places.place_rows import (
+    PublishedProject,
+    RowMaker,
+    is_project_name,
+    place_row,
+    project_id,
+    project_of,
+    project_row,
+    quote,
+    schema,
+)
+from dowse.places.place_table import WRITE_SECONDS, SharedPlace, merge, retried, tend, within
 from dowse.platform import Lock, disk_errors, make_private_folder, storage_root
-from dowse.publishing.commit_files import write_commit_files
-from dowse.sharing.object_place import ObjectPlace
-from dowse.sharing.packed_index import fetch_index, pack_files, pack_index
-from dowse.sharing.shared_version import PACKED_FOLDER, SharedVersion, read_version, write_version
-from dowse.store.lance_tables import SHARED_RECORD_FILE, write_tables_to
+from dowse.publishing.commit_files import Blob, list_blobs, write_blobs
+from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE
 from dowse.store.storage_layout import index_folder
-from dowse.types import KINDS, Progress
-
-LEASE_OBJECT = "writer.json"
-LEASE_SECONDS = 60.0
-RENEWAL_SECONDS = 15.0
-POLL_SECONDS = 1.0
-
-
-class Owner(NamedTuple):
-    """The process that publishes, and the commit that it publishes."""
-
-    name: str
-    commit: str
-    until: float
-
-
-def require_conditions(place: ObjectPlace) -> None:
-    """Raise Failed if the place does not honour conditions: two writers would overwrite each other there."""
-    key = f"probe-{os.urandom(8).hex()}"
-    try:
-        is_written = place.write(key, b"1", replaces=None) is not None
-        is_overwritten = place.write(key, b"2", replaces=None) is not None
-    finally:
-        with contextlib.suppress(DowseError):
-            place.remove(key)
-    if not is_written or is_overwritten:
-        raise Failed(
-            f"{place.name} cannot be published to: it ignores the condition If-None-Match of a write, "
-            "so that two writers would overwrite each other. Use a store with conditional writes."
-        )
-
-
-@contextlib.contextmanager
-def writer_lease(
-    place: ObjectPlace, commit: str, wait_seconds: float, say: Callable[[str], None]
-) -> Iterator[Callable[[], None]]:
-    """Hold the lease for a block, which gets a function that raises StoreBusy once the lease is lost."""
-    tag = _acquire(place, commit, wait_seconds, say)
-    held = [tag]
-    ended = threading.Event()
-
-    def renew() -> None:
-        while not ended.wait(RENEWAL_SECONDS):
-            with contextlib.suppress(DowseError):  # the store may be away for a moment; the lease may be lost then
-                held[0] = place.write(LEASE_OBJECT, _lease(commit), replaces=held[0] or "") or ""
-
-    def require() -> None:
-        if not held[0]:
-            raise StoreBusy(f"Another process has begun to publish to {place.name}. Nothing was changed; try again.")
-
-    renewing = threading.Thread(target=renew, daemon=True, name="lease")
-    renewing.start()
-    try:
-        yield require
-    finally:
-        ended.set()
-        renewing.join()
-        if held[0]:
-            with contextlib.suppress(DowseError):
-                place.remove(LEASE_OBJECT)
-
-
-def _acquire(place: ObjectPlace, commit: str, wait_seconds: float, say: Callable[[str], None]) -> str:
-    deadline, is_said = time.monotonic() + wait_seconds, False
-    while True:
-        found = place.read(LEASE_OBJECT)
-        owner = _owner(found.data) if found else None
-        if owner is None or owner.until < time.time():
-            if tag := place.write(LEASE_OBJECT, _lease(commit), replaces=found.tag if found else None):
-                return tag
-            continue  # another process was faster
-        message = f"{owner.name} publishes commit {owner.commit[:12]} to {place.name}"
-        if time.monotonic() >= deadline:
-            raise StoreBusy(f"{message}. Wait until it has ended, then try again.")
-        if not is_said:
-            say(f"dowse: {message}; waiting for it.")
-            is_said = True
-        time.sleep(POLL_SECONDS)
-
-
-def _lease(commit: str) -> bytes:
-    owner = Owner(f"{platform.node()}, process {os.getpid()}", commit, time.time() + LEASE_SECONDS)
-    return json.dumps({**owner._asdict(), "unique": os.urandom(8).hex()}).encode()
-
-
-def _owner(data: bytes) -> Owner | None:
-    try:
-        content = json.loads(data)
-        return Owner(str(content["name"]), str(content["commit"]), float(content["until"]))
-    except (ValueError, KeyError, TypeError):
-        return None
-
-
-KEPT_OBJECTS = 6
-"""Packed objects that are kept, two for each version, for readers that have just read an older `index.json`."""
-WAIT_SECONDS = 1800.0
-"""How long a writer waits for another one."""
-
-
-@dataclass(frozen=True, slots=True)
-class PublishReport:
-    """A version that was published, or was there already."""
-
-    version: SharedVersion
-    is_new: bool
-    added: int = 0
-    updated: int = 0
-    removed: int = 0
-    seconds: float = 0.0
-
-
-def publish(
-    root: Path,
-    place: ObjectPlace,
-    progress: Progress,
-    say: Callable[[str], None],
-    *,
-    with_model: bool = True,
-    wait_seconds: float = WAIT_SECONDS,
-) -> PublishReport:
-    """Publish the commit that is checked out in a repository, from the tracked files of the commit alone."""
-    started = time.monotonic()
-    repository = find_repository(root)
-    read_version(place)  # refuses a place that cannot be read, or was written by a newer dowse
-    require_conditions(place)
-    with writer_lease(place, repository.head, wait_seconds, say) as require_lease:
-        found = read_version(place)
-        before = found[0] if found else None
-        with _working_index(root, before, place) as (index, tree):
-            if before and _is_published(before, repository.head, index, with_model=with_model):
-                return PublishReport(before, is_new=False)
-            with open_objects(repository) as objects:
-                write_commit_files(objects, tree, index.settings.max_file_bytes)
-            report = index.update(progress)
-            if not report.is_complete:
-                raise KeyboardInterrupt
-            read_missing_references(index, progress=progress)
-            if with_model:
-                encode_now(index, progress, say)
-            require_lease()
-            version = _upload(index, tree, place, before, repository.head)
-            require_lease()
-            if not write_version(place, version, found[1] if found else None):
-                raise StoreBusy(f"Another process has published to {place.name} meanwhile. Try again.")
-            _remove_old_objects(place, version)
-    return PublishReport(
-        version, is_new=True, added=report.added, updated=report.updated, removed=report.removed,
-        seconds=time.monotonic() - started,
-    )  # fmt: skip
-
-
-def _is_published(version: SharedVersion, commit: str, index: ProjectIndex, *, with_model: bool) -> bool:
-    """Return whether a version is what this publisher would make."""
-    wanted = wanted_versions(index.whole, index.settings) if with_model else ()
-    return (version.commit, version.recipe) == (commit, RECIPE) and set(wanted) <= set(version.encoders)
-
-
-@contextlib.contextmanager
-def _working_index(root: Path, before: SharedVersion | None, place: ObjectPlace) -> Iterator[tuple[ProjectIndex, Path]]:
-    """Give a block an index of an empty folder, which begins with the version before; both are removed at the end."""
-    settings = index_folder(root.resolve()) / "config.json"
-    with working_folder() as around:
-        tree = around / (root.resolve().name or "project")
-        make_private_folder(tree)
-        folder = index_folder(tree)
-        make_private_folder(folder)
-        if settings.exists():
-            shutil.copyfile(settings, folder / "config.json")
-        if before:
-            fetch_index(place, before, folder, with_settings=False)
-            (folder / SHARED_RECORD_FILE).write_text(json.dumps(dict(before.tables)), encoding="utf-8")
-        index = ProjectIndex(tree)
-        try:
-            yield index, tree
-        finally:
-            index.close()
-            close_log(folder)
-
-
-def _upload(
-    index: ProjectIndex, tree: Path, place: ObjectPlace, before: SharedVersion | None, commit: str
-) -> SharedVersion:
-    """Write everything of a new version but the object that makes it the current one."""
-    store = index.whole
-    tables = write_tables_to(store.folder, store.catalog, text_reader(index.kept_source), place.name, place.options)
-    number = before.number + 1 if before else 1
-    name = f"{number:06d}-{commit[:12]}-{time.time_ns():x}"
-    keys = f"{PACKED_FOLDER}/{name}-index.zip", f"{PACKED_FOLDER}/{name}-files.zip"
-    with tempfile.TemporaryDirectory(dir=tree.parent) as temporary:
-        packed = Path(temporary) / "packed.zip"
-        pack_index(index.folder, packed)
-        place.upload(packed, keys[0])
-        pack_files(tree, store.paths(), packed)
-        place.upload(packed, keys[1])
-    totals = [store.totals(kind) for kind in KINDS]
-    return SharedVersion(
-        tree.name, commit, number, datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"), *keys,
-        asdict(tables), sum(total.documents for total in totals),
-        sum(total.chunks for total in totals), RECIPE, store.catalog.encoders(),
-    )  # fmt: skip
-
-
-def _remove_old_objects(place: ObjectPlace, version: SharedVersion) -> None:
-    """Remove packed objects that no reader needs any more. The next version removes those that cannot be removed now."""
-    with contextlib.suppress(DowseError):
-        for key in sorted(place.keys(PACKED_FOLDER))[:-KEPT_OBJECTS]:
-            if key not in (version.packed_index, version.packed_files):
-                place.remove(key)
-
+from dowse.types import Progress
 
 LOCK_SECONDS = 60.0
 """How long to wait for another publisher that removes leftovers."""
 _OWNER_LOCK = "publisher.lock"
 """In the folder of a publisher, which holds it for as long as it runs."""
+_CHANGEABLE = "target.row = 'project' OR (target.model_vector IS NULL AND source.model_vector IS NOT NULL)"
+"""The rows that may change: that of the project, and chunks that get a vector of the model."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishReport:
+    """A project as it was published, or was there already."""
+
+    project: PublishedProject
+    is_new: bool
+    added: int = 0
+    """Files that were parsed, because the place did not have them."""
+    removed: int = 0
+    """Files that the place has no more."""
+    seconds: float = 0.0
+
+
+def publish(
+    root: Path,
+    place: SharedPlace,
+    progress: Progress,
+    say: Callable[[str], None],
+    *,
+    with_model: bool = True,
+    name: str = "",
+) -> PublishReport:
+    """Publish the commit that is checked out in a repository, from the tracked files of the commit alone."""
+    started, root = time.monotonic(), root.resolve()
+    name = name or root.name
+    if not is_project_name(name):
+        raise UsageError(f"{name[:100]!r} cannot be the name of a project. Give it another one: --name NAME")
+    repository = find_repository(root)
+    table = place.make_table()
+    with open_objects(repository) as objects, _working_index(root) as (index, tree):
+        blobs = {blob.path: blob for blob in list_blobs(objects) if blob.size <= index.settings.max_file_bytes}
+        model = (model_version(index.settings) or "") if with_model else ""
+        wanted = PublishedProject(
+            name, repository.head, _now(), rules=_rules(blobs, index), encoders=[STATIC_VERSION, *filter(None, [model])]
+        )
+        with place.errors("read"):
+            before = find_project(table, name)
+            kept = _kept_documents(table, before, wanted, blobs)
+        changed = [blob for path, blob in blobs.items() if path not in kept]
+        if before and before.commit == wanted.commit and len(kept) == before.files:
+            return PublishReport(before, is_new=False)
+        write_blobs(objects, [*changed, *filter(_is_rule_file, blobs.values())], tree)
+        if not index.update(progress).is_complete:
+            raise KeyboardInterrupt
+        if model:
+            encode_now(index, progress, say)
+        maker = RowMaker(name, index.whole.catalog, text_reader(index.kept_source), model)
+        with place.errors("written"):
+            rows = _rows(table, maker, {blob.path: blob.name for blob in changed}, kept.values())
+            project = replace(wanted, **_counts(rows))
+            replace_rows(table, project, rows, is_known=before is not None)
+            within(WRITE_SECONDS, lambda: tend(table))
+    old = before.files if before else 0
+    added, removed = project.files - len(kept), old - len(kept)
+    return PublishReport(project, is_new=True, added=added, removed=removed, seconds=time.monotonic() - started)
+
+
+def remove(name: str, place: SharedPlace) -> None:
+    """Remove a project from a place; raise NotFound if it has none of this name."""
+    table = place.open_table()
+    with place.errors("written"):
+        if not table.count_rows(f"project = {quote(name)}"):
+            raise NotFound(f"{place.name} has no project {name[:100]!r}. See: dowse projects --store {place.name}")
+        within(WRITE_SECONDS, lambda: retried(table, lambda: table.delete(f"project = {quote(name)}")))
+        within(WRITE_SECONDS, lambda: tend(table))
+
+
+def find_project(table: Any, name: str) -> PublishedProject | None:
+    """Return a project of a place; None if it is not published there."""
+    found = table.search().where(f"id = {project_id(name)}").select(["project", "facts"]).limit(1).to_list()
+    return project_of(found[0]) if found else None
+
+
+def replace_rows(table: Any, project: PublishedProject, rows: Any, *, is_known: bool = False) -> None:
+    """Make these rows the only ones of a project, in one commit.
+
+    Two publishers of one project change the same row, that of the project, so that LanceDB has the second one begin
+    again after the first. That row is made first, together with that of the place, for the same reason.
+    """
+    import pyarrow as pa
+
+    own = pa.Table.from_pylist([project_row(project)], schema())
+    if not is_known:
+        empty = project_row(PublishedProject(project.name))
+        within(WRITE_SECONDS, lambda: merge(table, [place_row(), empty], None, "target.row = 'place'"))
+    everything, condition = pa.concat_tables([own, rows]), f"project = {quote(project.name)}"
+    within(WRITE_SECONDS, lambda: merge(table, everything, condition, _CHANGEABLE))
+
+
+def _kept_documents(
+    table: Any, before: PublishedProject | None, wanted: PublishedProject, blobs: Mapping[str, Blob]
+) -> dict[str, int]:
+    """Return the documents of the place that the commit has, too, by path: with the same content and the same rules."""
+    if before is None or before.rules != wanted.rules or not set(wanted.encoders) <= set(before.encoders):
+        return {}
+    condition = f"project = {quote(wanted.name)} AND row = 'file'"
+    query = table.search().where(condition).select(["id", "path", "blob", "recipe"]).limit(table.count_rows(condition))
+    return {
+        row["path"]: row["id"]
+        for row in query.to_list()
+        if row["path"] in blobs and (blobs[row["path"]].name, RECIPE) == (row["blob"], row["recipe"])
+    }
+
+
+def _rows(table: Any, maker: RowMaker, blobs: Mapping[str, str], kept: Collection[int]) -> Any:
+    """Return all rows of the files of a commit: those of changed files are made, the others are read from the place."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    made = pa.Table.from_batches(maker.batches(blobs), schema())
+    if not kept:
+        return made
+    condition = f"project = {quote(maker.project)} AND row IN ('file', 'chunk')"
+    known = table.search().where(condition).limit(table.count_rows(condition)).to_arrow().select(schema().names)
+    documents = pa.array(kept, pa.int64())
+    known = known.filter(pc.is_in(known["document"], documents))
+    return pa.concat_tables([made, known.cast(schema())])
+
+
+def _counts(rows: Any) -> dict[str, Any]:
+    """Return how much a project has, for its row."""
+    import pyarrow.compute as pc
+
+    chunks, files = rows.filter(pc.equal(rows["row"], "chunk")), rows.filter(pc.equal(rows["row"], "file"))
+    languages = files.filter(pc.equal(files["kind"], "code"))["language"].value_counts().to_pylist()
+    spaces = pc.sum(pc.count_substring(chunks["parts"], " ")).as_py() or 0
+    return {
+        "files": files.num_rows, "chunks": chunks.num_rows, "terms": spaces + chunks.num_rows,
+        "languages": {one["values"]: one["counts"] for one in languages},
+    }  # fmt: skip
+
+
+def _is_rule_file(blob: Blob) -> bool:
+    return blob.path.rpartition("/")[2] in (GITIGNORE_FILE, DOWSEIGNORE_FILE)
+
+
+def _rules(blobs: Mapping[str, Blob], index: ProjectIndex) -> str:
+    """Return a hash of all that decides which files are published: the settings, and the rules that the commit has."""
+    rules = sorted((blob.path, blob.name) for blob in filter(_is_rule_file, blobs.values()))
+    return hashlib.sha256(repr((rules, index.settings, RECIPE)).encode()).hexdigest()[:32]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+@contextlib.contextmanager
+def _working_index(root: Path) -> Iterator[tuple[ProjectIndex, Path]]:
+    """Give a block an index of an empty folder with the settings of a root; both are removed at the end."""
+    settings = index_folder(root) / "config.json"
+    with working_folder() as around:
+        tree = around / (root.name or "project")
+        make_private_folder(tree)
+        folder = index_folder(tree)
+        make_private_folder(folder)
+        if settings.exists():
+            shutil.copyfile(settings, folder / "config.json")
+        index = ProjectIndex(tree)
+        index.settings = replace(index.settings, store="local", shared_index=None)
+        try:
+            yield index, tree
+        finally:
+            index.close()
+            close_log(folder)
 
 
 @contextlib.contextmanager

@@ -5,14 +5,13 @@ are renewed. dowse does not search them: among 100,000 vectors LanceDB takes 124
 for a word where Tantivy takes 0.2.
 
 The replacement of a file is one `merge_insert`. A process that is killed between two of them leaves the old rows or the
-new ones, and the next one repeats what is not recorded.
+new ones, and the next one compares all rows with the catalog.
 """
 
 import contextlib
 import json
-import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,19 +19,20 @@ from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.packing import unpack_vector
 from dowse.encoding.selection import STATIC_VERSION
-from dowse.errors import Failed, SettingsError, UsageError
+from dowse.errors import Failed, SettingsError
 from dowse.platform import write_atomically
 from dowse.settings import read_json
 from dowse.store.catalog import Catalog, Reached
 from dowse.store.catalog_rows import input_hash
+from dowse.store.lance_import import import_lancedb
 from dowse.types import KINDS, Kind, ReadText, StoredDocument, View
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 1
-RECORD_FILE, SHARED_RECORD_FILE = "tables.json", "shared-tables.json"
-"""The records (`TablesRecord`) of the tables of an index, and of the tables that it was published to."""
+RECORD_FILE = "tables.json"
+"""The record (`TablesRecord`) of the tables of an index."""
 TABLES: dict[Kind, tuple[str, str]] = {
     "code": ("index.lancedb", "project_docs"),
     "docs": ("docs.lancedb", "project_docs_prose"),
@@ -43,7 +43,7 @@ MODEL_DIMENSIONS = 384
 TABLE_DIMENSIONS = 256
 """The width of `table_vector`, the vector of the static table."""
 MERGED_DOCUMENTS = 2000
-"""Up to this many documents are merged into a table; of more the table is written anew."""
+"""Documents whose rows are merged into a table at once. It is not written anew: indexes of other programs would be lost."""
 GROUP_DOCUMENTS = 200
 """Documents whose rows are in memory at once while a table is written."""
 COMPACTED_VERSIONS = 20
@@ -65,78 +65,50 @@ class TablesRecord:
     format: int = FORMAT
 
 
-def write_tables_to(
-    folder: Path, catalog: Catalog, read_text: ReadText, place: str, options: Mapping[str, str]
-) -> TablesRecord:
-    """Bring the tables of another place up to date with a catalog; return what they hold then."""
-    tables = LanceTables(folder, catalog, read_text, place=place, options=options)
-    tables.follow()
-    written = tables.record()
-    if written is None:
-        raise Failed(f"The tables in {place} cannot be read after they were written. Try again.")
-    return written
-
-
 def _version(record: TablesRecord) -> tuple[object, ...]:
     return record.model, record.dimensions, record.format
-
-
-def import_lancedb() -> Any:
-    """Return the module, which takes seconds to import."""
-    os.environ.setdefault("LANCEDB_LOG", "error")  # it reports each new table on stderr
-    try:
-        import lancedb
-    except ImportError as error:
-        raise UsageError(
-            "The LanceDB store needs the extra lance. Install it with: pip install 'dowse[lance]'"
-        ) from error
-    return lancedb
 
 
 class LanceTables:
     """The tables of one index in a folder."""
 
-    def __init__(
-        self,
-        folder: Path,
-        catalog: Catalog,
-        read_text: ReadText,
-        *,
-        place: str | None = None,
-        options: Mapping[str, str] | None = None,
-    ) -> None:
+    def __init__(self, folder: Path, catalog: Catalog, read_text: ReadText) -> None:
         self._catalog, self._read_text = catalog, read_text
-        self._folder, self._place, self._options = folder, place or str(folder), dict(options or {}) or None
-        self._record_file = folder / (SHARED_RECORD_FILE if place else RECORD_FILE)
+        self._folder, self._record_file = folder, folder / RECORD_FILE
 
     def follow(self) -> None:
         """Bring the tables up to date with the catalog; raise Failed if that cannot be done. The caller holds the lock."""
         known, wanted = self.record(), self._wanted()
         if known and known == replace(wanted, versions=known.versions):
             return
-        with lance_errors(self._place):
-            reached = Reached(known.catalog, _version(known), known.sequence) if known else None
-            changes = self._catalog.missing_changes(reached, _version(wanted), has_vectors=True)
-            if changes is None or len(changes.added) > MERGED_DOCUMENTS or not (known and self._restore(known)):
-                self.rebuild()
-                return
-            documents = set(changes.added)
-            for encoder in (wanted.model, STATIC_VERSION):
-                documents |= {row.document_id for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
-            if len(documents) > MERGED_DOCUMENTS:
-                self.rebuild()
-            elif documents or changes.removed:
-                self._merge(documents, changes.removed, wanted)
+        import_lancedb()  # whose absence has a message
+        reached = Reached(known.catalog, _version(known), known.sequence) if known else None
+        changes = self._catalog.missing_changes(reached, _version(wanted), has_vectors=True) if known else None
+        if changes is None or known is None:
+            self._rebuild(wanted)
+            return
+        try:
+            if self._versions() == known.versions:
+                added, removed = set(changes.added), set(changes.removed)
+                for encoder in (wanted.model, STATIC_VERSION):
+                    added |= {row.document_id for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
+            else:  # another program has made an index, or a process was killed before it recorded what it had written
+                added, removed = self._differences()
+            self._merge(added, removed, wanted)
+        except LANCE_ERRORS:  # a file of them is damaged
+            self.set_aside()
+            self._rebuild(wanted)
+            return
         self._write_record(wanted)
 
-    def rebuild(self) -> None:
+    def _rebuild(self, wanted: TablesRecord) -> None:
         """Write the tables anew, each in one step."""
-        wanted = self._wanted()
-        with lance_errors(self._place):
+        with lance_errors(self._folder):
             schema = self._schema(wanted)
             for kind, (database, name) in TABLES.items():
                 connection = self._connect(database)
-                _require_own_table(connection, database, name)
+                if (self._folder / database / f"{name}.lance").exists():
+                    _open_own_table(connection, database, name)
                 ids = (document.id for document in self._catalog.documents(view=self._view()) if document.kind == kind)
                 rows = self._batches(ids, wanted, schema)
                 _compact(connection.create_table(name, rows, schema=schema, mode="overwrite", on_bad_vectors="null"))
@@ -152,27 +124,36 @@ class LanceTables:
                 folder.replace(backup)
 
     def problems(self) -> list[str]:
-        """Return how the tables differ from the catalog."""
+        """Return how the tables differ from the catalog, if they have reached it, and whether they can be read."""
         known, wanted = self.record(), self._wanted()
-        if known is not None and known.sequence != wanted.sequence:
-            return []  # they follow when the files beside the index are next renewed
         if known is None:
             return ["are missing or damaged"] if self._catalog.document_ids(self._view()) else []
         try:
-            with lance_errors(self._place):
-                found = {row for kind in KINDS for row in self._stored_chunks(kind)}
+            with lance_errors(self._folder):
+                wrong = len(self._stored() ^ self._expected(wanted))
         except Failed as error:
             return [str(error)]
+        is_behind = known.sequence != wanted.sequence  # they follow when the files beside the index are next renewed
+        return [f"differ from the catalog in {wrong} rows"] if wrong and not is_behind else []
+
+    def _stored(self) -> set[tuple[int, int, str, bool]]:
+        return {row for kind in KINDS for row in self._stored_chunks(kind)}
+
+    def _expected(self, wanted: TablesRecord) -> set[tuple[int, int, str, bool]]:
         documents = self._catalog.documents(view=self._view())
         hashes = {document.id: document.content_hash.hex() for document in documents}
         with_vector = {row.chunk_id for row in self._catalog.vectors(wanted.model)} if wanted.model else set()
-        expected = {
-            (chunk.id, content, chunk.id in with_vector)
+        return {
+            (document, chunk.id, content, chunk.id in with_vector)
             for document, content in hashes.items()
             for chunk in self._catalog.chunks(document)
         }
-        wrong = len(found ^ expected)
-        return [f"differ from the catalog in {wrong} rows"] if wrong else []
+
+    def _differences(self) -> tuple[set[int], set[int]]:
+        """Return the documents whose rows differ from the catalog: those to write, and those that it has no more."""
+        different = {row[0] for row in self._stored() ^ self._expected(self._wanted())}
+        known = set(self._catalog.documents_by_id(different))
+        return known, different - known
 
     def record(self) -> TablesRecord | None:
         """Return what is recorded of the tables; None when they are missing or of another version."""
@@ -181,8 +162,7 @@ class LanceTables:
             found = replace(found, versions=tuple(found.versions))
         except (SettingsError, TypeError):
             return None
-        places = [Path(self._place) / database / f"{name}.lance" for database, name in TABLES.values()]
-        has_tables = "://" in self._place or all(place.is_dir() for place in places)
+        has_tables = all((self._folder / database / f"{name}.lance").is_dir() for database, name in TABLES.values())
         return found if has_tables and found.format == FORMAT else None
 
     def _write_record(self, record: TablesRecord) -> None:
@@ -197,19 +177,7 @@ class LanceTables:
         return _open_own_table(self._connect(database), database, name)
 
     def _connect(self, database: str) -> Any:
-        return import_lancedb().connect(f"{self._place}/{database}", storage_options=self._options)
-
-    def _restore(self, known: TablesRecord) -> bool:
-        """Bring the tables back to the recorded versions, after a writer that was killed; return whether they are there."""
-        for kind, version in zip(TABLES, known.versions, strict=True):
-            try:
-                table = self._open(kind)
-                if table.version != version:
-                    table.checkout(version)
-                    table.restore()
-            except (RuntimeError, ValueError):  # it was removed since
-                return False
-        return True
+        return import_lancedb().connect(self._folder / database)
 
     def _wanted(self) -> TablesRecord:
         """Return the record of tables that are up to date. `vector` has the model's vectors, or those that serve now."""
@@ -243,7 +211,13 @@ class LanceTables:
             ]
         )
 
-    def _merge(self, added: Iterable[int], removed: Sequence[int], record: TablesRecord) -> None:
+    def _merge(self, added: Iterable[int], removed: Iterable[int], record: TablesRecord) -> None:
+        """Replace the rows of some documents, each group in one step, and the rows that are removed in the first."""
+        left, gone = sorted(added), sorted(removed)
+        for start in range(0, max(1, len(left)), MERGED_DOCUMENTS):
+            self._merge_group(left[start : start + MERGED_DOCUMENTS], gone if start == 0 else (), record)
+
+    def _merge_group(self, added: Sequence[int], removed: Sequence[int], record: TablesRecord) -> None:
         import pyarrow as pa
 
         schema, view = self._schema(record), self._view()
@@ -295,11 +269,11 @@ class LanceTables:
                 **{column: vector and unpack_vector(vector) for column, vector in packed.items()},
             }
 
-    def _stored_chunks(self, kind: Kind) -> Iterator[tuple[int, str, bool]]:
+    def _stored_chunks(self, kind: Kind) -> Iterator[tuple[int, int, str, bool]]:
         table = self._open(kind)
-        columns = {"chunk": "chunk", "content": "content_hash", "has_vector": "vector IS NOT NULL"}
+        columns = {name: name for name in ("document", "chunk", "content_hash")} | {"has": "vector IS NOT NULL"}
         for row in table.search().select(columns).limit(table.count_rows()).to_list():
-            yield row["chunk"], row["content"], row["has_vector"]
+            yield row["document"], row["chunk"], row["content_hash"], row["has"]
 
 
 def _chunk_name(catalog: str, chunk: int) -> str:
@@ -308,11 +282,6 @@ def _chunk_name(catalog: str, chunk: int) -> str:
 
     named = uuid.uuid5(uuid.UUID(catalog), str(chunk))
     return str(uuid.UUID(bytes=named.bytes, version=4))
-
-
-def _require_own_table(connection: Any, database: str, name: str) -> None:
-    if name in connection.list_tables().tables:
-        _open_own_table(connection, database, name)
 
 
 def _open_own_table(connection: Any, database: str, name: str) -> Any:
@@ -331,14 +300,32 @@ def _compact(table: Any) -> None:
         table.optimize(cleanup_older_than=KEPT_VERSIONS)
 
 
+LANCE_ERRORS = (RuntimeError, ValueError, OSError)
+"""The errors of LanceDB for tables that cannot be read or written."""
+
+
 @contextlib.contextmanager
-def lance_errors(place: str) -> Iterator[None]:
+def lance_errors(folder: Path) -> Iterator[None]:
     """Turn the errors of LanceDB into Failed."""
     try:
         yield
-    except (RuntimeError, ValueError, OSError) as error:
+    except LANCE_ERRORS as error:
         reason = str(error).splitlines()[0][:300].rstrip(".")
         raise Failed(
-            f"The LanceDB tables in {place} cannot be used: {reason}. To make them anew, remove index.lancedb and "
+            f"The LanceDB tables in {folder} cannot be used: {reason}. To make them anew, remove index.lancedb and "
             "docs.lancedb there, and run the command again."
         ) from error
+
+
+def were_written(folder: Path) -> bool:
+    """Return whether an index has tables, or had some when the settings asked for them."""
+    return (folder / RECORD_FILE).exists()
+
+
+def remove_tables(folder: Path) -> None:
+    """Remove the tables that an index had while the settings asked for them; those of other programs stay."""
+    for database, name in TABLES.values():
+        shutil.rmtree(folder / database / f"{name}.lance", ignore_errors=True)
+        with contextlib.suppress(OSError):  # something else is in it
+            (folder / database).rmdir()
+    (folder / RECORD_FILE).unlink(missing_ok=True)

@@ -21,7 +21,7 @@ from dowse.platform import Lock, make_private_folder
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_schema import is_current_format
 from dowse.store.catalog_writer import WorkStart
-from dowse.store.lance_tables import LanceTables
+from dowse.store.lance_tables import LanceTables, remove_tables, were_written
 from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
 from dowse.store.matrices import Matrices
@@ -309,10 +309,13 @@ class LocalStore:
                 self._tables.follow()
 
     def write_tables(self) -> None:
-        """Bring the tables up to date, if there are any."""
+        """Bring the tables up to date; remove them if the settings do not ask for them any more."""
         if self._tables:
             with self._lock.held(WRITE_WAIT_SECONDS):
                 self._tables.follow()
+        elif were_written(self.folder):
+            with self._lock.held(WRITE_WAIT_SECONDS):
+                remove_tables(self.folder)
 
     def remove_leftovers(self) -> None:
         """Remove what killed writers left: half-written matrices, and lexical indexes that are not in use."""

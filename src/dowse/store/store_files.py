@@ -57,8 +57,6 @@ def _derived_files(folder: Path) -> list[Path]:
 
 
 _FOLDER_PREFIX = "replaced-"
-FETCHED_PREFIX, SHARED_PREFIX = "fetched-", "shared-"
-"""How the names of folders begin that hold a packed index, and a shared index whose vectors are taken."""
 
 
 @contextlib.contextmanager
@@ -79,10 +77,9 @@ def replaced_store(folder: Path) -> Iterator[None]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Remove folders of processes that were killed; only the caller may replace or fetch a store of `folder`."""
-    for prefix in (_FOLDER_PREFIX, FETCHED_PREFIX, SHARED_PREFIX):
-        for left in filter(Path.is_dir, folder.glob(f"{prefix}*")):
-            shutil.rmtree(left, ignore_errors=True)
+    """Remove folders of processes that were killed; only the caller may replace a store of `folder`."""
+    for left in filter(Path.is_dir, folder.glob(f"{_FOLDER_PREFIX}*")):
+        shutil.rmtree(left, ignore_errors=True)
     remove_forgotten_folders()
 
 

@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 
+from dowse.mcp.reply_budget import Reply
 from dowse.mcp.schemas import FLAG, NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.references.reference_search import USE_KINDS
@@ -101,14 +103,23 @@ def _with_project_argument(tool: Tool, names: Sequence[str]) -> Tool:
     return replace(tool, arguments={**tool.arguments, "project": project})
 
 
-def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Tool]:
-    """Return every tool, with the hints added to the descriptions they are for."""
+class ReadingHandlers(Protocol):
+    """The handlers of the tools that only read, over folders of this machine or over a place."""
+
+    async def search(self, call: Call, kind: Kind) -> Reply: ...
+    async def search_by_path(self, call: Call) -> Reply: ...
+    async def find_text(self, call: Call) -> Reply: ...
+    async def get_index_status(self, call: Call) -> Reply: ...
+    async def list_projects(self, call: Call) -> Reply: ...
+
+
+def search_tools(surface: ReadingHandlers, hints: Mapping[str, str]) -> list[Tool]:
+    """Return the tools that search, with the hints added to the descriptions they are for."""
 
     def searches(name: str, title: str, description: str, kind: Kind) -> Tool:
         run = partial(surface.search, kind=kind)
         return Tool(name, title, description + hints.get(name, ""), run, _FOUND, _SEARCH[kind], ("query",))
 
-    changes: Callable[..., Tool] = partial(Tool, is_read_only=False)
     return [
         searches("search_code", "Search code", "Search your codebase for relevant code", "code"),
         searches("search_docs", "Search docs", "Search documentation files (.md, .txt)", "docs"),
@@ -140,6 +151,33 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             },
             ("text",),
         ),
+    ]  # fmt: skip
+
+
+def status_tools(surface: ReadingHandlers) -> list[Tool]:
+    """Return the tools that say what there is."""
+    return [
+        Tool(
+            "get_index_status", "Index status", "Show what is indexed, how complete and fresh it is, and what was skipped and why",
+            surface.get_index_status,
+            reply(
+                ("status",), status=TEXT, projectPath=TEXT, totalFiles=NUMBER, totalChunks=NUMBER,
+                lastUpdated={"anyOf": [TEXT, {"type": "null"}]}, storageSize=TEXT, watcherActive=FLAG,
+            ),
+        ),
+        Tool(
+            "list_projects", "List projects", "List every project indexed on this machine, with stats",
+            surface.list_projects,
+            reply((), projects={"type": "array"}, totalProjects=NUMBER),
+        ),
+    ]  # fmt: skip
+
+
+def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Tool]:
+    """Return every tool, with the hints added to the descriptions they are for."""
+    changes: Callable[..., Tool] = partial(Tool, is_read_only=False)
+    return [
+        *search_tools(surface, hints),
         Tool(
             "search_history", "Search history", "Find commits by their message, changed paths and changed symbols",
             surface.search_history,
@@ -192,19 +230,7 @@ def project_tools(surface: ProjectSurface, hints: Mapping[str, str]) -> list[Too
             },
             ("path",), is_extra=True,
         ),
-        Tool(
-            "get_index_status", "Index status", "Show what is indexed, how complete and fresh it is, and what was skipped and why",
-            surface.get_index_status,
-            reply(
-                ("status",), status=TEXT, projectPath=TEXT, totalFiles=NUMBER, totalChunks=NUMBER,
-                lastUpdated={"anyOf": [TEXT, {"type": "null"}]}, storageSize=TEXT, watcherActive=FLAG,
-            ),
-        ),
-        Tool(
-            "list_projects", "List projects", "List every project indexed on this machine, with stats",
-            surface.list_projects,
-            reply((), projects={"type": "array"}, totalProjects=NUMBER),
-        ),
+        *status_tools(surface),
         changes(
             "create_index", "Create index", "Index the current project, or bring its index up to date",
             surface.create_index, _INDEXED, _CONFIRM,

@@ -1,0 +1,105 @@
+"""The open table of a place, the projects that it has, and the rows that were read of it; and its queries of words."""
+
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from dowse.places.place_rows import WORD_COLUMNS, PublishedProject, project_of
+from dowse.places.place_table import ANSWER_SECONDS, SharedPlace, within
+from dowse.text.analysis import remove_separators, terms_of, whole_terms_of
+from dowse.types import StoredChunk, StoredDocument, TextQuery
+
+CHECK_SECONDS = 5.0
+"""How long a server goes on with the rows that it sees before it looks for newer ones."""
+MAX_TERMS = 32
+"""Terms of a query that count: each is a list that is read from the place."""
+THREADS = 8
+K1, B = 1.2, 0.75
+"""The constants of BM25 in LanceDB."""
+
+
+class OpenedPlace:
+    """The open table of a place, the projects that it has, and the rows that were read."""
+
+    def __init__(self, place: SharedPlace) -> None:
+        self.place, self.table = place, place.open_table()
+        self.lock = threading.Lock()
+        self.checked, self.version = 0.0, -1
+        self.projects: dict[str, PublishedProject] = {}
+        self.unindexed = 0
+        self.documents: dict[int, StoredDocument] = {}
+        """The documents that were read; all their paths begin with the name of the project."""
+        self.texts: dict[str, bytes] = {}
+        self.chunks: dict[int, list[StoredChunk]] = {}
+        self.places: dict[int, tuple[int, int]] = {}
+        """The first and last line of candidates, by the id of the chunk."""
+        self.paths: dict[int, str] = {}
+        """The paths of candidates, by the id of the document; with the project, too."""
+        self.frequencies: dict[tuple[str, str], int] = {}
+        self.pool = ThreadPoolExecutor(THREADS, thread_name_prefix="asks a place")
+
+    def ask(self, work: Callable[[], Any]) -> Any:
+        with self.place.errors("read"):
+            return within(ANSWER_SECONDS, work)
+
+    def refresh(self) -> None:
+        """Look for newer rows now and then."""
+        with self.lock:
+            if time.monotonic() < self.checked + CHECK_SECONDS:
+                return
+            self.ask(self._refresh)
+            self.checked = time.monotonic()
+
+    def _refresh(self) -> None:
+        if self.version >= 0:
+            self.table.checkout_latest()
+        if self.table.version == self.version:
+            return
+        query = self.table.search().where("row = 'project'").select(["project", "facts"]).limit(1_000_000)
+        found = filter(None, map(project_of, query.to_list()))
+        self.projects = {one.name: one for one in sorted(found, key=lambda one: one.name)}
+        self.unindexed = getattr(self.table.index_stats("parts_idx"), "num_unindexed_rows", 0) or 0
+        self.frequencies = {}
+        self.version = self.table.version
+
+
+def match_query(terms: Sequence[str], column: str, boost: float = 1.0, *, requires_all: bool = False) -> Any:
+    """Return the query for the rows whose column has one of the terms, or all of them."""
+    from lancedb import query
+
+    made: Any = query.MatchQuery  # its arguments have defaults that its type does not know
+    how: Any = {"operator": query.FullTextOperator.AND} if requires_all else {}
+    return made(" ".join(terms[:MAX_TERMS]), column, boost=boost, **how)
+
+
+def word_query(query: TextQuery) -> Any:
+    """Return the query for the rows that have a word in one of some fields; None if there is no word."""
+    from lancedb.query import BooleanQuery, Occur
+
+    text = " ".join(query.words)
+    by_field = {
+        "words": whole_terms_of(" ".join((text, *query.repeated))),
+        "names": whole_terms_of(remove_separators(text)),
+    }
+    parts = terms_of(text)
+    matches = [
+        (Occur.SHOULD, match_query(terms, WORD_COLUMNS[field], weight))
+        for field, weight in query.weights.items()
+        if field in WORD_COLUMNS and (terms := by_field.get(field, parts))
+    ]
+    if len(matches) > 1:
+        return BooleanQuery(matches)
+    return matches[0][1] if matches else None
+
+
+def frequency_of(term: str, words: Sequence[str], score: float, total: int, mean: float) -> int:
+    """Return about how many chunks have a term, from the score by BM25 of one that has these words.
+
+    The score is the rarity of the term over all chunks, times a factor of the chunk's own words and the mean length.
+    """
+    count = words.count(term) or 1
+    factor = count * (K1 + 1) / (count + K1 * (1 - B + B * len(words) / max(1.0, mean)))
+    return max(1, min(total, round((total + 1) / math.exp(min(50.0, score / factor)) - 0.5)))

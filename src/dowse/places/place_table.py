@@ -1,0 +1,333 @@
+"""The table of a place: how it is reached, opened, made and tended. LanceDB decides which of two writers comes first."""
+
+import contextlib
+import json
+import os
+import random
+import stat
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dowse.encoding.selection import STATIC_VERSION
+from dowse.errors import DowseError, Failed, NotFound, StoreTooNew, UsageError
+from dowse.places.place_rows import FORMAT, PLACE_ID, WORD_COLUMNS, place_row, schema
+from dowse.store.lance_import import import_lancedb
+
+TABLE = "dowse"
+SCHEMES = ("s3", "gs", "az", "db")
+CONNECT_SECONDS, READ_SECONDS = 5, 30
+"""How long a connection and a request may take; the client repeats requests that the store did not answer."""
+ANSWER_SECONDS = 120.0
+"""How long any work on a place may take: a file that is none, or a store that never answers, must not hang a server."""
+WRITE_SECONDS = 7200.0
+INDEX_CACHE_BYTES, METADATA_CACHE_BYTES = 192 << 20, 64 << 20
+"""Memory for parts of the indexes and of the table's files, for all searches of a process."""
+ATTEMPTS = 12
+"""How often a writer tries again after others were faster; each of them has then written something."""
+_CONFLICTS = ("conflict", "please retry", "concurrent", "contention")
+MIN_TRAINED_ROWS = 5000
+"""Below this many vectors, LanceDB compares all of them, which takes less than its index."""
+ROWS_PER_PARTITION = 1500
+SUB_VECTORS = 32
+"""Bytes for each vector in the index. With 128, training takes ten times as long."""
+TRAINED_ITERATIONS, TRAINED_SAMPLES = 15, 64
+"""How much the index of vectors learns from: a tenth of LanceDB's own values, in a tenth of the time."""
+KEPT_VERSIONS = timedelta(minutes=30)
+"""How long older versions are kept for those who read one; a server moves to the newest one within seconds."""
+_SCALARS = {
+    "id": "BTree",
+    "document": "BTree",
+    "input_hash": "BTree",
+    "project": "Bitmap",
+    "row": "Bitmap",
+    "kind": "Bitmap",
+    "language": "Bitmap",
+}
+
+Result = TypeVar("Result")
+
+
+class SharedPlace:
+    """A folder, a bucket with a prefix or a LanceDB server, and the table there."""
+
+    def __init__(self, location: str) -> None:
+        scheme, colon, rest = location.partition("://")
+        if (
+            "\0" in location
+            or not location.strip()
+            or (colon and (scheme.lower() not in SCHEMES or not rest.strip("/")))
+        ):
+            raise UsageError(
+                f"{location[:100]!r} is no place: it is a folder, or an address that begins with s3://, gs://, az:// or db://."
+            )
+        self.is_folder = not colon
+        self.name = location.rstrip("/") if colon else str(Path(location).expanduser().absolute())
+        self.scheme = scheme.lower() if colon else ""
+        self._connection: Any = None
+
+    def find_table(self) -> Any:
+        """Return the table; None if nothing has been published here. Raise if it is another program's or a newer one."""
+        with self.errors("read"):
+            table = within(ANSWER_SECONDS, self._open)
+        if table is not None:
+            self._require_own(table)
+        return table
+
+    def open_table(self) -> Any:
+        """Return the table; raise NotFound if nothing has been published here."""
+        table = self.find_table()
+        if table is None:
+            raise NotFound(f"Nothing has been published to {self.name}. Run in a repository: dowse publish {self.name}")
+        return table
+
+    def make_table(self) -> Any:
+        """Return the table, which is made first if there is none, with its indexes of words before any row."""
+        self._require_conditions()
+        table = self.find_table()
+        with self.errors("written"):
+            if table is None:
+                if self.is_folder:
+                    Path(self.name).mkdir(parents=True, exist_ok=True)
+                table = within(ANSWER_SECONDS, self._create)
+            within(WRITE_SECONDS, lambda: retried(table, lambda: _make_word_indexes(table)))
+            if not table.count_rows(f"id = {PLACE_ID}"):
+                merge(table, [place_row()], None)
+        return table
+
+    def _create(self) -> Any:
+        try:
+            return self._connect().create_table(TABLE, schema=schema())
+        except (ValueError, RuntimeError):  # another publisher has just made it, or the next line says what is wrong
+            return self._connect().open_table(TABLE)
+
+    def _open(self) -> Any:
+        if self.is_folder:
+            if not Path(self.name).is_dir():
+                return None
+            _require_plain_files(Path(self.name))
+        try:
+            return self._connect().open_table(TABLE)
+        except ValueError as error:
+            if "not found" in str(error):
+                return None
+            raise
+
+    def _connect(self) -> Any:
+        if self._connection is None:
+            lancedb = import_lancedb(is_whole=self.scheme == "db")
+            session = lancedb.Session(
+                index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
+            )
+            options = _s3_options(self.name) if self.scheme == "s3" else {}
+            how = {} if self.scheme == "db" else {"storage_options": dict(options), "session": session}
+            self._connection = lancedb.connect(self.name, **how)
+        return self._connection
+
+    def _require_own(self, table: Any) -> None:
+        try:
+            found = json.loads((table.schema.metadata or {})[b"dowse"])
+            number, encoder = int(found["format"]), str(found["encoder"])
+        except (KeyError, ValueError, TypeError) as error:
+            raise Failed(
+                f"{self.name} has a table {TABLE} of another program. It is left as it is; use another place."
+            ) from error
+        if number > FORMAT:
+            raise StoreTooNew(f"{self.name} was published by a newer dowse (format {number}). Update dowse.")
+        if number < FORMAT or encoder != STATIC_VERSION:
+            raise Failed(
+                f"{self.name} was published by an older dowse. Publish its projects to a new place with this one."
+            )
+
+    def _require_conditions(self) -> None:
+        """Raise Failed if a bucket ignores conditions: two publishers would overwrite each other there."""
+        if self.scheme != "s3":
+            return
+        from botocore.exceptions import ClientError  # type: ignore[import-untyped]
+
+        bucket, _, prefix = self.name.partition("://")[2].partition("/")
+        key = "/".join(filter(None, (prefix, f"probe-{os.urandom(8).hex()}")))
+        with self.errors("written"):
+            client = _s3_client(self.name)[1]
+            client.put_object(Bucket=bucket, Key=key, Body=b"1", IfNoneMatch="*")
+            try:
+                client.put_object(Bucket=bucket, Key=key, Body=b"2", IfNoneMatch="*")
+            except ClientError:
+                return
+            finally:
+                client.delete_object(Bucket=bucket, Key=key)
+        raise Failed(
+            f"{self.name} cannot be published to: it ignores the condition If-None-Match of a write, "
+            "so that two publishers would overwrite each other. Use a store with conditional writes."
+        )
+
+    @contextlib.contextmanager
+    def errors(self, what: str) -> Iterator[None]:
+        """Turn the errors of LanceDB and of the store below it into Failed with a sentence that helps."""
+        try:
+            yield
+        except DowseError:
+            raise
+        except BaseException as error:  # a panic of its Rust code is no Exception
+            if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+                raise
+            raise Failed(f"{self.name} cannot be {what}: {_reason(error)}.") from error
+
+
+_REASONS = (
+    (("NoSuchBucket", "bucket does not exist"), "there is no such bucket"),
+    (("InvalidAccessKeyId",), "the access key is unknown"),
+    (("SignatureDoesNotMatch",), "the secret key is wrong"),
+    (("AccessDenied", "403", "Forbidden", "401", "Unauthorized"), "these credentials have no access"),
+    (("NoCredentials", "Unable to locate credentials", "no credentials"), "there are no credentials. Set AWS_PROFILE or AWS_ACCESS_KEY_ID"),
+    (
+        ("error sending request", "Could not connect", "dns error", "connection refused", "Connection refused", "timed out", "TimeoutError"),
+        "it does not answer. Look at the network and at the address of the endpoint",
+    ),
+    (("No space left",), "no space is left"),
+    (("Permission denied",), "this user has no rights there"),
+)  # fmt: skip
+"""What the errors of stores mean, by words that occur in them."""
+
+
+def _reason(error: BaseException) -> str:
+    text = f"{type(error).__name__}: {error}"
+    for signs, meaning in _REASONS:
+        if any(sign in text for sign in signs):
+            return meaning
+    lines = [line for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+    return lines[0][:300].rstrip(".")
+
+
+def within(seconds: float, work: Callable[[], Result]) -> Result:
+    """Do some work on a thread of its own; raise TimeoutError if it takes longer."""
+    outcome: list[Result | BaseException] = []
+    done = threading.Event()
+
+    def run() -> None:
+        try:
+            outcome.append(work())
+        except BaseException as error:
+            outcome.append(error)
+        done.set()
+
+    threading.Thread(target=run, daemon=True, name="asks a place").start()
+    if not done.wait(seconds):
+        raise TimeoutError
+    if isinstance(outcome[0], BaseException):
+        raise outcome[0]
+    return outcome[0]
+
+
+def merge(table: Any, rows: Any, deleted: str | None, updated: str = "target.row IN ('project', 'place')") -> None:
+    """Insert the rows that are not there and update those that may change, in one commit; with `deleted`, remove the
+    rows that this condition finds and that are not among them.
+
+    LanceDB does it again if another writer was faster and changed a row of them.
+    """
+    import pyarrow as pa
+
+    data = pa.Table.from_pylist(rows, schema()) if isinstance(rows, list) else rows
+    how = table.merge_insert("id").when_matched_update_all(where=updated).when_not_matched_insert_all()
+    if deleted:
+        how = how.when_not_matched_by_source_delete(deleted)
+    retried(table, lambda: how.execute(data, on_bad_vectors="null"))
+
+
+def retried(table: Any, work: Callable[[], Result]) -> Result:
+    """Do some work on the newest version of a table, again if another writer was faster."""
+    for attempt in range(1, ATTEMPTS):
+        try:
+            return work()
+        except RuntimeError as error:
+            if not any(sign in str(error).lower() for sign in _CONFLICTS):
+                raise
+        time.sleep(random.uniform(0, 0.2 * attempt))  # noqa: S311 - a moment, no secret
+        table.checkout_latest()
+    return work()
+
+
+def tend(table: Any) -> None:
+    """Bring the indexes up to date, join small files and remove old versions. Another publisher may do the same."""
+    with contextlib.suppress(RuntimeError):  # it lost against another one, who does the rest
+        names = {one.name for one in table.list_indices()}
+        for column in ("table_vector", "model_vector"):
+            if f"{column}_idx" not in names:
+                count = table.count_rows(f"{column} IS NOT NULL")
+                if count >= MIN_TRAINED_ROWS:
+                    _train(table, column, count)
+        table.optimize(cleanup_older_than=KEPT_VERSIONS)
+
+
+def _train(table: Any, column: str, count: int) -> None:
+    from lancedb.index import IvfPq
+
+    width = table.schema.field(column).type.list_size
+    config = IvfPq(
+        distance_type="cosine", num_partitions=max(1, count // ROWS_PER_PARTITION),
+        num_sub_vectors=min(SUB_VECTORS, width // 2), max_iterations=TRAINED_ITERATIONS, sample_rate=TRAINED_SAMPLES,
+    )  # fmt: skip
+    table.create_index(column, config=config, name=f"{column}_idx")
+
+
+def _make_word_indexes(table: Any) -> None:
+    """Make the indexes that are missing: of words, and of the columns that rows are chosen by."""
+    from lancedb import index
+
+    known = {one.name for one in table.list_indices()}
+    for column in WORD_COLUMNS.values():
+        if f"{column}_idx" not in known:
+            words = index.FTS(
+                base_tokenizer="whitespace", max_token_length=256, lower_case=False, stem=False,
+                remove_stop_words=False, ascii_folding=False,
+            )  # fmt: skip
+            table.create_index(column, config=words, name=f"{column}_idx")
+    for column, kind in _SCALARS.items():
+        if f"{column}_idx" not in known:
+            table.create_index(column, config=getattr(index, kind)(), name=f"{column}_idx")
+
+
+def _require_plain_files(folder: Path) -> None:
+    """Raise Failed if a folder has anything but files and folders: reading a pipe never ends, and a link leads elsewhere."""
+    pending = [folder / f"{TABLE}.lance"]
+    while pending:
+        current = pending.pop()
+        with contextlib.suppress(FileNotFoundError), os.scandir(current) as entries:
+            for entry in entries:
+                mode = entry.stat(follow_symlinks=False).st_mode
+                if stat.S_ISDIR(mode):
+                    pending.append(Path(entry.path))
+                elif not stat.S_ISREG(mode):
+                    raise Failed(f"{folder} is not used: {entry.name[:100]!r} in it is not a regular file.")
+
+
+def _s3_client(url: str) -> tuple[Any, Any]:
+    from dowse.s3_client import open_s3
+
+    retries = {"total_max_attempts": 3, "mode": "standard"}
+    return open_s3(url, "lance", connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, retries=retries)
+
+
+def _s3_options(url: str) -> Mapping[str, str]:
+    """Return the endpoint, the region and the credentials as the AWS tools find them."""
+    session, client = _s3_client(url)
+    found = session.get_credentials()
+    if found is None:
+        raise Failed(f"{url} cannot be reached: there are no credentials. Set AWS_PROFILE or AWS_ACCESS_KEY_ID.")
+    keys, endpoint = found.get_frozen_credentials(), client.meta.endpoint_url
+    options = {
+        "aws_access_key_id": keys.access_key,
+        "aws_secret_access_key": keys.secret_key,
+        "aws_region": client.meta.region_name or "us-east-1",
+        "connect_timeout": f"{CONNECT_SECONDS}s",
+        "timeout": f"{READ_SECONDS}s",
+        "client_max_retries": "3",
+    }
+    if keys.token:
+        options["aws_session_token"] = keys.token
+    if not endpoint.endswith(".amazonaws.com"):
+        options |= {"aws_endpoint": endpoint, "allow_http": str(endpoint.startswith("http://")).lower()}
+    return options

@@ -1,0 +1,1 @@
+"""The tools over the projects of a place."""
