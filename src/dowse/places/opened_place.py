@@ -75,24 +75,22 @@ def match_query(terms: Sequence[str], column: str, boost: float = 1.0, *, requir
     return made(" ".join(terms[:MAX_TERMS]), column, boost=boost, **how)
 
 
-def word_query(query: TextQuery) -> Any:
-    """Return the query for the rows that have a word in one of some fields; None if there is no word."""
-    from lancedb.query import BooleanQuery, Occur
+def word_queries(query: TextQuery) -> list[Any]:
+    """Return a query for each field that may have a word.
 
+    One query over all of them scores every row with a word, and takes ten times as long as four that skip most rows.
+    """
     text = " ".join(query.words)
     by_field = {
         "words": whole_terms_of(" ".join((text, *query.repeated))),
         "names": whole_terms_of(remove_separators(text)),
     }
     parts = terms_of(text)
-    matches = [
-        (Occur.SHOULD, match_query(terms, WORD_COLUMNS[field], weight))
+    return [
+        match_query(terms, WORD_COLUMNS[field], weight)
         for field, weight in query.weights.items()
         if field in WORD_COLUMNS and (terms := by_field.get(field, parts))
     ]
-    if len(matches) > 1:
-        return BooleanQuery(matches)
-    return matches[0][1] if matches else None
 
 
 def frequency_of(term: str, words: Sequence[str], score: float, total: int, mean: float) -> int:

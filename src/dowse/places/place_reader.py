@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
@@ -73,8 +73,10 @@ class PlaceReader:
 
     def size_bytes(self) -> int:
         """Return the size of the rows and of the indexes of the place."""
-        found = self._opened.ask(self._opened.table.stats)
-        return int(getattr(found, "total_bytes", 0) or 0)
+        table = self._opened.table
+        rows: Mapping[str, Any] = self._opened.ask(table.stats)
+        indexes = self._opened.ask(table.list_indices)
+        return int(rows.get("total_bytes", 0)) + sum(int(one.size_bytes or 0) for one in indexes)
 
     def names(self) -> list[str]:
         """Return the names of the projects that are served."""

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.selection import STATIC_VERSION
-from dowse.places.opened_place import frequency_of, match_query, word_query
+from dowse.places.opened_place import frequency_of, match_query, word_queries
 from dowse.places.place_reader import MAX_LISTED, PlaceReader
 from dowse.places.place_rows import quote, read_spot
 from dowse.text.analysis import terms_of, whole_terms_of
@@ -18,6 +18,8 @@ from dowse.types import DocumentMatch, Kind, MatchedDocuments, Scored, TextQuery
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
+FIELD_FACTOR = 2
+"""How many times as many candidates are asked of each field: the best of all have a high score in one of them."""
 DROPPED_FACTOR = 4
 """How many times as many candidates are asked for where some are dropped."""
 WORD_DOCUMENTS = 20_000
@@ -42,12 +44,23 @@ class PlaceStore(PlaceReader):
         return self._find(query, limit)
 
     def _find(self, query: TextQuery, limit: int) -> list[Scored]:
-        wanted = word_query(query)
-        if wanted is None or query.among == frozenset():
-            return []
-        return self._candidates(
-            lambda: self._opened.table.search(wanted, query_type="fts"), "_score", limit, query.kind, query.among
-        )
+        """Search each field by itself, at the same time, and add up the scores of a row."""
+        queries = word_queries(query) if query.among != frozenset() else []
+        most = limit if len(queries) == 1 else limit * FIELD_FACTOR
+
+        def ask(wanted: Any) -> list[Scored]:
+            return self._candidates(
+                lambda: self._opened.table.search(wanted, query_type="fts"), "_score", most, query.kind, query.among
+            )
+
+        asked = [self._opened.pool.submit(ask, wanted) for wanted in queries]
+        found, scores = dict[int, int](), dict[int, float]()
+        for hits in asked:
+            for number, document, score in hits.result():
+                found[number] = document
+                scores[number] = scores.get(number, 0.0) + score
+        best = sorted(scores, key=lambda number: (-scores[number], number))[:limit]
+        return [Scored(number, found[number], float(f"{scores[number]:.5g}")) for number in best]
 
     def nearest(
         self, encoder: str, vector: "Vectors", limit: int, *, kind: Kind | None = None,
