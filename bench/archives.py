@@ -1,21 +1,27 @@
 """`python -m bench.archives CORPORA`: measure indexing and search of archives, and check citations against a list."""
 
 import argparse
+import contextlib
 import json
+import math
 import os
 import random
 import re
 import statistics
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 from bench import meter, program
 from bench.report import Row, Table
 from dowse.archives.archive_database import ArchiveDatabase, open_database
+from dowse.archives.archive_index import ArchiveIndex
+from dowse.archives.archive_locations import Archive
 from dowse.archives.archive_replies import search_reply
 from dowse.archives.archive_search import search_archives
 from dowse.reading.formats import DOCUMENT_EXTENSIONS
+from dowse.store.storage_layout import folder_size
 
 MARKER = "bench archives"
 DOCUMENTS = 10_000
@@ -24,6 +30,9 @@ MAX_BYTES = 1_000_000
 EDGES = Path("citations") / "peps-edges.tsv"
 _SLUG = re.compile(r"^slug: *(\S+)", re.MULTILINE)
 _TITLE = re.compile(r"^title: *(.+)", re.MULTILINE)
+_PEP_TITLE = re.compile(r"^Title: *(.*\S)", re.MULTILINE)
+MIN_WORDS = 40
+"""Words that a PEP needs in its first pages to be asked for."""
 
 
 def main() -> int:
@@ -43,7 +52,8 @@ def _options() -> argparse.Namespace:
 
 
 def _tables(options: argparse.Namespace, work: Path) -> list[Table]:
-    found = _speed(options, work / "speed"), _extraction(options, work / "peps")
+    os.environ["DOWSE_HOME"] = str(work / "storage")
+    found = _speed(options, work / "speed"), _extraction(options, work / "peps"), _quality(work / "peps")
     return [table for table in found if table]
 
 
@@ -54,16 +64,17 @@ def _speed(options: argparse.Namespace, work: Path) -> Table:
     _log(f"{count:,} documents are indexed in {first.seconds:.1f} s")
     database = open_database(work / "data" / "search.db")
     began = time.perf_counter()
-    search_archives(database, "wram up teh search", 10)
+    indexes = {archive: ArchiveIndex(folder) for archive, folder in database.locations().present.items()}
+    search_archives(indexes, "wram up teh search", 10)
     warm = time.perf_counter() - began
     queries = _queries(database, options.searches)
     used = time.process_time()
-    times = sorted(_time_search(database, query) for query in queries)
+    times = sorted(_time_search(database, indexes, query) for query in queries)
     used = (time.process_time() - used) * 1000 / len(times)
     own, _ = meter.memory(os.getpid())
     ((citations,),) = database.rows("SELECT COUNT(*) FROM citations WHERE target IS NOT NULL AND is_citation")
     database.close()
-    size = sum(file.stat().st_size for file in (work / "data").iterdir())
+    sizes = [folder_size(folder) / 1e6 for folder in (work / "data", work.parent / "storage" / "archives")]
     rows: list[Row] = [
         ("", "measured", "to reach"),
         ("documents", f"{count:,}", ""),
@@ -77,7 +88,7 @@ def _speed(options: argparse.Namespace, work: Path) -> Table:
         ("the same, processor time of one, mean", f"{used:.1f} ms", ""),
         ("the first search of a process", f"{warm * 1000:.0f} ms", ""),
         ("memory of who searches", f"{own / 1e6:.0f} MB", "≤ 200 MB"),
-        ("database", f"{size / 1e6:.0f} MB", ""),
+        ("database, indexes", f"{sizes[0]:.0f} MB, {sizes[1]:.0f} MB", ""),
     ]
     return Table(f"Archives of {count:,} documents", rows)
 
@@ -134,10 +145,10 @@ def _with_typo(title: str, chance: random.Random) -> str:
     return title[:at] + title[at + 1 :] if chance.random() < 0.5 else title[: at - 1] + title[at : at + 1] + title[at - 1 : at] + title[at + 1 :]  # fmt: skip
 
 
-def _time_search(database: ArchiveDatabase, query: str) -> float:
+def _time_search(database: ArchiveDatabase, indexes: Mapping[Archive, ArchiveIndex], query: str) -> float:
     """Return the milliseconds of one search with snippets, citations and the citation graph."""
     began = time.perf_counter()
-    hits = search_archives(database, query, 10)
+    hits = search_archives(indexes, query, 10)
     search_reply(database, hits, query=query, fuzzy=True, include_citations=True, citation_depth=3, limit=10)
     return (time.perf_counter() - began) * 1000
 
@@ -175,6 +186,37 @@ def _extraction(options: argparse.Namespace, work: Path) -> Table | None:
             ("precision", f"{right / max(1, len(found)):.4f}", "≥ 0.98"),
         ],
     )
+
+
+def _quality(work: Path) -> Table | None:
+    """Ask for PEPs by their titles and words; the same in every run."""
+    files = sorted((work / "research-archive").glob("*.rst"))
+    if not files:
+        return None
+    chance, asked = random.Random(12), dict[str, list[tuple[str, str]]]()  # noqa: S311 - no secret
+    for file in files:
+        text = file.read_text(encoding="utf-8", errors="replace")
+        body, title = text[2000:6000], _PEP_TITLE.search(text)
+        words = sorted(set(re.findall(r"[a-z]{4,}", body.lower())))
+        if title and len(words) > MIN_WORDS:
+            queries = {
+                "the title": title[1], "the title with a typo": _with_typo(title[1], chance),
+                "five random words": " ".join(chance.sample(words, 5)),
+                "three random words": " ".join(chance.sample(words, 3)),
+            }  # fmt: skip
+            for kind, query in queries.items():
+                asked.setdefault(kind, []).append((query, file.name))
+    rows: list[Row] = [("query", "queries", "nDCG@10")]
+    with contextlib.closing(ArchiveIndex(work / "research-archive")) as index:
+        for kind, judged in asked.items():
+            values = [_value(index, query, name) for query, name in judged]
+            rows.append((kind, f"{len(values):,}", f"{statistics.mean(values):.3f}"))
+    return Table(f"Search among {len(files):,} PEPs", rows)
+
+
+def _value(index: ArchiveIndex, query: str, wanted: str) -> float:
+    hits = [hit.document.archive_path for hit in search_archives({"research": index}, query, 10)]
+    return 1 / math.log2(2 + hits.index(wanted)) if wanted in hits else 0.0
 
 
 def _log(text: str) -> None:

@@ -20,7 +20,7 @@ from bench.report import Row, Table
 from bench.rules import RULES, current_rule
 from dowse.archives.archive_database import create_database
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
-from dowse.archives.archive_watcher import index_once
+from dowse.archives.archive_update import index_archives
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation.federated_search import FederatedQuery, search_all
 from dowse.federation.federation_types import SOURCE_KINDS, Item, SourceQuery
@@ -118,7 +118,7 @@ def _large_project(folder: Path, code: Path, into: Path) -> Path:
 def _index_archive(judged: Mixed, home: Path) -> ArchiveLocations:
     places = find_locations(judged.archive, home / "none", home / "archive.db")
     database = create_database(places.database)
-    index_once(database, places)
+    index_archives(database, places)
     database.close()
     return places
 

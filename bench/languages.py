@@ -11,9 +11,10 @@ from pathlib import Path
 from bench import quality
 from bench.report import Row, Table
 from dowse.archives.archive_database import create_database
+from dowse.archives.archive_index import ArchiveIndex
 from dowse.archives.archive_locations import find_locations
 from dowse.archives.archive_search import search_archives
-from dowse.archives.archive_watcher import index_once
+from dowse.archives.archive_update import index_archives
 from dowse.indexes.document_search import DocumentQuery, find_documents
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.query_terms import parse_search_query
@@ -61,7 +62,8 @@ def _sources(work: Path) -> Mapping[str, Search]:
     documents.update()
     places = find_locations(root, work / "none", work / "archive.db")
     database = create_database(places.database)
-    index_once(database, places)
+    index_archives(database, places)
+    indexes = {archive: ArchiveIndex(folder) for archive, folder in places.present.items()}
     pages = build(root, BuildSettings(name="Languages", domain="languages.example"))
     site = load_site(pages.data)
 
@@ -76,6 +78,6 @@ def _sources(work: Path) -> Mapping[str, Search]:
     return {
         "project": lambda text: quality.ranked_paths(project.store, text, (), "docs"),
         "documents": in_documents,
-        "archive": lambda text: [hit.document.path for hit in search_archives(database, text, quality.DEPTH)],
+        "archive": lambda text: [hit.document.path for hit in search_archives(indexes, text, quality.DEPTH)],
         "site": in_site,
     }

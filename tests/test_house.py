@@ -57,9 +57,9 @@ KNOWS: dict[str, set[str]] = {
     "freshness": {"sources", "parsing", "reading", "chunking", "encoding", "store", "text"},
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
     "notes": {"store", "text"},
-    "archives": {"sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "places": {"encoding", "store", "text"},
     "indexes": {"places", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "reading", "encoding"},
+    "archives": {"indexes", "sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "dependencies": {"indexes", "parsing", "searching", "sources", "store", "text"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "publishing": {

@@ -1,12 +1,24 @@
 """The interfaces that several classes implement: a model that encodes, and files that can be searched."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from dowse.types import DocumentMatch, Kind, MatchedDocuments, Scored, StoredChunk, StoredDocument, TextQuery
+from dowse.types import (
+    DocumentMatch,
+    Kind,
+    MatchedDocuments,
+    Scored,
+    StoredChunk,
+    StoredDocument,
+    TextQuery,
+)
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
+
+
+DocumentWords = Sequence[Mapping[str, float]]
+"""The words of a query: of each its spellings, with what a document scores for one; the highest that it has counts."""
 
 
 class Encoder(Protocol):
@@ -80,6 +92,10 @@ class Searchable(Protocol):
         """Select documents by words; return how many there are and the ids of the first, best title first."""
         ...
 
+    def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
+        """Return the documents that match and have the most words of a query, however far apart; best first."""
+        ...
+
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
         ...
@@ -94,6 +110,10 @@ class Searchable(Protocol):
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
+        ...
+
+    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
+        """Return other whole words within a number of typos, each with that number; fewest first, then most frequent."""
         ...
 
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:

@@ -134,6 +134,7 @@ class Reading:
     """The number of bytes before the text in the file: the length of a UTF-8 byte order mark, else 0."""
     is_verbatim: bool = True
     """True when the file's bytes from `text_start` on are the text in UTF-8; false when it was converted."""
+    details: str = ""  # as JSON, what only the source of the document knows about
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +214,7 @@ class Put:
     vectors: Sequence[bytes] | None = None
     """The packed vector of each chunk, made by the batch's encoder."""
     problem: str = ""
-    """Why the file was read as plain text and not by its parser; empty if it was not."""
+    """Why the file was read as plain text; empty if it was not."""
     is_repair: bool = False
     """True when it replaces a document with the same content, whose chunks are damaged."""
 
@@ -258,7 +259,6 @@ class StoredDocument:
     chunk_count: int
     recipe: str
     problem: str = ""
-    """Why the file was read as plain text and not by its parser; empty if it was not."""
     views: View = View.PROJECT
 
 

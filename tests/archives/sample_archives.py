@@ -4,10 +4,12 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
+from dowse.archives import archive_update
 from dowse.archives.archive_database import ArchiveDatabase, create_database
-from dowse.archives.archive_indexing import update_database
+from dowse.archives.archive_index import open_indexes
 from dowse.archives.archive_locations import ArchiveLocations
-from dowse.archives.archive_types import Citation, StoredArchiveDocument
+from dowse.archives.archive_search import search_archives
+from dowse.archives.archive_types import ArchiveHit, ArchiveReport, Citation, StoredArchiveDocument
 from tests.sample_data import write_tree
 
 Files = Mapping[str, str | bytes]
@@ -42,8 +44,19 @@ def make_archives(folder: Path, research: Files = {}, pages: Mapping[str, Files]
 def index_archives(locations: ArchiveLocations) -> ArchiveDatabase:
     """Index archives and return the database."""
     database = create_database(locations.database)
-    update_database(database, locations)
+    update(database, locations)
     return database
+
+
+def update(database: ArchiveDatabase, locations: ArchiveLocations, *, prunes: bool = False) -> ArchiveReport:
+    """Index archives, and bring the database up to date."""
+    return archive_update.index_archives(database, locations, prunes=prunes)
+
+
+def search(locations: ArchiveLocations, query: str, limit: int = 10, *, fuzzy: bool = True) -> list[ArchiveHit]:
+    """Search archives as a command does."""
+    with open_indexes(locations, with_missing=True) as indexes:
+        return search_archives(indexes, query, limit, fuzzy=fuzzy)
 
 
 def make_database(folder: Path, research: Files = {}, pages: Mapping[str, Files] = {}) -> ArchiveDatabase:  # noqa: B006 - only read

@@ -91,3 +91,21 @@ def test_watching_tells_what_changed_until_it_is_interrupted(tmp_path: Path) -> 
         while child.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
         assert child.returncode == 0
+
+
+def test_projects_status_doctor_and_forget_know_the_index_of_an_archive(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def run(*arguments: str) -> str:
+        assert main(list(arguments)) == 0
+        return capsys.readouterr().out
+
+    run_and_capture(capsys, "index")
+    research = str(tmp_path / "research-archive")
+    listed = run("projects")
+    assert research in listed
+    assert "(an archive)" in listed
+    assert f"{research}: ready" in run("status", research)
+    assert "the index is complete and matches the files" in run("doctor", research)
+    assert "Deleted the index" in run("forget", research)
+    assert research not in run("projects")

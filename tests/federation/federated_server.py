@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
-from dowse.archives.archive_watcher import index_once
+from dowse.archives.archive_update import index_archives
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.service import Service
 from dowse.surfaces.sites.sites_surface import open_sites
@@ -58,7 +58,7 @@ def make_indexed_archives(folder: Path) -> ArchiveLocations:
     from dowse.archives.archive_database import create_database
 
     database = create_database(places.database)
-    index_once(database, places)
+    index_archives(database, places)
     database.close()
     return places
 

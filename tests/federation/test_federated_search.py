@@ -226,8 +226,8 @@ def test_sources_are_prepared_and_none_is_indexed_for_that(tmp_path: Path, stora
     try:
         anyio.run(made.source_list.prepare, anyio.lowlevel.checkpoint)
         assert projects.projects[0].keeper
-        assert archives.indexed_database()
-        assert len(list(storage.rglob("catalog.sqlite"))) == 1
+        assert archives.keeping.has_indexes()
+        assert len(list((storage / "indexes").rglob("catalog.sqlite"))) == 1
     finally:
         made.close()
 

@@ -213,20 +213,16 @@ def load_sites(data: bytes) -> None:
 
 
 def read_archived_files(data: bytes) -> None:
-    from dowse.archives.archive_documents import read_file_group
-    from dowse.archives.bibtex import parse_bibtex
-    from dowse.archives.file_groups import FileGroup
+    from dowse.archives.archive_documents import details_from_json, read_archived
+    from dowse.archives.archive_files import FileGroup
     from dowse.types import Entry, Stat
 
-    list(parse_bibtex(data.decode("utf-8", "replace")))
     stat = Stat(size=len(data), mtime_ns=1, inode=1, ctime_ns=1)
-    page, metadata, result = (
-        Entry(path, "docs", stat) for path in ("p/content.md", "p/metadata.json", "p/result.json")
-    )
-    read_file_group(FileGroup("capture", (page, metadata)), {page.path: data, metadata.path: data}, "url-content")
-    read_file_group(FileGroup("query", (result, metadata)), {result.path: data, metadata.path: data}, "research")
-    text = Entry("r/rfc1234.txt", "docs", stat)
-    read_file_group(FileGroup("text", (text,)), {text.path: data}, "research")
+    entries = (Entry("p/content.md", "docs", stat), Entry("p/metadata.json", "docs", stat))
+    joined = FileGroup(entries, is_capture=True).join([data, data])
+    for path, given in (("p/content.md", joined), ("p/result.json", joined), ("r/rfc1234.txt", data)):
+        details_from_json(read_archived(path, given).details, path)
+    read_archived("r.bib", data)
 
 
 def read_notes(data: bytes) -> None:

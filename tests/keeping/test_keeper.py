@@ -69,9 +69,9 @@ def test_very_much_is_left_to_a_process_of_its_own(
     monkeypatch.setattr(watched_index, "AT_ONCE_FILES", 5)
     started: list[Path] = []
 
-    def start(root: Path, views: View, how: str | None = None) -> IndexingRun:
+    def start(root: Path, views: View, how: str | None, index_type: type[ProjectIndex]) -> IndexingRun:
         started.append(root)
-        return start_run(root, views, how)
+        return start_run(root, views, how, index_type)
 
     monkeypatch.setattr(watched_index, "start_run", start)
     keep().catch_up(project)

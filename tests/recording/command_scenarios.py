@@ -260,7 +260,8 @@ def disk(place: Place) -> str:
     """Record the names of all files that indexing writes, and the contents of the JSON files."""
     shell = Commands(place)
     _make_every_source(shell)
-    hashes = {path.name: f"<HASH of {_project_of(path)}>" for path in (place.home / "indexes").iterdir()}
+    folders = [path for kind in ("indexes", "archives") for path in (place.home / kind).iterdir()]
+    hashes = {path.name: f"<HASH of {_project_of(path)}>" for path in folders}
     listed: dict[str, str] = {}
     for path in files_below(place.home):
         name = path.relative_to(place.home).as_posix()

@@ -6,7 +6,7 @@ from pathlib import Path
 _RULES: list[tuple[re.Pattern[str], str]] = [
     (re.compile(pattern, re.MULTILINE), replacement)
     for pattern, replacement in (
-        (r"\b(indexes/)[0-9a-f]{32}\b", r"\1<HASH>"),
+        (r"\b((?:indexes|archives)/)[0-9a-f]{32}\b", r"\1<HASH>"),
         (r"\blexical-[0-9a-f]{8}\b", "lexical-<HEX>"),
         (r"(/assets/[a-z.]+\?)[0-9a-f]{12}\b", r"\1<HASH>"),
         (r"\b20(?:2[6-9]|[3-9]\d)-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)", "<TIME>"),

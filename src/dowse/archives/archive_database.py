@@ -1,10 +1,12 @@
 """The database of the archives: opening it, and reading documents and citations from it."""
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dowse.archives.archive_locations import ARCHIVES, ArchiveLocations
 from dowse.archives.archive_schema import APPLICATION_ID, STEPS
 from dowse.archives.archive_types import Citation, StoredArchiveDocument
 from dowse.errors import ArchivedDocumentNotFound, NotIndexed, StoreDamaged, UsageError
@@ -40,6 +42,10 @@ class ArchiveDatabase(SqliteDatabase):
         """Return the value of a key of the `facts` table, which holds facts about the whole database."""
         rows = self.rows("SELECT value FROM facts WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else None
+
+    def is_filled(self) -> bool:
+        """Return whether archives were indexed."""
+        return bool(self._folders())
 
     def derived(self, name: str, make: Callable[[], Derived]) -> Derived:
         """Return a value that `make` computes from all documents; it is computed again after the documents change."""
@@ -138,15 +144,28 @@ class ArchiveDatabase(SqliteDatabase):
             found[row[0] if end == "source" else row[1]].append(citation_from_row(row[:8], ids))
         return found
 
+    def numbers(self, ids: Iterable[str]) -> dict[str, int]:
+        """Return the numbers of the documents with these ids that the database has."""
+        return {row[0]: row[1] for row in self.rows_in("SELECT id, number FROM documents WHERE id IN", ids)}
+
     def ids(self, numbers: Iterable[int]) -> dict[int, str]:
         """Return the ids of documents by their numbers."""
         rows = self.rows_in("SELECT number, id FROM documents WHERE number IN", set(numbers))
         return {row[0]: row[1] for row in rows}
 
-    def _folder_names(self) -> dict[str, str]:
-        """Return the name of the folder of each archive."""
+    def locations(self) -> ArchiveLocations:
+        """Return the locations of the archives that were last indexed."""
+        folders = self._folders()
+        research, url_content = (Path(folders.get(archive, f"{self.file}.none")) for archive in ARCHIVES)
+        return ArchiveLocations(research, url_content, self.file)
+
+    def _folders(self) -> dict[str, str]:
+        """Return the folder of each archive that was indexed."""
         rows = self.rows("SELECT key, value FROM facts WHERE key LIKE 'folder:%'")
-        return {key.removeprefix("folder:"): value.rpartition("/")[2] for key, value in rows}
+        return {key.removeprefix("folder:"): value for key, value in rows}
+
+    def _folder_names(self) -> dict[str, str]:
+        return {archive: folder.rpartition("/")[2] for archive, folder in self._folders().items()}
 
 
 _NEWEST_WITH_IDENTITY = """
@@ -158,7 +177,7 @@ _NEWEST_WITH_IDENTITY = """
 
 def open_database(file: Path) -> ArchiveDatabase:
     """Open an existing database. Raise NotIndexed where there is none."""
-    _require_no_folder(file)
+    _require_possible(file)
     if not file.is_file():
         raise NotIndexed(f"No archive has been indexed yet: there is no {file.name}. Run: dowse archive index")
     if not file.stat().st_size:
@@ -168,14 +187,19 @@ def open_database(file: Path) -> ArchiveDatabase:
 
 def create_database(file: Path) -> ArchiveDatabase:
     """Open a database, and create it where it does not exist."""
-    _require_no_folder(file)
+    _require_possible(file)
     make_private_folder(file.parent)
     return ArchiveDatabase(file)
 
 
-def _require_no_folder(file: Path) -> None:
+def _require_possible(file: Path) -> None:
+    """Raise UsageError for a place that no file can have."""
+    remedy = "Name a file with --db or SEARCH_DB_PATH."
     if file.is_dir():
-        raise UsageError(f"{file} is a folder, not a database. Name a file with --db or SEARCH_DB_PATH.")
+        raise UsageError(f"{file.name} is a folder, not a database. {remedy}")
+    above = next(folder for folder in file.parents if os.path.lexists(folder))
+    if not above.is_dir():
+        raise UsageError(f"{file.name} cannot be a database: {above.name} is not a folder. {remedy}")
 
 
 def citation_from_row(row: SqlRow, ids: dict[int, str]) -> Citation:

@@ -1,19 +1,24 @@
-"""Reading of a document of an archive from its files: title, date, source, type, question and citations."""
+"""Reading of a document of an archive from its files: title, date, type, question and citations.
 
+The parser processes do this. The text and the title become those of the document, the rest its details.
+"""
+
+import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from dowse.archives.archive_locations import Archive
-from dowse.archives.archive_types import ArchivedDocument, CitationInText
+from dowse.archives.archive_files import ORIGINALS, RESULT_FILE, split_note
+from dowse.archives.archive_types import CitationInText, CitationKind, DocumentDetails
+from dowse.archives.bibtex import BibEntry, parse_bibtex
 from dowse.archives.citations import extract_citations
 from dowse.archives.dates import date_from_value, find_date_in_path
-from dowse.archives.file_groups import ORIGINALS, FileGroup
 from dowse.archives.query_results import parse_metadata, result_to_markdown
 from dowse.archives.rfc_headers import RfcHeader, parse_rfc_header
 from dowse.archives.url_identities import DOI, arxiv_identity, doi_identity, is_web_url, url_identity
-from dowse.reading.file_reading import read_as_plain_text, read_document
+from dowse.reading.decoding import decode
+from dowse.reading.file_reading import read_document
 from dowse.reading.front_matter import parse_front_matter
 from dowse.reading.shorten import MAX_TITLE_CHARS, shorten
 from dowse.sources.document_types import document_language, suffix_of
@@ -41,12 +46,23 @@ MAX_QUESTION_CHARACTERS = 2000
 class _ParsedFiles:
     """The parsed files of a document."""
 
-    group: FileGroup
+    path: str
     reading: Reading
     front_matter: Mapping[str, Any] = field(default_factory=dict)
     start: int = 0
     """The character at which the text begins after its front front_matter."""
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    others: tuple[str, ...] = ()
+    """Files that belong to the document and are not read, such as the original of a captured page."""
+    is_capture: bool = False
+
+    @property
+    def is_query(self) -> bool:
+        return self.path.rpartition("/")[2] == RESULT_FILE and not self.is_capture
+
+    @property
+    def is_text(self) -> bool:
+        return not self.is_query and not self.is_capture
 
     @property
     def stated_values(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
@@ -54,111 +70,130 @@ class _ParsedFiles:
         return self.front_matter, self.metadata
 
 
-def read_file_group(group: FileGroup, files: Mapping[str, bytes], archive: Archive) -> ArchivedDocument:
-    """Return the document of a group of files. Raise FormatNotReadable where the parser of its format is not installed."""
-    parsed = _parse_files(group, files)
-    header = parse_rfc_header(parsed.reading.text[parsed.start :], group.path) if group.form == "text" else None
+def is_bibliography(path: str) -> bool:
+    """Return whether a file is a bibliography, which is no document itself."""
+    return suffix_of(path) == ".bib"
+
+
+def read_archived(path: str, data: bytes) -> Reading:
+    """Return the document of some files with its details. Raise FormatNotReadable where the parser of its format is not installed."""
+    if is_bibliography(path):
+        entries = json.dumps([asdict(entry) for entry in parse_bibtex(decode(data).text)])
+        return Reading("", "", is_verbatim=False, details=entries)
+    parsed = _parse_files(path, data)
+    header = parse_rfc_header(parsed.reading.text[parsed.start :], path) if parsed.is_text else None
     url = next(filter(is_web_url, _text_values(parsed.stated_values, _URL_KEYS)), "")
     citations = extract_citations(
         parsed.reading,
         start=parsed.start,
-        base_url=url if group.form == "capture" else "",
+        base_url=url if parsed.is_capture else "",
         header=header,
         front_matter=parsed.front_matter,
-        language=document_language(group.path),
+        language=document_language(path),
     )
-    return _make_document(parsed, archive, header, url, citations)
-
-
-def read_as_plain_document(group: FileGroup, files: Mapping[str, bytes], archive: Archive) -> ArchivedDocument:
-    """Return the document of a group of files without parsing them: its text as it is written, without citations."""
-    return _make_document(_ParsedFiles(group, read_as_plain_text(files[group.path], group.path)), archive)
-
-
-def _make_document(
-    parsed: _ParsedFiles,
-    archive: Archive,
-    header: RfcHeader | None = None,
-    url: str = "",
-    citations: tuple[CitationInText, ...] = (),
-) -> ArchivedDocument:
-    group = parsed.group
-    is_markdown = document_language(group.path) == "markdown"
     question = next(_text_values(parsed.stated_values, _QUESTION_KEYS), "")
-    folder = group.path.rpartition("/")[0]
-    return ArchivedDocument(
-        archive=archive,
-        path=group.path,
-        title=_choose_title(parsed, header, question),
-        text=parsed.reading.text,
-        source="url-content" if group.form == "capture" or archive == "url-content" else "research",
-        type=_choose_type(group, parsed.front_matter, header),
+    details = _make_details(parsed, header, url, question, citations)
+    title = _choose_title(parsed, header, question)
+    # The index keeps every text, so that an archive can be searched while its disk is not plugged in.
+    return replace(parsed.reading, title=title, links=(), is_verbatim=False, details=json.dumps(asdict(details)))
+
+
+def details_from_json(value: str, path: str, *, with_citations: bool = True) -> DocumentDetails:
+    """Return the details of a document; of one that was read as plain text, those that its path says.
+
+    A search needs no citations, of which a document may have hundreds.
+    """
+    if not value:
+        return _make_details(_ParsedFiles(path, Reading("", "")), None, "", "", ())
+    fields: dict[str, Any] = json.loads(value)
+    cited = fields["citations"] if with_citations else ()
+    citations = tuple(CitationInText(**{**one, "kind": CitationKind(one["kind"])}) for one in cited)
+    lists = {name: tuple(fields[name]) for name in ("keys", "names")}
+    return DocumentDetails(**{**fields, **lists, "citations": citations})
+
+
+def entries_from_json(value: str) -> list[BibEntry]:
+    """Return the entries of a bibliography; none of one that its parser could not read."""
+    return [BibEntry(**entry) for entry in json.loads(value)] if value else []
+
+
+def _make_details(
+    parsed: _ParsedFiles, header: RfcHeader | None, url: str, question: str, citations: tuple[CitationInText, ...]
+) -> DocumentDetails:
+    is_markdown = document_language(parsed.path) == "markdown"
+    folder = parsed.path.rpartition("/")[0]
+    return DocumentDetails(
+        is_capture=parsed.is_capture,
+        type=_choose_type(parsed, header),
         body_start=parsed.start or (parsed.reading.text.find("\n\n") + 1 if header and not is_markdown else 0),
-        date=_find_date(group, parsed.stated_values, header),
+        date=_find_date(parsed, header),
         question=question[:MAX_QUESTION_CHARACTERS],
         url=url,
         keys=tuple(dict.fromkeys(_find_identities(parsed.stated_values, url, header))),
         names=(
-            *group.others,
-            *([folder] if folder and group.form != "text" else []),
+            *parsed.others,
+            *([folder] if folder and not parsed.is_text else []),
             *_find_names(parsed.front_matter),
         ),
         citations=citations,
     )
 
 
-def _parse_files(group: FileGroup, files: Mapping[str, bytes]) -> _ParsedFiles:
-    data, suffix = files[group.path], suffix_of(group.path)
-    metadata = parse_metadata(files[group.entries[1].path]) if len(group.entries) > 1 else {}
-    if group.form == "query":
-        reading = read_document(result_to_markdown(data).encode(), f"{group.path.removesuffix('.json')}.md")
+def _parse_files(path: str, data: bytes) -> _ParsedFiles:
+    data, note = split_note(data)
+    is_capture = bool(note.get("is_capture"))
+    is_query = path.rpartition("/")[2] == RESULT_FILE and not is_capture
+    if is_query:
+        reading = read_document(result_to_markdown(data).encode(), f"{path.removesuffix('.json')}.md")
     else:
-        reading = read_document(data, group.path)
-    has_front_matter = group.form == "query" or suffix in _FRONT_MATTER_SUFFIXES
+        reading = read_document(data, path)
+    has_front_matter = is_query or suffix_of(path) in _FRONT_MATTER_SUFFIXES
     front_matter, start = parse_front_matter(reading.text) if has_front_matter else ({}, 0)
-    return _ParsedFiles(group, reading, front_matter, start, metadata)
+    metadata = parse_metadata(note["metadata"].encode()) if note else {}
+    return _ParsedFiles(path, reading, front_matter, start, metadata, tuple(note.get("others", ())), is_capture)
 
 
 def _choose_title(parsed: _ParsedFiles, header: RfcHeader | None, question: str) -> str:
-    group, found = parsed.group, parsed.reading.title
+    found = parsed.reading.title
     if header:
-        title = header.title or (found if suffix_of(group.path) != ".txt" else "")
+        title = header.title or (found if suffix_of(parsed.path) != ".txt" else "")
         is_named = title.lower().startswith(header.label.lower()) or not title
         return shorten(title or header.label if is_named else f"{header.label} – {title}", MAX_TITLE_CHARS)
     front_matter_title = next(_text_values((parsed.front_matter,), ("title",)), "")
     metadata_title = next(_text_values((parsed.metadata,), ("title",)), "")
-    if group.form == "query":
+    if parsed.is_query:
         has_heading = found != "result"  # without a heading, the title is the name of the file
         return shorten(
-            front_matter_title or metadata_title or question or (found if has_heading else _folder_name(group)),
+            front_matter_title or metadata_title or question or (found if has_heading else _folder_name(parsed.path)),
             MAX_TITLE_CHARS,
         )
-    if group.form == "capture":
+    if parsed.is_capture:
         has_heading = found.lower() not in ORIGINALS
         return shorten(
-            metadata_title or front_matter_title or (found if has_heading else _folder_name(group)), MAX_TITLE_CHARS
+            metadata_title or front_matter_title or (found if has_heading else _folder_name(parsed.path)),
+            MAX_TITLE_CHARS,
         )
     return found
 
 
-def _folder_name(group: FileGroup) -> str:
-    return group.path.split("/")[-2] if "/" in group.path else group.path
+def _folder_name(path: str) -> str:
+    return path.split("/")[-2] if "/" in path else path
 
 
-def _choose_type(group: FileGroup, front_matter: Mapping[str, Any], header: RfcHeader | None) -> str:
+def _choose_type(parsed: _ParsedFiles, header: RfcHeader | None) -> str:
     """Return the type that the document states, else one that follows from its form and path."""
-    if stated := next(_text_values((front_matter,), ("type",)), ""):
+    if stated := next(_text_values((parsed.front_matter,), ("type",)), ""):
         return shorten(stated, 40)
-    if group.form != "text":
-        return "page" if group.form == "capture" else "query"
+    if not parsed.is_text:
+        return "page" if parsed.is_capture else "query"
     if header:
         return header.series.name
-    return "report" if find_date_in_path(group.path) else "note"
+    return "report" if find_date_in_path(parsed.path) else "note"
 
 
-def _find_date(group: FileGroup, stated: tuple[Mapping[str, Any], ...], header: RfcHeader | None) -> str | None:
-    dates = (date_from_value(values.get(name)) for values in stated for name in _DATE_KEYS)
-    return next(filter(None, dates), None) or (header.date if header else None) or find_date_in_path(group.path)
+def _find_date(parsed: _ParsedFiles, header: RfcHeader | None) -> str | None:
+    dates = (date_from_value(values.get(name)) for values in parsed.stated_values for name in _DATE_KEYS)
+    return next(filter(None, dates), None) or (header.date if header else None) or find_date_in_path(parsed.path)
 
 
 def _find_identities(stated: Iterable[Mapping[str, Any]], url: str, header: RfcHeader | None) -> Iterable[str]:

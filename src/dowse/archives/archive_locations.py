@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from dowse.errors import UsageError
+
 Archive = Literal["research", "url-content"]
+ARCHIVES: tuple[Archive, Archive] = ("research", "url-content")
 
 RESEARCH = "RESEARCH_ARCHIVE_PATH"
 URL_CONTENT = "URL_CONTENT_ARCHIVE_PATH"
@@ -35,6 +38,14 @@ class ArchiveLocations:
     def present(self) -> dict[Archive, Path]:
         """The folders of the archives that exist."""
         return {archive: root for archive, root in self.roots.items() if root.is_dir()}
+
+    def require_any(self) -> None:
+        """Raise UsageError if neither archive exists."""
+        if not self.present:
+            raise UsageError(
+                f"There is no archive: neither {self.research} nor {self.url_content} is a folder. "
+                "Name one: dowse archive index DIR, or set RESEARCH_ARCHIVE_PATH or URL_CONTENT_ARCHIVE_PATH."
+            )
 
     def missing(self, *, shows_paths: bool = True) -> dict[Archive, str]:
         """Return a warning for each archive that was named and is not there. A default location may be absent."""

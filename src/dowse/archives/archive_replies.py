@@ -15,7 +15,7 @@ Reply = dict[str, Any]
 
 
 def search_reply(
-    database: ArchiveDatabase,
+    database: ArchiveDatabase | None,
     hits: Sequence[ArchiveHit],
     *,
     query: str,
@@ -24,16 +24,19 @@ def search_reply(
     citation_depth: int,
     limit: int,
 ) -> Reply:
-    """Return the reply of `searchLocalArchives`."""
-    numbers = [hit.document.number for hit in hits]
+    """Return the reply of `searchLocalArchives`; without a database, or for what it lacks, there are no citations."""
     results = [_result_reply(hit) for hit in hits]
     reply: Reply = {"results": results}
-    if include_citations and hits:
+    if include_citations and hits and database:
+        known = database.numbers(hit.document.id for hit in hits)
+        numbers = list(known.values())
         citing = database.citations_from_each(numbers)
         cited = database.citations_to_each(numbers)
-        for number, result in zip(numbers, results, strict=True):
-            result["citations"] = _hit_citations(citing[number], cited[number])
-        reply["citationGraph"] = graph_reply(graph_from(database, numbers, citation_depth))
+        for hit, result in zip(hits, results, strict=True):
+            number = known.get(hit.document.id, 0)
+            result["citations"] = _hit_citations(citing.get(number, []), cited.get(number, []))
+        starts = [known[hit.document.id] for hit in hits if hit.document.id in known]
+        reply["citationGraph"] = graph_reply(graph_from(database, starts, citation_depth))
     reply["metadata"] = {
         "totalResults": len(results),
         "query": query,

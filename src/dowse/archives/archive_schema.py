@@ -1,4 +1,4 @@
-"""The tables of the database."""
+"""The tables of the database, which is derived from the indexes of the archives for citations and for other programs."""
 
 APPLICATION_ID = 0x646F7761
 """Spells `dowa`, and tells this database from any other."""
@@ -33,22 +33,6 @@ STEPS: tuple[str, ...] = (
         text TEXT NOT NULL,
         body INTEGER NOT NULL
     );
-
-    -- Every file that was looked at; without a document it is a bibliography or was turned away.
-    CREATE TABLE files (
-        archive TEXT NOT NULL,
-        path TEXT NOT NULL,
-        document INTEGER REFERENCES documents (number) ON DELETE CASCADE,
-        size INTEGER NOT NULL,
-        mtime_ns INTEGER NOT NULL,
-        inode INTEGER NOT NULL,
-        ctime_ns INTEGER NOT NULL,
-        checked_ns INTEGER NOT NULL,
-        hash BLOB NOT NULL,
-        refusal TEXT NOT NULL,
-        PRIMARY KEY (archive, path)
-    ) WITHOUT ROWID;
-    CREATE INDEX files_by_document ON files (document);
 
     -- What citations may know a document by: `url:…`, `doi:…`, `pep:8`.
     CREATE TABLE identities (
@@ -87,22 +71,13 @@ STEPS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE INDEX citations_by_target ON citations (target, source);
     CREATE INDEX citations_by_key ON citations (key);
-
-    -- Every word of the documents, and how many have it; the others are how it is compared: without accents and
-    -- by its stem. Words with similar letters are found in memory.
-    CREATE TABLE words (
-        word TEXT PRIMARY KEY,
-        folded TEXT NOT NULL,
-        stem TEXT NOT NULL,
-        documents INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE INDEX words_by_folded ON words (folded, documents);
-    CREATE INDEX words_by_stem ON words (stem);
-
-    -- Words are cut by us and given one by one: marks and underscores are parts of words.
-    CREATE VIRTUAL TABLE texts USING fts5 (
-        title, question, content, content = '', columnsize = 1,
-        tokenize = "unicode61 remove_diacritics 0 categories 'L* M* N* P* S* Co'"
-    );
+    """,
+    """
+    -- Earlier formats had files and words of their own.
+    DROP TABLE IF EXISTS files;
+    DROP TABLE IF EXISTS words;
+    DROP TABLE IF EXISTS texts;
+    -- The SHA-256 of the files of a document; empty if its text has to be read again.
+    ALTER TABLE documents ADD COLUMN hash BLOB NOT NULL DEFAULT x'';
     """,
 )

@@ -1,326 +1,218 @@
-"""Search of the archives by words, tolerant of typos: title before question before content, with highlights."""
+"""Search of the archives: the best documents by their words, each with its best passage and highlights."""
 
-import math
+import contextlib
+import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache, partial
-from typing import Literal
+from dataclasses import dataclass
+from functools import partial
 
-from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_types import ArchiveHit, Highlight, StoredArchiveDocument
-from dowse.archives.archive_vocabulary import QueryWord, match_exactly, match_fuzzily
-from dowse.archives.archive_words import split_words
-from dowse.archives.snippets import Snippet, make_snippets, mark_words
-from dowse.searching.query_terms import stop_words
+from dowse.archives.archive_documents import details_from_json, is_bibliography
+from dowse.archives.archive_highlights import make_highlights
+from dowse.archives.archive_index import ArchiveIndex
+from dowse.archives.archive_locations import Archive
+from dowse.archives.archive_ranking import RankedArchived, question_score, rank_archived
+from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
+from dowse.archives.archive_update import document_id, source_of
+from dowse.archives.archive_words import ArchiveWords, look_up_words
+from dowse.errors import NotWritable, StoreBusy, WordsMissing
+from dowse.indexes.damage_recovery import answer_or_rebuild
+from dowse.indexes.document_search import read_now
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import REPAIRED_FILES, coverage
+from dowse.protocols import Searchable
+from dowse.searching.candidates import query_of_best_words
+from dowse.searching.passages import Passage, ShownTexts, has_phrases, holds_phrase, screen_shown
+from dowse.searching.query_terms import SearchQuery, parse_plain_query
+from dowse.searching.ranking_constants import CHUNK_CANDIDATES, DOCS_CHUNK_WEIGHTS
+from dowse.searching.search import SearchOptions
+from dowse.searching.verification import Current, Outdated, verify
+from dowse.store.catalog import Catalog
+from dowse.text.analysis import is_unspaced
+from dowse.types import Coverage, DocumentMatch, StoredDocument, TextQuery
 
-MAX_QUERY_WORDS = 32
-"""Further words of a query are ignored."""
-MAX_CANDIDATES = 80
-"""Documents that each full-text query contributes for scoring."""
-
-TITLE_SCORE, TITLE_SHARE_SCORE = 0.8, 0.15
-"""Score for all words in the title, and what is added in proportion to the share of the title that they are."""
-TITLE_PHRASE_SCORE = 0.05
-"""Added where the title has the words as a phrase."""
-QUESTION_SCORE, QUESTION_SHARE_SCORE = 0.66, 0.1
-CONTENT_SCORE, CONTENT_RANK_SCORE = 0.5, 0.12
-"""Score for all words in the content, and what is added in proportion to the BM25 rank."""
-PARTIAL_TITLE_SCORE = 0.1
-"""Added in proportion to the share of the query in the title, where the title has only a part of it."""
-ALSO_IN_CONTENT_SCORE = 0.03
-"""Added where the words are in the content as well."""
-STOP_WORD_WEIGHT = 0.1
-"""Factor for the weight of a stop word in a query that has other words."""
-MIN_SCORE = 0.05
-"""Documents with a lower score are not returned."""
-COMMON_WORD_SHARE = 0.4
-"""Words in more than this share of the documents do not select candidates, unless all words are that common."""
+_WORD = re.compile(r"\w+")
+UPDATED_FILES = 200
+"""Changed files that are indexed before the answer of a command; with more, they are searched directly."""
 
 
 @dataclass(frozen=True, slots=True)
-class _ArchiveQuery:
-    """The words of a query with their matches and weights."""
+class ArchiveAnswer:
+    """The hits in one archive, best first, and how much of it was searched."""
 
-    words: tuple[QueryWord, ...]
-    weights: tuple[float, ...]
-    selective: tuple[QueryWord, ...]
-    """The words that select candidates."""
-    common: dict[int, float]
-    """The numbers of the other words that have matches; every candidate counts as having them."""
-    groups: dict[str, int]
-    """For each matching word, the number of the query word that it matches best."""
-    total_weight: float
-    """The sum of the weights of all words."""
-
-
-@dataclass(frozen=True, slots=True)
-class _ContentMatches:
-    """The matches of a query in the content of one document."""
-
-    qualities: dict[int, float] = field(default_factory=dict)
-    """The match quality of each query word, by its number."""
-    words: set[str] = field(default_factory=set)
-    """The words of the document that match."""
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveRanking:
-    """The best documents for a query with their scores, best first, and what their highlights are made of."""
-
-    documents: tuple[tuple[float, StoredArchiveDocument], ...] = ()
-    query: _ArchiveQuery | None = None
-    words: Mapping[int, set[str]] = field(default_factory=dict)
-    """The words of each document's content that match, by the number of the document."""
+    hits: tuple[ArchiveHit, ...]
+    coverage: Coverage
 
 
 def search_archives(
-    database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool = True, masks: bool = True
+    indexes: Mapping[Archive, ArchiveIndex], query: str, limit: int, *, fuzzy: bool = True
 ) -> list[ArchiveHit]:
-    """Return the best documents for a query. A query without words finds none. Secrets in snippets are masked."""
-    with database.snapshot():
-        ranking = _rank_documents(database, query, limit, fuzzy=fuzzy)
-        return highlight_documents(database, ranking, ranking.documents, masks=masks)
+    """Return the best documents of all archives for a query, after their indexes were brought up to date if that is quick."""
+    parsed = parse_plain_query(query)
+
+    def search(archive: Archive, index: ArchiveIndex) -> ArchiveAnswer:
+        is_behind = not _update_if_quick(index)
+        return search_archive(index, archive, parsed, limit, fuzzy=fuzzy, is_behind=is_behind)
+
+    found = (answer_or_rebuild(index, partial(search, archive, index)) for archive, index in indexes.items())
+    return merge_answers(found, limit)
 
 
-def rank_archives(database: ArchiveDatabase, query: str, limit: int) -> ArchiveRanking:
-    """Return the best documents for a query, whose texts are not read."""
-    with database.snapshot():
-        return _rank_documents(database, query, limit, fuzzy=True)
+def merge_answers(answers: Iterable[ArchiveAnswer], limit: int) -> list[ArchiveHit]:
+    """Return the best hits of several archives in one order; of equal scores, the higher rank in its archive counts."""
+    ranked = [(-hit.score, rank, hit.document.path, hit) for answer in answers for rank, hit in enumerate(answer.hits)]
+    return [hit for *_, hit in sorted(ranked, key=lambda one: one[:3])[:limit]]
 
 
-def _rank_documents(database: ArchiveDatabase, query: str, limit: int, *, fuzzy: bool) -> ArchiveRanking:
-    words = list(dict.fromkeys(split_words(query)))[:MAX_QUERY_WORDS]
-    if not words:
-        return ArchiveRanking()
-    parsed = _build_query(database, words, fuzzy=fuzzy)
-    ranks = _find_candidates(database, parsed, limit, fuzzy=fuzzy)
-    documents = database.documents(ranks)
-    matches = _match_content(database, parsed, ranks)
-    scored = [
-        (_score(parsed, document, matches[number].qualities, ranks[number]), document)
-        for number, document in documents.items()
-    ]
-    best = sorted(
-        ((score, document) for score, document in scored if score >= MIN_SCORE),
-        key=lambda hit: (-hit[0], hit[1].path, hit[1].archive),
-    )[:limit]
-    return ArchiveRanking(
-        tuple(best), parsed, {document.number: matches[document.number].words for _, document in best}
-    )
-
-
-def highlight_documents(
-    database: ArchiveDatabase,
-    ranking: ArchiveRanking,
-    documents: Sequence[tuple[float, StoredArchiveDocument]],
+def search_archive(
+    index: ProjectIndex,
+    archive: Archive,
+    query: SearchQuery,
+    limit: int,
     *,
-    masks: bool = True,
-) -> list[ArchiveHit]:
-    """Return some documents of a ranking with their highlights."""
-    if ranking.query is None:
-        return []
-    texts = database.texts(document.number for _, document in documents)
-    return [
-        ArchiveHit(
-            document,
-            score,
-            _make_highlights(
-                ranking.query,
-                document,
-                ranking.words[document.number],
-                *texts.get(document.number, ("", 0)),
-                masks=masks,
-            ),
-        )
-        for score, document in documents
-    ]
+    fuzzy: bool = True,
+    pending: int = 0,
+    is_behind: bool = False,
+) -> ArchiveAnswer:
+    """Return the best documents of one archive. Files that the index lacks are searched directly.
+
+    Unless `fuzzy`, a document has to have every word of the query as it is written.
+    """
+    if not query.text:
+        return ArchiveAnswer((), Coverage(0, 0, is_indexing=False, is_whole=True))
+
+    def ask(files: Searchable | None) -> tuple[list[ArchiveHit], list[str]]:
+        return _find(index, files or index.store, archive, query, limit, fuzzy=fuzzy)
+
+    if not is_behind and index.is_ready():
+        with contextlib.suppress(WordsMissing):
+            hits, outdated = ask(None)
+            if outdated:
+                with contextlib.suppress(NotWritable):  # the answer leaves them out
+                    index.reindex(outdated[:REPAIRED_FILES])
+                    hits, outdated = ask(None)
+            return ArchiveAnswer(tuple(hits), coverage(index, max(pending, len(outdated))))
+    from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
+
+    (hits, outdated), searched = search_growing_index(index, query, SearchOptions(), ask, lambda found: found[0])
+    return ArchiveAnswer(tuple(hits), coverage(index, max(pending, len(outdated)), searched))
 
 
-def _build_query(database: ArchiveDatabase, words: list[str], *, fuzzy: bool) -> _ArchiveQuery:
-    ((total,),) = database.rows("SELECT COUNT(*) FROM documents")
-    query_words = tuple(
-        match_fuzzily(database, word, total, is_last=word == words[-1]) if fuzzy else match_exactly(database, word)
-        for word in words
-    )
-    weights = [math.log(1 + total / (0.5 + word.documents)) for word in query_words]
-    is_content_word = [word not in stop_words() for word in words]
-    if any(is_content_word):
-        weights = [
-            weight * (1.0 if has_content else STOP_WORD_WEIGHT)
-            for weight, has_content in zip(weights, is_content_word, strict=True)
-        ]
-    found = [word for word in query_words if word.matches]
-    uncommon = [word for word in found if word.documents <= COMMON_WORD_SHARE * total and word.word not in stop_words()]
-    selective = tuple(uncommon or found)
-    common = {number: 1.0 for number, word in enumerate(query_words) if word.matches and word not in selective}
-    return _ArchiveQuery(query_words, tuple(weights), selective, common, _group_by_match(query_words), sum(weights))
-
-
-def _group_by_match(words: tuple[QueryWord, ...]) -> dict[str, int]:
-    best = dict[str, tuple[float, int]]()
-    for number, word in enumerate(words):
-        for match, quality in word.matches.items():
-            best[match] = max(best.get(match, (0.0, 0)), (quality, number))
-    return {match: number for match, (_, number) in best.items()}
-
-
-def _find_candidates(database: ArchiveDatabase, query: _ArchiveQuery, limit: int, *, fuzzy: bool) -> dict[int, float]:
-    """Return the documents to score, each with its relative BM25 rank up to 1."""
-    if not query.selective or (not fuzzy and len(query.words) > sum(bool(word.matches) for word in query.words)):
-        return {}
-    if not fuzzy:
-        return _relative(_rank(database, " AND ".join(map(_match_any, query.words)), "10.0, 5.0, 1.0"))
-    every, either = (operator.join(map(_match_any, query.selective)) for operator in (" AND ", " OR "))
-    with_every = _matching(database, every, MAX_CANDIDATES) if len(query.selective) > 1 else set()
-    if len(with_every) < limit:
-        ranked = _rank(database, either, "10.0, 5.0, 1.0")
-        # A rank counts all words of an expression, whether AND or OR is between them.
-        best = ranked if with_every <= ranked.keys() else _rank(database, every, "10.0, 5.0, 1.0")
-        candidates = _relative(ranked) | _relative({number: best[number] for number in with_every})
-    else:
-        candidates = _relative(_rank(database, every, "10.0, 5.0, 1.0"))
-    named = _matching(database, f"{{title question}} : ({either})", MAX_CANDIDATES + 1)
-    if len(named) > MAX_CANDIDATES:
-        named = {
-            number
-            for name in ("title", "question")
-            for number in _rank(database, f"{name} : ({either})", "1.0, 1.0, 0.0")
-        }
-    return dict.fromkeys(named, 0.0) | candidates
-
-
-def _matching(database: ArchiveDatabase, expression: str, limit: int) -> set[int]:
-    """Return documents that match an expression, in no order; finding them takes half the time of ranking them."""
-    rows = database.rows("SELECT rowid FROM texts WHERE texts MATCH ? LIMIT ?", (expression, limit))
-    return {number for (number,) in rows}
-
-
-def _rank(database: ArchiveDatabase, expression: str, weights: str) -> dict[int, float]:
-    """Return the best documents for an expression with their BM25 ranks."""
-    rows = database.rows(
-        f"SELECT rowid, -bm25(texts, {weights}) FROM texts WHERE texts MATCH ? ORDER BY 2 DESC LIMIT ?",  # noqa: S608 - numbers
-        (expression, MAX_CANDIDATES),
-    )
-    return dict(rows)
-
-
-def _relative(ranks: Mapping[int, float]) -> dict[int, float]:
-    """Return ranks relative to the best of them."""
-    best = max(ranks.values(), default=0.0)
-    return {number: max(0.0, rank / best) if best > 0 else 0.0 for number, rank in ranks.items()}
-
-
-def _match_any(word: QueryWord) -> str:
-    """Return a full-text expression that matches any match of a query word; each is quoted, so none is read as syntax."""
-    return "({})".format(" OR ".join(map(_quote, word.matches)))
-
-
-def _quote(word: str) -> str:
-    return '"{}"'.format(word.replace('"', '""').replace("\0", " "))
-
-
-def _match_content(
-    database: ArchiveDatabase, query: _ArchiveQuery, numbers: Iterable[int]
-) -> dict[int, _ContentMatches]:
-    """Return the matches of the selective words in the content of each document."""
-    found = {number: _ContentMatches() for number in numbers}
-    for group, query_word in enumerate(query.words):
-        if query_word not in query.selective:
+def _find(
+    index: ProjectIndex, store: Searchable, archive: Archive, query: SearchQuery, limit: int, *, fuzzy: bool
+) -> tuple[list[ArchiveHit], list[str]]:
+    """Return the best documents, and the paths of those that changed since they were indexed."""
+    if query.is_pasted:
+        query = query_of_best_words(store, query)
+    asked = look_up_words(store, query.without_filters().text, fuzzy=fuzzy)
+    required = asked.spellings if not fuzzy else (*query.must, *(word for one in query.phrases for word in one.split()))
+    among = None
+    if required or query.must_not:
+        match = DocumentMatch(asked.spellings, required, query.must_not)
+        among = frozenset(store.match_documents(match, max(1, store.chunk_count())).ids)
+    exact = () if fuzzy else tuple(_WORD.findall(query.text))
+    chosen, outdated = list[tuple[RankedArchived, Current]](), list[str]()
+    for ranked in rank_archived(store, asked, among) if asked.words else ():
+        if len(chosen) == limit:
+            break
+        if is_bibliography(ranked.document.path):
             continue
-        for quality, words in _group_by_quality(query_word):
-            for word in words:
-                expression = f"content : {_quote(word)}"
-                for (number,) in database.rows("SELECT rowid FROM texts WHERE texts MATCH ?", (expression,)):
-                    if number in found:
-                        found[number].qualities.setdefault(group, quality)
-                        found[number].words.add(word)
+        current = _read(index, store, ranked.document)
+        if isinstance(current, Outdated):
+            outdated.append(ranked.document.path)
+        elif _has_words(current, exact) and has_phrases(query, current.data):
+            chosen.append((ranked, current))
+    masks = index.settings.mask_secrets
+    passages = _best_passages(store, [current for _, current in chosen], asked, masks=masks)
+    catalog = index.store.catalog if any(ranked.document.id > 0 for ranked, _ in chosen) else None
+    hits = [
+        _make_hit(
+            _describe(index, catalog, archive, ranked.document),
+            ranked.score,
+            asked,
+            passages.get(ranked.document.id),
+            masks=masks,
+        )
+        for ranked, _ in chosen
+    ]
+    return sorted(hits, key=lambda hit: -hit.score), outdated
+
+
+def _read(index: ProjectIndex, store: Searchable, document: StoredDocument) -> Current | Outdated:
+    """Return the text of a document if its files are unchanged; that of a missing archive as it was indexed."""
+    if index.root.is_dir():
+        return verify(store, index.source.read_bytes, document)
+    text = store.converted_text(document.id)
+    return Outdated(document, is_gone=True) if text is None else Current(document, text.encode())
+
+
+def _best_passages(
+    store: Searchable, documents: Sequence[Current], words: ArchiveWords, *, masks: bool
+) -> dict[int, Passage]:
+    """Return the best passage of each document."""
+    best, found = dict[int, int](), dict[int, Passage]()
+    among = frozenset(current.document.id for current in documents)
+    for scored in store.find_chunks(TextQuery(words.spellings, DOCS_CHUNK_WEIGHTS, among=among), CHUNK_CANDIDATES):
+        best.setdefault(scored.document_id, scored.id)
+    chunks = store.chunks_by_id(best.values())
+    for current in documents:
+        chunk = chunks.get(best.get(current.document.id, 0))
+        if chunk and current.has(chunk):
+            text = current.data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
+            passage = ShownTexts((Passage(chunk.start_line, chunk.end_line, text),))
+            screened = screen_shown(passage, current.data, chunk, current.document.path, masks=masks)
+            found[current.document.id] = screened.passages[0]
     return found
 
 
-def _group_by_quality(query_word: QueryWord) -> list[tuple[float, list[str]]]:
-    """Return the matches of a query word, grouped by about the same quality, best first."""
-    tiers = dict[float, list[str]]()
-    for word, quality in query_word.matches.items():
-        tiers.setdefault(round(quality, 1), []).append(word)
-    return [
-        (min(query_word.matches[word] for word in words), words) for _, words in sorted(tiers.items(), reverse=True)
-    ]
+def _update_if_quick(index: ArchiveIndex) -> bool:
+    """Bring an index up to date if few files changed or there is none; return whether it is, or its folder is missing."""
+    if not index.root.is_dir():
+        return True
+    with contextlib.suppress(NotWritable, StoreBusy):  # what cannot be written is searched directly
+        if not index.exists and not index.is_being_updated():
+            index.update()
+        if index.is_ready():
+            drift = index.drift()
+            if drift.pending and drift.pending <= UPDATED_FILES:
+                index.update(drift=drift)
+            return drift.pending <= UPDATED_FILES
+    return False
 
 
-def _score(
-    query: _ArchiveQuery, document: StoredArchiveDocument, content_matches: Mapping[int, float], rank: float
-) -> float:
-    """Return the score of a document: how much of the query it has, and in which fields."""
-    in_title, title_share = _match_text(query, document.title)
-    in_question, question_share = _match_text(query, document.question)
-    in_content = {**query.common, **content_matches} if content_matches else {}
-    found_title, found_content = _weighted_share(query, in_title), _weighted_share(query, in_content)
-    anywhere = _weighted_share(query, {**in_content, **in_question, **in_title})
-    score = anywhere * (CONTENT_SCORE + CONTENT_RANK_SCORE * rank)
-    if len(in_title) == len(query.weights):
-        phrase = TITLE_PHRASE_SCORE * _contains_phrase(query, document.title)
-        score = max(score, found_title * (TITLE_SCORE + TITLE_SHARE_SCORE * title_share + phrase))
+def _has_words(current: Current, words: Sequence[str]) -> bool:
+    """Return whether a document has words as they are written, in upper or lower case."""
+    if not words:
+        return True
+    text = f"{current.document.title}\n{current.data.decode('utf-8', 'replace')}"
+    composed = unicodedata.normalize("NFC", text).lower()
+    return all(_has_word(composed, unicodedata.normalize("NFC", word).lower()) for word in words)
+
+
+def _has_word(text: str, word: str) -> bool:
+    return word in text if is_unspaced(word) else holds_phrase(text, word)
+
+
+def _describe(
+    index: ProjectIndex, catalog: Catalog | None, archive: Archive, stored: StoredDocument
+) -> StoredArchiveDocument:
+    """Return a document with its details; those of one that is not indexed yet are read now."""
+    if catalog and stored.id > 0:
+        title, details = stored.title, catalog.details(stored.id)
     else:
-        score += PARTIAL_TITLE_SCORE * found_title
-    if len(in_question) == len(query.weights):
-        score = max(
-            score, _weighted_share(query, in_question) * (QUESTION_SCORE + QUESTION_SHARE_SCORE * question_share)
-        )
-    return round(min(1.0, score + ALSO_IN_CONTENT_SCORE * found_content * rank), 4)
+        read = read_now(index, stored.path)
+        title, details = (read.reading.title, read.reading.details) if read else (stored.title, "")
+    about = details_from_json(details, stored.path, with_citations=False)
+    return StoredArchiveDocument(
+        0, document_id(archive, stored.path), title, f"{index.given_root.name}/{stored.path}", source_of(archive, about),
+        about.type, about.date, about.question, about.url, archive, stored.path,
+    )  # fmt: skip
 
 
-def _weighted_share(query: _ArchiveQuery, matches: Mapping[int, float]) -> float:
-    """Return the share of the query that the matched words are, by weight and quality."""
-    return sum(query.weights[group] * quality for group, quality in matches.items()) / query.total_weight
-
-
-def _match_text(query: _ArchiveQuery, text: str) -> tuple[dict[int, float], float]:
-    """Return the match quality of each query word in a short text, and the share of the text that matches."""
-    if not text:
-        return {}, 0.0
-    words, covered, used = _split_name(text), dict[int, float](), 0
-    for word in words:
-        if word in query.groups:
-            used += 1
-            for group, query_word in enumerate(query.words):
-                quality = query_word.matches.get(word, 0.0)
-                if quality > covered.get(group, 0.0):
-                    covered[group] = quality
-    return covered, used / len(words) if words else 0.0
-
-
-@lru_cache(maxsize=4096)
-def _split_name(text: str) -> tuple[str, ...]:
-    """Return the words of a title or question, which searches compare again and again."""
-    return tuple(split_words(text))
-
-
-def _contains_phrase(query: _ArchiveQuery, title: str) -> bool:
-    words, length = _split_name(title), len(query.words)
-    return any(
-        all(word in query_word.matches for word, query_word in zip(words[at : at + length], query.words, strict=True))
-        for at in range(len(words) - length + 1)
+def _make_hit(
+    document: StoredArchiveDocument, score: float, words: ArchiveWords, passage: Passage | None, *, masks: bool
+) -> ArchiveHit:
+    score = max(score, question_score(words, document.question))
+    return ArchiveHit(
+        document, score, make_highlights(document.title, document.question, passage, words.terms, masks=masks)
     )
-
-
-def _make_highlights(
-    query: _ArchiveQuery, document: StoredArchiveDocument, words: set[str], text: str, body_start: int, *, masks: bool
-) -> tuple[Highlight, ...]:
-    """Return the marked title, question and passages of a document, whose content has these words of the query."""
-    groups, weights = query.groups, dict(enumerate(query.weights))
-    in_content = {word: groups[word] for word in words if query.words[groups[word]] in query.selective}
-    found = list[Highlight]()
-    if title := mark_words(document.title, groups, masks=masks):
-        found.append(_make_highlight("title", title))
-    if question := mark_words(document.question, groups, masks=masks):
-        found.append(_make_highlight("question", question))
-    snippets_of = partial(make_snippets, text, in_content, weights, masks=masks)
-    if content := snippets_of(document.title, body_start) or snippets_of():
-        found.append(_make_highlight("content", *content))
-    return tuple(found)
-
-
-def _make_highlight(field: Literal["title", "question", "content"], *snippets: Snippet) -> Highlight:
-    masked = sorted({kind for snippet in snippets for kind in snippet.masked})
-    flags = sorted({kind for snippet in snippets for kind in snippet.flags})
-    return Highlight(field, tuple(snippet.text for snippet in snippets), tuple(masked), tuple(flags))

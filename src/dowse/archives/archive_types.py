@@ -41,16 +41,11 @@ class CitationInText:
 
 
 @dataclass(frozen=True, slots=True)
-class ArchivedDocument:
-    """A document of an archive as read from its files."""
+class DocumentDetails:
+    """What is special to a document of an archive, as read from its files."""
 
-    archive: Archive
-    path: str
-    """The path below the folder of the archive."""
-    title: str
-    text: str
-    source: Source
     type: str
+    is_capture: bool = False
     body_start: int = 0
     """The character at which the text begins after its front matter or header."""
     date: str | None = None
@@ -65,9 +60,10 @@ class ArchivedDocument:
 
 @dataclass(frozen=True, slots=True)
 class StoredArchiveDocument:
-    """A document of the database, without its text."""
+    """A document of an archive, without its text."""
 
     number: int
+    """Its number in the database; 0 while the database lacks it."""
     id: str
     title: str
     path: str
@@ -158,8 +154,6 @@ class ArchiveReport:
     seconds: float = 0.0
     skipped: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    problems: dict[str, str] = field(default_factory=dict)
-    """The files that were read as plain text, each path with the problem of its parser."""
 
     @property
     def changed_anything(self) -> bool:

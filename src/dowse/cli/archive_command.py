@@ -1,12 +1,12 @@
 """`dowse archive`: indexes and searches research archives, and answers queries about their citations."""
 
-import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dowse.cli.archive_graph_command import broken, citations, export, graph, most_cited
-from dowse.cli.archive_output import database_option, find_archives, open_archives, show_results
+from dowse.cli.archive_output import database_option, find_archives, open_archives, search_documents, show_results
 from dowse.cli.common_arguments import json_option
 from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, show_warnings
@@ -14,7 +14,9 @@ from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, s
 if TYPE_CHECKING:
     from dowse.archives.archive_locations import ArchiveLocations
     from dowse.archives.archive_types import ArchiveReport
-    from dowse.errors import DowseError
+
+WATCH_CHECK_SECONDS = 0.5
+"""Time between two checks whether an archive has appeared."""
 
 
 @click.group()
@@ -53,19 +55,20 @@ def index(
     Exit code 1 if there are no documents.
     """
     from dowse.archives.archive_database import create_database
-    from dowse.archives.archive_watcher import index_once, run_lock
+    from dowse.archives.archive_update import index_archives
 
     locations = find_archives(folder, urls, database)
-    if watch:
-        if as_json or prune:
-            raise click.UsageError("--watch cannot be combined with --json or --prune.")
-        return _watch(locations)
     opened = create_database(locations.database)
     try:
-        if run_lock(locations).is_taken():
-            say(f"dowse: waiting for {run_lock(locations).owner()} to finish indexing")
+        if watch:
+            if as_json or prune:
+                raise click.UsageError("--watch cannot be combined with --json or --prune.")
+            return _watch(locations)
         with progress_bar("Indexing archives") as progress:
-            report = index_once(opened, locations, progress, prunes=prune)
+            report = index_archives(
+                opened, locations, progress, prunes=prune,
+                on_wait=lambda process: say(f"dowse: waiting for {process} to finish indexing"),
+            )  # fmt: skip
         ((documents,),) = opened.rows("SELECT COUNT(*) FROM documents")
     except KeyboardInterrupt:
         say("dowse: Interrupted; the database is unchanged.")
@@ -109,13 +112,12 @@ def search(
 ) -> int | CommandReply:
     """Search the archives. Exit code 1 if nothing is found."""
     from dowse.archives.archive_replies import search_reply
-    from dowse.archives.archive_search import search_archives
     from dowse.archives.reply_screening import screen_reply
     from dowse.indexes.masking_setting import masks_secrets
 
     with open_archives(database) as archives:
         masks = masks_secrets()
-        hits = search_archives(archives, query, limit, fuzzy=not exact, masks=masks)
+        hits = search_documents(archives, query, limit, fuzzy=not exact)
         found = search_reply(
             archives, hits, query=query, fuzzy=not exact, include_citations=citations, citation_depth=depth,
             limit=limit,
@@ -132,36 +134,32 @@ def search(
 
 
 def _watch(locations: "ArchiveLocations") -> int:
-    from dowse.archives.archive_database import create_database
-    from dowse.archives.archive_types import ArchiveReport
-    from dowse.archives.archive_watcher import keep_indexed
-
-    create_database(locations.database).close()  # raises its errors here rather than in the thread
+    """Index the archives, and again after every change, until Ctrl-C."""
+    from dowse.errors import DowseError
+    from dowse.surfaces.archives.archive_keeping import ArchiveKeeping
 
     has_reported = False
 
     def show_result(result: "ArchiveReport | DowseError") -> None:
         nonlocal has_reported
-        if isinstance(result, ArchiveReport):
-            if result.changed_anything or not has_reported:
-                show(f"{_changes(result)} in {result.seconds:.2f} s; {pluralize(result.citations, 'citation')}")
-            has_reported = True
-            show_warnings(result.warnings)
-        else:
+        if isinstance(result, DowseError):
             say(f"dowse: {result}")
+            return
+        if result.changed_anything or not has_reported:
+            show(f"{_changes(result)} in {result.seconds:.2f} s; {pluralize(result.citations, 'citation')}")
+        has_reported = True
+        show_warnings(result.warnings)
 
-    stop = threading.Event()
+    keeping = ArchiveKeeping(locations, show_result)
     say("dowse: watching the archives; press Ctrl-C to stop")
-    # In a thread, because the library that watches files would swallow Ctrl-C.
-    thread = threading.Thread(target=keep_indexed, args=(locations, stop, show_result))
-    thread.start()
     try:
-        while thread.is_alive():
-            thread.join(0.2)
+        while True:
+            keeping.open()  # an archive may appear later
+            time.sleep(WATCH_CHECK_SECONDS)
     except KeyboardInterrupt:
-        stop.set()
-        thread.join()
-    return 0
+        return 0
+    finally:
+        keeping.close()
 
 
 def _changes(report: "ArchiveReport") -> str:

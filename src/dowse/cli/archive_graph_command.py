@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.archive_output import database_option, open_archives, show_document
+from dowse.cli.archive_output import database_option, open_archives, search_documents, show_document
 from dowse.cli.common_arguments import json_option, parse_path
 from dowse.cli.output import CommandReply, escape, pluralize, say, show
 from dowse.errors import Failed
@@ -226,9 +226,10 @@ def _find_documents(archives: "ArchiveDatabase", about: str | None, limit: int) 
         return list(archives.documents().values())
     if named := archives.find_document(about.strip()):
         return [named]
-    from dowse.archives.archive_search import search_archives
-
-    return [hit.document for hit in search_archives(archives, about, limit)]
+    found = search_documents(archives, about, limit)
+    numbers = archives.numbers(hit.document.id for hit in found)
+    documents = archives.documents(numbers.values())
+    return [documents[numbers[hit.document.id]] for hit in found if hit.document.id in numbers]
 
 
 def _render(archives: "ArchiveDatabase", found: "CitationGraph", format_: str, title: str) -> str:

@@ -15,6 +15,7 @@ from dowse.cli.result_output import format_flags
 if TYPE_CHECKING:
     from dowse.archives.archive_database import ArchiveDatabase
     from dowse.archives.archive_locations import ArchiveLocations
+    from dowse.archives.archive_types import ArchiveHit
 
 database_option: Callable[[Any], Any] = click.option(
     "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
@@ -36,6 +37,15 @@ def open_archives(database: str | None) -> "Iterator[ArchiveDatabase]":
     show_warnings([*locations.missing().values()])
     with contextlib.closing(open_database(locations.database)) as opened:
         yield opened
+
+
+def search_documents(archives: "ArchiveDatabase", query: str, limit: int, *, fuzzy: bool = True) -> "list[ArchiveHit]":
+    """Search the archives of an open database, whose folders it has recorded."""
+    from dowse.archives.archive_index import open_indexes
+    from dowse.archives.archive_search import search_archives
+
+    with open_indexes(archives.locations(), with_missing=True) as indexes:
+        return search_archives(indexes, query, limit, fuzzy=fuzzy)
 
 
 def find_archives(folder: str | None, urls: str | None, database: str | None) -> "ArchiveLocations":

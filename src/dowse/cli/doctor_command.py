@@ -34,9 +34,9 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
         if fix:
             raise click.UsageError("--report changes nothing; run --fix without it.")
         return _show_report(parse_folder(folder), as_json=as_json)
-    from dowse.indexes.project_lookup import open_or_find
+    from dowse.archives.archive_index import find_index
 
-    project = open_or_find(parse_folder(folder))
+    project = find_index(parse_folder(folder))
     findings = _check(project)
     remaining = _repair(project, findings) if fix and findings else findings
     repaired = fix and bool(findings)
@@ -80,11 +80,11 @@ def _show_report(folder: Path | None, *, as_json: bool) -> int | CommandReply:
 
 
 def _report_index(folder: Path | None) -> dict[str, Any]:
+    from dowse.archives.archive_index import find_index
     from dowse.indexes.anonymous_report import finding_facts, index_facts
     from dowse.indexes.damage_recovery import check_whole, was_indexed
-    from dowse.indexes.project_lookup import open_or_find
 
-    index = open_or_find(folder)
+    index = find_index(folder)
     facts = index_facts(index)
     if was_indexed(index):
         with progress_bar("Checking") as progress:

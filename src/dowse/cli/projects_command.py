@@ -44,15 +44,15 @@ def status(folder: str | None, *, is_all: bool, as_json: bool) -> int | CommandR
 
     Exit code 1: there is no index that can be used, or one of several sources has failed.
     """
+    from dowse.archives.archive_index import find_index
     from dowse.cli.projects_command import reply_with_status, show_sources
-    from dowse.indexes.project_lookup import open_or_find
     from dowse.keeping.watch_status import read_watch_status
 
     named = parse_folder(folder)
     if is_all:
         options = ServeOptions(roots=(named,) if named else ())
         return reply_with_status(options, is_all=True) if as_json else show_sources(options)
-    project = open_or_find(named)
+    project = find_index(named)
     if as_json:
         return reply_with_status(ServeOptions(roots=(project.root,)), is_all=False)
     found, watch = project.status(), read_watch_status(project)
@@ -61,7 +61,8 @@ def status(folder: str | None, *, is_all: bool, as_json: bool) -> int | CommandR
     show_warnings(found.warnings)
     unusable_states = ("not_found", "failed")
     exit_code = 1 if found.state in unusable_states and documents_found.state in unusable_states else 0
-    has_documents = documents_found.state != "not_found" and found.state != "failed"  # one catalog has both
+    # One catalog has both; an archive has documents alone.
+    has_documents = project.view is View.PROJECT and documents_found.state != "not_found" and found.state != "failed"
     _show(found, watch)
     if has_documents:
         _show_documents(documents_found)
@@ -72,7 +73,7 @@ def status(folder: str | None, *, is_all: bool, as_json: bool) -> int | CommandR
 @click.option("--store", metavar="PLACE", help="List the projects that are published in this folder or address.")
 @json_option
 def projects(*, store: str | None, as_json: bool) -> int | CommandReply:
-    """List all indexed projects and folders of documents.
+    """List all indexed projects, documents and archives.
 
     The size is that of the index on disk. A folder that no longer exists is marked.
     """
@@ -91,7 +92,8 @@ def projects(*, store: str | None, as_json: bool) -> int | CommandReply:
         return CommandReply(projects_reply(found, sys.maxsize))
     for project in found:
         counts = f"{_format_counts(project)}, {format_size(project.size_bytes)}"
-        show(f"{project.root}  {counts}{_ROOT_STATES[project.root_state]}")
+        kind = "  (an archive)" if project.is_archive else ""
+        show(f"{project.root}  {counts}{kind}{_ROOT_STATES[project.root_state]}")
     if found:
         say(f"All of dowse's files: {format_size(folder_size(storage_root()))} in {storage_root()}")
     else:

@@ -210,6 +210,14 @@ class PackageStore:
         """Return no stems of other languages."""
         return {}
 
+    def cover_documents(self, *_: object) -> list[Scored]:
+        """Return no documents: packages are searched by their passages."""
+        return []
+
+    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
+        """Return words of the packages within a number of typos."""
+        return [found for store in self._all for found in store.similar_words(word, max_typos)]
+
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:  # noqa: ARG002
         """Return nothing: packages have no vectors."""
         return frozenset()

@@ -4,14 +4,12 @@ import asyncio
 import contextlib
 import html
 import re
-from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
 from typing import Any
 from urllib.parse import quote
 
 from dowse.archives.archive_database import ArchiveDatabase, open_database
-from dowse.archives.archive_search import ArchiveRanking, highlight_documents, rank_archives
 from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
 from dowse.errors import DowseError, ItemNotFound, NotIndexed, SourceNotReady
 from dowse.federation.federation_types import (
@@ -27,17 +25,12 @@ from dowse.federation.federation_types import (
 from dowse.federation.file_sources import file_key
 from dowse.federation.result_ids import id_of
 from dowse.federation.site_source import NO_CODE, NO_LANGUAGE, PASSAGE_CHARACTERS, URL_CHARACTERS, url_key
-from dowse.indexes.masking_setting import masks_secrets
-from dowse.query_syntax import Query
-from dowse.searching.passages import holds_phrase
 from dowse.surfaces.archives.archive_surface import ArchiveSurface, failure_reply
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.visible_text import one_line
 
-FILTER_CANDIDATES = 1_000
-"""Number of documents that are searched before a filter is applied."""
-READ_CANDIDATES = 40
-"""The same for a filter that has to read each document."""
+FILTER_CANDIDATES = 100
+"""Number of documents that are searched before a filter is applied: the search reads each of them."""
 _WEB_URL = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -57,114 +50,68 @@ class ArchiveSearchSource:
         return frozenset()
 
     async def search(self, query: SourceQuery) -> SourceResult:
-        return await asyncio.to_thread(self._search, query)
+        try:
+            hits, coverages, warnings = await self._surface.find(query.query, self._candidates(query))
+        except NotIndexed as error:
+            raise SourceNotReady(str(error)) from error
+        items = [self._item(hit) for hit in hits if self._fits(hit.document, query)]
+        if not warnings and any(coverage.is_indexing for coverage in coverages):
+            warnings.append("The archives are being indexed; results may be incomplete.")
+        return SourceResult(tuple(items[: query.limit]), warnings=tuple(warnings))
 
     async def list_items(self) -> list[ListedItem]:
-        def find() -> list[ListedItem]:
-            try:
-                documents = self._surface.database().documents().values()
-            except NotIndexed as error:
-                raise ItemNotFound("the archives are not indexed yet") from error
-            return [ListedItem(document.path, document.id, document.title) for document in documents]
-
-        return await asyncio.to_thread(find)
+        documents = (await self._database()).documents().values()
+        return [ListedItem(document.path, document.id, document.title) for document in documents]
 
     async def each_text(self, look: LookAtText) -> None:
+        database = await self._database()
+
         def read() -> None:
-            try:
-                database = self._surface.database()
-            except NotIndexed as error:
-                raise ItemNotFound("the archives are not indexed yet") from error
             for number, document in database.documents().items():
                 look(document.id, database.text(number))
 
         await asyncio.to_thread(read)
 
     async def prepare(self, query: SourceQuery) -> None:
-        def find() -> None:
-            if database := self._surface.indexed_database():
-                for item in self._find(database, query):
-                    if item.add_passage:
-                        item.add_passage()
-                self._surface.start()
+        if await asyncio.to_thread(self._surface.keeping.has_indexes):
+            await self.search(query)
 
-        await asyncio.to_thread(find)
+    def _candidates(self, query: SourceQuery) -> int:
+        """Return how many documents are searched before the filters that only the hits can be compared with."""
+        return max(query.limit, FILTER_CANDIDATES) if query.filters_paths or query.is_dated else query.limit
 
-    def _search(self, query: SourceQuery) -> SourceResult:
-        try:
-            database, warnings = self._surface.search_database(query.query.text)
-            items = self._find(database, query)
-        except NotIndexed as error:
-            raise SourceNotReady(str(error)) from error
-        if self._surface.is_indexing():
-            warnings.append("The archives are being indexed; results may be incomplete.")
-        return SourceResult(items, warnings=tuple(warnings))
-
-    def _find(self, database: ArchiveDatabase, query: SourceQuery) -> tuple[Item, ...]:
-        parsed = query.query
-        fits = self._filter(database, parsed, query)
-        text = " ".join((*parsed.terms, *parsed.must, *parsed.phrases))
-        reads_documents = bool(parsed.must or parsed.phrases or parsed.must_not or parsed.not_phrases)
-        candidates = READ_CANDIDATES if reads_documents else FILTER_CANDIDATES
-        limit = query.limit if fits is None else max(query.limit, candidates)
-        ranking = rank_archives(database, text, limit)
-        hits = [hit for hit in ranking.documents if fits is None or fits(hit[1])]
-        return tuple(self._item(database, ranking, hit) for hit in hits[: query.limit])
-
-    def _filter(
-        self, database: ArchiveDatabase, parsed: Query, query: SourceQuery
-    ) -> Callable[[StoredArchiveDocument], bool] | None:
-        """Return the test that a found document has to pass; the archives' own search has no operators or filters."""
+    def _fits(self, document: StoredArchiveDocument, query: SourceQuery) -> bool:
         is_wanted = query.path_filter() if query.filters_paths else None
-        required, excluded = (*parsed.must, *parsed.phrases), (*parsed.must_not, *parsed.not_phrases)
-        if is_wanted is None and not query.is_dated and not required and not excluded:
-            return None
+        if is_wanted and not (is_wanted(document.path) or is_wanted(document.archive_path)):
+            return False
+        return query.is_within(_parse_day(document.date))
 
-        def fits(document: StoredArchiveDocument) -> bool:
-            if is_wanted and not (is_wanted(document.path) or is_wanted(document.archive_path)):
-                return False
-            if not query.is_within(_parse_day(document.date)):
-                return False
-            if not required and not excluded:
-                return True
-            text = "\n".join((document.title, document.question, database.text(document.number)))
-            return all(holds_phrase(text, phrase) for phrase in required) and not any(
-                holds_phrase(text, phrase) for phrase in excluded
-            )
-
-        return fits
-
-    def _item(
-        self, database: ArchiveDatabase, ranking: ArchiveRanking, hit: tuple[float, StoredArchiveDocument]
-    ) -> Item:
-        score, document = hit
+    def _item(self, hit: ArchiveHit) -> Item:
+        document = hit.document
         more: dict[str, Any] = {"path": document.path} | ({"date": document.date} if document.date else {})
         keys = file_key(f"{self._surface.locations.roots[document.archive]}/{document.archive_path}")
         if _WEB_URL.match(document.url):
             keys |= url_key(document.url)
         item = Item(
             id_of(self.name, document.id), self.name, one_line(document.title, TITLE_CHARACTERS), _url(document),
-            "", score, one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS), keys, more,
+            "", hit.score, one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS), keys, more,
         )  # fmt: skip
+        return replace(item, add_passage=lambda: _with_passage(item, hit))
 
-        def add_passage() -> Item:
-            (found,) = highlight_documents(database, ranking, [hit], masks=masks_secrets())
-            return _with_passage(item, found)
-
-        return replace(item, add_passage=add_passage)
-
-    async def fetch(self, locator: str) -> FetchedItem:
-        return await asyncio.to_thread(self._fetch, locator)
-
-    def _fetch(self, locator: str) -> FetchedItem:
+    async def _database(self) -> ArchiveDatabase:
         try:
-            database = self._surface.database()
+            return await self._surface.database()
         except NotIndexed as error:
             raise ItemNotFound("the archives are not indexed yet") from error
-        numbers = [row[0] for row in database.rows("SELECT number FROM documents WHERE id = ?", (locator,))]
+
+    async def fetch(self, locator: str) -> FetchedItem:
+        return await asyncio.to_thread(self._fetch, await self._database(), locator)
+
+    def _fetch(self, database: ArchiveDatabase, locator: str) -> FetchedItem:
+        numbers = database.numbers([locator])
         if not numbers:
             raise ItemNotFound("the archives have no such document")
-        document = database.documents(numbers)[numbers[0]]
+        (document,) = database.documents(numbers.values()).values()
         facts = {"path": document.path, "archive": document.source, "type": document.type}
         optional = {"date": document.date, "question": document.question}
         facts |= {name: value for name, value in optional.items() if value}
@@ -188,7 +135,7 @@ class ArchiveSearchSource:
             return SourceStatus(
                 self.kind, self.name, "failed", problem=str(failure_reply(error).content["userMessage"])
             )
-        state = "indexing" if self._surface.is_indexing() else "ready"
+        state = "indexing" if self._surface.keeping.is_indexing() else "ready"
         return SourceStatus(self.kind, self.name, state, {"documents": documents}, problem=missing or None)
 
 

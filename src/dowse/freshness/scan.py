@@ -122,7 +122,7 @@ def scan_paths(
     """Compare some paths: files, folders with everything below them, or paths that no longer exist."""
     drift, refused = Drift(source.views), store.catalog.refusals()
     options: Any = {"distrust_before_ns": distrust_before_ns, "on_folder": on_folder}
-    for path in _outermost(paths):
+    for path in _outermost(map(source.compared_path, paths)):
         if not path:
             return scan(source, store, **options)
         found = source.entry_at(path)

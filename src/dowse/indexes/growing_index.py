@@ -18,7 +18,6 @@ from dowse.searching.found_files import ALL_INDEXED, SearchedFiles
 from dowse.searching.kept_files import KeptFiles
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import SearchOptions
-from dowse.sources.document_types import shared_language
 from dowse.types import KINDS, Chunk, Coverage, Entry, FileContent, Reading, Verdict, View
 
 MAX_WALKED_FILES = 20_000
@@ -160,7 +159,7 @@ def _reader(index: ProjectIndex, seconds: float) -> Callable[[FileContent], Read
 
     def read(content: FileContent) -> Reading | None:
         nonlocal spent
-        if shared_language(content.path):
+        if index.source.is_as_written(content):
             return read_directly(content)
         if spent > seconds:
             return None

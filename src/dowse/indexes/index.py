@@ -246,7 +246,7 @@ class ProjectIndex(OpenedIndex):
 
         if self.is_being_updated():
             raise StoreBusy(
-                f"{self.root} is being indexed by {self._turn.owner()}. Wait for it to end, then try again."
+                f"{self.root} is being indexed by {self.updating_process()}. Wait for it to end, then try again."
             )
         try:
             return [

@@ -41,11 +41,12 @@ class OpenedIndex:
     """
 
     def __init__(self, root: Path, view: View = View.PROJECT) -> None:
-        if not root.is_dir():
-            raise UsageError(f"{root} is not a folder.")
-        self._open(root.resolve(), index_folder(root.resolve()), view)
+        self._require_root(root)
+        self.given_root = root
+        """The folder as it was named, perhaps by a link."""
+        self._open(root.resolve(), self.folder_of(root.resolve()), view)
         obstacles = storage_layout.move_obstacles_aside(self.folder)
-        self.settings, warnings = load_settings(*self.settings_files)
+        self.settings, warnings = self._load_settings()
         self.warnings += [*warnings, *obstacles]
         self._shared.source = self._make_source(view)  # refuses what may not be a root
 
@@ -56,6 +57,21 @@ class OpenedIndex:
         self._shared = _SharedParts()
         self._turn = Lock(self.folder / "index.lock")
         self._catalog_file = self.folder / "catalog.sqlite"
+
+    # What another kind of root says about itself
+
+    def _require_root(self, root: Path) -> None:
+        """Raise UsageError if a folder cannot have an index."""
+        if not root.is_dir():
+            raise UsageError(f"{root} is not a folder.")
+
+    @classmethod
+    def folder_of(cls, root: Path) -> Path:
+        """Return the folder of the index of a root, whether or not it exists."""
+        return index_folder(root)
+
+    def _load_settings(self) -> tuple[Settings, list[str]]:
+        return load_settings(*self.settings_files)
 
     def _make_source(self, views: View) -> ProjectFiles:
         """Return the files of the root that some views show."""
@@ -156,6 +172,10 @@ class OpenedIndex:
     def is_being_updated(self) -> bool:
         """Return whether a process is updating the index right now."""
         return self._turn.path.exists() and self._turn.is_taken()
+
+    def updating_process(self) -> str:
+        """Return the process that is updating the index, for a message."""
+        return self._turn.owner()
 
     def is_being_made(self) -> bool:
         """Return whether a process is making the index, which has no view yet."""

@@ -15,6 +15,7 @@ __all__ = [
     "Project",
     "find_indexed",
     "find_project",
+    "forget_index",
     "forget_project",
     "is_too_wide",
     "list_projects",
@@ -40,7 +41,7 @@ def open_or_find(folder: Path | None) -> ProjectIndex:
 
 
 def list_projects() -> list[storage_layout.Project]:
-    """Return every indexed project, sorted by path."""
+    """Return every indexed project and archive, sorted by path."""
     return storage_layout.list_projects()
 
 
@@ -65,11 +66,19 @@ def find_indexed(folder: Path) -> ProjectIndex | None:
 
 
 def forget_project(root: Path) -> Path:
-    """Remove the index of a root, which may itself no longer exist; the project's files are not touched."""
+    """Remove the indexes of a root, which may itself no longer exist; the project's files are not touched."""
     root = root.resolve()
-    folder = storage_layout.index_folder(root)
-    if not folder.is_dir():
+    folders = [storage_layout.index_folder(root, kind) for kind in storage_layout.INDEX_KINDS]
+    if not any(folder.is_dir() for folder in folders):
         raise NotIndexed(f"{root} is not indexed; there is nothing to forget.")
+    for folder in filter(Path.is_dir, folders):
+        forget_index(root, folder)
+    storage_layout.remove_forgotten_folders()
+    return root
+
+
+def forget_index(root: Path, folder: Path) -> None:
+    """Remove one index of a root."""
     turn = Lock(folder / "index.lock")
     try:
         turn.acquire(FORGET_WAIT_SECONDS)
@@ -81,5 +90,3 @@ def forget_project(root: Path) -> Path:
             storage_layout.set_forgotten(folder)
     finally:
         turn.release()
-    storage_layout.remove_forgotten_folders()
-    return root

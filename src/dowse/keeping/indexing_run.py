@@ -8,12 +8,16 @@ from typing import Any
 
 from dowse.child_process import STOP_SECONDS, ChildProcess, own_program
 from dowse.errors import DowseError, Failed, error_with
+from dowse.indexes.index import ProjectIndex
 from dowse.types import View
 
 REBUILD = "--rebuild"
 VERIFY = "--verify"
 VIEWS = {View.PROJECT: "--project", View.DOCUMENTS: "--documents"}
 """The options that name the views to index, beside those that the index has."""
+
+INDEX_TYPE = "--type="
+"""Begins the option that names the class of the index, so that the process need not know every kind of root."""
 
 
 @dataclass(slots=True)
@@ -66,9 +70,12 @@ class IndexingRun:
         self._ended.set()
 
 
-def start_run(root: Path, views: View, how: str | None = None) -> IndexingRun:
+def start_run(
+    root: Path, views: View, how: str | None = None, index_type: type[ProjectIndex] = ProjectIndex
+) -> IndexingRun:
     """Start indexing a root: changed files, all files (REBUILD), or files whose content differs (VERIFY)."""
     options = [*([how] if how else []), *(option for view, option in VIEWS.items() if view & views)]
+    options.append(f"{INDEX_TYPE}{index_type.__module__}:{index_type.__name__}")
     try:
         process = ChildProcess(own_program("dowse.keeping.indexing_worker", *options, str(root)))
     except OSError as error:

@@ -5,6 +5,7 @@ its work and exits.
 """
 
 import _thread
+import importlib
 import signal
 import sys
 import threading
@@ -13,7 +14,7 @@ from collections.abc import Callable
 from functools import partial, reduce
 from operator import or_
 from pathlib import Path
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from dowse.child_messages import EXIT_SECONDS, open_messages, write_message
 from dowse.errors import DowseError, Failed
@@ -22,6 +23,9 @@ from dowse.memory_plan import is_memory_small
 from dowse.platform import lower_priority, release_memory, writing_error
 from dowse.signals import exit_after, interrupt_on_terminate
 from dowse.types import View
+
+if TYPE_CHECKING:
+    from dowse.indexes.index import ProjectIndex
 
 PROGRESS_SECONDS = 0.1
 """Time between two progress messages."""
@@ -55,11 +59,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _index(root: Path, how: list[str], send: Callable[..., None]) -> None:
-    from dowse.indexes.index import ProjectIndex  # imported while the parser process starts
-    from dowse.keeping.indexing_run import REBUILD, VERIFY, VIEWS
+    # These are imported while the parser process starts.
+    from dowse.keeping.indexing_run import INDEX_TYPE, REBUILD, VERIFY, VIEWS
 
     views = [view for view, option in VIEWS.items() if option in how]
-    project = ProjectIndex(root, reduce(or_, views, View(0)))
+    module, _, name = (
+        next(option for option in how if option.startswith(INDEX_TYPE)).removeprefix(INDEX_TYPE).partition(":")
+    )
+    project: ProjectIndex = getattr(importlib.import_module(module), name)(root, reduce(or_, views, View(0)))
     sent_at = 0.0
 
     def progress(done: int, total: int) -> None:

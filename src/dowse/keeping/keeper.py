@@ -14,7 +14,6 @@ from pathlib import Path
 from dowse.errors import DowseError, NotIndexed, NotWritable
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
-from dowse.indexes.opened_index import index_folder
 from dowse.keeping.catch_up import CATCH_UP_SECONDS, MAX_CATCH_UP_PATHS, catch_up, pending_names
 from dowse.keeping.watch_session import WatchSession
 from dowse.keeping.watch_status import WatchStatus, read_watch_status, watch_lease
@@ -42,8 +41,10 @@ class Keeper:
         may_resume: Callable[[], bool] = lambda: True,
         changed: "IndexCallback | None" = None,
         encode: "IndexCallback | None" = None,
+        index_type: type[ProjectIndex] = ProjectIndex,
     ) -> None:
         self.root = root
+        self._index_type = index_type
         self._changed = changed
         self._encode = encode
         self._may_resume = may_resume
@@ -112,12 +113,12 @@ class Keeper:
             self._wake.clear()
 
     def _keep_while_possible(self) -> None:
-        lease = watch_lease(index_folder(self.root))
+        lease = watch_lease(self._index_type.folder_of(self.root))
         if not self.root.is_dir() or not lease.path.parent.is_dir():
             return
         self._leads = _take_lead(lease)
         try:
-            project = ProjectIndex(self.root)
+            project = self._index_type(self.root)
             if project.has_catalog:
                 self._watch(WatchedIndex(project, self._working, self._may_resume, leads=self._leads), lease)
         finally:
@@ -141,7 +142,7 @@ class Keeper:
     def _report_and_wait(self, problem: str) -> None:
         self._last_error = problem
         with contextlib.suppress(DowseError, OSError):
-            open_log(index_folder(self.root)).error("keeping fresh: %s", problem)
+            open_log(self._index_type.folder_of(self.root)).error("keeping fresh: %s", problem)
         self._stop.wait(RETRY_SECONDS)
 
 

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from dowse.encoding_worker.client import EncodingClient
-from dowse.errors import CatalogError, DowseError, StoreDamaged
+from dowse.errors import CatalogError, DowseError, StoreDamaged, UsageError
 from dowse.indexes.damage_recovery import setting_damage_aside, with_index_facts
 from dowse.indexes.first_search import IndexWork, prepare_index, search_first
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.opened_index import index_folder
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import IndexCallback, Keeper
 from dowse.keeping.watch_status import WatchStatus, read_watch_status
@@ -37,8 +36,15 @@ START_SECONDS = 2.5
 class ServedIndex:
     """One index of a server. All work on it runs on one thread of its own, so nothing in it needs a lock."""
 
-    def __init__(self, root: Path, name: str, encoder: EncodingClient | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        name: str,
+        encoder: EncodingClient | None = None,
+        index_type: type[ProjectIndex] = ProjectIndex,
+    ) -> None:
         self.root = root
+        self._index_type = index_type
         self.name = name
         self.encoder = encoder
         """Makes the vectors of the index, if it gets any."""
@@ -120,7 +126,7 @@ class ServedIndex:
         with self._starting:
             if self.keeper is None:
                 encode = self.encoder.encode_if_needed if self.encoder else None
-                self.keeper = Keeper(self.root, self._may_resume, self._tell_listeners, encode)
+                self.keeper = Keeper(self.root, self._may_resume, self._tell_listeners, encode, self._index_type)
 
     def _tell_listeners(self, index: ProjectIndex) -> None:
         for changed in self._listeners:
@@ -133,11 +139,11 @@ class ServedIndex:
 
     def has_view(self, view: View) -> bool:
         try:
-            inode = (index_folder(self.root) / "catalog.sqlite").stat().st_ino
+            inode = (self._index_type.folder_of(self.root) / "catalog.sqlite").stat().st_ino
         except OSError:
             return False
         if self._made[0] != inode or not self._made[1] & view:
-            with contextlib.closing(ProjectIndex(self.root)) as index:
+            with contextlib.closing(self._index_type(self.root)) as index:
                 seen = (one for one in (View.PROJECT, View.DOCUMENTS) if index.seen_as(one).exists)
                 self._made = inode, reduce(or_, seen, View(0))
         return bool(self._made[1] & view)
@@ -150,7 +156,7 @@ class ServedIndex:
         if self.run is None or not self.run.is_running or view & ~self._run_views:
             self._earlier_runs = self._running()
             self._run_views = view | (self._run_views if self._earlier_runs else View(0))
-            self.run = start_run(self.root, view, how)
+            self.run = start_run(self.root, view, how, self._index_type)
         return self.run
 
     def _running(self) -> list[IndexingRun]:
@@ -213,9 +219,10 @@ class ServedIndex:
             self._index.close()
             self._index = None
         if self._index is None:
-            if not self.root.is_dir():
-                raise CatalogError("PERMISSION_DENIED", path=self.root)
-            self._index = ProjectIndex(self.root)
+            try:
+                self._index = self._index_type(self.root)
+            except UsageError as error:  # the folder is gone
+                raise CatalogError("PERMISSION_DENIED", path=self.root) from error
             self._settings_stamp = self._index.settings_stamp()
         return self._index
 

@@ -299,7 +299,8 @@ class WatchedIndex:
     def start_run(self, paths: dict[str, ChangeTimes], how: str | None = None) -> None:
         """Start a process that takes care of some pending paths."""
         project = self.project
-        self.run, self._run_paths = start_run(project.root, project.whole.views() or View.PROJECT, how), paths
+        views = project.whole.views() or View.PROJECT
+        self.run, self._run_paths = start_run(project.root, views, how, type(project)), paths
 
     def finish_run(self) -> None:
         """Take over the result of a process that has ended."""
@@ -321,7 +322,7 @@ class WatchedIndex:
         if pending := self.pending_paths.pending():
             self.update(pending)
         self.project.close()
-        self.project = ProjectIndex(self.project.root)
+        self.project = type(self.project)(self.project.root)
         self._settings_stamp = self.project.settings_stamp()
         self.publish_status()
         self.update_everything()

@@ -57,7 +57,7 @@ async def graph_page(sources: SourceList, name: str) -> Response:
     if name not in names:
         raise ItemNotFound("there is no such graph")
     if name == "archive":
-        data = await asyncio.to_thread(_archive_data, archive_database(sources))
+        data = await asyncio.to_thread(_archive_data, await archive_database(sources))
     else:
         folder = document_folder(sources, name.partition("/")[2])
         data = await _documents_data(sources, folder) if folder else {}
@@ -78,7 +78,7 @@ def graph_names(sources: SourceList) -> list[str]:
     """Return the sources that have a graph: the archives, and folders of documents that are indexed."""
     folders = sources.folders.known() if sources.folders else ()
     named = [source_name("documents", one.served.name) for one in folders if one.served.has_view(View.DOCUMENTS)]
-    return [*(["archive"] if sources.archives and sources.archives.indexed_database() else []), *named]
+    return [*(["archive"] if sources.archives and sources.archives.keeping.has_indexes() else []), *named]
 
 
 def _archive_data(database: ArchiveDatabase) -> dict[str, Any]:

@@ -35,7 +35,7 @@ async def item_links(sources: SourceList, item_id: str) -> Html:
     """Return the links into a document and out of it; nothing for an item without links."""
     source, locator = await find_source(sources, NoClient(), item_id)
     if source.kind == "archive" and sources.archives:
-        return await asyncio.to_thread(_citations, archive_database(sources), locator)
+        return await asyncio.to_thread(_citations, await archive_database(sources), locator)
     folder = (
         document_folder(sources, source.name.partition("/")[2]) if source.kind in ("project", "documents") else None
     )
@@ -59,11 +59,11 @@ def document_folder(sources: SourceList, name: str) -> DocumentFolder | None:
     return next((one for one in folders if source_name("documents", one.served.name).partition("/")[2] == name), None)
 
 
-def archive_database(sources: SourceList) -> ArchiveDatabase:
+async def archive_database(sources: SourceList) -> ArchiveDatabase:
     """Return the archives' database; ItemNotFound while there is none."""
     try:
         if sources.archives:
-            return sources.archives.database()
+            return await sources.archives.database()
     except NotIndexed as error:
         raise ItemNotFound("the archives are not indexed yet") from error
     raise ItemNotFound("no archives are served here")
@@ -139,7 +139,7 @@ async def problems_view(sources: SourceList, name: str) -> Html:
     """Return the broken links of a source; those that lead out of a folder are counted, and not looked at."""
     outside = 0
     if name == _ARCHIVE:
-        broken = await asyncio.to_thread(_broken_citations, archive_database(sources))
+        broken = await asyncio.to_thread(_broken_citations, await archive_database(sources))
     else:
         folder = document_folder(sources, name.partition("/")[2])
         if folder is None:

@@ -59,7 +59,7 @@ def parse_within(
 
     Raise Failed if no process can be started.
     """
-    futures = [(content, _submit(content, is_cut=True)) for content in contents]
+    futures = [(content, _submit(source, content, is_cut=True)) for content in contents]
     wait([future for _, future in futures], seconds)
     for content, future in futures:
         if future.done():
@@ -83,14 +83,15 @@ def start_parsing(
     A file that its parser cannot cope with is read as plain text. The function raises Failed if no process can be
     started.
     """
-    future = _submit(content, is_cut=is_cut, is_encoded=is_encoded and is_cut, has_references=has_references)
+    future = _submit(source, content, is_cut=is_cut, is_encoded=is_encoded and is_cut, has_references=has_references)
     return lambda: _check_text(source, _make_document(content, future.result(), is_cut=is_cut))
 
 
 def _submit(
-    content: FileContent, *, is_cut: bool, is_encoded: bool = False, has_references: bool = False
+    source: ProjectFiles, content: FileContent, *, is_cut: bool, is_encoded: bool = False, has_references: bool = False
 ) -> "Future[ParserReply]":
     fields = {
+        "module": source.parser_jobs,
         "job": "document",
         "path": content.path,
         "language": content.language,
@@ -156,6 +157,7 @@ def _reading_from_json(found: dict[str, Any], utf8: bytes) -> Reading:
         found["encoding"],
         found["text_start"],
         found["is_verbatim"],
+        found["details"],
     )
 
 

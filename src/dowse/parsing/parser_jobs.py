@@ -1,6 +1,6 @@
 """The jobs of a parser process: read, cut and encode a file, or outline a text."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from dowse.encoding.static import StaticEncoder
 
 Fields = dict[str, Any]
+ReadFile = Callable[[Fields, bytes], Reading]
 
 
 def prepare(fields: Fields) -> None:
@@ -30,7 +31,7 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     """Do one job; return the fields and the bytes of the reply."""
     match fields["job"]:
         case "document":
-            return _parse_document(fields, data)
+            return parse_document(fields, data)
         case "prepare":
             return {}, b""
         case "outline":
@@ -38,12 +39,16 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     raise ValueError(f"no job is called {fields['job']}")
 
 
-def _parse_document(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
+def _read(fields: Fields, data: bytes) -> Reading:
+    if fields["is_converted"]:
+        return file_reading.read_document(data, fields["path"])
+    return file_reading.read(data, fields["path"], fields["language"])
+
+
+def parse_document(fields: Fields, data: bytes, read: ReadFile = _read) -> tuple[Fields, bytes]:
+    """Read, cut and encode a file; a source with a reader of its own names it."""
     try:
-        if fields["is_converted"]:
-            found = file_reading.read_document(data, fields["path"])
-        else:
-            found = file_reading.read(data, fields["path"], fields["language"])
+        found = read(fields, data)
     except FormatNotReadable as error:
         return {"unreadable": str(error)}, b""
     reply: Fields = {"reading": _reading_to_json(found)}
@@ -88,6 +93,7 @@ def _reading_to_json(found: Reading) -> Fields:
         "encoding": found.encoding,
         "text_start": found.text_start,
         "is_verbatim": found.is_verbatim,
+        "details": found.details,
     }
 
 

@@ -124,6 +124,14 @@ class PlaceStore(PlaceReader):
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:  # noqa: ARG002 - of documents alone
         return MatchedDocuments(0)
 
+    def cover_documents(self, *_: object) -> list[Scored]:
+        """Return nothing: only archives are searched by whole documents, and a place has none."""
+        return []
+
+    def similar_words(self, *_: object) -> list[tuple[str, int]]:
+        """Return nothing: a place has no list of words."""
+        return []
+
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
         found = set[int]()

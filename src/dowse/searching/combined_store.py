@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from dowse.protocols import DocumentWords
 from dowse.searching.direct_index import DirectIndex
 from dowse.store.local import LocalStore
 from dowse.types import (
@@ -96,6 +97,11 @@ class CombinedStore:
         ids = [*titled, *stored.ids[stored.titled :], *direct.ids[direct.titled :]]
         return MatchedDocuments(stored.total + direct.total, tuple(ids[:limit]), len(titled))
 
+    def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
+        """Return the documents that have the most words of a query; best first."""
+        stored = self._in_store(match, lambda part: self._store.cover_documents(words, part, limit))
+        return self._merge((stored or [], self._files.cover_documents(words, match, limit)), limit)
+
     def _in_store(self, query: Asked, ask: Callable[[Asked], Result]) -> Result | None:
         """Ask the store about those of the documents in question that it has; None if it has none of them."""
         among = self._stored_among(query.among)
@@ -120,6 +126,10 @@ class CombinedStore:
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words of the store that begin with a prefix."""
         return self._store.words_with_prefix(prefix, limit)
+
+    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
+        """Return whole words of the store within a number of typos."""
+        return self._store.similar_words(word, max_typos)
 
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
         return self._store.foreign_terms(words)

@@ -13,6 +13,7 @@ from functools import partial
 from itertools import islice
 from typing import Literal
 
+from dowse.protocols import DocumentWords
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import MAX_TERMS
@@ -21,9 +22,9 @@ from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, Leg, leg_scores, rank_files, shortlist
 from dowse.searching.written_symbols import find_title
 from dowse.store.catalog_rows import text_hash
+from dowse.store.lexical import MemoryIndex
 from dowse.store.lexical_entries import LexicalDocument
 from dowse.store.lexical_follower import without_title
-from dowse.store.lexical_search import MemoryIndex
 from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
 from dowse.text.vocabulary import rarity
 from dowse.types import (
@@ -148,6 +149,10 @@ class DirectIndex:
         found = self._words.match_documents(replace(match, among=_negated_ids(match.among)), limit)
         return replace(found, ids=tuple(-number for number in found.ids))
 
+    def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
+        """Return those of the documents analyzed that have the most words of a query; best first."""
+        return _negated(self._words.cover_documents(words, replace(match, among=_negated_ids(match.among)), limit))
+
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
         return frozenset(-number for number in self._words.documents_with_word(word))
@@ -187,6 +192,10 @@ class DirectIndex:
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words of the files that were analyzed which begin with a prefix."""
         return self._words.words_with_prefix(prefix, limit)
+
+    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:  # noqa: ARG002
+        """Return no words, because the files are searched for those of the query alone."""
+        return []
 
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
         """Return the stems that words stand for in the documents that are not in English, and their frequencies."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import NamedTuple
 
 from dowse.query_syntax import Query
@@ -16,6 +17,7 @@ from dowse.screening.masking import (
     warning_fields,
 )
 from dowse.searching.term_positions import foreign_terms_in, terms_of_word
+from dowse.text.stemming import marked_language
 from dowse.types import StoredChunk
 
 MIN_COMPARED_LINES = 3
@@ -23,6 +25,7 @@ MIN_COMPARED_LINES = 3
 MAX_LINE_CHARACTERS = 4000
 """Of a longer line, only the part around the first match is shown. One line of a generated page took a whole reply."""
 _TOKEN = re.compile(r"\w+")
+_FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:(?:\r\n|\r|\n)\1[ \t]*(?=[\r\n]|\Z)|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,11 @@ class Passage:
         return list(zip(self.numbers or range(self.start_line, self.start_line + len(lines)), lines, strict=True))
 
 
+def without_front_matter(passage: Passage) -> str:
+    """Return the text of a passage of prose, without the front matter of its document."""
+    return _FRONT_MATTER.sub("", passage.text, count=1) if passage.start_line == 1 else passage.text
+
+
 def comparable_lines(passage: Passage) -> str:
     """Return the lines of a passage without indentation, to find files that say the same; empty for a short one."""
     lines = [stripped for line in passage.text.split("\n") if (stripped := line.strip())]
@@ -84,10 +92,11 @@ def has_phrases(query: Query, data: bytes) -> bool:
 
 def found_terms(text: str, terms: Mapping[str, float]) -> Iterator[tuple[int, int, str]]:
     """Yield the start and the end of each word of a text that matches the query, and the term that it has."""
+    foreign = [term for term in terms if marked_language(term)]
     for word in _TOKEN.finditer(text):
-        found = (term for term in terms_of_word(word[0]) if term in terms)
-        if term := next(found, None) or next(foreign_terms_in(word[0], terms), None):
-            yield *word.span(), term
+        found = [term for term in terms_of_word(word[0]) if term in terms]
+        if found or (foreign and (found := list(islice(foreign_terms_in(word[0], foreign), 1)))):
+            yield *word.span(), found[0]
 
 
 def first_match(line: str, terms: Mapping[str, float]) -> int | None:

@@ -35,6 +35,8 @@ class ProjectFiles:
 
     policy_type = Policy
     views = View.PROJECT
+    parser_jobs = "dowse.parsing.parser_jobs"
+    """The module whose jobs read the files in a parser process."""
 
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
         self._policy = self.policy_type(root, settings, deny_categories)
@@ -104,6 +106,16 @@ class ProjectFiles:
             FileContent(entry.path, kind, _language(entry.path, views, kind, data), stat, digest, data, views)
             for views, kind in entry.representations
         ]
+
+    def compared_path(self, path: str) -> str:
+        """Return the path that is compared with the index after a change of another: that of the document or its folder."""
+        return path
+
+    def is_as_written(self, content: FileContent) -> bool:
+        """Return whether the bytes of a file are the text that its readers see."""
+        from dowse.sources.document_types import shared_language  # imports readers, which a project does not need
+
+        return not content.is_converted or shared_language(content.path) is not None
 
     def read_picture(self, path: str) -> tuple[bytes, str] | Verdict:
         """Return a picture that documents show and its type, or the verdict against it."""

@@ -222,6 +222,14 @@ class Catalog(SqliteDatabase):
         except INVALID_VALUES as error:
             raise damaged_row(error) from error
 
+    def details(self, document_id: int) -> str:
+        """Return what is special to a document of its source, as JSON; empty if nothing is."""
+        rows = self.rows("SELECT value FROM details WHERE document_id = ?", (document_id,))
+        try:
+            return zlib.decompress(rows[0][0]).decode() if rows else ""
+        except INVALID_VALUES as error:
+            raise damaged_row(error) from error
+
     def totals(self, kind: Kind, view: View) -> Totals:
         """Return the counts of one kind, cached until documents change, since every answer reports them."""
         return self._totals_at(self.sequence(), kind, view)

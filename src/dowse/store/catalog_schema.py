@@ -141,6 +141,13 @@ STEPS: tuple[str, ...] = (
     );
     ALTER TABLE vectors ADD COLUMN checksum INTEGER;
     """,
+    """
+    -- What is special to the documents of a source, as JSON.
+    CREATE TABLE details (
+        document_id INTEGER PRIMARY KEY REFERENCES documents (id) ON DELETE CASCADE,
+        value BLOB NOT NULL
+    );
+    """,
 )
 
 

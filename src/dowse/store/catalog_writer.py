@@ -163,6 +163,9 @@ def _add_document(
     if not reading.is_verbatim:
         text = zlib.compress(reading.text.encode(), 1)
         connection.execute("INSERT INTO texts VALUES (?, ?)", (document_id, text))
+    if reading.details:
+        details = zlib.compress(reading.details.encode(), 1)
+        connection.execute("INSERT INTO details VALUES (?, ?)", (document_id, details))
     links = [(document_id, ordinal, link.target, link.text, link.line) for ordinal, link in enumerate(reading.links)]
     connection.executemany("INSERT INTO links VALUES (?, ?, ?, ?, ?)", links)
     rows = [

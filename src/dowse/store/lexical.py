@@ -19,8 +19,8 @@ import tantivy
 from dowse.errors import LexicalDamaged, NotWritable
 from dowse.memory_plan import scaled
 from dowse.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically, writing_error
-from dowse.store.lexical_entries import SCHEMA, LexicalDocument, entries_of
-from dowse.store.lexical_search import LexicalSearch, register_analyzers, term_query
+from dowse.store.lexical_entries import SCHEMA, LexicalDocument, entries_of, register_analyzers, term_query
+from dowse.store.lexical_search import LexicalSearch
 from dowse.store.segment_files import SegmentFiles
 
 _LOCK_FILE = ".tantivy-meta.lock"
@@ -176,6 +176,24 @@ class LexicalIndex(LexicalSearch):
             if self._index is None:
                 self._files.check()
             yield self._open().searcher()
+
+
+class MemoryIndex(LexicalSearch):
+    """A lexical index in memory, of documents that no other index has."""
+
+    def __init__(self, documents: Iterable[LexicalDocument]) -> None:
+        self._index = tantivy.Index(SCHEMA)
+        register_analyzers(self._index)
+        writer = self._index.writer(MIN_WRITER_BYTES, 1)
+        for document in documents:
+            for entry in entries_of(document):
+                writer.add_document(entry)
+        writer.commit()
+        self._index.reload()
+
+    @contextlib.contextmanager
+    def _searching(self) -> Iterator[Any]:
+        yield self._index.searcher()
 
 
 def can_lock(folder: Path) -> bool:

@@ -185,3 +185,14 @@ ANALYZERS = {"whole": WHOLE_ANALYZER, "parts": PARTS_ANALYZER}
 _ANALYZERS: dict[Field, Any] = dict.fromkeys(MEAN_LENGTHS, PARTS_ANALYZER) | dict.fromkeys(
     ("words", "names"), WHOLE_ANALYZER
 )
+
+
+def register_analyzers(index: Any) -> None:
+    """Let an index split texts as queries are split."""
+    for name, analyzer in ANALYZERS.items():
+        index.register_tokenizer(name, analyzer)
+
+
+def term_query(field: str, value: object) -> Any:
+    """Return the query for the entries whose field has a value."""
+    return tantivy.Query.term_query(SCHEMA, field, value)

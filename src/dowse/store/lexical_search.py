@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from dowse.store.lexical_entries import ANALYZERS, CHUNK_ENTRY, DOCUMENT_ENTRY, SCHEMA, LexicalDocument, entries_of
+from dowse.protocols import DocumentWords
+from dowse.store.lexical_entries import CHUNK_ENTRY, DOCUMENT_ENTRY, SCHEMA, term_query
 from dowse.store.score_levels import best_hits
-from dowse.text.analysis import remove_separators, split_unspaced, terms_of, whole_terms_of
+from dowse.text.analysis import remove_separators, restore_underscores, split_unspaced, terms_of, whole_terms_of
 from dowse.text.stemming import MARK, MIN_PART_CHARACTERS, Language, languages, mark_stem, split_compound, stem_words
 from dowse.text.vocabulary import Vocabulary, rarity
 from dowse.types import DocumentMatch, Field, MatchedDocuments, OtherChunks, Scored, TextQuery
@@ -28,6 +29,9 @@ MAX_COMPOUNDS = 20
 """Compounds with one word that are looked for: the most frequent ones."""
 MAX_STEMS = 200_000
 """Stems of a language in which compounds are looked for."""
+
+MAX_WORDS = 500_000
+"""Words that a misspelled one is compared with; Tantivy reserves 32 bytes for each."""
 
 TermsWithPrefix = Callable[[str, int], list[tuple[str, int]]]
 """Returns terms that begin with a prefix, each with its frequency."""
@@ -127,6 +131,12 @@ class TermStatistics:
         """The stems of documents that are not in English."""
         return ForeignWords(partial(self.terms_with_prefix, "parts"))
 
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """The whole words of all texts. Reading 41,000 of them takes 0.1 s, which a misspelled query pays for."""
+        found = self.terms_with_prefix("words", "", MAX_WORDS)
+        return Vocabulary({restore_underscores(word): count for word, count in found})
+
     def scored_term(self, field: Field, term: str, weight: float = 1.0, others: OtherChunks | None = None) -> Any:
         """Return the query for a term that scores by how rare the term is; None where no entry has the term.
 
@@ -147,9 +157,6 @@ class TermStatistics:
 
 MAX_TERMS = 64
 """Number of terms of a query that count; more are noise, and each costs a walk through its postings."""
-
-MEMORY_WRITER_BYTES = 15_000_000
-"""The least that Tantivy accepts."""
 
 _WHOLE_TITLE_SCORE = 1000.0
 """More than any sum of word scores."""
@@ -236,6 +243,27 @@ class LexicalSearch(ABC):
             ids = searcher.fast_field_values("document", [address for _, address in found])
             return MatchedDocuments(total, tuple(ids), sum(score > 0 for score, _ in found))
 
+    def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
+        """Return the documents that have the most words of a query, however far apart; best first."""
+        groups = (
+            [
+                tantivy.Query.const_score_query(query, score)
+                for word, score in spellings.items()
+                if (query := self._document_has(word, match)) is not None
+            ]
+            for spellings in words
+        )
+        found = [(tantivy.Occur.Should, tantivy.Query.disjunction_max_query(group)) for group in groups if group]
+        filters = [term_query("entry", DOCUMENT_ENTRY)]
+        if match.among is not None:
+            filters.append(self._among(match.among))
+        required = [(tantivy.Occur.Must, tantivy.Query.const_score_query(condition, 0.0)) for condition in filters]
+        with self._searching() as searcher:
+            query = tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(found)), *required])
+            hits = best_hits(searcher, query, max(1, limit))[0] if found else []
+            ids = searcher.fast_field_values("document", [address for _, address in hits])
+        return [Scored(number, number, score) for number, (score, _) in zip(ids, hits, strict=True)]
+
     def _title_terms(self, match: DocumentMatch) -> list[tuple[str, ...]]:
         """Return the terms of a query that titles are scored by, each with the stems of other languages for it."""
         groups = dict[str, tuple[str, ...]]()
@@ -291,6 +319,12 @@ class LexicalSearch(ABC):
         with self._counting() as terms:
             return terms.terms_with_prefix("words", prefix, limit)
 
+    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
+        """Return other whole words within a number of typos, each with that number; fewest first, then most frequent."""
+        with self._counting() as terms:
+            found, counts = terms.vocabulary.similar_words(word, max_typos), terms.vocabulary.frequencies
+            return sorted(found, key=lambda one: (one[1], -counts[one[0]], one[0]))
+
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
         """Return the stems that words stand for in the documents that are not in English, and their frequencies."""
         with self._counting() as terms:
@@ -339,35 +373,6 @@ class LexicalSearch(ABC):
     def _require_all(self, field: str, terms: list[str]) -> Any:
         required = [(tantivy.Occur.Must, term_query(field, term)) for term in terms[:MAX_TERMS]]
         return tantivy.Query.boolean_query(required) if required else None
-
-
-class MemoryIndex(LexicalSearch):
-    """A lexical index in memory, of documents that no other index has."""
-
-    def __init__(self, documents: Iterable[LexicalDocument]) -> None:
-        self._index = tantivy.Index(SCHEMA)
-        register_analyzers(self._index)
-        writer = self._index.writer(MEMORY_WRITER_BYTES, 1)
-        for document in documents:
-            for entry in entries_of(document):
-                writer.add_document(entry)
-        writer.commit()
-        self._index.reload()
-
-    @contextlib.contextmanager
-    def _searching(self) -> Iterator[Any]:
-        yield self._index.searcher()
-
-
-def register_analyzers(index: Any) -> None:
-    """Let an index split texts as queries are split."""
-    for name, analyzer in ANALYZERS.items():
-        index.register_tokenizer(name, analyzer)
-
-
-def term_query(field: str, value: object) -> Any:
-    """Return the query for the entries whose field has a value."""
-    return tantivy.Query.term_query(SCHEMA, field, value)
 
 
 def _any_of(queries: Iterable[Any]) -> Any:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from dowse.encoding.packing import pack_vectors
 from dowse.errors import LexicalDamaged, NotWritable
 from dowse.platform import Lock, make_private_folder
+from dowse.protocols import DocumentWords
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_schema import is_current_format
 from dowse.store.catalog_writer import WorkStart
@@ -209,6 +210,9 @@ class LocalStore:
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
         return self._words.query(lambda index: index.match_documents(match, limit))
 
+    def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
+        return self._words.query(lambda index: index.cover_documents(words, match, limit))
+
     def documents_with_word(self, word: str) -> frozenset[int]:
         return self._words.query(lambda index: index.documents_with_word(word))
 
@@ -228,6 +232,9 @@ class LocalStore:
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         return self._words.query(lambda index: index.words_with_prefix(prefix, limit))
+
+    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
+        return self._words.query(lambda index: index.similar_words(word, max_typos))
 
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
         distinct = tuple(words)

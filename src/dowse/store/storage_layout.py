@@ -30,6 +30,9 @@ _FORGOTTEN = ".forgotten-"
 """Part of the name of a folder that is about to be removed."""
 
 RootState = Literal["present", "missing", "unreachable"]
+IndexKind = Literal["indexes", "archives"]
+INDEX_KINDS: tuple[IndexKind, ...] = ("indexes", "archives")
+"""The folders with the indexes of roots: a root may be a project or folder of documents, and an archive as well."""
 
 _FINGERPRINTS: dict[Kind, str] = {"code": "fingerprints.json", "docs": "docs-fingerprints.json"}
 
@@ -41,6 +44,11 @@ class Project:
     folder: Path
     root: Path
     metadata: dict[str, Any]
+
+    @property
+    def is_archive(self) -> bool:
+        """Whether it is the index of an archive."""
+        return self.folder.parent.name == "archives"
 
     @property
     def views(self) -> View:
@@ -142,10 +150,10 @@ def nearest_indexed(folder: Path) -> Path | None:
     return next((one for one in candidates if (index_folder(one) / "catalog.sqlite").exists()), None)
 
 
-def index_folder(root: Path) -> Path:
-    """Return the folder of the index of a root, whether or not it exists."""
+def index_folder(root: Path, kind: IndexKind = "indexes") -> Path:
+    """Return the folder of the index of a root, whether or not it exists. A root may be an archive as well."""
     digest = hashlib.sha256(os.path.realpath(root).encode("utf-8", "surrogateescape")).hexdigest()
-    indexes = storage_root() / "indexes"
+    indexes = storage_root() / kind
     short = indexes / digest[:16]
     return short if short.is_dir() else indexes / digest[:32]
 
@@ -189,11 +197,10 @@ def global_settings_file() -> Path:
 
 
 def list_projects() -> list[Project]:
-    """Return all indexed projects and folders of documents, sorted by path."""
-    indexes = storage_root() / "indexes"
-    folders = sorted(indexes.iterdir()) if indexes.is_dir() else []
+    """Return all indexed projects, folders of documents and archives, sorted by path."""
+    folders = (folder for kind in INDEX_KINDS for folder in (storage_root() / kind).glob("*"))
     found = (read_project(folder) for folder in folders if folder.is_dir() and _FORGOTTEN not in folder.name)
-    return sorted((project for project in found if project), key=lambda project: project.root)
+    return sorted((project for project in found if project), key=lambda project: (project.root, project.is_archive))
 
 
 def set_forgotten(folder: Path) -> None:
@@ -203,8 +210,9 @@ def set_forgotten(folder: Path) -> None:
 
 def remove_forgotten_folders() -> None:
     """Remove the folders that were taken away, also by processes that were killed."""
-    for folder in (storage_root() / "indexes").glob(f"*{_FORGOTTEN}*"):
-        shutil.rmtree(folder, ignore_errors=True)
+    for kind in INDEX_KINDS:
+        for folder in (storage_root() / kind).glob(f"*{_FORGOTTEN}*"):
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def read_project(folder: Path) -> Project | None:

@@ -165,6 +165,11 @@ def terms_of(text: str) -> list[str]:
     return found
 
 
+def is_unspaced(word: str) -> bool:
+    """Return whether a word has letters of a script that is written without spaces."""
+    return re.search(_UNSPACED_CHARACTERS, word) is not None
+
+
 def split_unspaced(words: Iterable[str]) -> Iterator[str]:
     """Yield words, and pairs of characters instead of words in scripts without spaces, which may be sentences.
 

@@ -85,7 +85,7 @@ class Storage:
         """Return the kind of index that a file of the storage root belongs to."""
         if file.startswith("notes/"):
             return "notes"
-        if file.startswith("search.db"):
+        if file.startswith(("search.db", "archives/")):
             return "archive"
         return "documents" if self.documents_lexical in file else "project"
 

@@ -160,6 +160,8 @@ SOME_CASES: dict[str, Harm] = {
     "notes/.lock": replace_by_a_folder,
     "notes/*.db": zero,
     "search.db": halve,
+    "archives/*/catalog.sqlite": halve,
+    "archives/*/lexical-*/*.term": scramble_the_head,
 }
 """The damages of the suite; the soak has all of them."""
 

@@ -1,9 +1,10 @@
 """The archive surface as an assistant uses it."""
 
+import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,15 +14,17 @@ import pytest
 from jsonschema import Draft202012Validator
 from mcp_types import CallToolResult, TextContent
 
+from dowse.archives.archive_database import create_database
+from dowse.archives.archive_index import ArchiveIndex
 from dowse.archives.archive_locations import ArchiveLocations
-from dowse.archives.archive_watcher import run_lock
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS, wire_characters
-from dowse.platform import make_private_folder
+from dowse.platform import Lock, make_private_folder
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from mcp import Client
 from tests.archives.sample_archives import captured_page, index_archives, locations_in, make_archives
 from tests.mcp.fixed_tools import fixed_tools
+from tests.sample_data import write_tree
 from tests.surfaces.project.project_client import converse, wait_until
 
 Result = TypeVar("Result")
@@ -252,45 +255,123 @@ def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
     run_conversation("auto", locations, conversation, keeps_fresh=True)
 
 
+@contextlib.contextmanager
+def held_back(locations: ArchiveLocations) -> Iterator[None]:
+    """Let the processes that index wait."""
+    with contextlib.ExitStack() as locked:
+        for root in locations.roots.values():
+            make_private_folder(ArchiveIndex.folder_of(root))
+            locked.enter_context(Lock(ArchiveIndex.folder_of(root) / "index.lock").held(5))
+        yield
+
+
 def test_the_first_search_reads_the_files_that_are_not_indexed_yet(tmp_path: Path) -> None:
-    """It waited for the whole index, and failed after 20 s."""
+    """It waited for the whole index and failed after 20 s; later, paths began with the name of the archive until then."""
     locations = make_archives(tmp_path, RESEARCH, PAGES)
-    make_private_folder(locations.database.parent)
-    expected = "2 of 2 documents were searched as they are written, without citations."
 
     async def conversation(client: Client) -> None:
         async def search(query: str) -> Reply:
             return content_of(await client.call_tool("searchLocalArchives", {"query": query}))
 
-        with run_lock(locations).held(5):  # so that the process that indexes waits
+        with held_back(locations):
             first, second = await search("machine learning"), await search("gradient")
         for found in (first, second):
-            assert found["metadata"]["warnings"][0].endswith(expected)
+            expected = "2 of 2 documents were searched, 2 of them as they are written."
+            assert found["metadata"]["warnings"] == [f"The archives are being indexed. {expected}"]
             assert found["metadata"]["indexing"]
         names = [[found["document"]["title"] for found in reply["results"]] for reply in (first, second)]
-        assert names == [["Introduction to Machine Learning"], ["Gradient descent"]]
+        assert names == [["Introduction to Machine Learning"], ["Algorithms"]]
 
         async def is_indexed() -> bool:
             found = await search("machine learning")
-            ids = [[result["document"]["id"] for result in reply["results"]] for reply in (first, found)]
-            return "warnings" not in found["metadata"] and ids[0] == ids[1]
+            about = [
+                [(result["document"]["id"], result["document"]["path"]) for result in reply["results"]]
+                for reply in (first, found)
+            ]
+            return "warnings" not in found["metadata"] and about[0] == about[1]
 
         await wait_until(is_indexed)
 
     run_conversation("auto", locations, conversation, keeps_fresh=True)
 
 
-def test_a_database_that_was_just_created_is_waited_for(tmp_path: Path) -> None:
-    """A search in the moment between the creation of the file and its first table failed."""
+@pytest.mark.parametrize("query", ["ordinary zymurgy", "über"])
+def test_the_first_search_finds_a_word_of_every_document_that_it_says_it_searched(tmp_path: Path, query: str) -> None:
+    """Of 2,501 documents that were said to be searched, one with the rare word of a query was not found."""
+    files = {f"{number}.md": f"# Note {number}\n\n{'Ordinary words. ' * 9}\n" for number in range(60)}
+    page = captured_page("https://example.com/late", "Über beer", "Notes about zymurgy.\n")
+    locations = make_archives(tmp_path, files, {"late": page})
+
+    async def conversation(client: Client) -> None:
+        found: Reply = {}
+
+        async def says_that_all_were_searched() -> bool:
+            nonlocal found
+            found = content_of(await client.call_tool("searchLocalArchives", {"query": query}))
+            return "61 of 61 documents were searched" in found["metadata"]["warnings"][0]
+
+        await wait_until(says_that_all_were_searched)
+        assert found["metadata"]["indexing"]
+        assert "Über beer" in [result["document"]["title"] for result in found["results"]]
+
+    with held_back(locations):
+        run_conversation("auto", locations, conversation, keeps_fresh=True)
+
+
+@pytest.mark.parametrize("obstacle", ["a folder", "another file", "a file above it"])
+def test_a_wrong_database_is_an_error_of_the_first_call(tmp_path: Path, obstacle: str) -> None:
+    """The first search was answered, and the second failed."""
     locations = make_archives(tmp_path, RESEARCH)
-    locations.database.parent.mkdir()
-    locations.database.touch()
-    surface = ArchiveSurface(locations)
-    try:
-        assert surface.indexed_database() is None
-        assert surface.database().rows("SELECT COUNT(*) FROM documents") != [(0,)]
-    finally:
-        surface.close()
+    text = "Notes of somebody else, which are no database.\n" * 100
+    if obstacle == "a folder":
+        locations.database.mkdir(parents=True)
+    elif obstacle == "another file":
+        write_tree(tmp_path, {"data/search.db": text})
+    else:
+        write_tree(tmp_path, {"data": text})
+
+    async def conversation(client: Client) -> None:
+        for _ in range(2):
+            result = await client.call_tool("searchLocalArchives", {"query": "machine"})
+            assert result.is_error
+            assert str(tmp_path) not in str((result.structured_content or {})["userMessage"])
+
+    run_conversation("auto", locations, conversation, keeps_fresh=True)
+
+
+def test_no_search_of_a_new_archive_meets_a_busy_database(tmp_path: Path) -> None:
+    """6 of 15 servers failed with "in use by another program", because the process that indexes held the database."""
+    files = {f"{number}.md": f"# Apple {number}\n\nSee [another]({number + 1}.md).\n" for number in range(400)}
+    locations = make_archives(tmp_path, files, PAGES)
+
+    async def conversation(client: Client) -> None:
+        calls = [
+            client.call_tool("searchLocalArchives", {"query": "apple", "includeCitations": number % 2 == 0})
+            for number in range(6)
+        ]
+        for result in await asyncio.gather(*calls):
+            assert content_of(result)["results"]
+
+    run_conversation("auto", locations, conversation, keeps_fresh=True)
+
+
+def test_the_database_follows_changes_for_other_programs(tmp_path: Path) -> None:
+    locations = make_archives(tmp_path, RESEARCH)
+
+    def titles() -> set[str]:
+        with contextlib.closing(create_database(locations.database)) as database:
+            return {document.title for document in database.documents().values()}
+
+    async def conversation(client: Client) -> None:
+        assert content_of(await client.call_tool("searchLocalArchives", {"query": "machine"}))["results"]
+
+        async def has_both() -> bool:
+            return titles() == {"Introduction to Machine Learning", "Pomegranates"}
+
+        make_archives(tmp_path, {"new/one.md": "# Pomegranates\n"})
+        await wait_until(has_both)
+
+    run_conversation("auto", locations, conversation, keeps_fresh=True)
 
 
 def test_an_archive_that_is_named_and_missing_is_said_without_its_path(tmp_path: Path) -> None:
@@ -302,3 +383,24 @@ def test_an_archive_that_is_named_and_missing_is_said_without_its_path(tmp_path:
     (warning,) = result.structured_content["metadata"]["warnings"]
     assert warning.startswith("The url-content archive that is named does not exist. Create the folder, or correct")
     assert str(tmp_path) not in json.dumps(result.structured_content)
+
+
+def test_a_server_searches_an_archive_whose_disk_is_absent(tmp_path: Path) -> None:
+    locations = make_archives(tmp_path, RESEARCH, PAGES)
+    index_archives(locations).close()
+    locations.research.rename(tmp_path / "unplugged")
+
+    async def conversation(client: Client) -> None:
+        def ask() -> Any:
+            return client.call_tool("searchLocalArchives", {"query": "machine", "includeCitations": True})
+
+        assert content_of(await ask())["results"]
+        (tmp_path / "unplugged").rename(locations.research)
+        make_archives(tmp_path, {"new.md": "# Pomegranates\n"})
+
+        async def is_found() -> bool:
+            return bool(content_of(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
+
+        await wait_until(is_found)
+
+    run_conversation("auto", locations, conversation, keeps_fresh=True)

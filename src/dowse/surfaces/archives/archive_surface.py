@@ -2,46 +2,42 @@
 
 import asyncio
 import contextlib
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
-from dowse.archives.archive_database import ArchiveDatabase, open_database
-from dowse.archives.archive_locations import ArchiveLocations
+from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_replies import (
     broken_reply,
     citations_reply,
     most_cited_reply,
     search_reply,
 )
-from dowse.archives.archive_search import search_archives
-from dowse.archives.archive_watcher import run_lock
-from dowse.archives.direct_archive import DirectArchive
+from dowse.archives.archive_search import ArchiveAnswer, merge_answers, search_archive
+from dowse.archives.archive_types import ArchiveHit
 from dowse.archives.reply_screening import screen_reply
-from dowse.errors import CatalogError, DowseError, NotIndexed, UsageError
+from dowse.errors import CatalogError, DowseError, NotIndexed, NotWritable, UsageError
+from dowse.indexes.index import ProjectIndex
 from dowse.indexes.masking_setting import masks_secrets
+from dowse.keeping.catch_up import is_far_behind
 from dowse.mcp.reply_budget import wire_characters
+from dowse.mcp.reply_status import coverage_warnings
 from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.platform import refusal_to_write
+from dowse.searching.query_terms import SearchQuery, parse_plain_query
+from dowse.surfaces.archives.archive_keeping import ArchiveKeeping
 from dowse.surfaces.archives.archive_reply_fitting import fit_search_reply
+from dowse.types import Coverage, View
 
 FAILURE = "Failed to search local archives: "
 MAX_QUERY_CHARACTERS = 10_000
 """Longer queries are cut to this length."""
 FIRST_INDEX_SECONDS = 20.0
 """Maximum time that a call that needs citations waits for the first indexing; clients give up after 60 s."""
-FIRST_SEARCH_SECONDS = 1.0
-"""Maximum time that a search waits for the first indexing; then it reads the files itself."""
-MAX_DIRECT = 8
-"""Searches of files that are not indexed yet whose results can still be shown."""
 FIRST_INDEX_CHECK_SECONDS = 0.05
-STOP_SECONDS = 2.0
-"""Maximum time that the indexing process may take to end before it is killed."""
 
 INSTRUCTIONS = (
     "searchLocalArchives searches the research reports and captured web pages kept on this machine; "
@@ -53,148 +49,107 @@ GraphQuery = Callable[[ArchiveDatabase, Any], dict[str, Any]]
 
 
 class ArchiveSurface:
-    """The tools over the archives. A process of its own indexes them from the first call on, and follows changes."""
+    """The tools over the archives, which are indexed from the first call on, and follow changes."""
 
     def __init__(self, locations: ArchiveLocations, *, keeps_fresh: bool = True) -> None:
         self.locations = locations
-        self._keeps_fresh = keeps_fresh
-        self._worker: subprocess.Popen[bytes] | None = None
-        self._database: ArchiveDatabase | None = None
-        self._direct: list[DirectArchive] = []
-        """The files that the last searches read, because they were not indexed yet."""
-        self._lock = threading.Lock()
-        self._is_closed = False
-        """The server has ended; a thread that still prepares the first search starts no process any more."""
+        self.keeping = ArchiveKeeping(locations, keeps_fresh=keeps_fresh)
         self.tools = _tools(self)
-
-    def start(self) -> None:
-        """Start the process that indexes. A server calls this when it starts; otherwise the first search does."""
-        with self._lock:
-            if self._keeps_fresh and self._worker is None and not self._is_closed:
-                paths = (self.locations.research, self.locations.url_content, self.locations.database)
-                # -P keeps the working directory, which may be an untrusted project, out of the import path.
-                command = [sys.executable, "-P", "-m", "dowse.archives.archive_worker", *map(str, paths)]
-                nothing = subprocess.DEVNULL
-                with contextlib.suppress(OSError):  # no process can be started now; the next call tries again
-                    self._worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing)  # noqa: S603 - our own program
 
     def close(self) -> None:
         """Stop indexing and close the database."""
-        with self._lock:
-            self._is_closed = True
-            worker, self._worker = self._worker, None
-            database, self._database = self._database, None
-            direct, self._direct = self._direct, []
-        for searched in direct:
-            searched.close()
-        if worker:
-            with contextlib.suppress(OSError):
-                if worker.stdin:
-                    worker.stdin.close()
-            try:
-                worker.wait(STOP_SECONDS)
-            except subprocess.TimeoutExpired:
-                worker.kill()
-                worker.wait()
-        if database:
-            database.close()
+        self.keeping.close()
 
-    def is_indexing(self) -> bool:
-        """Return whether any process is indexing; False where that is unknown."""
-        try:
-            return run_lock(self.locations).is_taken()
-        except OSError:
-            return False
-
-    def warnings(self) -> list[str]:
-        """Return why documents may be missing: an archive does not exist, or the database cannot be written."""
+    async def find(
+        self, query: SearchQuery, limit: int, *, fuzzy: bool = True
+    ) -> tuple[list[ArchiveHit], list[Coverage], list[str]]:
+        """Return the best documents of all archives, how much of them was searched, and warnings."""
         warnings = [*self.locations.missing(shows_paths=False).values()]
-        if self._keeps_fresh and (refusal := refusal_to_write(self.locations.database)):
-            warnings.append(f"The archives could not be checked for changes: {_PUBLIC_MESSAGES[refusal.code]}")
-        return warnings
+        with contextlib.suppress(NotWritable):
+            await asyncio.to_thread(self.keeping.database)  # an error about the file comes with the first search
+        if self.keeping.keeps_fresh and (refusal := refusal_to_write(self.locations.database)):
+            warnings.append(f"Citations may be out of date: {_PUBLIC_MESSAGES[refusal.code]}")
+        archives = await asyncio.to_thread(self.keeping.open)
+        if not archives:
+            raise NotIndexed("No archive has been indexed yet: neither folder of archives exists.")
 
-    def database(self) -> ArchiveDatabase:
+        def search(archive: Archive, index: ProjectIndex, pending: list[str]) -> ArchiveAnswer:
+            is_behind = is_far_behind(pending)
+            return search_archive(index, archive, query, limit, fuzzy=fuzzy, pending=len(pending), is_behind=is_behind)
+
+        answers = await asyncio.gather(
+            *(
+                served.ask_fresh(partial(search, archive), View.DOCUMENTS)
+                if served.root.is_dir()
+                else served.ask(partial(search, archive, pending=[]), View.DOCUMENTS)
+                for archive, served in archives.items()
+            )
+        )
+        coverages = [answer.coverage for answer in answers]
+        return merge_answers(answers, limit), coverages, [*_describe_coverage(coverages), *warnings]
+
+    async def database(self) -> ArchiveDatabase:
         """Return the database, after the first indexing where necessary. Raise NotIndexed where there is nothing to index."""
-        if (database := self._wait_for_index(FIRST_INDEX_SECONDS)) is None:
+        database = await asyncio.to_thread(self.keeping.database)
+        archives, deadline = await asyncio.to_thread(self.keeping.open), time.monotonic() + FIRST_INDEX_SECONDS
+        for served in (one for one in archives.values() if one.root.is_dir()):
+            await served.ask_fresh(lambda _index, _pending: None, View.DOCUMENTS)
+        try:
+            while not await asyncio.to_thread(self.keeping.write_database):
+                if not self.keeping.keeps_fresh or time.monotonic() > deadline:
+                    break
+                await asyncio.sleep(FIRST_INDEX_CHECK_SECONDS)
+        except NotWritable:
+            pass  # the database is read as it is
+        if not database.is_filled():
             raise NotIndexed("The archives are being indexed for the first time. Try again in a moment.")
         return database
-
-    def search_database(self, query: str, *, needs_citations: bool = False) -> tuple[ArchiveDatabase, list[str]]:
-        """Return the database to search, and warnings; until the first indexing has ended, one of the files as they are."""
-        seconds = FIRST_INDEX_SECONDS if needs_citations else FIRST_SEARCH_SECONDS
-        if (database := self._wait_for_index(seconds)) is not None:
-            return database, self.warnings()
-        direct = DirectArchive(self.locations, query)
-        with self._lock:
-            self._direct.append(direct)  # its passages are read later
-            outdated, self._direct = self._direct[:-MAX_DIRECT], self._direct[-MAX_DIRECT:]
-        for earlier in outdated:
-            earlier.close()
-        return direct.database, [direct.warning, *self.warnings()]
-
-    def _wait_for_index(self, seconds: float) -> ArchiveDatabase | None:
-        """Return the database; None while it is being made, after waiting."""
-        self.start()
-        deadline = time.monotonic() + seconds
-        while (database := self.indexed_database()) is None:
-            is_coming = self._worker is not None and self._worker.poll() is None and bool(self.locations.present)
-            if not is_coming:
-                return self._opened()
-            if time.monotonic() >= deadline:
-                return None
-            time.sleep(FIRST_INDEX_CHECK_SECONDS)
-        return database
-
-    def indexed_database(self) -> ArchiveDatabase | None:
-        """Return the database, or None where nothing was indexed yet; this starts no indexing."""
-        file = self.locations.database
-        if not file.is_file() or not file.stat().st_size:  # the process that indexes has just created it
-            return None
-        database = self._opened()
-        return database if database.fact("recipe") is not None else None
-
-    def _opened(self) -> ArchiveDatabase:
-        with self._lock:
-            if self._database is None:
-                self._database = open_database(self.locations.database)
-            return self._database
 
     # The tools
 
     async def search(self, call: Call) -> dict[str, Any]:
         """Return the best documents for a query, and their citations."""
-        return await asyncio.to_thread(self._search, call.arguments, call.budget_characters)
-
-    def _search(self, arguments: Any, budget: int) -> dict[str, Any]:
+        arguments = call.arguments
         query, limit = arguments["query"][:MAX_QUERY_CHARACTERS], int(arguments["limit"])
-        database, warnings = self.search_database(query, needs_citations=arguments["includeCitations"])
-        masks = masks_secrets()
-        hits = search_archives(database, query, limit, fuzzy=arguments["fuzzy"], masks=masks)
-        found = search_reply(
-            database,
-            hits,
-            query=query,
-            fuzzy=arguments["fuzzy"],
-            include_citations=arguments["includeCitations"],
-            citation_depth=int(arguments["citationDepth"]),
-            limit=limit,
-        )
-        if self.is_indexing():
+        database, without = None, list[str]()
+        if arguments["includeCitations"]:
+            try:
+                database = await self.database()
+            except NotIndexed:
+                without = ["Citations are left out until the archives are indexed."]
+        hits, coverages, warnings = await self.find(parse_plain_query(query), limit, fuzzy=arguments["fuzzy"])
+        options: dict[str, Any] = {
+            "query": query, "fuzzy": arguments["fuzzy"], "include_citations": arguments["includeCitations"],
+            "citation_depth": int(arguments["citationDepth"]), "limit": limit,
+        }  # fmt: skip
+        found = await asyncio.to_thread(search_reply, database, hits, **options)
+        if any(coverage.is_indexing for coverage in coverages):
             found["metadata"]["indexing"] = True
-        if warnings:
+        if warnings := [*without, *warnings]:
             found["metadata"]["warnings"] = warnings
-        return fit_search_reply(screen_reply(found, masks=masks), budget, wire_characters)
+        return fit_search_reply(screen_reply(found, masks=masks_secrets()), call.budget_characters, wire_characters)
 
     async def answer(self, call: Call, graph_query: GraphQuery) -> dict[str, Any]:
         """Answer a query about the graph."""
-
-        def run_query() -> dict[str, Any]:
-            return screen_reply(graph_query(self.database(), call.arguments), masks=masks_secrets())
-
-        found = await asyncio.to_thread(run_query)
+        answer = await asyncio.to_thread(graph_query, await self.database(), call.arguments)
+        found = screen_reply(answer, masks=masks_secrets())
         if wire_characters(found) > call.budget_characters:
             return _shorten_lists(found, call.budget_characters)
         return found
+
+
+def _describe_coverage(coverages: Sequence[Coverage]) -> list[str]:
+    """Return the sentence that says how much was searched, unless it is everything, and why changes are left out."""
+    warnings = [warning for coverage in coverages for warning in coverage_warnings(coverage)]
+    if any(coverage.direct or coverage.files < coverage.expected for coverage in coverages):
+        searched = sum(coverage.files + coverage.direct for coverage in coverages)
+        expected = sum(max(coverage.files, coverage.expected) for coverage in coverages)
+        direct = sum(coverage.direct for coverage in coverages)
+        how = f", {direct:,} of them as they are written" if direct else ""
+        warnings.insert(
+            0, f"The archives are being indexed. {searched:,} of {expected:,} documents were searched{how}."
+        )
+    return list(dict.fromkeys(warnings))
 
 
 def _shorten_lists(found: dict[str, Any], budget: int) -> dict[str, Any]:

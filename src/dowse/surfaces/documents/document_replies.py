@@ -1,6 +1,5 @@
 """The reply of `search_documents`: the specification's prose, and the same facts as structured content."""
 
-import re
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,7 +8,7 @@ from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, presen
 from dowse.mcp.reply_status import coverage_reply, coverage_warnings
 from dowse.mcp.tools import ProseReply
 from dowse.searching.document_ranking import RankedDocument
-from dowse.searching.passages import Passage, found_terms
+from dowse.searching.passages import found_terms, without_front_matter
 from dowse.surfaces.passage_text import content_warnings
 from dowse.text.excerpts import PASSAGE_CHARACTERS, FoundWord, add_marks, best_window, window_around
 from dowse.types import Coverage
@@ -18,8 +17,6 @@ from dowse.visible_text import join_lines, one_line
 DESCRIPTION_CHARACTERS = 160
 TITLE_CHARACTERS = 200
 """A longer title is cut; a text's first line is its title, however long."""
-
-_FRONT_MATTER = re.compile(r"\A(---|\+\+\+)[ \t]*(?:\r\n|\r|\n)(?s:.*?)(?:(?:\r\n|\r|\n)\1[ \t]*(?=[\r\n]|\Z)|\Z)")
 
 
 def excerpt(text: str, terms: Mapping[str, float]) -> str:
@@ -37,7 +34,7 @@ def excerpt(text: str, terms: Mapping[str, float]) -> str:
 def document_result(uri: str, found: RankedDocument, terms: Mapping[str, float]) -> Reply:
     """Return a document that was found, as structured content."""
     passage = found.passage if found.place != "title" else None
-    shown = excerpt(_without_front_matter(passage), terms) if passage else ""
+    shown = excerpt(without_front_matter(passage), terms) if passage else ""
     result: Reply = {
         "uri": uri,
         "title": one_line(found.document.title, TITLE_CHARACTERS),
@@ -50,10 +47,6 @@ def document_result(uri: str, found: RankedDocument, terms: Mapping[str, float])
         result |= {"startLine": passage.start_line, "endLine": passage.end_line, "headings": headings}
         result |= content_warnings(passage)
     return result
-
-
-def _without_front_matter(passage: Passage) -> str:
-    return _FRONT_MATTER.sub("", passage.text, count=1) if passage.start_line == 1 else passage.text
 
 
 def documents_reply(

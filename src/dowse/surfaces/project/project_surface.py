@@ -279,7 +279,8 @@ class ProjectSurface:
 
     async def list_projects(self, call: Call) -> Reply:
         """List every project that is indexed on this machine."""
-        return projects_reply(await asyncio.to_thread(list_projects), call.budget_characters)
+        found = [project for project in await asyncio.to_thread(list_projects) if not project.is_archive]
+        return projects_reply(found, call.budget_characters)
 
     # Changing the indexes
 

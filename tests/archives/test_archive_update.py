@@ -10,15 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from dowse.archives import ingest
 from dowse.archives.archive_database import ArchiveDatabase, create_database, open_database
-from dowse.archives.archive_indexing import update_database
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
-from dowse.archives.archive_search import search_archives
-from dowse.archives.archive_watcher import run_lock
-from dowse.archives.archive_writer import MAX_SEGMENTS
-from dowse.errors import DowseError, NotIndexed, StoreBusy, StoreDamaged, StoreTooNew, UsageError
-from dowse.sources.archive_files import ArchiveFiles
+from dowse.errors import DowseError, NotIndexed, StoreDamaged, StoreTooNew, UsageError
 from tests.archives.sample_archives import (
     captured_page,
     cited_titles,
@@ -27,6 +21,8 @@ from tests.archives.sample_archives import (
     locations_in,
     make_archives,
     make_database,
+    search,
+    update,
 )
 from tests.sample_data import write_tree
 
@@ -36,7 +32,7 @@ PAGE = {"p": captured_page("https://example.com/page", "The page", "Pears.\n")}
 
 def dump(database: ArchiveDatabase) -> list[object]:
     """Return the content of a database, without the times at which files were checked."""
-    tables = ("documents", "content", "identities", "citations", "words", "bibliography")
+    tables = ("documents", "content", "identities", "citations", "bibliography")
     return [database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables]
 
 
@@ -44,30 +40,16 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, TWO, PAGE)
     database = index_archives(locations)
     before = dump(database)
-    report = update_database(database, locations)
+    report = update(database, locations)
     assert (report.added, report.updated, report.removed, report.unchanged) == (0, 0, 0, 3)
     assert dump(database) == before
-
-
-def test_unchanged_files_are_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    locations = make_archives(tmp_path, TWO)
-    for file in locations.research.iterdir():
-        os.utime(file, (1, 1))
-    monkeypatch.setattr(ingest, "_CLOCK_TICK_NS", 0)
-    database = index_archives(locations)
-
-    def refuse(*_: object) -> None:
-        raise AssertionError("read again")
-
-    monkeypatch.setattr(ArchiveFiles, "read_entry_bytes", refuse)
-    assert update_database(database, locations).unchanged == 2
 
 
 def test_a_file_that_was_only_touched_is_unchanged(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, TWO)
     database = index_archives(locations)
     os.utime(locations.research / "b.md", (1, 1))
-    assert update_database(database, locations).updated == 0
+    assert update(database, locations).updated == 0
 
 
 def test_changed_content_of_the_same_size_and_time_is_seen(tmp_path: Path) -> None:
@@ -77,19 +59,18 @@ def test_changed_content_of_the_same_size_and_time_is_seen(tmp_path: Path) -> No
     stat = file.stat()
     file.write_text("# B\n\nPeaches\n", encoding="utf-8")
     os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert update_database(database, locations).updated == 1
-    assert [hit.document.title for hit in search_archives(database, "peaches", 5)] == ["B"]
-    assert search_archives(database, "apples", 5, fuzzy=False) == []
+    assert update(database, locations).updated == 1
+    assert [hit.document.title for hit in search(locations, "peaches", 5)] == ["B"]
+    assert search(locations, "apples", 5, fuzzy=False) == []
 
 
 def test_what_is_gone_goes_with_its_citations(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, TWO, PAGE)
     database = index_archives(locations)
     (locations.research / "a.md").unlink()
-    assert update_database(database, locations).removed == 1
+    assert update(database, locations).removed == 1
     assert database.citations_to(document_titled(database, "B").number) == []
     assert database.rows("SELECT COUNT(*) FROM citations") == [(0,)]
-    assert database.rows("SELECT COUNT(*) FROM words WHERE word = 'https'") == [(0,)]
 
 
 def test_links_follow_what_comes_and_goes(tmp_path: Path) -> None:
@@ -97,12 +78,12 @@ def test_links_follow_what_comes_and_goes(tmp_path: Path) -> None:
     database = index_archives(locations)
     assert cited_titles(database, "A") == ["b.md", "https://example.com/page"]
     make_archives(tmp_path, TWO, PAGE)
-    update_database(database, locations)
+    update(database, locations)
     assert cited_titles(database, "A") == ["B", "The page"]
     (locations.research / "b.md").unlink()
     (locations.url_content / "p" / "metadata.json").unlink()
     (locations.url_content / "p" / "content.md").unlink()
-    update_database(database, locations)
+    update(database, locations)
     assert cited_titles(database, "A") == ["b.md", "https://example.com/page"]
 
 
@@ -110,7 +91,7 @@ def test_new_metadata_makes_another_page_of_the_same_text(tmp_path: Path) -> Non
     locations = make_archives(tmp_path, {}, PAGE)
     database = index_archives(locations)
     make_archives(tmp_path, {}, {"p": captured_page("https://example.com/other", "Renamed", "Pears.\n")})
-    assert update_database(database, locations).updated == 1
+    assert update(database, locations).updated == 1
     assert document_titled(database, "Renamed").url == "https://example.com/other"
     assert len(database.documents()) == 1
 
@@ -121,10 +102,10 @@ def test_a_bibliography_that_changes_changes_what_keys_lead_to(tmp_path: Path) -
     assert cited_titles(database, "A") == []
     for url in ("https://example.com/1", "https://example.com/2"):
         write_tree(locations.research, {"r.bib": f"@misc{{x, url = {{{url}}}}}"})
-        update_database(database, locations)
+        update(database, locations)
         assert cited_titles(database, "A") == [url]
     (locations.research / "r.bib").unlink()
-    update_database(database, locations)
+    update(database, locations)
     assert cited_titles(database, "A") == []
 
 
@@ -136,7 +117,7 @@ def test_ids_stay_when_the_archives_are_moved_as_a_whole(tmp_path: Path) -> None
         tmp_path / "there" / "research-archive", tmp_path / "there" / "url-content-archive", first.file
     )
     before = dump(first)
-    assert update_database(first, moved).unchanged == 3
+    assert update(first, moved).unchanged == 3
     assert dump(first) == before
 
 
@@ -144,27 +125,29 @@ def test_secrets_are_never_read(tmp_path: Path) -> None:
     body = base64.encodebytes(random.Random(7).randbytes(1200)).decode()  # the key of no document
     key = f"hunter2\n-----BEGIN OPENSSH PRIVATE KEY-----\n{body}-----END OPENSSH PRIVATE KEY-----\n"
     files = {".env.md": "hunter2", "key.md": key, "node_modules/x.md": "hunter2", ".ssh/notes.md": "hunter2"}
-    database = make_database(tmp_path, {**files, "a.md": "# A\n"})
+    locations = make_archives(tmp_path, {**files, "a.md": "# A\n"})
+    database = index_archives(locations)
     assert [one.archive_path for one in database.documents().values()] == ["a.md"]
-    assert search_archives(database, "hunter2", 5) == []
+    assert search(locations, "hunter2", 5) == []
 
 
 def test_a_document_that_may_not_be_read_any_more_goes(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, TWO)
     database = index_archives(locations)
     (locations.research / "b.md").write_bytes(b"\0binary")
-    report = update_database(database, locations)
+    report = update(database, locations)
     assert (report.removed, report.skipped) == (1, {"binary": 1})
-    assert update_database(database, locations).skipped == {"binary": 1}
+    assert update(database, locations).skipped == {"binary": 1}
     (locations.research / "b.md").write_text("# B again\n", encoding="utf-8")
-    assert update_database(database, locations).added == 1
+    assert update(database, locations).added == 1
 
 
 def test_a_symlink_leads_nowhere(tmp_path: Path) -> None:
     write_tree(tmp_path / "outside", {"secret.md": "# Hunter\n"})
     locations = make_archives(tmp_path, TWO)
     (locations.research / "link.md").symlink_to(tmp_path / "outside" / "secret.md")
-    assert search_archives(index_archives(locations), "hunter", 5) == []
+    index_archives(locations).close()
+    assert search(locations, "hunter", 5) == []
 
 
 def test_what_git_ignores_is_archived(tmp_path: Path) -> None:
@@ -176,17 +159,16 @@ def test_an_archive_that_is_not_there_keeps_its_documents(tmp_path: Path) -> Non
     locations = make_archives(tmp_path, TWO, PAGE)
     database = index_archives(locations)
     locations.url_content.rename(tmp_path / "unplugged")
-    report = update_database(database, locations)
+    report = update(database, locations)
     assert report.removed == 0
     assert "1 documents are kept" in report.warnings[0]
     assert cited_titles(database, "A") == ["B", "The page"]
-    assert update_database(database, locations, prunes=True).removed == 1
+    assert update(database, locations, prunes=True).removed == 1
 
 
 def test_no_archive_at_all_is_said(tmp_path: Path) -> None:
-    database = create_database(tmp_path / "search.db")
     with pytest.raises(UsageError, match="RESEARCH_ARCHIVE_PATH"):
-        update_database(database, locations_in(tmp_path / "nothing"))
+        locations_in(tmp_path / "nothing").require_any()
 
 
 def test_a_run_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,9 +180,9 @@ def test_a_run_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: pyt
     def fail(*_: object) -> None:
         raise DowseError("in the middle")
 
-    monkeypatch.setattr("dowse.archives.archive_indexing.resolve_citations", fail)
+    monkeypatch.setattr("dowse.archives.archive_update.resolve_citations", fail)
     with pytest.raises(DowseError, match="in the middle"):
-        update_database(database, locations)
+        update(database, locations)
     assert dump(database) == before
 
 
@@ -210,11 +192,10 @@ def test_a_run_that_is_killed_leaves_what_was_there(tmp_path: Path) -> None:
     before = dump(database)
     make_archives(tmp_path, {f"n{number}.md": f"# N{number}\n" for number in range(20)})
     program = (
-        "import os, sys\nfrom pathlib import Path\nfrom dowse.archives import archive_indexing as indexing\n"
-        "from dowse.archives.archive_database import create_database\nfrom dowse.archives.archive_locations import ArchiveLocations\n"
-        "indexing.resolve_citations = lambda *_: os._exit(9)\n"
-        "locations = ArchiveLocations(*map(Path, sys.argv[1:]))\n"
-        "indexing.update_database(create_database(locations.database), locations)\n"
+        "import os, sys\nfrom pathlib import Path\nfrom dowse.archives import archive_update\n"
+        "from dowse.archives.archive_locations import ArchiveLocations\nfrom tests.archives import sample_archives\n"
+        "archive_update.resolve_citations = lambda *_: os._exit(9)\n"
+        "sample_archives.index_archives(ArchiveLocations(*map(Path, sys.argv[1:])))\n"
     )
     command = [
         sys.executable,
@@ -226,42 +207,7 @@ def test_a_run_that_is_killed_leaves_what_was_there(tmp_path: Path) -> None:
     ]
     assert subprocess.run(command, check=False).returncode == 9
     assert dump(database) == before
-    assert update_database(database, locations).added == 20
-
-
-def test_others_search_while_one_indexes(tmp_path: Path) -> None:
-    locations = make_archives(tmp_path, TWO)
-    database = index_archives(locations)
-    reader = open_database(locations.database)
-    make_archives(tmp_path, {"c.md": "# Cherries\n"})
-    seen = list[int]()
-
-    def look(_done: int, _total: int) -> None:
-        seen.append(len(reader.documents()) + len(search_archives(reader, "cherries", 5)))
-
-    update_database(database, locations, look)
-    assert seen == [2, 2, 2]
-    assert len(search_archives(reader, "cherries", 5)) == 1
-
-
-def test_many_small_runs_leave_few_segments_to_search(tmp_path: Path) -> None:
-    locations = make_archives(tmp_path, TWO)
-    database = index_archives(locations)
-    with database.transaction() as connection:
-        connection.execute("INSERT INTO texts (texts, rank) VALUES ('automerge', 0)")  # as a large archive has them
-    for number in range(MAX_SEGMENTS + 2):
-        make_archives(tmp_path, {f"{number}.md": f"# Pear {number}\n\nNumber {number} is ripe.\n"})
-        update_database(database, locations)
-        ((segments,),) = database.rows("SELECT COUNT(DISTINCT segid) FROM texts_idx")
-        assert segments <= MAX_SEGMENTS
-    assert len(search_archives(database, "ripe pear", 20)) == MAX_SEGMENTS + 2
-
-
-def test_a_second_indexer_says_whom_it_waits_for(tmp_path: Path) -> None:
-    locations = make_archives(tmp_path, TWO)
-    index_archives(locations)
-    with run_lock(locations).held(1), pytest.raises(StoreBusy, match=f"process {os.getpid()}"):
-        run_lock(locations).acquire(0.01)
+    assert update(database, locations).added == 20
 
 
 def test_a_newer_database_is_refused_naming_both_versions(tmp_path: Path) -> None:

@@ -1,0 +1,205 @@
+"""The files of a research archive, and which of them make one document.
+
+A document is a text alone, a captured page with its metadata and its original, or an answered query with its metadata.
+Its path is that of its first file. Of several files, the bytes are those of the first, followed by a note about the
+others, and its stat is one that changes with each of them.
+"""
+
+import hashlib
+import json
+import os
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from dowse.settings import Settings
+from dowse.sources.document_files import DocumentFiles, DocumentPolicy
+from dowse.sources.document_types import document_language, suffix_of
+from dowse.sources.path_decision import verdict_for_os_error
+from dowse.types import Entry, FileContent, FolderCallback, Kind, Reason, Stat, Verdict, View
+
+METADATA_FILE = "metadata.json"
+RESULT_FILE = "result.json"
+_DESCRIPTIONS = (METADATA_FILE, RESULT_FILE)
+CONTENT = "content.md"
+ORIGINALS = ("original", "page", "index", "source", "raw", "content")
+"""Names, without suffix, of the file that a capture was made from."""
+MAX_ARCHIVE_FILE_BYTES = 10 * 1024 * 1024
+"""The largest file that is read. It is more than in a project, because archives have long reports and whole pages."""
+
+_SEPARATOR = b"\x1e"
+"""Stands before and after the note, whose JSON cannot contain it."""
+_END = b"}" + _SEPARATOR
+
+
+@dataclass(frozen=True, slots=True)
+class FileGroup:
+    """The files of a document that are read, and others that belong to it, such as the original of a captured page."""
+
+    entries: tuple[Entry, ...]
+    others: tuple[str, ...] = ()
+    is_capture: bool = False
+
+    @property
+    def entry(self) -> Entry:
+        """The document as a walk returns it."""
+        first, *more = self.entries
+        return replace(first, stat=self.stat([entry.stat for entry in self.entries])) if more else first
+
+    def stat(self, stats: list[Stat]) -> Stat:
+        """Return one stat for the files of the group."""
+        if len(stats) == 1:
+            return stats[0]
+        names = zlib.crc32(json.dumps(self.others).encode())
+        return Stat(
+            sum(stat.size for stat in stats),
+            max(stat.mtime_ns for stat in stats),
+            (sum(stat.inode for stat in stats) + names) % 2**62,
+            max(stat.ctime_ns for stat in stats),
+            min(stat.seen_ns for stat in stats),
+        )
+
+    def join(self, files: list[bytes]) -> bytes:
+        """Return the bytes of the document: those of its first file, and a note about the others."""
+        if len(files) == 1:
+            return files[0]
+        note = {"metadata": files[1].decode("utf-8", "replace"), "others": self.others, "is_capture": self.is_capture}
+        return b"".join(
+            (files[0], _SEPARATOR, json.dumps(note, ensure_ascii=False).encode("utf-8", "replace"), _SEPARATOR)
+        )
+
+
+def split_note(data: bytes) -> tuple[bytes, dict[str, Any]]:
+    """Return the bytes of a document's first file, and the note about its others; empty for a file alone."""
+    if data.endswith(_END):
+        first, _, note = data[:-1].rpartition(_SEPARATOR)
+        try:
+            return first, dict(json.loads(note))
+        except ValueError:
+            pass  # a file that ends like this
+    return data, {}
+
+
+def group_files(entries: Iterable[Entry]) -> Iterator[FileGroup]:
+    """Yield the groups of files that make one document each, folder by folder."""
+    folders = defaultdict[str, list[Entry]](list)
+    for entry in entries:
+        folders[entry.path.rpartition("/")[0]].append(entry)
+    for members in folders.values():
+        yield from _group_folder({entry.path.rpartition("/")[2]: entry for entry in members})
+
+
+def _group_folder(members: dict[str, Entry]) -> Iterator[FileGroup]:
+    metadata = members.pop(METADATA_FILE, None)
+    result = members.pop(RESULT_FILE, None)
+    if metadata and (text := members.get(CONTENT) or _find_original(members)):
+        captured = [entry for entry in members.values() if suffix_of(entry.path) != ".bib"]
+        others = tuple(entry.path for entry in captured if entry is not text)
+        yield FileGroup((text, metadata), others, is_capture=True)
+        members = {name: entry for name, entry in members.items() if suffix_of(entry.path) == ".bib"}
+    elif result:
+        yield FileGroup((result, metadata) if metadata else (result,))
+    for entry in members.values():
+        yield FileGroup((entry,))
+
+
+def _find_original(members: dict[str, Entry]) -> Entry | None:
+    """Return the original of a capture, which is its text where there is no `content.md`."""
+    return next((entry for name, entry in sorted(members.items()) if name.partition(".")[0] in ORIGINALS), None)
+
+
+class ArchivePolicy(DocumentPolicy):
+    """The policy of an archive: it allows documents and the files that describe them."""
+
+    def kind_of(self, path: str, size: int) -> Kind | Verdict:
+        """Return the kind of a file, which is always `docs`, or the verdict against it."""
+        if path.rpartition("/")[2] in (METADATA_FILE, RESULT_FILE) or suffix_of(path) == ".bib":
+            return self.too_large_verdict(path, size) if size > self.max_bytes_for(path) else "docs"
+        return super().kind_of(path, size)
+
+
+class ArchiveFiles(DocumentFiles):
+    """The documents of one archive. Files that git ignores are read, because many projects ignore the archives inside them."""
+
+    policy_type = ArchivePolicy
+    parser_jobs = "dowse.archives.archive_jobs"
+
+    def __init__(self, root: Path, settings: Settings | None = None) -> None:
+        own = replace(
+            settings or Settings(), respect_gitignore=False, max_file_bytes=MAX_ARCHIVE_FILE_BYTES, include=("**/*",)
+        )
+        super().__init__(root, own)
+
+    def entries(self, below: str = "", on_folder: FolderCallback | None = None) -> Iterator[Entry | Verdict]:
+        """Yield everything below the root or below one path: first what is left out, then the documents, sorted by path."""
+        found = list(super().entries(below, on_folder))
+        yield from (one for one in found if isinstance(one, Verdict))
+        groups = group_files(one for one in found if isinstance(one, Entry))
+        yield from sorted((group.entry for group in groups), key=lambda entry: entry.path)
+
+    def entry(self, path: str) -> Entry | Verdict:
+        """Return one document as the walk would see it now. A file that belongs to another is none."""
+        found = super().entry(path)
+        return found if isinstance(found, Verdict) else self.entry_at(found.path)
+
+    def entry_at(self, path: str) -> Entry | Verdict:
+        """Return one document like `entry`, but accept only the spelling that the walk uses."""
+        group = self._group_at(path)
+        return group if isinstance(group, Verdict) else group.entry
+
+    def compared_path(self, path: str) -> str:
+        """Return the folder of a file that may belong to a document of several files, else the path itself."""
+        folder, _, name = path.rpartition("/")
+        return folder if name in _DESCRIPTIONS or self._is_described(path) else path
+
+    def read(self, entry: Entry) -> list[FileContent] | Verdict:
+        """Read the files of one document that the walk returned, or return the verdict against it."""
+        group = self._group_at(entry.path) if self._is_described(entry.path) else FileGroup((entry,))
+        if isinstance(group, Verdict):
+            return group
+        files, stats = list[bytes](), list[Stat]()
+        for member in group.entries:
+            read = self._read_allowed(member.path)
+            if isinstance(read, Verdict):
+                return replace(read, path=entry.path)
+            files.append(read[0])
+            stats.append(read[1])
+        data = group.join(files)
+        digest, language = hashlib.sha256(data).digest(), document_language(entry.path)
+        return [FileContent(entry.path, "docs", language, group.stat(stats), digest, data, View.DOCUMENTS)]
+
+    def read_bytes(self, path: str) -> tuple[bytes, Stat]:
+        """Return a document's bytes with their stat; raise OSError or PathRefused as for one file."""
+        if not self._is_described(path):
+            return super().read_bytes(path)
+        group = self._group_at(path)
+        if isinstance(group, Verdict):
+            raise FileNotFoundError(path)
+        files, stats = zip(*(super(ArchiveFiles, self).read_bytes(entry.path) for entry in group.entries), strict=True)
+        return group.join(list(files)), group.stat(list(stats))
+
+    def is_as_written(self, content: FileContent) -> bool:
+        """Return whether a document is one file, and its bytes are the text that its readers see."""
+        return super().is_as_written(content) and not content.data.endswith(_END)
+
+    def _group_at(self, path: str) -> FileGroup | Verdict:
+        """Return the document whose first file is at a path."""
+        alone = super().entry_at(path)
+        if isinstance(alone, Verdict) or not self._is_described(path):
+            return alone if isinstance(alone, Verdict) else FileGroup((alone,))
+        try:
+            beside = [file.relative_to(self.root).as_posix() for file in sorted((self.root / path).parent.iterdir())]
+        except OSError as error:
+            return verdict_for_os_error(path, error)
+        decided = [super(ArchiveFiles, self).entry_at(name) for name in beside]
+        groups = group_files(one for one in decided if isinstance(one, Entry))
+        found = next((group for group in groups if group.entries[0].path == path), None)
+        return found or Verdict(path, Reason.NOT_INCLUDED, detail="part of a document")
+
+    def _is_described(self, path: str) -> bool:
+        """Return whether a file describes those in the folder of a path, so that several of them may be one document."""
+        folder = f"{self.root}/{path.rpartition('/')[0]}"
+        return any(os.path.lexists(f"{folder}/{name}") for name in _DESCRIPTIONS)

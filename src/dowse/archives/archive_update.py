@@ -1,0 +1,248 @@
+"""The update of the database from the indexes of the archives, in one transaction."""
+
+import hashlib
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+
+from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.archive_documents import details_from_json, entries_from_json, is_bibliography
+from dowse.archives.archive_index import ArchiveIndex, has_index, open_indexes
+from dowse.archives.archive_locations import Archive, ArchiveLocations
+from dowse.archives.archive_types import ArchiveReport, DocumentDetails
+from dowse.archives.citation_resolution import resolve_citations
+from dowse.freshness.indexer import text_reader
+from dowse.freshness.scan import RECIPE
+from dowse.indexes.project_lookup import forget_index
+from dowse.reading.languages import is_binary_document
+from dowse.types import Progress, StoredDocument
+
+MAX_PROBLEMS = 20
+"""Files that cannot be parsed and are named; the others are counted."""
+_ID_DIGITS = 16
+"""Hexadecimal digits of an id: 64 bits. Two of a million documents share an id in one of 37 million archives."""
+_DETAILS = "title, date, source, type, question, url, names, hash"
+
+
+def document_id(archive: Archive, path: str) -> str:
+    """Return the id of the document at a path. It stays the same in every run, and when the whole archive is moved."""
+    return f"doc-{hashlib.sha256(f'{archive}/{path}'.encode()).hexdigest()[:_ID_DIGITS]}"
+
+
+def source_of(archive: Archive, details: DocumentDetails) -> Archive:
+    """Return the kind of source that a document of an archive is."""
+    return "url-content" if details.is_capture else archive
+
+
+def index_archives(
+    database: ArchiveDatabase,
+    locations: ArchiveLocations,
+    progress: Progress | None = None,
+    *,
+    prunes: bool = False,
+    on_wait: Callable[[str], None] = lambda _process: None,
+) -> ArchiveReport:
+    """Bring the indexes of the archives up to date, and then the database; `on_wait` gets the process that is waited for.
+
+    Raise KeyboardInterrupt if it was interrupted; the database is then unchanged.
+    """
+    started = time.perf_counter()
+    if not prunes:
+        locations.require_any()
+    for root in locations.roots.values() if prunes else ():
+        if not root.is_dir() and has_index(root):
+            forget_index(root, ArchiveIndex.folder_of(root))
+    with open_indexes(locations) as indexes:
+        for index in indexes.values():
+            if index.is_being_updated():
+                on_wait(index.updating_process())
+            if not index.update(progress).is_complete:
+                raise KeyboardInterrupt
+        report = update_database(database, locations, indexes, prunes=prunes)
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+def update_database(
+    database: ArchiveDatabase,
+    locations: ArchiveLocations,
+    indexes: Mapping[Archive, ArchiveIndex],
+    *,
+    prunes: bool = False,
+) -> ArchiveReport:
+    """Update the database to the indexes of the archives. All changes become visible together, or none.
+
+    The documents of an archive whose folder is missing are kept, unless `prunes`: the folder may be on a disk
+    that is not plugged in.
+    """
+    report = ArchiveReport()
+    with database.transaction() as connection:
+        updates = [_ArchiveUpdate(connection, archive, index) for archive, index in indexes.items()]
+        for update in updates:
+            update.run(report)
+        has_changed_names = any(update.has_changed_names for update in updates)
+        for archive in locations.roots.keys() - indexes.keys():
+            has_changed_names |= _keep_or_remove(connection, archive, locations, report, prunes=prunes)
+        if has_changed_names or any(update.changed for update in updates):
+            changed = {number for update in updates for number in update.changed}
+            roots = {archive: _last_known_root(connection, locations, archive) for archive in locations.roots}
+            resolve_citations(connection, roots, None if has_changed_names else changed)
+            connection.execute("UPDATE facts SET value = CAST(value AS INTEGER) + 1 WHERE key = 'sequence'")
+        (report.citations,) = connection.execute("SELECT COUNT(*) FROM citations WHERE is_citation").fetchone()
+    return report
+
+
+def is_current(database: ArchiveDatabase, indexes: Mapping[Archive, ArchiveIndex]) -> bool:
+    """Return whether the database has the state of the indexes."""
+    return all(database.fact(f"state:{archive}") == _state_of(index) for archive, index in indexes.items())
+
+
+def _state_of(index: ArchiveIndex) -> str:
+    catalog = index.whole.catalog
+    return f"{catalog.id} {catalog.sequence()} {index.given_root}"
+
+
+class _ArchiveUpdate:
+    """The update of the documents of one archive, within a transaction."""
+
+    def __init__(self, connection: sqlite3.Connection, archive: Archive, index: ArchiveIndex) -> None:
+        self._connection, self._archive, self._index = connection, archive, index
+        self._read_text = text_reader(index.kept_source)
+        self.changed: set[int] = set()
+        """The numbers of the documents that were written."""
+        self.has_changed_names = False
+        """Whether links may resolve differently: a document was added, removed or renamed."""
+
+    def run(self, report: ArchiveReport) -> None:
+        """Bring the documents up to date."""
+        state = _state_of(self._index)
+        recipe = _fact(self._connection, f"recipe:{self._archive}")
+        rows = self._connection.execute(
+            "SELECT path, number, hash FROM documents WHERE archive = ?", (self._archive,)
+        ).fetchall()
+        known = {path: (number, digest if recipe == RECIPE else b"") for path, number, digest in rows}
+        bibliography = list[tuple[str, StoredDocument]]()
+        for document in self._index.store.documents():
+            if is_bibliography(document.path):
+                bibliography.append((document.path, document))
+                continue
+            number, digest = known.pop(document.path, (None, b""))
+            if number is None or digest != document.content_hash:
+                self._put(document, number)
+                report.added += number is None
+                report.updated += number is not None
+            else:
+                report.unchanged += 1
+        for number, _ in known.values():
+            self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
+        report.removed += len(known)
+        self.has_changed_names |= bool(known)
+        self._put_bibliography([document for _, document in bibliography])
+        self._describe(report)
+        facts = {"state": state, "recipe": RECIPE, "folder": self._index.given_root.as_posix()}
+        for name, value in facts.items():
+            self._connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"{name}:{self._archive}", value))
+
+    def _put(self, stored: StoredDocument, number: int | None) -> None:
+        """Add or replace a document."""
+        details = details_from_json(self._index.store.catalog.details(stored.id), stored.path)
+        text = self._index.store.converted_text(stored.id)
+        text = self._read_text(stored) if text is None else text
+        names = json.dumps(details.names)
+        digest = b"" if text is None else stored.content_hash  # a file that has just changed is read again
+        values = (
+            stored.title, details.date, source_of(self._archive, details), details.type, details.question, details.url,
+            names, digest,
+        )  # fmt: skip
+        if number is None:
+            place = (document_id(self._archive, stored.path), self._archive, stored.path)
+            query = f"INSERT INTO documents (id, archive, path, {_DETAILS}) VALUES (?, ?, ?{', ?' * len(values)})"  # noqa: S608 - constants
+            number = int(self._connection.execute(query, (*place, *values)).lastrowid or 0)
+            self.has_changed_names = True
+        else:
+            before = self._connection.execute(
+                "SELECT title, names FROM documents WHERE number = ?", (number,)
+            ).fetchone()
+            self.has_changed_names |= before != (stored.title, names)
+            columns = ", ".join(f"{column} = ?" for column in _DETAILS.split(", "))
+            self._connection.execute(f"UPDATE documents SET {columns} WHERE number = ?", (*values, number))  # noqa: S608 - constants
+            self._connection.execute("DELETE FROM identities WHERE document = ?", (number,))
+            self._connection.execute("DELETE FROM citations WHERE source = ?", (number,))
+        body = (number, text or "", details.body_start)
+        self._connection.execute("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", body)
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO identities VALUES (?, ?)", [(key, number) for key in details.keys]
+        )
+        self._connection.executemany(
+            "INSERT INTO citations (source, ordinal, url, written, key, kind, context, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [
+                (number, ordinal, one.url, "" if one.key else one.url, one.key, one.kind, one.context, one.line)
+                for ordinal, one in enumerate(details.citations)
+            ],
+        )
+        self.changed.add(number)
+
+    def _put_bibliography(self, documents: list[StoredDocument]) -> None:
+        """Replace the entries of all BibTeX files, of which there are few."""
+        query = "SELECT * FROM bibliography WHERE archive = ? ORDER BY path, key"
+        before = self._connection.execute(query, (self._archive,)).fetchall()
+        self._connection.execute("DELETE FROM bibliography WHERE archive = ?", (self._archive,))
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO bibliography VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                (self._archive, document.path, entry.key, entry.url, entry.identity, entry.title)
+                for document in documents
+                for entry in entries_from_json(self._index.store.catalog.details(document.id))
+            ],
+        )
+        self.has_changed_names |= before != self._connection.execute(query, (self._archive,)).fetchall()
+
+    def _describe(self, report: ArchiveReport) -> None:
+        """Add what the index left out, and the files that its parsers could not read."""
+        skipped: dict[str, int] = json.loads(self._index.whole.fact("skipped") or "{}")
+        for reason, count in skipped.items():
+            report.skipped[reason] = report.skipped.get(reason, 0) + count
+        report.warnings += _describe_problems(self._index.store.totals("docs").unparsed)
+
+
+def _describe_problems(problems: Mapping[str, str]) -> Iterator[str]:
+    for path, problem in islice(problems.items(), MAX_PROBLEMS):
+        is_kept = not is_binary_document(path) and not is_bibliography(path)
+        yield f"{path} {problem}; it is {'kept as plain text' if is_kept else 'kept without its text'}."
+    if len(problems) > MAX_PROBLEMS:
+        yield f"{len(problems) - MAX_PROBLEMS:,} more files cannot be parsed."
+
+
+def _keep_or_remove(
+    connection: sqlite3.Connection,
+    archive: Archive,
+    locations: ArchiveLocations,
+    report: ArchiveReport,
+    *,
+    prunes: bool,
+) -> bool:
+    """Keep or remove the documents of an archive whose folder is missing; return whether some were removed."""
+    (count,) = connection.execute("SELECT COUNT(*) FROM documents WHERE archive = ?", (archive,)).fetchone()
+    if count and prunes:
+        connection.execute("DELETE FROM documents WHERE archive = ?", (archive,))
+        report.removed += count
+    elif count:
+        root = locations.roots[archive]
+        report.warnings.append(f"{root} does not exist; its {count:,} documents are kept. --prune removes them.")
+    elif archive in (missing := locations.missing()):
+        report.warnings.append(missing[archive])
+    return bool(count) and prunes
+
+
+def _last_known_root(connection: sqlite3.Connection, locations: ArchiveLocations, archive: Archive) -> Path:
+    """Return the folder of an archive, or its last known folder where it is missing."""
+    recorded = _fact(connection, f"folder:{archive}")
+    return locations.roots[archive] if locations.roots[archive].is_dir() or recorded is None else Path(recorded)
+
+
+def _fact(connection: sqlite3.Connection, key: str) -> str | None:
+    row = connection.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
+    return str(row[0]) if row else None
