@@ -15,6 +15,7 @@ import pytest
 import dowse
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search
+from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode
 from dowse.searching.search import SearchOptions
 from tests.end_to_end.crash.project import start_index
@@ -23,7 +24,7 @@ from tests.sample_data import open_indexed
 PACKAGES = ("searching", "store", "page", "cli")
 """Real files: their words have every frequency, and many chunks have equal scores."""
 MODES: tuple[Mode, ...] = ("lexical", "hybrid")
-QUERIES = 120
+QUERIES = 60
 
 Orders = dict[tuple[str, str], list[str]]
 
@@ -82,7 +83,13 @@ def orders_of_a_new_index(root: Path, scratch: Path, texts: list[str]) -> Orders
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 12))])
-def test_updates_and_kills_leave_the_order_of_a_new_index(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("candidates", [20, ranking_constants.CHUNK_CANDIDATES])
+def test_updates_and_kills_leave_the_order_of_a_new_index(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, candidates: int
+) -> None:
+    """With few candidates, most searches cut off some of those that have equal scores."""
+    for name in ("CHUNK_CANDIDATES", "DOCUMENT_CANDIDATES"):
+        monkeypatch.setattr(ranking_constants, name, min(candidates, getattr(ranking_constants, name)))
     dice = random.Random(seed)
     changing = ChangingProject(tmp_path / "project", dice)
     project = open_indexed(changing.root)
