@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from dowse.notes.notes_documents import make_note
+from dowse.notes.registry import NotesRegistry
 from tests.browser import Browser
 from tests.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
@@ -37,8 +39,13 @@ def serving_unindexed(root: Path, home: Path) -> Iterator[tuple[HttpServer, int]
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with a note: of three sources, each is first asked for a share of the results."""
     write_tree(tmp_path / "dowse", {"config.json": '{"encoder": "none"}'})
+    monkeypatch.setenv("DOWSE_HOME", str(tmp_path / "dowse"))
+    with contextlib.closing(NotesRegistry()) as library:
+        library.create("shelf", "disk")
+        library.use("shelf", lambda index: index.add([make_note("jam", "A jar of jam.")]))
     return tmp_path
 
 

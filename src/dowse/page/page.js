@@ -228,7 +228,7 @@ function startSearch(form) {
     }
     const hit = event.target.closest(".hit");
     if (event.target.closest("h2 a")) remember(sessionStorage, "opened", location.search + "#" + hit.id);
-    const link = event.target.closest("a.why");
+    const link = event.target.closest("a.why, a.matches");
     if (!link) return;
     event.preventDefault();
     const reason = hit.querySelector(".reason"), isShown = !reason.hidden && reason.dataset.shown === link.pathname;

@@ -166,7 +166,7 @@ def _why(query: PageQuery, hit: PageHit) -> Html:
     has_lines = bool(hit.lines and hit.lines[0].number)
     return html(
         '{matches}<a class="why" href="/why?{given}">why?</a>', given=given,
-        matches=html('<a class="why" href="/matches?{given}">all lines</a>', given=given) if has_lines else None,
+        matches=html('<a class="matches" href="/matches?{given}">all lines</a>', given=given) if has_lines else None,
     )  # fmt: skip
 
 
