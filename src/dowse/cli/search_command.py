@@ -137,8 +137,8 @@ def search(
     kinds = set(how.pop("kinds"))
     how["kind"] = kinds.pop() if len(kinds) == 1 else None
     if store or projects:
-        if root or in_history or not store:
-            raise UsageError("--store PLACE is searched in place of DIR, and has no history; --project needs it.")
+        if root or in_history or in_dependencies or not store:
+            raise UsageError("--store PLACE is searched in place of DIR, without history; --project needs it.")
         from dowse.cli.place_output import search_published
 
         return search_published(store, query, projects, is_exact=exact, is_pattern=is_pattern, **how)

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
@@ -95,13 +96,17 @@ def files_below(folder: Path) -> Iterator[tuple[str, int]]:
         yield str(file), file.stat().st_mtime_ns
 
 
-async def test_nothing_is_written_by_a_server(place: str) -> None:
+def test_nothing_is_written_by_a_server(place: str) -> None:
     before = list(files_below(Path(place)))
-    async with served(place, "--tools", "full") as client:
-        tools = {tool.name: tool for tool in (await client.list_tools()).tools}
-        await ask(client, "search_code", query="water rose")
-    assert not [name for name, tool in tools.items() if name.endswith("_index") or name.startswith("reindex")]
+    tools = anyio.run(tools_after_a_search, place)
+    assert not [name for name in tools if name.endswith("_index") or name.startswith("reindex")]
     assert list(files_below(Path(place))) == before
+
+
+async def tools_after_a_search(place: str) -> list[str]:
+    async with served(place, "--tools", "full") as client:
+        await ask(client, "search_code", query="water rose")
+        return [tool.name for tool in (await client.list_tools()).tools]
 
 
 async def test_an_unknown_project_and_an_absent_place_are_said(place: str, tmp_path: Path) -> None:
