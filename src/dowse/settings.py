@@ -229,8 +229,8 @@ _RUNNING_SCHEMES = frozenset({"javascript", "data", "vbscript", "blob", "http", 
 
 
 def _parse_editor(value: Any) -> str:
-    found = re.fullmatch(r"([a-z][a-z0-9+.-]*):\S*\{path\}\S*", value) if isinstance(value, str) else None
-    if value in EDITORS or (found and found[1] not in _RUNNING_SCHEMES):
+    found = re.fullmatch(r"([a-z][a-z0-9+.-]*+):\S++", value) if isinstance(value, str) else None
+    if value in EDITORS or (found and "{path}" in value and found[1] not in _RUNNING_SCHEMES):
         return str(value)
     raise ValueError(
         f"is not one of {', '.join(map(repr, EDITORS))}, or an address such as 'emacs://{{path}}:{{line}}'"

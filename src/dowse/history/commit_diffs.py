@@ -23,7 +23,7 @@ _PATCH = (
 )  # fmt: skip
 _FILE = re.compile(r"^(?:---|\+\+\+) (?:[ab]/(.*?)|/dev/null)\t?$", re.MULTILINE)
 _RENAME = re.compile(r"^rename (?:from|to) (.+)$", re.MULTILINE)
-_BINARY = re.compile(r"^Binary files (?:a/(.*?)|/dev/null) and (?:b/(.*?)|/dev/null) differ$", re.MULTILINE)
+_BINARY = re.compile(r"^Binary files (.++)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,8 @@ def _parse_file(section: str, lead: str) -> FileChanges | None:
     header, at, hunks = section.partition("\n@@ ")
     names = [name for name in _FILE.findall(header) if name] or _RENAME.findall(header)
     if binary := _BINARY.search(header):
-        names = [name for name in binary.groups() if name]
+        before, _, after = binary[1].removesuffix(" differ").rpartition(" and ")
+        names = [name[2:] for name in (before, after) if name.startswith(("a/", "b/"))]
     if not names and (named := re.match(r"a/(.+) b/\1$", header.partition("\n")[0])):  # an empty file, or a mode
         names = [named[1]]
     paths = [name[len(lead) :] for name in names if name.startswith(lead) and len(name) > len(lead)]

@@ -130,8 +130,8 @@ def document_title(hit: PageHit) -> str:
         return hit.title
     if not is_document(hit) or not hit.file:
         return ""
-    headings = re.search(rb"^#{1,6}[ \t]+([^\r\n]+?)[ \t#]*$", hit.file[:20_000], re.MULTILINE)
-    return headings[1].decode("utf-8", "replace") if headings else ""
+    headings = re.search(rb"^#{1,6}+[ \t]++([^\r\n]++)", hit.file[:20_000], re.MULTILINE)
+    return headings[1].decode("utf-8", "replace").rstrip(" \t#") if headings else ""
 
 
 def marks_of(query: PageQuery, found: PageResults) -> FindMarks:

@@ -269,7 +269,8 @@ def combined_reply(replies: list[Reply], warnings: Iterable[str] = (), size_byte
 
 
 def projects_reply(projects: list[Project], budget: int) -> Reply:
-    """Return every indexed project of this machine, as many as fit."""
+    """Return every indexed project of this machine, as many as fit; archives have tools of their own."""
+    projects = [project for project in projects if not project.is_archive]
     listed = (
         {
             "projectPath": str(project.root),

@@ -279,7 +279,7 @@ class ProjectSurface:
 
     async def list_projects(self, call: Call) -> Reply:
         """List every project that is indexed on this machine."""
-        found = [project for project in await asyncio.to_thread(list_projects) if not project.is_archive]
+        found = await asyncio.to_thread(list_projects)
         return projects_reply(found, call.budget_characters)
 
     # Changing the indexes
