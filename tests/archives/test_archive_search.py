@@ -167,6 +167,12 @@ def test_a_misspelled_word_that_exists_is_corrected_too(tmp_path: Path) -> None:
     assert titles(locations, "baking sourdouhg")[0] == "Baking sourdough"
 
 
+def test_a_misspelled_word_whose_parts_are_common_is_corrected_too(tmp_path: Path) -> None:
+    many = {f"{number}.md": f"# Report {number}\n\nBaking n loaves of bread.\n" for number in range(30)}
+    locations = indexed(tmp_path, {"right.md": "# Baking bread\n", **many})
+    assert titles(locations, "Bakin nBread")[0] == "Baking bread"
+
+
 def test_an_archive_whose_disk_is_absent_is_searched_from_its_index(tmp_path: Path) -> None:
     locations = indexed(tmp_path, {"bread.md": "# Sourdough bread\n\nFlour, water and patience.\n"})
     locations.research.rename(tmp_path / "unplugged")

@@ -11,7 +11,7 @@ from dowse.protocols import Searchable
 from dowse.searching.candidates import term_frequencies
 from dowse.searching.query_terms import stop_words
 from dowse.searching.term_positions import terms_among
-from dowse.text.analysis import is_unspaced, restore_underscores, split_unspaced, terms_of, whole_terms_of
+from dowse.text.analysis import is_unspaced, restore_underscores, split_unspaced, whole_terms_of
 
 MAX_QUERY_WORDS = 32
 """Further words of a query are ignored."""
@@ -29,10 +29,8 @@ MIN_TWO_TYPOS_CHARACTERS = 6
 """Minimum length of a word that has other spellings, and of one that may have two typos."""
 COMMON_SHARE = 0.001
 MIN_COMMON_CHUNKS = 5
-"""A word in this share of the chunks, and in at least this number, is taken as spelled correctly."""
-SURELY_COMMON = 4
-"""So is one whose forms are in this many times as many chunks: a misspelled word may have the stem of another one, but
-seldom of such a common one."""
+"""A word in this share of the chunks, and in at least this number, is taken as spelled correctly. Its other forms do not
+count: "softwar" has the stem of "software"."""
 MAX_PREFIX_MATCHES = 12
 MAX_TYPO_MATCHES = 8
 _LONGER_WORDS = 500
@@ -117,10 +115,8 @@ def look_up_words(store: Searchable, text: str, *, fuzzy: bool = True) -> Archiv
     known = term_frequencies(store, {spelling for spellings in spelled for spelling in spellings})
     found = []
     for word, spellings in zip(words, spelled, strict=True):
-        counts, is_stop_word = (
-            {one: min(known[one].values(), default=0) for one in spellings},
-            word.lower() in stop_words(),
-        )
+        counts = {one: min(known[one].values(), default=0) for one in spellings}
+        is_stop_word = word.lower() in stop_words()
         weight = math.log(1 + chunks / (0.5 + (counts[word] or max(counts.values()))))
         weight *= STOP_WORD_WEIGHT if is_stop_word else 1.0
         found.append(QueryWord(weight, spellings, {one: frozenset(known[one]) for one in spellings}, is_stop_word))
@@ -133,16 +129,13 @@ def _spellings(store: Searchable, word: str, chunks: int, *, is_last: bool) -> I
     A common word has no typos, and stands for longer ones only as the last of a query, as the user may still be
     typing it.
     """
-    whole, enough = next(iter(whole_terms_of(word)), ""), max(MIN_COMMON_CHUNKS, COMMON_SHARE * chunks)
+    whole = next(iter(whole_terms_of(word)), "")
     if len(whole) >= MIN_CHARACTERS and not is_unspaced(word):
-        forms = min(store.chunk_frequencies(terms_of(word)).values(), default=0)
-        is_common, longer = forms >= SURELY_COMMON * enough, dict[str, int]()
-        if is_last or not is_common:
-            longer = dict(store.words_with_prefix(whole, MAX_PREFIX_MATCHES + 1 if is_common else _LONGER_WORDS))
+        longer = dict(store.words_with_prefix(whole, _LONGER_WORDS))
         count = longer.pop(whole, 0)
-        if not is_common and not count and not longer:
+        is_common = count >= max(MIN_COMMON_CHUNKS, COMMON_SHARE * chunks)
+        if not count and not longer:
             yield from ((part, PART_QUALITY) for part in _split(store, whole))
-        is_common = is_common or count >= enough
         if not is_common and not any(map(str.isdigit, whole)):
             yield from _typos(store.similar_words(whole, 2 if len(whole) >= MIN_TWO_TYPOS_CHARACTERS else 1), whole)
         if is_last or not is_common:
