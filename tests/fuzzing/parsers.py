@@ -12,6 +12,7 @@ from dowse.reading.file_reading import read_document
 from dowse.reading.languages import detect_language
 from dowse.reading.links import find_links
 from dowse.reading.outlines import Outline
+from dowse.sources.project_files import ProjectFiles
 from dowse.types import FileContent, Stat, Verdict, View
 
 __all__ = ["AnySource", "chunk", "cut_in_pool", "outline", "parse_in_pool", "read_document"]
@@ -19,6 +20,8 @@ __all__ = ["AnySource", "chunk", "cut_in_pool", "outline", "parse_in_pool", "rea
 
 class AnySource:
     """A source of files that refuses none."""
+
+    parser_jobs = ProjectFiles.parser_jobs
 
     def text_refusal(self, _path: str, _text: str) -> None:
         """Accept any text."""

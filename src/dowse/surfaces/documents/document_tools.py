@@ -1,10 +1,13 @@
 """The further tools over documents: the outline of one, some of its lines, and where links lead."""
 
 import asyncio
+import time
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dowse.errors import UsageError
+from dowse.errors import NotIndexed, UsageError
+from dowse.indexes.index import ProjectIndex
 from dowse.line_numbers import split_lines
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
 from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, describe, item, reply
@@ -12,13 +15,15 @@ from dowse.mcp.tools import Call, Schema, Tool
 from dowse.parsing.document_parsing import ParsedOutline, outline
 from dowse.screening.instructions import find_flags
 from dowse.screening.masking import Screened
-from dowse.surfaces.documents.document_folders import DocumentFolders
+from dowse.surfaces.documents.document_folders import DocumentFolder, DocumentFolders
 from dowse.surfaces.documents.document_links import broken_links, incoming_links, outgoing_links
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.types import Document, View
 from dowse.visible_text import one_line
 
 MAX_LINKS = 1000
+FIRST_INDEX_SECONDS = 10.0
+"""How long the links of a folder wait for its first index."""
 
 
 class DocumentTools:
@@ -82,15 +87,23 @@ class DocumentTools:
             if direction != "broken":
                 raise UsageError(f"uri: which document? Links '{direction}' are those of one.")
             folders = await self._folders.find(call, may_ask=True)
-            return [
-                link
-                for folder in folders
-                for link in await folder.served.ask(partial(broken_links, folder), View.DOCUMENTS)
-            ]
+            return [link for folder in folders for link in await _ask_index(folder, partial(broken_links, folder))]
         document, folder, _ = await self._folders.read(call, uri)
         find = incoming_links if direction == "in" else outgoing_links
-        links = await folder.served.ask(lambda index: find(folder, index, document.path), View.DOCUMENTS)
+        links = await _ask_index(folder, lambda index: find(folder, index, document.path))
         return [link for link in links if "problem" in link] if direction == "broken" else links
+
+
+async def _ask_index(folder: DocumentFolder, find: Callable[[ProjectIndex], list[Reply]]) -> list[Reply]:
+    """Find links in the index of a folder; one that is being made for the first time is waited for."""
+    deadline = time.monotonic() + FIRST_INDEX_SECONDS
+    while True:
+        try:
+            return await folder.served.ask_fresh(lambda index, _: find(index), View.DOCUMENTS)
+        except NotIndexed:
+            if not folder.served.is_running or time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(0.05)
 
 
 def document_reply(
