@@ -101,8 +101,9 @@ async def _ask_index(folder: DocumentFolder, find: Callable[[ProjectIndex], list
         try:
             return await folder.served.ask_fresh(lambda index, _: find(index), View.DOCUMENTS)
         except NotIndexed:
-            if not folder.served.is_running or time.monotonic() > deadline:
+            if time.monotonic() > deadline:
                 raise
+            folder.served.make_index(View.DOCUMENTS)
         await asyncio.sleep(0.05)
 
 
