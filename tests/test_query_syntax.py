@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.query_syntax import parse_query, split_filters
+from dowse.reading.languages import is_language
 
 QUERIES: dict[str, dict[str, list[str]]] = {
     '+python "machine learning"': {"must": ["python"], "phrases": ["machine learning"]},
@@ -43,16 +44,18 @@ FILTERS: dict[str, tuple[str, dict[str, object]]] = {
     "free -kind:docs": ("free", {"kind": "code"}),
     "std::path::Path kind:regards xpath:a path: -lang:py": ("std::path::Path kind:regards xpath:a path: -lang:py", {}),
     "path:src": ("path:src", {}),
+    "header lang:en": ("header lang:en", {}),
+    "header lang:pyhton": ("header", {"language": "pyhton"}),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("query", FILTERS)
 def test_filters_are_taken_out_of_a_query(query: str) -> None:
-    rest, filters = split_filters(query)
+    rest, filters = split_filters(query, is_language)
     assert (rest, filters.as_json()) == FILTERS[query]
 
 
 @given(st.text())
 def test_a_query_without_filters_is_left_as_it_is(query: str) -> None:
-    rest, filters = split_filters(query)
-    assert any(filters) or rest == query.strip() or not query.strip()
+    rest, filters = split_filters(query, is_language)
+    assert any(filters) or rest == query

@@ -5,6 +5,7 @@ word (5" pipe) are ignored. A sign inside a word is part of the word.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -44,40 +45,48 @@ class QueryFilters(NamedTuple):
 NO_FILTERS = QueryFilters()
 
 
-def find_filters(text: str) -> list[tuple[str, str, str]]:
-    """Return the names and values of the filters in a query, such as `-path` and `tests`, and the text of each."""
-    if split_filters(text)[1] == NO_FILTERS:
-        return []
-    return [
-        (found["sign"] + found["name"].removesuffix("uage"), found["quoted"] or found["value"], found[0])
-        for found in _FILTER.finditer(text)
+IsLanguage = Callable[[str], bool]
+
+
+def find_filters(text: str, is_language: IsLanguage) -> list[tuple[str, str, str]]:
+    """Return the names and values of the filters in a query, such as `-path` and `tests`, and the text of each.
+
+    A query of nothing else has none: it asks for these words.
+    """
+    found = [
+        (one["sign"] + one["name"].removesuffix("uage"), one["quoted"] or one["value"], one[0])
+        for one in _FILTER.finditer(text)
     ]
+    found = [one for one in found if _is_filter(*one[:2], is_language)]
+    return found if _without(text, found) else []
 
 
-def split_filters(text: str) -> tuple[str, QueryFilters]:
-    """Take the filters out of a query. A query of nothing else has none: it asks for these words."""
-    filters = NO_FILTERS
-    kept, end = list[str](), 0
-    for found in _FILTER.finditer(text):
-        changed = _add_filter(filters, found["sign"], found["name"], found["quoted"] or found["value"])
-        if changed is not None:
-            filters = changed
-            kept.append(text[end : found.start()])
-            end = found.end()
-    rest = " ".join("".join([*kept, text[end:]]).split(" ")) if end else text
-    return (rest.strip(), filters) if rest.strip() else (text, NO_FILTERS)
+def _is_filter(name: str, value: str, is_language: IsLanguage) -> bool:
+    """Return whether a word is a filter: not `kind:regards`, `lang:en` or `-lang:py`."""
+    if name.endswith("path"):
+        return True
+    return value in ("code", "docs") if name.endswith("kind") else name == "lang" and is_language(value)
 
 
-def _add_filter(filters: QueryFilters, sign: str, name: str, value: str) -> QueryFilters | None:
-    """Return filters with one more; None where it is none, such as `kind:regards`."""
-    if name == "path":
-        if sign:
-            return filters._replace(excluded_paths=(*filters.excluded_paths, value))
-        return filters._replace(paths=(*filters.paths, value))
-    if name == "kind":
-        kinds: dict[str, Kind] = {"code": "docs", "docs": "code"} if sign else {"code": "code", "docs": "docs"}
-        return filters._replace(kind=kinds[value]) if value in kinds else None
-    return None if sign else filters._replace(language=value)
+def _without(text: str, filters: list[tuple[str, str, str]]) -> str:
+    for _, _, written in filters:
+        text = text.replace(written, "", 1)
+    return text.strip()
+
+
+def split_filters(text: str, is_language: IsLanguage) -> tuple[str, QueryFilters]:
+    """Take the filters out of a query."""
+    found = find_filters(text, is_language)
+    values: dict[str, list[str]] = {}
+    for name, value, _ in found:
+        values.setdefault(name, []).append(value)
+    wanted, unwanted = values.get("kind", ()), values.get("-kind", ())
+    is_code, is_docs = "code" in wanted or "docs" in unwanted, "docs" in wanted or "code" in unwanted
+    kind: Kind | None = None if is_code == is_docs else "code" if is_code else "docs"
+    paths, excluded = (tuple(values.get(name, ())) for name in ("path", "-path"))
+    language = values["lang"][-1] if "lang" in values else None
+    filters = QueryFilters(paths, excluded, language, kind)
+    return (_without(text, found), filters) if found else (text, NO_FILTERS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,14 @@ def test_nothing_that_answers_is_said(indexed: Path, mode: str) -> None:
     assert text == "Nothing answers this. Ask in other words, or find an exact text."
 
 
+def test_filters_that_leave_nothing_are_named(indexed: Path, mode: str) -> None:
+    calls = [("search", {"query": f"send_again {typed}"}) for typed in ("path:nowhere", "lang:en")]
+    path, no_language = ask(mode, [indexed], *calls)
+    assert "No path here matches 'nowhere'." in path
+    assert "Without its filters, 3 files would answer." in path
+    assert "def send_again" in no_language
+
+
 def test_a_project_without_an_index_is_answered_and_indexed_beside(shop: Path, mode: str) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "refused order sent again", "kind": "code"}),

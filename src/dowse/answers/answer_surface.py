@@ -40,6 +40,7 @@ from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
 from dowse.surfaces.project import path_search
 from dowse.surfaces.project.chosen_projects import ChosenProjects, ask_each
+from dowse.surfaces.project.filter_warnings import filter_warnings
 from dowse.types import Coverage, View
 
 MAX_NAMES = 10
@@ -113,7 +114,10 @@ class AnswerSurface:
             covered = coverage(index, max(left, len(answer.outdated)), answer.searched)
             paths = [hit.path for hit in answer.hits if hit.passages]
             found = describe_definitions(index, answer, show, most_unread=QUICK_DOCUMENTS)
-            return found, _notes(answer, covered), paths, index.exists and index.whole.references.has_backlog()
+            notes = _notes(answer, covered)
+            if not answer.hits:
+                notes += filter_warnings(index, options.within(query.filters))
+            return found, notes, paths, index.exists and index.whole.references.has_backlog()
 
         found, notes, paths, is_behind = await served.ask_fresh(search, self._view)
         if is_behind and not served.is_running:
@@ -277,6 +281,8 @@ def _notes(answer: Answer, covered: Coverage) -> list[str]:
         notes.append(f"Not complete: {unread} of {covered.expected} files were not searched.")
     elif covered.pending and not covered.direct:
         notes.append(f"Not complete: {counted(covered.pending, 'changed file')} not searched.")
+    if answer.hits_without_filters:
+        notes.append(f"Without its filters, {counted(answer.hits_without_filters, 'file')} would answer.")
     return notes + flag_notes((hit.path, passage) for hit in answer.hits for passage in (*hit.passages, *hit.named))
 
 

@@ -71,6 +71,8 @@ def search_growing_index(
     files.read_files(DIRECT_SECONDS)
     answer, searched = _search_directly(index if has_words else None, files, outdated, ask)
     searched = searched._replace(unread=searched.unread + len(chosen) - len(readable))
+    if not any(searched):  # by their paths, none of the files can match
+        searched = SearchedFiles(direct=len(missing))
     needed = indexing_seconds([entry.stat.size for entry in missing], SLOWER_BESIDE)
     seconds = FIRST_ANSWER_SECONDS if needed < FIRST_ANSWER_SECONDS else 0.0
     deadline = began + (seconds if is_found(answer) else FIRST_HITS_SECONDS)

@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from dowse.errors import UsageError
 from dowse.query_syntax import find_filters
-from dowse.reading.languages import language_called
+from dowse.reading.languages import is_language, language_called
 
 SearchMode = Literal["words", "exact", "regex"]
 DEFAULT_LIMIT, MAX_LIMIT = 10, 50
@@ -46,7 +46,7 @@ class PageQuery:
 
     def values(self, name: str) -> tuple[str, ...]:
         """Return the values of a filter: `lang`, `kind`, `path` or `-path`, typed into the box or beside it."""
-        typed = find_filters(self.q) if self.mode == "words" else []
+        typed = find_filters(self.q, is_language) if self.mode == "words" else []
         beside = {"lang": self.language, "kind": self.kind, "path": self.path}.get(name, "")
         given = (*(value for one, value, _ in typed if one == name), *([beside] if beside else ()))
         return tuple(map(language_called, given)) if name == "lang" else given
@@ -60,7 +60,7 @@ class PageQuery:
             return self._with(field_name, value)
         given = [
             text
-            for one, found, text in find_filters(self.q)
+            for one, found, text in find_filters(self.q, is_language)
             if one == name and (found == value or name in ("lang", "kind"))
         ]
         text = self.q

@@ -54,6 +54,14 @@ def language_called(name: str) -> str:
     return folded if folded in tables.known else _ALIASES.get(folded) or tables.extensions.get(folded) or folded
 
 
+def is_language(name: str) -> bool:
+    """Return whether somebody means a language by a name: it has this name or extension, or one spelled almost like it."""
+    import difflib  # rarely needed
+
+    known = _language_tables().known
+    return language_called(name) in known or bool(difflib.get_close_matches(name.lower(), known, 1, 0.75))
+
+
 def _by_extension(name: str, tables: _LanguageTables) -> str | None:
     stem, _, extension = name.rpartition(".")
     return tables.extensions.get(extension) if stem else None

@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Any, Literal
 
 from dowse import query_syntax
+from dowse.reading.languages import is_language
 from dowse.searching.pasted_text import PastedText, is_pasted, take_apart
 from dowse.text.stemming import detect_language
 
@@ -102,7 +103,7 @@ def parse_search_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
         text = "\n".join([text, *names])
         pasted = take_apart(text)
         return SearchQuery(pasted.words or tuple(text.split()), text=text, pasted=pasted)
-    text, filters = query_syntax.split_filters(text)
+    text, filters = query_syntax.split_filters(text, is_language)
     shape = _shape(text)
     query = SearchQuery(**asdict(query_syntax.parse_query(text)), text=text, shape=shape, filters=filters)
     guesses = tuple(word for name in names for word in name.split())
@@ -117,7 +118,7 @@ def parse_plain_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
     text = text[:MAX_CHARACTERS].replace("\0", " ").strip()
     if is_pasted(text):
         return parse_search_query(text, names)
-    text, filters = query_syntax.split_filters(text)
+    text, filters = query_syntax.split_filters(text, is_language)
     words = [word.lstrip("+-") for part in (text, *names) for word in part.replace('"', " ").split()]
     joined = " ".join(filter(None, words))
     return SearchQuery(tuple(joined.split()), text=joined, shape=_shape(joined), filters=filters)
