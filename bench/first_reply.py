@@ -1,6 +1,6 @@
 """Does the first reply to a question show what decides? Questions about projects that nobody knows, asked as assistants do.
 
-    python -m bench.first_reply PROJECTS [--way names|rewritten|question] [--wrong N] [--each]
+    python -m bench.first_reply PROJECTS [--way names|rewritten|question] [--split tune|hold] [--wrong N] [--each]
     python -m bench.first_reply --eval EVAL --checkouts DIR [--each]
 
 PROJECTS has a checkout for each `project` of `bench/questions/colleague.jsonl`, at its `commit` of its `repository`. A
@@ -169,6 +169,9 @@ def main() -> None:
     parser.add_argument("--checkouts", type=Path, metavar="DIR", nargs="+", default=[])
     parser.add_argument("--home", type=Path, default=HOME, help="the folder of the indexes of issues")
     parser.add_argument("--way", choices=["names", "rewritten", "question"], default="names")
+    parser.add_argument(
+        "--split", choices=["tune", "hold"], help="the questions that constants were chosen on, or others"
+    )
     parser.add_argument("--wrong", type=int, default=0, help="wrong guesses that are added")
     parser.add_argument("--each", action="store_true", help="print every question")
     options = parser.parse_args()
@@ -179,7 +182,8 @@ def main() -> None:
         parser.error("name the folder of the projects, or --checkouts of issues")
     by_project = defaultdict(list)
     for row in map(json.loads, QUESTIONS.read_text(encoding="utf-8").splitlines()):
-        if "names" in row and (options.projects / row["project"]).is_dir():
+        is_asked = "names" in row and options.split in (None, row["split"])
+        if is_asked and (options.projects / row["project"]).is_dir():
             by_project[row["project"]].append(row)
     outcomes: dict[str, list[Outcome]] = defaultdict(list)
     for project, rows in sorted(by_project.items()):

@@ -124,6 +124,8 @@ def read_files(repository: Repository) -> Iterator[tuple[str, bytes]]:
         reader.stdin.write(f"{number}\n".encode())
         reader.stdin.flush()
         head = reader.stdout.readline().split()
+        if head[-1:] == [b"missing"]:  # a clone without all of its objects
+            continue
         data = reader.stdout.read(int(head[2]))
         reader.stdout.read(1)
         if b"\0" in data[:8000] or _FOREIGN.search(data[:2000]):
