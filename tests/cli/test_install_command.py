@@ -50,6 +50,38 @@ def test_every_assistant_is_served_by_what_was_written_and_is_as_before_afterwar
     assert sorted(places.home.rglob("*")) == before
 
 
+def written_files(folder: Path) -> dict[Path, tuple[int, bytes]]:
+    """Return the time and the bytes of every file in a folder."""
+    return {file: (file.stat().st_mtime_ns, file.read_bytes()) for file in folder.rglob("*") if file.is_file()}
+
+
+@pytest.mark.parametrize("scope", ["--user", "--project"])
+def test_a_second_install_changes_nothing_for_any_assistant(
+    run: Run, root: Path, places: Places, monkeypatch: pytest.MonkeyPatch, scope: str
+) -> None:
+    monkeypatch.setenv("DOWSE_HOME", str(places.home / "storage"))
+    for assistant in known_assistants().values():
+        places.resolve(assistant.signs[0]).mkdir(parents=True, exist_ok=True)
+    assert run("install", root, scope, "--guidance", "--yes").code == 0
+    before = written_files(places.home), written_files(root)
+    ran = run("install", root, scope, "--guidance", "--json")
+    assert (ran.code, ran.json["written"]) == (0, False), ran.err
+    names = {row["name"] for row in ran.json["assistants"]}
+    assert names == {name for name, one in known_assistants().items() if scope == "--user" or one.project}
+    assert {row["action"] for row in ran.json["assistants"]} == {"unchanged"}
+    assert (written_files(places.home), written_files(root)) == before
+
+
+def test_cursor_and_vs_code_get_a_link_that_makes_the_same_change(run: Run, cursor: Path, places: Places) -> None:
+    (places.support / "Code" / "User").mkdir(parents=True)
+    ran = run("install", "--dry-run")
+    assert "  or with one click: cursor://anysphere.cursor-deeplink/mcp/install?name=dowse&config=" in ran.out
+    assert "  or with one click: vscode:mcp/install?%7B%22name%22%3A%22dowse%22" in ran.out
+    links = {row["name"]: row["link"] for row in run("install", "--dry-run", "--json").json["assistants"]}
+    assert links["vscode"] in ran.out
+    assert links["cursor"] in ran.out
+
+
 def test_nothing_is_written_before_a_yes(run: Run, cursor: Path) -> None:
     before = cursor.read_bytes()
     ran = run("install")

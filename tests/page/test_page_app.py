@@ -39,7 +39,8 @@ def test_every_view_forbids_scripts_of_others_and_escapes_what_it_shows(page: Ht
     assert all('src="/assets/' in script or 'type="application/json"' in script for script in scripts), scripts
     assert not re.search(r"<[^>]*\son\w+=", body)
     assert not re.search(r"<(svg|img (?!src=\"/picture\?)|iframe|object|style|base|meta http)", body)
-    assert not re.search(r"(?:href|src|action)=\"(?!/|#|https?://|mailto:|\?|vscode://file/)", body)
+    ours = r"vscode://file/|vscode(?:-insiders)?:mcp/install\?|cursor://anysphere\.cursor-deeplink/mcp/install\?"
+    assert not re.search(rf"(?:href|src|action)=\"(?!/|#|https?://|mailto:|\?|{ours})", body)
 
 
 def test_a_search_finds_files_documents_and_archives_with_the_match_marked(page: HttpServer) -> None:
@@ -255,6 +256,8 @@ def test_the_page_says_how_to_connect(page: HttpServer) -> None:
     assert f"claude mcp add --transport http dowse http://{page.name}/mcp" in body
     assert "Claude Desktop" in body
     assert "dowse install" in body
+    assert '<a href="cursor://anysphere.cursor-deeplink/mcp/install?name=dowse&config=' in body
+    assert '<a href="vscode:mcp/install?%7B%22name%22' in body
     behind = shown(get(page, "/connect", X_Forwarded_Proto="https"))
     assert f"https://{page.name}/mcp" in behind
 

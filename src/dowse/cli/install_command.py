@@ -50,7 +50,8 @@ def install(
     Find the assistants, show the change of each configuration file, make it after a yes, and
     start the server once as the assistant will start it. A copy of the file as it was stays
     beside it, and dowse uninstall restores it. The server serves DIR, or the project in which
-    the assistant works; assistants without a current project need DIR.
+    the assistant works; assistants without a current project need DIR. Cursor and VS Code also
+    get a link that makes the same change with one click.
 
     With --guidance, the files in which assistants look for instructions (CLAUDE.md, AGENTS.md,
     GEMINI.md, rules, skills, sub-agents) get a block that says when to use which tool.
@@ -59,7 +60,7 @@ def install(
     be written, or the server did not start.
     """
     from dowse.assistants.config_change import plan_guidance, plan_install
-    from dowse.assistants.server_check import SERVE, own_command
+    from dowse.assistants.start_command import SERVE, own_command
 
     named = parse_folder(folder)
     project = _project_folder(named, is_for_user=is_for_user)
@@ -182,6 +183,8 @@ def _show_plan(changes: "list[ConfigChange]", *, is_removal: bool) -> None:
             show(escape(change.assistant.title, bold=True), f": {change.file}")
             for line in change.difference():
                 show(_coloured(line))
+            if change.link:
+                show(f"  or with one click: {change.link}")
         elif not is_removal:
             show(f"{change.assistant.title}: {change.file} has dowse already")
     if is_removal and not any(change.is_change or change.problem for change in changes):
@@ -278,6 +281,7 @@ def _as_json(
         "file": str(change.file),
         "action": "skipped" if failure else change.action,
         "diff": "\n".join(change.difference()) if change.is_change else None,
+        "link": change.link or None,
         "serverStarts": None if dry_run or not change.entry or name not in checks else not checks[name],
         "problem": problem,
     }

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from dowse.assistants.config_edits import put_entry
 from dowse.assistants.known_assistants import SERVER_NAME, Assistant, Places, known_assistants
-from dowse.assistants.server_check import SERVE, own_command
+from dowse.assistants.start_command import SERVE, own_command
 from dowse.page.markup import Html, html
 
 _OVER_HTTP = """<h2>This server, over HTTP</h2>
@@ -48,12 +48,15 @@ def _assistant_view(assistant: Assistant, places: Places, folders: list[Path]) -
     file = assistant.user_file(places)
     program, *first = own_command(is_shared=False)
     arguments = [*first, *SERVE, *map(str, folders)]
-    text = put_entry(file, "", assistant.path, assistant.server_entry(program, arguments))
+    entry = assistant.server_entry(program, arguments)
+    text = put_entry(file, "", assistant.path, entry)
+    link = assistant.install_link(entry)
     here = html(' <span class="about">on this machine</span>') if assistant.is_on_this_machine(places) else None
     return html(
-        "<details><summary>{title}{here}</summary><p><code>dowse install {folder} --agent {name}</code></p>"
+        "<details><summary>{title}{here}</summary><p><code>dowse install {folder} --agent {name}</code></p>{link}"
         '<p>or in <code>{file}</code></p><pre class="snippet" tabindex="0">{text}</pre></details>',
         title=assistant.title, here=here, folder=str(folders[0]) if folders else "DIR", name=assistant.name,
+        link=html('<p><a href="{link}">or with one click</a></p>', link=link) if link else None,
         file=_shown_file(file, places), text=text.strip(),
     )  # fmt: skip
 
