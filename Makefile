@@ -11,7 +11,7 @@ ISSUES ?= .bench/checkouts
 # Bytecode is kept, whatever the environment says: without it, each process compiles all tests again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo check test coverage wheel smoke docs soak bench model speed lock clean
+.PHONY: help demo check test coverage wheel bundle smoke docs soak bench model speed lock clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -72,6 +72,11 @@ wheel: .venv/installed ## build the wheel and the source distribution into dist/
 	$(PYTHON) -m venv .venv/empty
 	.venv/empty/$(BIN)/python -m pip install --quiet --disable-pip-version-check dist/*.whl
 	.venv/empty/$(BIN)/python scripts/smoke
+
+bundle: .venv/installed ## build the bundle for desktop programs, dist/dowse-VERSION.mcpb
+	rm -rf dist
+	$(RUN) -m hatchling build -t wheel
+	$(RUN) scripts/bundle dist/*.whl dist
 
 smoke: .venv/installed ## say in two minutes what works on this machine
 	$(RUN) scripts/smoke

@@ -18,8 +18,8 @@ from tests.recording.starting import ONE_BATCH
 from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 
-FOREIGN = {"docker run", "git clone", "pip install", "pipx install"}
-"""Commands of other programs alone, which need a registry, a repository or Docker."""
+FOREIGN = {"claude plugin", "docker run", "git clone", "pip install", "pipx install"}
+"""Commands of other programs alone, which need Claude Code, a registry, a repository or Docker."""
 _SHOP = {
     ".claude.json": "{}",
     ".claude/settings.json": "{}",
@@ -47,7 +47,7 @@ def choices(block: Block) -> Iterator[list[str]]:
         for placeholder, real in _FILLED_IN.items():
             line = line.replace(placeholder, real)
         words = shlex.split(re.sub(r"\s# .*", "", line))
-        if words[0] in ("claude", "codex"):
+        if words[0] in ("claude", "codex") and "--" in words:
             words = words[words.index("--") + 1 :]
         yield words[1:] if words[0] == "uvx" else words
 
