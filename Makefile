@@ -11,7 +11,7 @@ ISSUES ?= .bench/checkouts
 # Bytecode is kept, whatever the environment says: without it, each process compiles all tests again.
 export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo check test coverage wheel bundle smoke docs soak bench model speed lock clean
+.PHONY: help demo check test coverage wheel bundle container smoke docs soak bench model speed lock clean
 
 help: ## list the verbs
 	@grep -hE '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/'
@@ -77,6 +77,9 @@ bundle: .venv/installed ## build the bundle for desktop programs, dist/dowse-VER
 	rm -rf dist
 	$(RUN) -m hatchling build -t wheel
 	$(RUN) scripts/bundle dist/*.whl dist
+
+container: ## build the container image and try it; needs Docker
+	scripts/container
 
 smoke: .venv/installed ## say in two minutes what works on this machine
 	$(RUN) scripts/smoke

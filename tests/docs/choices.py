@@ -18,7 +18,7 @@ from tests.recording.starting import ONE_BATCH
 from tests.repository import REPOSITORY
 from tests.sample_data import write_tree
 
-FOREIGN = {"claude plugin", "docker run", "git clone", "pip install", "pipx install"}
+FOREIGN = {"claude plugin", "docker build", "docker run", "git clone", "pip install", "pipx install"}
 """Commands of other programs alone, which need Claude Code, a registry, a repository or Docker."""
 _SHOP = {
     ".claude.json": "{}",
