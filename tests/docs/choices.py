@@ -49,7 +49,7 @@ def choices(block: Block) -> Iterator[list[str]]:
         words = shlex.split(re.sub(r"\s# .*", "", line))
         if words[0] in ("claude", "codex") and "--" in words:
             words = words[words.index("--") + 1 :]
-        yield words[1:] if words[0] == "uvx" else words
+        yield words[words.index("dowse") :] if words[0] == "uvx" or words[:2] == ["pipx", "run"] else words
 
 
 class Chooser(Reader):
