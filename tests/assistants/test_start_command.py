@@ -18,12 +18,20 @@ PIPX, UV = ".local/share/pipx/venvs/dowse", ".local/share/uv/tools/dowse"
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="pipx and uv copy programs there")
 
 
-def make_installation(folder: Path) -> Path:
-    """Make an environment that runs this dowse, as pipx and uv make one; return its program."""
+def make_installation(folder: Path, origin: object = None) -> Path:
+    """Make an environment that runs this dowse, as pipx and uv make one; return its program.
+
+    The origin is what installers write about a package that does not come from an index.
+    """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
     source = Path(start_command.__file__).parents[2]
     (packages / "lent.pth").write_text(f"{source}\n{sysconfig.get_path('purelib')}\n", encoding="utf-8")
+    about = packages / "dowse-0.1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: dowse\nVersion: 0.1.0\n", encoding="utf-8")
+    if origin:
+        (about / "direct_url.json").write_text(json.dumps(origin), encoding="utf-8")
     program = folder / SCRIPTS / "dowse"
     program.write_text(f"#!{folder / SCRIPTS / 'python'}\nfrom dowse.cli import main\nmain()\n", encoding="utf-8")
     program.chmod(0o755)
@@ -73,27 +81,47 @@ def test_another_dowse_on_path_is_not_written(tmp_path: Path) -> None:
     assert written_command(tmp_path, program, path=f"{other.parent}:{program.parent}")[0] == str(program)
 
 
+WHEEL = {"url": "file:///home/me/dowse.whl", "archive_info": {}}
+BRANCH = {
+    "url": "https://example.org/dowse.git",
+    "vcs_info": {"vcs": "git", "commit_id": "4" * 40, "requested_revision": "main"},
+}
+REPOSITORY = {"url": "https://example.org/dowse.git", "vcs_info": {"vcs": "git", "commit_id": "4" * 40}}
+
+
 @needs_links
 @pytest.mark.parametrize(
-    ("folder", "file", "expected"),
+    ("origin", "address"),
     [
-        (".cache/pipx/4012da6501da99d", "pipx_metadata.json", ["pipx", "run", "dowse"]),
-        (".cache/uv/archive-v0/mISBrHJTIxxZEKlK", "", ["uvx", "dowse"]),
+        (None, ""),
+        (WHEEL, "dowse @ file:///home/me/dowse.whl"),
+        (BRANCH, "dowse @ git+https://example.org/dowse.git@main"),
+        (REPOSITORY, "dowse @ git+https://example.org/dowse.git"),
     ],
+    ids=["index", "wheel", "branch", "repository"],
+)
+@pytest.mark.parametrize(
+    ("folder", "file", "first", "option"),
+    [
+        (".cache/pipx/4012da6501da99d", "pipx_metadata.json", ["pipx", "run"], "--spec"),
+        (".cache/uv/archive-v0/mISBrHJTIxxZEKlK", "", ["uvx"], "--from"),
+    ],
+    ids=["pipx", "uv"],
 )
 def test_a_folder_that_will_be_deleted_is_not_written(
-    tmp_path: Path, folder: str, file: str, expected: list[str]
+    tmp_path: Path, folder: str, file: str, first: list[str], option: str, origin: object, address: str
 ) -> None:
-    program = make_installation(tmp_path / folder)
+    """The command that runs dowse without installing it is written, with the origin that it was given."""
+    program = make_installation(tmp_path / folder, origin)
     if file:
         (tmp_path / folder / file).write_text("{}", encoding="utf-8")
-    runner = tmp_path / "bin" / expected[0]
+    runner = tmp_path / "bin" / first[0]
     runner.parent.mkdir()
     runner.write_text("#!/bin/sh\n", encoding="utf-8")
     runner.chmod(0o755)
-    arguments = [*expected[1:], "serve", "--tools", "assistant"]
+    arguments = [*first[1:], *([option, address] if address else []), "dowse", "serve", "--tools", "assistant"]
     assert written_command(tmp_path, program, path=runner.parent) == [str(runner), *arguments]
-    shared = [expected[0], *arguments, "${workspaceFolder}"]
+    shared = [first[0], *arguments, "${workspaceFolder}"]
     assert written_command(tmp_path, program, "--project", path=runner.parent) == shared
 
 

@@ -107,6 +107,15 @@ def test_a_change_is_told_with_the_backup_and_undone(run: Run, cursor: Path) -> 
     assert (ran.code, ran.err) == (1, "dowse: there is nothing to remove.\n")
 
 
+def test_a_server_that_does_not_start_is_told_and_nobody_is_sent_to_use_it(
+    run: Run, cursor: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dowse.assistants.start_command.SERVE", ("serve", "--unknown"))
+    ran = run("install", "--yes", "--agent", "cursor")
+    assert (ran.code, "Start the assistant again" in ran.out) == (3, False)
+    assert "Cursor: the server does not start this way" in ran.err
+
+
 def test_a_projects_file_names_the_open_folder(run: Run, root: Path, places: Places) -> None:
     ran = run("install", root, "--project", "--agent", "vscode", "--yes", "--json")
     assert (ran.code, ran.json["assistants"][0]["serverStarts"]) == (0, True), ran.err

@@ -1,6 +1,7 @@
 """The command that starts this dowse, as assistants have it in their configuration."""
 
 import filecmp
+import json
 import os
 import shutil
 import sys
@@ -41,10 +42,27 @@ def _runner() -> list[str] | None:
     """Return the command that runs dowse without installing it, if this dowse was started so."""
     environment = Path(sys.prefix)
     if _UV_CACHE_FOLDER in environment.parts:
-        return ["uvx", "dowse"]
+        return ["uvx", *_origin("--from"), "dowse"]
     if (environment / _PIPX_FILE).exists() and environment.parent.name != _PIPX_INSTALLED:
-        return ["pipx", "run", "dowse"]
+        return ["pipx", "run", *_origin("--spec"), "dowse"]
     return None
+
+
+def _origin(option: str) -> list[str]:
+    """Return the option that names where this dowse came from, if that was not a package index.
+
+    Without it the command would run the package that an index has under the name of dowse.
+    """
+    from importlib.metadata import distribution  # 37 ms, for uvx and pipx run alone
+
+    found = json.loads(distribution("dowse").read_text("direct_url.json") or "null")
+    if found is None:
+        return []
+    address, repository = found["url"], found.get("vcs_info")
+    if repository:
+        revision = repository.get("requested_revision")
+        address = f"{repository['vcs']}+{address}" + (f"@{revision}" if revision else "")
+    return [option, f"dowse @ {address}"]
 
 
 def _link_to(program: Path) -> Path | None:

@@ -265,7 +265,8 @@ def _show_outcome(
             backup = backup_of(change.file)
             kept = f"; {backup} is the file as it was" if backup else ""
             show(f"{change.assistant.title}: {change.action}, and the server starts{kept}")
-    if planned and not is_removal and len(failures) < len(planned):
+    works = (str(change.file) not in failures and not checks.get(change.assistant.name) for change in planned)
+    if not is_removal and any(works):
         show("Start the assistant again to use dowse.")
 
 
