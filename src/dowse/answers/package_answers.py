@@ -4,8 +4,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from dowse.answers.definition_replies import FoundDefinition
-from dowse.answers.definition_search import FoundDefinitions
+from dowse.answers.definition_search import FoundDefinitions, describe_definitions
 from dowse.answers.line_replies import occurrences_text, references_text
 from dowse.answers.place_reading import parse_place, read_place
 from dowse.answers.source_text import read_sources
@@ -28,16 +27,7 @@ USED_PACKAGES = 4
 
 def describe_packages(found: PackageAnswer) -> FoundDefinitions:
     """Return the definitions of packages in their order."""
-    passages = sorted(
-        ((hit, passage) for hit in found.answer.hits for passage in (*hit.passages, *hit.named)),
-        key=lambda pair: pair[1].rank,
-    )
-    whole, others = list[FoundDefinition](), list[FoundDefinition]()
-    for hit, passage in passages:
-        is_named = passage in hit.named
-        same = () if is_named else tuple(map(found.show, hit.same_in))
-        (others if is_named else whole).append(FoundDefinition(found.show(hit.path), passage, same_in=same))
-    return FoundDefinitions(whole, others, dict(found.answer.terms), [])
+    return describe_definitions(None, found.answer, found.show)
 
 
 def search_in_packages(

@@ -1,6 +1,7 @@
 """Finding projects: by a folder, around a path, or all of them."""
 
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from dowse.errors import NotIndexed, StoreBusy
@@ -21,6 +22,7 @@ __all__ = [
     "list_projects",
     "open_or_find",
     "open_project",
+    "unique_name",
 ]
 
 FORGET_WAIT_SECONDS = 0.3
@@ -63,6 +65,13 @@ def find_indexed(folder: Path) -> ProjectIndex | None:
     """Return the nearest indexed project at or above a folder."""
     indexed = storage_layout.nearest_indexed(folder)
     return ProjectIndex(indexed) if indexed else None
+
+
+def unique_name(root: Path, taken: Collection[str]) -> str:
+    """Return the name of a root among others, which is that of its folder if no other has it."""
+    base = root.name or "root"
+    names = [base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in taken)
 
 
 def forget_project(root: Path) -> Path:

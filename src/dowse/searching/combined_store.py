@@ -9,6 +9,7 @@ from dowse.searching.direct_index import DirectIndex
 from dowse.store.local import LocalStore
 from dowse.types import (
     DocumentMatch,
+    Field,
     Kind,
     MatchedDocuments,
     OtherChunks,
@@ -85,10 +86,14 @@ class CombinedStore:
         return self._merge((stored or [], self._files.find_documents(self._beside_store(query), limit)), limit)
 
     def _beside_files(self, query: TextQuery) -> TextQuery:
-        return replace(query, others=OtherChunks(self._files.chunk_count(), self._files.frequency))
+        return _beside(self._files, query)
 
     def _beside_store(self, query: TextQuery) -> TextQuery:
-        return replace(query, others=OtherChunks(self._store.chunk_count(), self._store.frequency))
+        return _beside(self._store, query)
+
+    def frequency(self, field: Field, term: str) -> int:
+        """Return about in how many chunks or documents a field has a term."""
+        return self._store.frequency(field, term) + self._files.frequency(field, term)
 
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
         stored = self._in_store(match, lambda part: self._store.match_documents(part, limit)) or MatchedDocuments(0)
@@ -158,3 +163,16 @@ class CombinedStore:
     ) -> dict[int, Found]:  # fmt: skip
         wanted = list(ids)
         return of_store([one for one in wanted if one > 0]) | of_files([one for one in wanted if one < 0])
+
+
+def _beside(other: LocalStore | DirectIndex, query: TextQuery) -> TextQuery:
+    """Return a query that counts the words of another store too, beside those that it counts already."""
+    count, frequency, more = other.chunk_count(), other.frequency, query.others
+    if more is None:
+        return replace(query, others=OtherChunks(count, frequency))
+    return replace(
+        query,
+        others=OtherChunks(
+            count + more.chunks, lambda field, term: frequency(field, term) + more.frequency(field, term)
+        ),
+    )
