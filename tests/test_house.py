@@ -86,8 +86,8 @@ KNOWS: dict[str, set[str]] = {
         "reading", "searching", "screening", "sources", "text",
     },
     "api": {
-        "answers", "dependencies", "federation", "indexes", "keeping", "mcp", "page", "places", "references", "searching",
-        "surfaces",
+        "answers", "archives", "dependencies", "encoding_worker", "federation", "indexes", "keeping", "mcp", "notes", "page",
+        "parsing", "places", "references", "searching", "surfaces", "text",
     },
     "cli": {
         "api", "answers", "dependencies", "places", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dowse.answers.definition_search import FoundDefinitions, describe_definitions
+from dowse.api.results import Status
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import unique_name
@@ -182,6 +183,28 @@ class PlaceTarget:
         from dowse.surfaces.organisation.place_search import coverage_of, find_text
 
         return find_text(self.store, query), coverage_of(self.store)
+
+    def read(self, place: str) -> str:
+        """Return the text of a file as it was published, of some of its lines, or of a definition or section in it."""
+        from dowse.answers.place_reading import parse_place, place_text
+        from dowse.answers.source_text import SourceText
+
+        asked = parse_place(place)
+        document = self.store.find_file(asked.path)
+        if document is None:
+            raise UsageError(f"There is no file {asked.path}.")
+        text = self.store.read(asked.path)[0].decode("utf-8", "replace")
+        symbols = tuple(symbol for chunk in self.store.chunks(document.id) for symbol in chunk.symbols)
+        return place_text(SourceText(asked.path, text, document.language, document.kind, symbols), asked)
+
+    def files(self) -> list[str]:
+        """Return the paths of all files, sorted."""
+        return sorted(path for _, path in self.store.ids_by_path())
+
+    def status(self) -> list[Status]:
+        """Return the state of each project."""
+        found = self.store.projects()
+        return [Status(one.name, "ready", one.files, one.chunks, one.files, one.published) for one in found]
 
     def close(self) -> None:
         """Leave the place."""
