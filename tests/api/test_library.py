@@ -13,6 +13,7 @@ import pytest
 
 import dowse
 from dowse.errors import NoSuchDocument, ProjectNotDetected
+from tests.history.repositories import Change, make_repository
 from tests.publishing.shared_places import publish_words
 from tests.sample_data import write_tree
 
@@ -189,3 +190,14 @@ def test_hits_are_shown_in_a_notebook_with_their_words_marked(shop: Path) -> Non
     assert "<script" not in shown
     assert "&gt;=" in shown
     assert "src/shipping.py:1 FREE_FROM_CENTS = 5000" in lines
+
+
+def test_a_repository_is_opened_by_its_address(tmp_path: Path) -> None:
+    origin = make_repository(tmp_path / "orchard", [Change("Begin", {"a.py": "def apple_tree(): ...\n"})])
+    with dowse.open(f"file://{origin}") as index:
+        assert index.search("apple tree")[0].symbol == "apple_tree"
+    origin.rename(tmp_path / "gone")
+    with dowse.open(f"file://{origin}") as index:
+        found = index.search("apple tree")
+        assert found[0].symbol == "apple_tree"
+        assert "cannot be fetched" in found.notes[0]

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from dowse.api.all_sources import AllSources
     from dowse.api.kept_folders import KeptFolders
     from dowse.api.search_targets import Found, PlaceTarget
+    from dowse.indexes.index import ProjectIndex
     from dowse.searching.exact_search import Occurrence
 
 Location = str | os.PathLike[str]
 Detail = Literal["definitions", "passages", "outline", "full"]
 Mode = Literal["hybrid", "vector", "lexical"]
+_PLACES = ("s3://", "gs://", "az://", "db://")
+"""The beginnings of addresses that are places of an organisation, and no repositories."""
 WAIT_SECONDS = 0.05
 """Time between two looks at a process that indexes."""
 P = ParamSpec("P")
@@ -49,7 +52,8 @@ class Index:
     ) -> None:
         """Open folders, by default the project around the working directory; `close` it, or use `with`.
 
-        With several folders, paths begin with the name of their folder, and all are ranked together. With `documents`,
+        A folder may be the address of a git repository, which is cloned. With several, paths begin with the name of
+        their folder, and all are ranked together. With `documents`,
         files are read as documents: PDF, HTML, DOCX and notebooks too. `store` is a place of an organisation, whose
         published `projects` are searched instead of folders. `sites` are search indexes of static sites, `archives` the
         research archives, `notes` all named indexes: with one of them, everything is searched at once. `progress` is
@@ -61,10 +65,12 @@ class Index:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="dowse")
 
         def start() -> None:
-            if store:
+            names = [os.fspath(folder) for folder in folders]
+            place = store or next((name for name in names if name.startswith(_PLACES)), None)
+            if place:
                 from dowse.api.search_targets import PlaceTarget
 
-                self._files = PlaceTarget(store, projects)
+                self._files = PlaceTarget(place, projects)
             elif folders or not (sites or archives or notes):
                 self._files = _open_folders(folders, View.DOCUMENTS if documents else View.PROJECT)
             if sites or archives or notes:
@@ -113,7 +119,7 @@ class Index:
             else:
                 options = SearchOptions(limit, kind, path, language, detail=detail)
             found = self._asked().search(parse_search_query(query, names), replace(options, mode=mode), self._progress)
-            return _results(found, query, limit)
+            return _results(found, query, limit, self._asked().warnings)
 
         return self._do(answer)
 
@@ -279,11 +285,25 @@ def _open_folders(folders: Sequence[Location], view: View) -> "KeptFolders":
     from dowse.api.kept_folders import KeptFolders
     from dowse.indexes.project_lookup import open_or_find
 
-    indexes = [open_or_find(Path(folder).expanduser().absolute()) for folder in folders] or [open_or_find(None)]
+    indexes = list(map(_open_folder, folders)) or [open_or_find(None)]
     return KeptFolders([index.seen_as(view) for index in indexes])
 
 
-def _results(found: "Found", query: str, limit: int) -> Results[Hit]:
+def _open_folder(location: Location) -> "ProjectIndex":
+    from dowse.indexes.project_lookup import open_or_find
+
+    text = os.fspath(location)
+    if "://" not in text:
+        return open_or_find(Path(text).expanduser().absolute())
+    from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address  # most programs need it not
+
+    root, warning = clone_or_fetch(parse_address(text))
+    index = open_or_find(root)
+    index.warnings += [warning] if warning else []
+    return index
+
+
+def _results(found: "Found", query: str, limit: int, warnings: Sequence[str]) -> Results[Hit]:
     answer = found.answer
     hits = sorted(
         ((hit, passage) for hit in answer.hits for passage in hit.passages), key=lambda pair: pair[1].rank
@@ -293,5 +313,10 @@ def _results(found: "Found", query: str, limit: int) -> Results[Hit]:
     notes = [f"Corrected: {', '.join(corrected)}"] if corrected else []
     is_complete = found.coverage.is_complete and not answer.outdated
     return Results(
-        items, query, len(items), is_complete, (*notes, *found.warnings, *found.notes), frozenset(answer.terms)
+        items,
+        query,
+        len(items),
+        is_complete,
+        (*warnings, *notes, *found.warnings, *found.notes),
+        frozenset(answer.terms),
     )

@@ -138,6 +138,8 @@ def _format_counts(project: "Project") -> str:
 def forget(folder: str | None, *, missing: bool, as_json: bool) -> int | CommandReply:
     """Delete the index of DIR; its files stay as they are.
 
+    DIR may be the address of a repository, whose clone is deleted as well.
+
     If DIR has an index of its documents, that is deleted, too. --missing keeps the index of a folder
     that cannot be reached now, for example because its disk is not mounted, and names it.
     """
@@ -147,7 +149,12 @@ def forget(folder: str | None, *, missing: bool, as_json: bool) -> int | Command
         raise click.UsageError("forget takes a DIR, or --missing.")
     if folder is None:
         return _forget_missing(as_json=as_json)
-    root = forget_project(parse_path(folder))
+    if "://" in folder:
+        from dowse.indexes.cloned_repositories import forget_clone, parse_address
+
+        root = forget_clone(parse_address(folder))
+    else:
+        root = forget_project(parse_path(folder))
     if as_json:
         return CommandReply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
     show(f"Deleted the index of {root}; its files are unchanged.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import json_option, parse_root
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
 from dowse.cli.result_output import (
     content_notes,
@@ -34,7 +34,7 @@ _OPTION_NAMES = {
 
 
 @click.command()
-@click.argument("words", metavar="QUERY... [DIR]", nargs=-1, required=True)
+@click.argument("words", metavar="QUERY... [DIR|ADDRESS]...", nargs=-1, required=True)
 @click.option(
     "--limit",
     type=click.IntRange(1, MAX_PAGE),
@@ -115,6 +115,11 @@ def search(
     +word is required, -word is excluded, "some words" is a phrase. path:src -path:tests lang:py
     and kind:docs limit the files. Write -- before a QUERY that begins with a dash.
 
+    Several DIR are ranked together, and paths begin with their names. Of a QUERY without quotes,
+    the words at the end that are folders are DIR. ADDRESS is that of a git repository, such as
+    https://host/owner/name or ssh://git@host/owner/name@branch: git clones one commit of it into
+    the storage root, and later searches fetch the newest one.
+
     The functions, classes and sections that answer are printed whole, with their callers and the
     constants that they use; other places by their first line. With --json, the reply of the tools
     search_code and search_docs is printed.
@@ -129,11 +134,14 @@ def search(
     Exit code 1: nothing was found.
     """
     _require_options_that_count(is_exact=exact, is_pattern=is_pattern, in_history=in_history)
-    query, root = _split_words(words)
+    query, roots = _split_words(words)
+    root = roots[0] if roots else None
+    if len(roots) > 1 and (in_history or in_dependencies):
+        raise UsageError("--history and --deps take one DIR.")
     kinds = set(how.pop("kinds"))
     how["kind"] = kinds.pop() if len(kinds) == 1 else None
     if store or projects:
-        if root or in_history or in_dependencies or not store:
+        if roots or in_history or in_dependencies or not store:
             raise UsageError("--store PLACE is searched in place of DIR, without history; --project needs it.")
         from dowse.api.search_targets import PlaceTarget
 
@@ -143,11 +151,12 @@ def search(
     from dowse.indexes.project_lookup import open_or_find
 
     try:
-        project = open_or_find(root)
+        found = [open_or_find(one) for one in (*roots, *([] if roots else [None]))]
     except ProjectNotDetected as error:
-        if root is None and len(words) > 1:
+        if not roots and len(words) > 1:
             raise ProjectNotDetected(f"{words[-1]} is not a folder. {error}") from error
         raise
+    project = found[0]
     if in_history:
         from dowse.cli.history_output import search_commits
 
@@ -161,9 +170,9 @@ def search(
         target = PackageTarget(root or project.root, package, waits=how["wait"])
         return _answer(target, query, is_exact=False, is_pattern=False, **how)
     waits = bool(exact or is_pattern or how["wait"])
-    if waits:
-        say_if_locked(project)
-    folders = FolderTarget([project], waits=waits)
+    for one in found if waits else ():
+        say_if_locked(one)
+    folders = FolderTarget(found, waits=waits)
     return _answer(folders, query, is_exact=exact, is_pattern=is_pattern, **how)
 
 
@@ -182,18 +191,23 @@ def _answer(
         target.close()
 
 
-def _split_words(words: tuple[str, ...]) -> tuple[str, Path | None]:
-    """Return the query and the folder. Several words without quotes are a query, where the last one is no folder."""
-    folder = None
-    if len(words) > 1:
-        *others, last = words
-        is_quoted = any(len(word.split()) > 1 for word in others)
-        if is_quoted or last.startswith((".", "/", "~")) or os.path.isdir(last):  # noqa: PTH112 - takes any text
-            words, folder = tuple(others), parse_folder(last)
-    query = _as_unicode(" ".join(words))
+def _split_words(words: tuple[str, ...]) -> tuple[str, list[Path]]:
+    """Return the query and the folders.
+
+    Words without quotes are a query up to those at the end that are folders or addresses. After quoted words, all are.
+    """
+    quoted = max((at for at, word in enumerate(words) if len(word.split()) > 1), default=-1)
+    end = quoted + 1 or len(words)
+    while quoted < 0 and end > 1 and _is_root(words[end - 1]):
+        end -= 1
+    query = _as_unicode(" ".join(words[:end]))
     if not query.strip():
         raise UsageError("The query is empty. Say what to look for.")
-    return query, folder
+    return query, [parse_root(word) for word in words[end:]]
+
+
+def _is_root(word: str) -> bool:
+    return word.startswith((".", "/", "~")) or "://" in word or os.path.isdir(word)  # noqa: PTH112 - takes any text
 
 
 def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history: bool) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from dowse.errors import NotIndexed, StoreBusy
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
-from dowse.platform import Lock, disk_errors
+from dowse.platform import Lock, disk_errors, storage_root
 from dowse.sources.roots import detect_root, is_too_wide
 from dowse.store import storage_layout
 from dowse.store.storage_layout import Project
@@ -39,7 +39,11 @@ def open_or_find(folder: Path | None) -> ProjectIndex:
 
     Without a folder, return the project around the working directory.
     """
-    return find_project(Path.cwd()) if folder is None else find_indexed(folder) or ProjectIndex(folder)
+    if folder is None:
+        return find_project(Path.cwd())
+    if folder.is_relative_to(storage_root()):  # a clone is no part of a project around the storage root
+        return ProjectIndex(folder)
+    return find_indexed(folder) or ProjectIndex(folder)
 
 
 def list_projects() -> list[storage_layout.Project]:
