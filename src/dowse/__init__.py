@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from dowse.api.library import AsyncIndex, Index
-    from dowse.api.library import AsyncIndex as open_async  # noqa: N813 - called like a function
+    from dowse.api.async_library import AsyncIndex
+    from dowse.api.async_library import AsyncIndex as open_async  # noqa: N813 - called like a function
+    from dowse.api.library import Index
     from dowse.api.library import Index as open  # noqa: A004, N813 - as in dowse.open("shop")
     from dowse.api.note_index import Notes
     from dowse.api.note_index import Notes as notes  # noqa: N813 - as above
@@ -40,7 +41,7 @@ __all__ = [
 ]
 
 _PLACES = {
-    "AsyncIndex": "api.library:AsyncIndex",
+    "AsyncIndex": "api.async_library:AsyncIndex",
     "DowseError": "errors:DowseError",
     "Hit": "api.results:Hit",
     "Index": "api.library:Index",
@@ -52,7 +53,7 @@ _PLACES = {
     "Reference": "api.results:Reference",
     "notes": "api.note_index:Notes",
     "open": "api.library:Index",
-    "open_async": "api.library:AsyncIndex",
+    "open_async": "api.async_library:AsyncIndex",
 }
 """The modules of the public names, imported on first use: a command needs few of them."""
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from dowse.answers.definition_search import definition_options
 from dowse.answers.package_answers import describe_packages
 from dowse.dependencies import package_search
 from dowse.dependencies.package_index import limit_size, packages_folder
 from dowse.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.errors import UsageError
+from dowse.indexes.project_search import definition_options
 from dowse.searching.query_terms import parse_search_query
 from dowse.store.storage_layout import global_settings_file
 from tests.dependencies import environments

@@ -1,15 +1,14 @@
 """The library: an open index that is asked from any thread, or from an event loop."""
 
-import asyncio
 import os
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial, wraps
+from functools import partial
 from pathlib import Path
 from threading import current_thread
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypedDict, TypeGuard, TypeVar, Unpack
+from typing import TYPE_CHECKING, Literal, Self, TypeGuard, TypeVar
 
 from dowse.api.results import Hit, Reference, Results, Status, make_hit
 from dowse.errors import UsageError
@@ -29,7 +28,6 @@ _PLACES = ("s3://", "gs://", "az://", "db://")
 """The beginnings of addresses that are places of an organisation, and no repositories."""
 WAIT_SECONDS = 0.05
 """Time between two looks at a process that indexes."""
-P = ParamSpec("P")
 R = TypeVar("R")
 
 
@@ -111,7 +109,7 @@ class Index:
             return self._do(lambda sources=self._sources: sources.search(asked, limit, kind, path, language))  # type: ignore[misc]
 
         def answer() -> Results[Hit]:
-            from dowse.answers.definition_search import definition_options
+            from dowse.indexes.project_search import definition_options
             from dowse.searching.search import SearchOptions
 
             if detail == "definitions":
@@ -223,62 +221,6 @@ class Index:
     @staticmethod
     def _has_folders(files: "KeptFolders | PlaceTarget | None") -> "TypeGuard[KeptFolders]":
         return hasattr(files, "indexes")
-
-
-def _awaited(
-    method: Callable[Concatenate[Index, P], R],
-) -> "Callable[Concatenate[AsyncIndex, P], Coroutine[Any, Any, R]]":
-    """Return a method of an index that does not hold up the event loop."""
-
-    @wraps(method)
-    async def call(self: "AsyncIndex", /, *given: P.args, **named: P.kwargs) -> R:
-        return await asyncio.to_thread(method, self.index, *given, **named)
-
-    return call
-
-
-class Options(TypedDict, total=False):
-    """The arguments of an index, by name."""
-
-    store: str | None
-    projects: Sequence[str]
-    documents: bool
-    sites: Sequence[str]
-    archives: bool
-    notes: bool
-    progress: Progress | None
-
-
-class AsyncIndex:
-    """An index for an event loop: `async with dowse.open_async("shop") as index: await index.search("…")`."""
-
-    def __init__(self, *folders: Location, **options: Unpack[Options]) -> None:
-        """Take the arguments of `Index`; nothing is opened before `async with`."""
-        self._open = partial(Index, *folders, **options)
-        self._index: Index | None = None
-
-    @property
-    def index(self) -> Index:
-        """The index itself, once it is open."""
-        if self._index is None:
-            raise UsageError("This index is not open. Write: async with dowse.open_async(…) as index")
-        return self._index
-
-    search = _awaited(Index.search)
-    find = _awaited(Index.find)
-    uses = _awaited(Index.uses)
-    read = _awaited(Index.read)
-    files = _awaited(Index.files)
-    wait = _awaited(Index.wait)
-    status = _awaited(Index.status)
-    close = _awaited(Index.close)
-
-    async def __aenter__(self) -> Self:
-        self._index = await asyncio.to_thread(self._open)
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
 
 
 def _open_folders(folders: Sequence[Location], view: View) -> "KeptFolders":

@@ -131,12 +131,10 @@ class Results(Sequence[Result], Generic[Result]):
 
 def make_hit(hit: "SearchHit", passage: "Passage", path: str) -> Hit:
     """Return a passage of a file that was found as a hit."""
-    from dowse.answers.definition_replies import line_range, passage_name
-
     start, end = passage.start_line, passage.end_line
     return Hit(
-        path, (start, end), passage.text, passage_name(passage), hit.language, hit.score,
-        f"{path}:{line_range(start, end)}", masked=passage.masked, flags=passage.flags,
+        path, (start, end), passage.text, passage.name, hit.language, hit.score,
+        f"{path}:{start}-{end}", masked=passage.masked, flags=passage.flags,
     )  # fmt: skip
 
 

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from dowse.answers.definition_search import FoundDefinitions, describe_definitions
 from dowse.api.results import Status
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
@@ -19,6 +18,7 @@ from dowse.searching.search import Answer, SearchOptions
 from dowse.types import Coverage, Progress
 
 if TYPE_CHECKING:
+    from dowse.answers.definition_search import FoundDefinitions
     from dowse.searching.exact_search import Occurrences
 
 
@@ -48,7 +48,7 @@ class SearchTarget(Protocol):
         """Return what answers a query; `progress` is told of indexing that the answer waits for."""
         ...
 
-    def describe(self, found: Found) -> FoundDefinitions:
+    def describe(self, found: Found) -> "FoundDefinitions":
         """Return the definitions of an answer, with what is known around them."""
         ...
 
@@ -124,8 +124,10 @@ class FolderTarget:
 
         return filter_warnings(self.only, options.within(answer.query.filters))
 
-    def describe(self, found: Found) -> FoundDefinitions:
+    def describe(self, found: Found) -> "FoundDefinitions":
         """Return the definitions of an answer, with their callers and constants."""
+        from dowse.answers.definition_search import FoundDefinitions, describe_definitions  # a program may need none
+
         if self.only:
             return describe_definitions(self.only, found.answer)
         parts = [self._describe_part(name, found.answer) for name in self.indexes]
@@ -136,7 +138,9 @@ class FolderTarget:
             [text for part in parts for text in part.texts],
         )
 
-    def _describe_part(self, name: str, answer: Answer) -> FoundDefinitions:
+    def _describe_part(self, name: str, answer: Answer) -> "FoundDefinitions":
+        from dowse.answers.definition_search import describe_definitions
+
         lead = f"{name}/"
         hits = [hit for hit in answer.hits if hit.path.startswith(lead)]
         bare = tuple(replace(hit, path=hit.path.removeprefix(lead), same_in=()) for hit in hits)
@@ -174,8 +178,10 @@ class PlaceTarget:
 
         return Found(search_place(self.store, query, options), coverage_of(self.store))
 
-    def describe(self, found: Found) -> FoundDefinitions:
+    def describe(self, found: Found) -> "FoundDefinitions":
         """Return the definitions of an answer."""
+        from dowse.answers.definition_search import describe_definitions
+
         return describe_definitions(None, found.answer)
 
     def find(self, query: ExactQuery, progress: Progress | None = None) -> "tuple[Occurrences, Coverage]":  # noqa: ARG002 - as above
@@ -232,8 +238,10 @@ class PackageTarget:
         )  # fmt: skip
         return Found(found.answer, covered, found.show, notes=found.notes, notes_say_coverage=True)
 
-    def describe(self, found: Found) -> FoundDefinitions:
+    def describe(self, found: Found) -> "FoundDefinitions":
         """Return the definitions of an answer."""
+        from dowse.answers.definition_search import describe_definitions
+
         return describe_definitions(None, found.answer, found.show)
 
     def find(self, query: ExactQuery, progress: Progress | None = None) -> "tuple[Occurrences, Coverage]":  # noqa: ARG002 - see below

@@ -246,7 +246,7 @@ def _require_package_options(given: set[str], *, is_other: bool) -> None:
 
 
 def _search(target: "SearchTarget", query: str, **how: Any) -> int:
-    from dowse.answers.definition_search import definition_options
+    from dowse.indexes.project_search import definition_options
     from dowse.searching.query_terms import parse_search_query
 
     options = replace(

@@ -17,8 +17,9 @@ from dowse.platform import refusal_to_write, start_in_background
 from dowse.protocols import Searchable
 from dowse.searching.found_files import SearchedFiles
 from dowse.searching.query_terms import SearchQuery, parse_search_query
+from dowse.searching.ranking_constants import DEFINITION_FILES, MAX_DEFINITIONS
 from dowse.searching.search import Answer, SearchOptions, search_store
-from dowse.types import KINDS, Coverage, Entry, Progress, Stat, Verdict, View
+from dowse.types import KINDS, Coverage, Entry, Kind, Progress, Stat, Verdict, View
 
 if TYPE_CHECKING:
     from dowse.searching.exact_search import FindMatches, Occurrences
@@ -51,6 +52,21 @@ def search(
         return found, coverage(index, max(pending, len(found.outdated)), found.searched)
 
     return answer_or_rebuild(index, answer)
+
+
+def definition_options(
+    limit: int | None, kind: Kind | None, path_glob: str | None, language: str | None = None
+) -> SearchOptions:
+    """Return the options of a search for definitions, of which so many are shown whole."""
+    return SearchOptions(
+        DEFINITION_FILES,
+        kind,
+        path_glob,
+        language,
+        detail="definitions",
+        keeps_weak=True,
+        definitions=limit or MAX_DEFINITIONS,
+    )
 
 
 def search_now(
