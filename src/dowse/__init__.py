@@ -40,33 +40,28 @@ __all__ = [
     "open_async",
 ]
 
-_PLACES = {
-    "AsyncIndex": "api.async_library:AsyncIndex",
-    "DowseError": "errors:DowseError",
-    "Hit": "api.results:Hit",
-    "Index": "api.library:Index",
-    "Notes": "api.note_index:Notes",
-    "Occurrence": "searching.exact_search:Occurrence",
-    "Results": "api.results:Results",
-    "Status": "api.results:Status",
-    "StoredNote": "notes.notes_documents:StoredNote",
-    "Reference": "api.results:Reference",
-    "notes": "api.note_index:Notes",
-    "open": "api.library:Index",
-    "open_async": "api.async_library:AsyncIndex",
+_MODULES = {
+    "api.async_library": ("AsyncIndex",),
+    "api.library": ("Index",),
+    "api.note_index": ("Notes",),
+    "api.results": ("Hit", "Reference", "Results", "Status"),
+    "errors": ("DowseError",),
+    "notes.notes_documents": ("StoredNote",),
+    "searching.exact_search": ("Occurrence",),
 }
 """The modules of the public names, imported on first use: a command needs few of them."""
-
+_FUNCTIONS = {"notes": "Notes", "open": "Index", "open_async": "AsyncIndex"}
 
 if not TYPE_CHECKING:  # which sees the imports above, and nothing else
 
     def __getattr__(name: str) -> Any:
-        if name not in _PLACES:
-            raise AttributeError(f"module 'dowse' has no attribute '{name}'")
         from importlib import import_module
 
-        module, _, attribute = _PLACES[name].partition(":")
-        return getattr(import_module(f"dowse.{module}"), attribute)
+        public = _FUNCTIONS.get(name, name)
+        for module, names in _MODULES.items():
+            if public in names:
+                return getattr(import_module(f"dowse.{module}"), public)
+        raise AttributeError(f"module 'dowse' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

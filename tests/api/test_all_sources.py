@@ -37,5 +37,6 @@ def test_a_site_alone_is_searched_and_has_no_files(tmp_path: Path) -> None:
         first = index.search("apple")[0]
         assert first.source.startswith("site/")
         assert index.read(first.id)
+        index.wait()
         with pytest.raises(dowse.DowseError, match="needs a folder"):
             index.find("apple")

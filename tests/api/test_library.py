@@ -179,6 +179,8 @@ def test_a_place_of_an_organisation_is_searched_and_read(shop: Path, tmp_path: P
         index.wait()
         with pytest.raises(dowse.DowseError, match="no references"):
             index.uses("shipping_cost")
+    with pytest.raises(dowse.DowseError, match="searched alone"):
+        dowse.open(shop, store=str(tmp_path / "place"))
 
 
 def test_hits_are_shown_in_a_notebook_with_their_words_marked(shop: Path) -> None:

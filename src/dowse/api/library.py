@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import current_thread
-from typing import TYPE_CHECKING, Literal, Self, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
 from dowse.api.results import Hit, Reference, Results, Status, make_hit
 from dowse.errors import UsageError
@@ -65,16 +65,24 @@ class Index:
         def start() -> None:
             names = [os.fspath(folder) for folder in folders]
             place = store or next((name for name in names if name.startswith(_PLACES)), None)
+            has_others = bool(sites or archives or notes)
             if place:
                 from dowse.api.search_targets import PlaceTarget
 
+                if len(names) > (not store) or has_others:
+                    raise UsageError(
+                        "What is published in a place is searched alone, without folders and other sources."
+                    )
+
                 self._files = PlaceTarget(place, projects)
-            elif folders or not (sites or archives or notes):
+            elif folders or not has_others:
                 self._files = _open_folders(folders, View.DOCUMENTS if documents else View.PROJECT)
-            if sites or archives or notes:
+            if has_others:
                 from dowse.api.all_sources import AllSources
 
-                roots = [index.root for index in self._files.indexes.values()] if self._has_folders(self._files) else []
+                roots = (
+                    [index.root for index in _open_folders(folders, View.PROJECT).indexes.values()] if folders else []
+                )
                 self._sources = AllSources(roots, sites, archives=archives, notes=notes)
 
         try:
@@ -151,7 +159,7 @@ class Index:
     ) -> Results[Reference]:
         """Return where a name is defined, then where it is used; `Client.get` names a method. The index is waited for."""
         self.wait()
-        return self._do(lambda: self._folders().uses(name, kind, path, limit, self._progress))
+        return self._do(lambda: self._asked().uses(name, kind, path, limit, self._progress))
 
     def read(self, place: str) -> str:
         """Return the text of a place: `path`, `path:10-40`, `path#Class.method`, `guide.md#section`, or the id of a hit."""
@@ -166,7 +174,10 @@ class Index:
 
         The callback for progress is called with the number of files that are indexed, and of all.
         """
-        if not self._has_folders(folders := self._files):
+        from dowse.api.kept_folders import KeptFolders
+
+        folders = self._files
+        if not isinstance(folders, KeptFolders):
             return
         for index in self._do(folders.start_missing):
             while True:
@@ -211,16 +222,6 @@ class Index:
         if self._files is None:
             raise UsageError("This needs a folder, and none is open here.")
         return self._files
-
-    def _folders(self) -> "KeptFolders":
-        """Return the folders, which alone know who uses a name."""
-        if not self._has_folders(files := self._asked()):
-            raise UsageError("What is published in a place has no references. Open a folder.")
-        return files
-
-    @staticmethod
-    def _has_folders(files: "KeptFolders | PlaceTarget | None") -> "TypeGuard[KeptFolders]":
-        return hasattr(files, "indexes")
 
 
 def _open_folders(folders: Sequence[Location], view: View) -> "KeptFolders":

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
 
 from dowse.api.results import Status
 from dowse.errors import UsageError
@@ -202,6 +202,10 @@ class PlaceTarget:
         text = self.store.read(asked.path)[0].decode("utf-8", "replace")
         symbols = tuple(symbol for chunk in self.store.chunks(document.id) for symbol in chunk.symbols)
         return place_text(SourceText(asked.path, text, document.language, document.kind, symbols), asked)
+
+    def uses(self, *_: object) -> NoReturn:
+        """Refuse: nothing is known of references."""
+        raise UsageError("What is published in a place has no references. Open a folder.")
 
     def files(self) -> list[str]:
         """Return the paths of all files, sorted."""
