@@ -287,6 +287,10 @@ def test_several_folders_are_ranked_together(run: Run, fruit: Path, tmp_path: Pa
     only = run("search", "apple", fruit, kitchen, "--path", "kitchen/peel.py", "--json")
     assert [hit["path"] for hit in only.json["results"]] == ["kitchen/peel.py"]
     assert "take one DIR" in run("search", "apple tree", fruit, kitchen, "--history").err
+    within = run("search", "apple", fruit / "src", fruit / "web", "--json").json[
+        "results"
+    ]  # parts of an indexed project
+    assert {hit["path"].partition("/")[0] for hit in within} == {"src", "web"}
 
 
 def test_words_without_quotes_are_a_query_up_to_the_folders_at_their_end(

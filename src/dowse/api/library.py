@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from dowse.api.all_sources import AllSources
     from dowse.api.kept_folders import KeptFolders
     from dowse.api.search_targets import Found, PlaceTarget
-    from dowse.indexes.index import ProjectIndex
     from dowse.searching.exact_search import Occurrence
 
 Location = str | os.PathLike[str]
@@ -224,26 +223,23 @@ class Index:
         return self._files
 
 
-def _open_folders(folders: Sequence[Location], view: View) -> "KeptFolders":
+def _open_folders(locations: Sequence[Location], view: View) -> "KeptFolders":
     from dowse.api.kept_folders import KeptFolders
-    from dowse.indexes.project_lookup import open_or_find
+    from dowse.indexes.project_lookup import open_each
 
-    indexes = list(map(_open_folder, folders)) or [open_or_find(None)]
+    roots, warnings = list[Path](), list[str]()
+    for text in map(str, locations):
+        if "://" in text:
+            from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address  # most programs need it not
+
+            root, warning = clone_or_fetch(parse_address(text))
+            warnings += [warning] if warning else []
+        else:
+            root = Path(text).expanduser().absolute()
+        roots.append(root)
+    indexes = open_each(roots)
+    indexes[0].warnings += warnings
     return KeptFolders([index.seen_as(view) for index in indexes])
-
-
-def _open_folder(location: Location) -> "ProjectIndex":
-    from dowse.indexes.project_lookup import open_or_find
-
-    text = os.fspath(location)
-    if "://" not in text:
-        return open_or_find(Path(text).expanduser().absolute())
-    from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address  # most programs need it not
-
-    root, warning = clone_or_fetch(parse_address(text))
-    index = open_or_find(root)
-    index.warnings += [warning] if warning else []
-    return index
 
 
 def _results(found: "Found", query: str, limit: int, warnings: Sequence[str]) -> Results[Hit]:

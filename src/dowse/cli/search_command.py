@@ -148,10 +148,10 @@ def search(
         return _answer(PlaceTarget(store, projects), query, is_exact=exact, is_pattern=is_pattern, **how)
     if not in_history:
         warm_up_parser(root)
-    from dowse.indexes.project_lookup import open_or_find
+    from dowse.indexes.project_lookup import open_each
 
     try:
-        found = [open_or_find(one) for one in (*roots, *([] if roots else [None]))]
+        found = open_each(roots)
     except ProjectNotDetected as error:
         if not roots and len(words) > 1:
             raise ProjectNotDetected(f"{words[-1]} is not a folder. {error}") from error

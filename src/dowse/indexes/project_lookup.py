@@ -1,7 +1,7 @@
 """Finding projects: by a folder, around a path, or all of them."""
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from dowse.errors import NotIndexed, StoreBusy
@@ -20,6 +20,7 @@ __all__ = [
     "forget_project",
     "is_too_wide",
     "list_projects",
+    "open_each",
     "open_or_find",
     "open_project",
     "unique_name",
@@ -44,6 +45,13 @@ def open_or_find(folder: Path | None) -> ProjectIndex:
     if folder.is_relative_to(storage_root()):  # a clone is no part of a project around the storage root
         return ProjectIndex(folder)
     return find_indexed(folder) or ProjectIndex(folder)
+
+
+def open_each(folders: Sequence[Path]) -> list[ProjectIndex]:
+    """Return the projects of folders; each of several is a project of its own, even inside of one that is indexed."""
+    if len(folders) > 1:
+        return [ProjectIndex(folder) for folder in folders]
+    return [open_or_find(folders[0] if folders else None)]
 
 
 def list_projects() -> list[storage_layout.Project]:
