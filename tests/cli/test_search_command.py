@@ -303,6 +303,10 @@ def test_words_without_quotes_are_a_query_up_to_the_folders_at_their_end(
     monkeypatch.chdir(fruit)
     assert run("search", "eat", "apple").out.startswith("docs/guide.md")
     assert "nowhere is not a folder" in run("search", "eat an apple", ".", "nowhere").err
+    assert "no where is not a folder" in run("search", "eat an apple", "no where").err
+    spaced = write_tree(tmp_path / "my kitchen", {"package.json": "{}\n", "peel.py": "def peel_apple(): ...\n"})
+    assert run("search", "peel", "apple", spaced).out.startswith("peel.py")
+    assert run("search", "peel an apple", spaced, fruit).out.startswith("my kitchen/peel.py")
 
 
 def test_folders_that_are_not_indexed_yet_are_searched_together_with_others(

@@ -196,7 +196,8 @@ def _split_words(words: tuple[str, ...]) -> tuple[str, list[Path]]:
 
     Words without quotes are a query up to those at the end that are folders or addresses. After quoted words, all are.
     """
-    quoted = max((at for at, word in enumerate(words) if len(word.split()) > 1), default=-1)
+    spaced = [at for at, word in enumerate(words[:-1]) if len(word.split()) > 1 and (at == 0 or not _is_root(word))]
+    quoted = max(spaced, default=-1)
     end = quoted + 1 or len(words)
     while quoted < 0 and end > 1 and _is_root(words[end - 1]):
         end -= 1
