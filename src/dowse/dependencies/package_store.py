@@ -30,7 +30,7 @@ class PackageStore:
     How rare a word is counts in all of them, so that one order of scores is fair to all.
     """
 
-    has_vectors = False
+    stored_share = 0.0
     """Whether anything can be found by meaning."""
 
     def __init__(

@@ -5,20 +5,24 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import inf
-from typing import TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
+from dowse.encoding.packing import encoder_input
 from dowse.errors import Failed, UsageError, WordsMissing
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.remaining_time import indexing_seconds
 from dowse.parsing.document_parsing import parse, parse_within
 from dowse.protocols import Searchable
 from dowse.searching.combined_store import CombinedStore
-from dowse.searching.direct_index import DirectIndex, read_directly
+from dowse.searching.direct_index import DirectIndex
 from dowse.searching.found_files import ALL_INDEXED, SearchedFiles
-from dowse.searching.kept_files import KeptFiles
+from dowse.searching.kept_files import KeptFiles, read_directly
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import SearchOptions
 from dowse.types import KINDS, Chunk, Coverage, Entry, FileContent, Reading, Verdict, View
+
+if TYPE_CHECKING:
+    from dowse.types import Vectors
 
 MAX_WALKED_FILES = 20_000
 """A larger index answers as it is while it is updated: comparing so many files with it would take every search about 2 s."""
@@ -66,7 +70,7 @@ def search_growing_index(
     kept = index.kept_files()
     files = DirectIndex(
         readable, lambda entry: _read(kept, index.view, entry, options), query, _reader(index, CONVERTED_SECONDS),
-        kept=kept, parse=partial(_parse, index, began), has_titles=index.view is View.DOCUMENTS,
+        kept=kept, parse=partial(_parse, index, began), encode=partial(_encode, index), has_titles=index.view is View.DOCUMENTS,
     )  # fmt: skip
     files.read_files(DIRECT_SECONDS)
     answer, searched = _search_directly(index if has_words else None, files, outdated, ask)
@@ -187,6 +191,14 @@ def _parse(
     with contextlib.suppress(Failed):  # where no parser can be started, files are searched without
         for content, parsed in parse_within(index.source, missing, seconds):
             yield content, parsed.document.reading, parsed.chunks
+
+
+def _encode(index: ProjectIndex, encoder: str, texts: Sequence[tuple[str, str]]) -> "Vectors | None":
+    """Encode texts with the static table, which takes 0.1 ms each; the model would take too long."""
+    table = index.table()
+    if table is None or table.version != encoder:
+        return None
+    return table.encode([encoder_input(path, text) for path, text in texts])
 
 
 def _stored_chunks(index: ProjectIndex, content: FileContent) -> tuple[Reading, list[Chunk]] | None:

@@ -21,9 +21,6 @@ from dowse.types import (
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
-MAX_DIRECT_SHARE = 0.05
-"""While more files than this share are searched directly, meaning does not count: it would push back all of them."""
-
 Found = TypeVar("Found")
 Asked = TypeVar("Asked", TextQuery, DocumentMatch)
 Result = TypeVar("Result")
@@ -34,6 +31,7 @@ class CombinedStore:
 
     A file that was read directly is hidden in the store, which may have an older version of it, and so are the
     `outdated` paths. The words of both count in how rare a word is, so that one order of scores is fair to both.
+    Both have vectors of the static table, since a file without any would be pushed back.
     """
 
     def __init__(self, store: LocalStore, files: DirectIndex, outdated: Collection[str] = ()) -> None:
@@ -44,8 +42,8 @@ class CombinedStore:
         self._hides_some = len(self._shown) < len(stored)
         self.indexed_paths = frozenset(self._shown.values())
         """The paths of the files that are searched in the store."""
-        self.has_vectors = files.file_count <= MAX_DIRECT_SHARE * len(self.indexed_paths)
-        """Whether anything can be found by meaning."""
+        self.stored_share = store.chunk_count() / (self.chunk_count() or 1)
+        """About the share of chunks that the store has."""
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         yield from (document for document in self._store.documents(below, after) if document.id in self._shown)
@@ -146,8 +144,9 @@ class CombinedStore:
         kind: Kind | None = None,
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
-        """Return the chunks of the store that are nearest in meaning, best first."""
-        return self._store.nearest(encoder, vector, limit, kind=kind, among=self._stored_among(among))
+        """Return the chunks that are nearest in meaning, best first."""
+        stored = self._store.nearest(encoder, vector, limit, kind=kind, among=self._stored_among(among))
+        return self._merge((stored, self._files.nearest(encoder, vector, limit, kind=kind, among=among)), limit)
 
     def _merge(self, found: Iterable[list[Scored]], limit: int) -> list[Scored]:
         return sorted((hit for some in found for hit in some), key=lambda hit: (-hit.score, hit.id))[:limit]
