@@ -12,6 +12,7 @@ import pytest
 from dowse.errors import LexicalDamaged, WordsMissing
 from dowse.indexes import growing_index, project_search
 from dowse.indexes.document_search import DocumentQuery, find_documents
+from dowse.indexes.first_search import prepare_index
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, coverage, find_all_now, search, search_now
 from dowse.platform import Lock
@@ -62,6 +63,24 @@ def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
 
 def paths(answer: Answer) -> list[str]:
     return [hit.path for hit in answer.hits]
+
+
+def test_files_are_read_before_the_first_question_until_it_comes(project: ProjectIndex) -> None:
+    """A server that resumed a killed build searched once for itself, and the first question waited for that."""
+    update_all(project)
+    write_tree(project.root, {f"new/{number}.py": f"def banana_{number}(): ...\n" for number in range(4)})
+    project.whole.set_fact("state", "running")
+    searched, calls = list[ProjectIndex](), iter([False, False, True])
+    assert prepare_index(project, None, searched.append, lambda: next(calls))
+    assert not searched
+    kept = project.kept_files()
+    read = [path for path in sorted(project.root.glob("new/*")) if f"new/{path.name}" in kept._files]
+    assert len(read) == 2
+    with being_indexed(project):
+        assert len(ask(project, "banana").hits) == 4
+    project.whole.set_fact("state", "complete")
+    assert prepare_index(project, None, searched.append)
+    assert searched == [project]
 
 
 def test_before_anything_is_indexed_all_files_are_searched(project: ProjectIndex) -> None:
