@@ -30,9 +30,9 @@ MAX_WALKED_FILES = 20_000
 DIRECT_SECONDS = 1.2
 """How long files are read directly. Three thousand take about as long."""
 PARSED_SECONDS = 0.4
-PARSED_UNTIL_SECONDS = 0.9
+PARSED_UNTIL_SECONDS = 0.8
 """How long the best of these files are parsed, or until this time after the question if they were read quickly; those that are
-not ready are searched by how their lines look. All else takes 0.3 to 0.4 s after that."""
+not ready are searched by how their lines look. All else takes 0.3 to 0.5 s after that."""
 CONVERTED_SECONDS = 0.5
 """How long files are converted that are shown as documents."""
 FIRST_ANSWER_SECONDS = 1.3
