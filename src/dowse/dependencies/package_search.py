@@ -11,12 +11,12 @@ from pathlib import Path
 from dowse.child_process import own_program
 from dowse.dependencies.installed_packages import find_packages
 from dowse.dependencies.package_index import SEPARATOR, PackageCopies, PackageIndex, limit_size, packages_folder
-from dowse.dependencies.package_store import PackageStore
 from dowse.dependencies.package_types import FoundPackages, Package
 from dowse.errors import DowseError, Failed, NotWritable, PathRefused, UsageError, WordsMissing
 from dowse.indexes.dependency_setting import dependency_settings
 from dowse.parsing.document_parsing import parse_within
 from dowse.platform import Lock, make_private_folder, refusal_to_write, start_in_background
+from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.found_files import SearchedFiles
 from dowse.searching.kept_files import KeptFiles
@@ -156,7 +156,7 @@ class Dependencies:
         named = {key for key, package in packages.items() if _names(query, package)}
         ready = _promising(ready, query, named)
         weight = lru_cache(maxsize=None)(lambda path: _weight_of(path, named))
-        store = PackageStore({key: index.store for key, index in ready.items()}, files, weight)
+        store = CombinedStore({f"{key}/": index.store for key, index in ready.items()}, files, weight)
         answer = self._ask(store, {**ready, **waiting}, query, options)
         if answer.outdated and not waiting:
             with contextlib.suppress(NotWritable):
@@ -182,7 +182,7 @@ class Dependencies:
         return False
 
     def _ask(
-        self, store: PackageStore, indexes: dict[str, PackageIndex], query: SearchQuery, options: SearchOptions
+        self, store: CombinedStore, indexes: dict[str, PackageIndex], query: SearchQuery, options: SearchOptions
     ) -> Answer:
         masks = next((index.settings.mask_secrets for index in indexes.values()), True)
 

@@ -239,7 +239,7 @@ def _search_directly(
 ) -> tuple[Result, SearchedFiles]:
     """Search files, and those that an index has beside them."""
     if index:
-        combined = CombinedStore(index.store, files, outdated)
+        combined = CombinedStore.beside(index.store, files, outdated)
         if combined.indexed_paths:
             unread = files.unread_paths - combined.indexed_paths
             return ask(combined), SearchedFiles(files.file_count, len(combined.indexed_paths), len(unread))
