@@ -15,7 +15,6 @@ from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from mcp import Client
 from tests.answers.test_answer_tools import MAX_TOKENS, listed
 from tests.dependencies import environments
-from tests.dependencies.test_package_search import turn_on
 
 PLACE = "tinyhttp 1.2.0 · tinyhttp/__init__.py"
 Ask = Callable[..., str]
@@ -28,7 +27,7 @@ def shop(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ask(shop: Path) -> Ask:
-    turn_on()
+    environments.enable_dependencies()
     Dependencies(shop).index_packages()
 
     def call(tool: str, **arguments: object) -> str:
@@ -46,7 +45,7 @@ def ask(shop: Path) -> Ask:
 
 def test_the_tools_know_of_dependencies_only_once_they_are_turned_on(shop: Path) -> None:
     assert "package" not in json.dumps(listed("auto", shop))
-    turn_on()
+    environments.enable_dependencies()
     tools = listed("auto", shop)
     assert "dependencies" in json.dumps(tools[0]["inputSchema"])
     assert len(json.dumps(tools)) / CHARACTERS_PER_TOKEN <= MAX_TOKENS

@@ -1,6 +1,5 @@
 """The search of dependencies: off until the user turns it on, at the version that is installed, with one index for all."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from dowse.dependencies.package_index import limit_size, packages_folder
 from dowse.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.errors import UsageError
 from dowse.searching.query_terms import parse_search_query
-from dowse.store.storage_layout import global_settings_file
 from tests.dependencies import environments
 from tests.sample_data import write_tree
 
@@ -22,13 +20,7 @@ RETRY = "how often is a request sent again by the retry policy"
 
 @pytest.fixture
 def _enabled() -> None:
-    turn_on()
-
-
-def turn_on() -> None:
-    file = global_settings_file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"dependencies": True}), encoding="utf-8")
+    environments.enable_dependencies()
 
 
 @pytest.fixture(autouse=True)
