@@ -154,6 +154,17 @@ def test_a_package_is_named_by_its_name_its_last_part_or_with_its_version(tmp_pa
 
 
 @pytest.mark.usefixtures("_enabled")
+def test_a_query_that_names_a_package_is_about_it_alone(tmp_path: Path) -> None:
+    dependencies = Dependencies(environments.node_project(environments.python_project(tmp_path)))
+    dependencies.index_packages()
+    found = search(dependencies, "does tinyhttp export a request limit")
+    assert {found.show(hit.path).partition(" ")[0] for hit in found.answer.hits} == {"tinyhttp"}
+    assert found.notes == ("Only tinyhttp 1.2.0 was searched, which the query names.",)
+    elsewhere = search(dependencies, "does tinyhttp export a limit")
+    assert first(elsewhere)[0] == "@tools/queue 1.4.0 · dist/index.d.ts"
+
+
+@pytest.mark.usefixtures("_enabled")
 def test_indexes_that_were_not_used_for_longest_are_removed_at_the_limit(tmp_path: Path) -> None:
     dependencies = Dependencies(environments.node_project(environments.python_project(tmp_path)))
     dependencies.index_packages()

@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from dowse.dependencies.package_types import (
@@ -67,6 +68,20 @@ def owned_paths(package: Package) -> tuple[str, ...]:
     files = {path for path in listed if path and not path.startswith("/") and ".." not in path.split("/")}
     owned = {package.metadata, *(_top_of(path, files) for path in files)}
     return tuple(sorted(path for path in owned if not path.endswith((".pth", ".data", "__pycache__"))))
+
+
+def is_imported_as(package: Package, name: str) -> bool:
+    """Return whether a distribution is imported by a name, as PyYAML is by `yaml`."""
+    if not package.metadata or not name.isidentifier():
+        return False
+    names = (name, f"{name}.py")
+    is_there = any(os.path.exists(package.root / one) for one in names)  # noqa: PTH110 - a third of the time
+    return is_there and not _owned(package).isdisjoint(names)
+
+
+@lru_cache(maxsize=500)
+def _owned(package: Package) -> frozenset[str]:
+    return frozenset(owned_paths(package))
 
 
 def _top_of(path: str, files: set[str]) -> str:
