@@ -12,7 +12,7 @@ from dowse.child_process import own_program
 from dowse.dependencies.installed_packages import find_packages
 from dowse.dependencies.package_index import SEPARATOR, PackageCopies, PackageIndex, limit_size, packages_folder
 from dowse.dependencies.package_types import FoundPackages, Package
-from dowse.dependencies.python_packages import is_imported_as
+from dowse.dependencies.python_packages import is_importable, is_imported_as
 from dowse.encoding.selection import static_encoder
 from dowse.errors import DowseError, Failed, NotWritable, PathRefused, UsageError, WordsMissing
 from dowse.indexes.dependency_setting import dependency_settings
@@ -25,6 +25,7 @@ from dowse.searching.direct_index import DirectIndex
 from dowse.searching.found_files import SearchedFiles
 from dowse.searching.kept_files import KeptFiles
 from dowse.searching.query_terms import SearchQuery
+from dowse.searching.ranking_constants import PACKAGE_FILES
 from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.settings import Settings
 from dowse.text.analysis import terms_of
@@ -207,7 +208,9 @@ class Dependencies:
                 raise PathRefused(f"{path} is in no package that is searched.")
             return indexes[key].source.read_bytes(rest)
 
-        return search_store(store, read, query, replace(options, masks_secrets=masks, compare=_comparison(query)))
+        files = min(options.limit, PACKAGE_FILES) if options.detail == "definitions" else options.limit
+        options = replace(options, limit=files, masks_secrets=masks, compare=_comparison(query))
+        return search_store(store, read, query, options)
 
     # Packages without an index
 
@@ -310,7 +313,11 @@ def _named(packages: Mapping[str, Package], query: SearchQuery) -> set[str]:
     words = {word.strip("?,.;:!()'\"`") for text in query.positive for word in text.split()}
     plain = set(map(_plain, words))
     by_name = {key for key, package in packages.items() if plain & _spellings(package)}
-    return by_name or {key for key, package in packages.items() if any(is_imported_as(package, word) for word in words)}
+    roots = {package.root for package in packages.values()}
+    imported = [word for word in words if any(is_importable(root, word) for root in roots)] if not by_name else []
+    return by_name or {
+        key for key, package in packages.items() if any(is_imported_as(package, word) for word in imported)
+    }
 
 
 def _distinctive(named: Set[str], packages: dict[str, Package], ready: dict[str, PackageIndex]) -> str | None:

@@ -70,13 +70,17 @@ def owned_paths(package: Package) -> tuple[str, ...]:
     return tuple(sorted(path for path in owned if not path.endswith((".pth", ".data", "__pycache__"))))
 
 
+def is_importable(folder: Path, name: str) -> bool:
+    """Return whether a folder has a module or package of a name."""
+    places = (f"{folder}/{name}", f"{folder}/{name}.py")
+    return name.isidentifier() and any(os.path.exists(place) for place in places)  # noqa: PTH110 - a third of the time
+
+
 def is_imported_as(package: Package, name: str) -> bool:
     """Return whether a distribution is imported by a name, as PyYAML is by `yaml`."""
-    if not package.metadata or not name.isidentifier():
+    if not package.metadata or not is_importable(package.root, name):
         return False
-    names = (name, f"{name}.py")
-    is_there = any(os.path.exists(package.root / one) for one in names)  # noqa: PTH110 - a third of the time
-    return is_there and not _owned(package).isdisjoint(names)
+    return not _owned(package).isdisjoint((name, f"{name}.py"))
 
 
 @lru_cache(maxsize=500)

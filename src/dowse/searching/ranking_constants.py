@@ -197,8 +197,10 @@ PACKAGE_DEFINITION_KINDS: Mapping[str, float] = {"function": 0.8, "class": 0.4, 
 """For packages, where names and classes say more, and what others can use is meant. Of 120 answers to the half of the
 questions that the weights were chosen with, 86 have the definition among the first three; without nearness and with 1.5
 for the file 78. With 3 for nearness, and with 3.5 for the file as well, it is 86, too."""
-COMPARED_DEFINITIONS = 60
-"""Definitions that are compared with a query by the table. With 120 and 300 the figure is the same."""
+COMPARED_DEFINITIONS = 40
+"""Definitions of packages that are compared with a query by the table. With 60 and 300 the figure is the same."""
+PACKAGE_FILES = 15
+"""Files of packages whose definitions are compared. With 20 the figure is the same."""
 DEFINITION_CERTAINTY = 2.5
 """How fast the chance of a definition falls with its score."""
 DEFINITION_FILES, DEFINITION_TERMS = 20, 24
