@@ -34,7 +34,7 @@ from dowse.keeping.service import Service
 from dowse.mcp.tools import Call
 from dowse.references.reference_search import ReferenceOptions
 from dowse.searching.passages import Passage
-from dowse.searching.query_terms import SearchQuery, parse_plain_query
+from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_plain_query
 from dowse.searching.search import Answer, SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
@@ -92,7 +92,12 @@ class AnswerSurface:
         whole = [one for some in zip_longest(*(answer.whole for answer in answers)) for one in some if one][:limit]
         others = [one for answer in answers for one in answer.others]
         terms = {term: weight for answer in answers for term, weight in answer.terms.items()}
-        notes += [*problems, *items.problems, *(note for _, (_, some) in found for note in some)]
+        notes += [
+            *notes_on_length(arguments["query"]),
+            *problems,
+            *items.problems,
+            *(note for _, (_, some) in found for note in some),
+        ]
         notes += flag_notes((one.path, one.passage) for one in (*items.before, *items.after))
         texts = [one for answer in answers for one in answer.texts]
         text = definitions_text([*items.before, *whole, *items.after], others, terms, texts) or NOTHING_FOUND
