@@ -65,6 +65,22 @@ def test_a_place_of_a_hit_can_be_read(ask: Ask) -> None:
     assert "is not installed here" in ask("read", places=["tinyhttp 9.9 · tinyhttp/__init__.py"])
 
 
+def test_a_place_is_found_without_its_package_and_where_it_is_installed(shop: Path, ask: Ask) -> None:
+    [installed] = shop.glob(".venv/lib/*/site-packages/tinyhttp/__init__.py")
+    whole = ask("read", places=[f"{PLACE}:11-13"])
+    assert "def send_request" in whole
+    for path in ("tinyhttp/__init__.py", installed.relative_to(shop).as_posix()):
+        assert ask("read", places=[f"{path}:11-13"]) == whole
+    assert "nowhere.py" in ask("read", places=["tinyhttp/nowhere.py"])
+
+
+def test_paths_of_a_search_are_those_within_a_package(ask: Ask) -> None:
+    found = {"query": "send a request again", "package": "tinyhttp"}
+    assert ask("search", path="tinyhttp/*.py", **found).startswith(PLACE)
+    assert ask("search", path="elsewhere/**", **found).startswith("No package answers this.")
+    assert ask("search", query="send a request again path:elsewhere", package="tinyhttp").startswith("No package")
+
+
 def test_no_place_leads_out_of_a_package(ask: Ask) -> None:
     for path in ("../../../../shop.py", "six.py", "tinyhttp/../six.py", "/etc/passwd"):
         reply = ask("read", places=[f"tinyhttp 1.2.0 · {path}"])

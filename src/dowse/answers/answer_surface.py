@@ -79,7 +79,8 @@ class AnswerSurface:
         query = parse_plain_query(arguments["query"], arguments["names"] or ())
         if arguments.get("in") == "dependencies" or arguments.get("package"):
             options = replace(
-                definition_options(int(arguments["limit"]), arguments["kind"], None), tests=arguments["tests"]
+                definition_options(int(arguments["limit"]), arguments["kind"], arguments["path"]),
+                tests=arguments["tests"],
             )
             return await self._ask_packages(call, partial(search_in_packages, query, options, package_name(call)))
         projects, notes = await self._kept(call)
@@ -169,9 +170,19 @@ class AnswerSurface:
             return "\n".join(["Projects:", *(f"  {served.name}/" for served in service.projects)])
         served, path = service.locate(asked.path, call.arguments.get("project"))
         show = self._shown_path(served, path)
-        return await served.ask(
-            lambda index: read_place(index, replace(asked, path=path), show, characters), self._view
-        )
+        try:
+            return await served.ask(
+                lambda index: read_place(index, replace(asked, path=path), show, characters), self._view
+            )
+        except DowseError as error:
+            if not self.has_dependencies:
+                raise
+            try:  # a place of a package without its name
+                return await service.packages_of(served).ask(
+                    lambda dependencies: read_package_place(dependencies, place, characters)
+                )
+            except UsageError:
+                raise error from None
 
     async def find(self, call: Call) -> str:
         """Return every line with one of some texts."""

@@ -19,6 +19,7 @@ from dowse.indexes.dependency_setting import dependency_settings
 from dowse.indexes.query_vectors import plain_text
 from dowse.parsing.document_parsing import parse_within
 from dowse.platform import Lock, make_private_folder, refusal_to_write, start_in_background
+from dowse.query_syntax import NO_FILTERS
 from dowse.searching.combined_store import CombinedStore
 from dowse.searching.definition_selection import Compare
 from dowse.searching.direct_index import DirectIndex
@@ -51,6 +52,10 @@ DISABLED = "Dependencies are not searched until you turn that on: dowse deps --e
 _SLASH = "\u2215"
 """Looks like a slash, and stands for one in the names of packages where these are the first part of a path."""
 _SHOWN = re.compile(r"(?P<name>\S+) (?P<version>\S+) · (?P<path>.+)")
+_INSTALLED = re.compile(
+    r"(?:.*/)?(?:site-packages/|vendor/bundle/.*/gems/[^/]+/|node_modules/(?P<name>(?:@[^/]+/)?[^/]+)/)(?P<path>.+)"
+)
+"""A file of a package where it is installed."""
 _GO_MAJOR = re.compile(r"/v\d+$")
 _NAMED = re.compile(r"(@?[^@\s]+)(?:[@\s](\S+))?")
 _WEIGHTS: tuple[tuple[re.Pattern[str], float], ...] = (
@@ -136,6 +141,14 @@ class Dependencies:
             raise UsageError(f"{match['name']} {match['version']} is not installed here. There is {there}.")
         return self.index(package), match["path"]
 
+    def find_file(self, path: str) -> list[tuple[PackageIndex, str]]:
+        """Return the packages that have a file, by its path in a package or in an environment, and its path in them."""
+        installed = _INSTALLED.fullmatch(path)
+        packages, _ = self.choose(installed["name"] if installed and installed["name"] else None)
+        path = installed["path"] if installed else path
+        indexes = [index for index in map(self.index, packages) if self._is_ready(index)]
+        return [(index, path) for index in indexes if index.whole.documents_at(path)]
+
     def find_locator(self, locator: str) -> tuple[PackageIndex, str]:
         """Return the package and the path that the path of a hit names."""
         key, _, path = locator.partition("/")
@@ -151,7 +164,10 @@ class Dependencies:
         return {key: index for key, index in indexes.items() if self._is_ready(index)}
 
     def search(self, query: SearchQuery, options: SearchOptions, name: str | None = None) -> PackageAnswer:
-        """Search the dependencies, or one package. Those without an index are searched directly, and indexed meanwhile."""
+        """Search the dependencies, or one package. Those without an index are searched directly, and indexed meanwhile.
+
+        Paths of filters are those within a package.
+        """
         chosen, notes = self.choose(name)
         packages = {_key(package): package for package in chosen}
         ready, waiting = dict[str, PackageIndex](), dict[str, PackageIndex]()
@@ -169,6 +185,8 @@ class Dependencies:
                 return replace(alone, notes=(*alone.notes, note))
         if len(packages) == 1:
             query = _without_name(query, chosen[0])
+        options = options.within(query.filters).below("*")
+        query = replace(query, filters=NO_FILTERS)
         files, unread = self._read_directly(waiting, query) if waiting else (None, 0)
         ready = _promising(ready, query, named)
         weight = lru_cache(maxsize=None)(lambda path: _weight_of(path, named))

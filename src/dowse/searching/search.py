@@ -99,6 +99,14 @@ class SearchOptions:
             among_paths=filters.paths, excluded_globs=(*self.excluded_globs, *filters.excluded_paths),
         )  # fmt: skip
 
+    def below(self, folder: str) -> "SearchOptions":
+        """Return the options with paths that are relative to a folder."""
+        among, excluded = (
+            tuple(f"{folder}/{path.lstrip('/')}" for path in paths) for paths in (self.among_paths, self.excluded_globs)
+        )
+        glob = f"{folder}/{self.path_glob.lstrip('/')}" if self.path_glob else None
+        return replace(self, path_glob=glob, among_paths=among, excluded_globs=excluded)
+
     def path_filter(self) -> Callable[[str], bool]:
         """Return a function that says whether the files of a path are searched."""
         wanted = [[self.path_glob] if self.path_glob else [], self.among_paths]
