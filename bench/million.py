@@ -26,8 +26,8 @@ from dowse.indexes.index import ProjectIndex
 from dowse.platform import stat_of
 from dowse.searching.ranking_constants import CHUNK_WEIGHTS
 from dowse.store.local import LocalStore
-from dowse.store.matrices import MatrixRows, load_rows, nearest
 from dowse.store.matrix import matrix_file
+from dowse.store.matrix_rows import MatrixRows, load_rows, nearest
 from dowse.types import Batch, Chunk, Document, Put, Reading, Symbol, TextQuery, View
 
 MARKER = "a million chunks"

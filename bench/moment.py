@@ -189,8 +189,9 @@ def _look_up(found: Round, corpus: Corpus) -> int | None:
         if not project.exists:
             return None
         project.store.refresh()
+        known = project.store.ids_by_path()  # before the files that it lacks: it may grow in between
         lacking = {entry.path for entry in missing_files(project)[1]}.union(project.store.unsearchable_paths())
-        stored = {path: number for number, path in project.store.ids_by_path() if path not in lacking}
+        stored = {path: number for number, path in known if path not in lacking}
         for path in random.Random(_SEED).sample(sorted(stored), min(CHECKED_FILES, len(stored))):  # noqa: S311
             for term in set(whole_terms_of(corpus.text(path))):
                 found.looked_up += 1

@@ -60,7 +60,7 @@ KNOWS: dict[str, set[str]] = {
     "places": {"encoding", "store", "text"},
     "indexes": {"places", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "reading", "encoding"},
     "archives": {"indexes", "sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
-    "dependencies": {"indexes", "parsing", "searching", "sources", "store", "text"},
+    "dependencies": {"encoding", "indexes", "parsing", "searching", "sources", "store", "text"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "publishing": {
         "places", "indexes", "encoding", "encoding_worker", "freshness", "history", "screening", "sources", "store",

@@ -368,10 +368,13 @@ def start_in_background(command: list[str]) -> int:
     return process.pid
 
 
-def lower_priority(steps: int = 5) -> None:
-    """Lower the priority of this process."""
+def lower_priority() -> None:
+    """Lower the priority of this process.
+
+    By 10 steps: with 5, the first answers beside a build took 1.7 to 1.9 instead of 1.5 s on two cores.
+    """
     if hasattr(os, "nice"):
-        os.nice(steps)
+        os.nice(10)
 
 
 def multiplies_eight_bits(processors: Path = Path("/proc/cpuinfo")) -> bool:

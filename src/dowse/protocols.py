@@ -121,8 +121,8 @@ class Searchable(Protocol):
         ...
 
     @property
-    def has_vectors(self) -> bool:
-        """Whether anything can be found by meaning."""
+    def stored_share(self) -> float:
+        """About the share of the chunks that an index has; without any, nothing is found by meaning."""
         ...
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:

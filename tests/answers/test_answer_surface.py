@@ -131,6 +131,12 @@ def test_filters_that_leave_nothing_are_named(indexed: Path, mode: str) -> None:
     assert "def send_again" in no_language
 
 
+def test_a_long_text_is_cut_and_the_reply_says_so(indexed: Path, mode: str) -> None:
+    [text] = ask(mode, [indexed], ("search", {"query": "send_again fails\n" + "at some line of a log\n" * 1000}))
+    assert "def send_again" in text
+    assert text.endswith("Only the first 10,000 of 22,017 characters were searched for.")
+
+
 def test_a_project_without_an_index_is_answered_and_indexed_beside(shop: Path, mode: str) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "refused order sent again", "kind": "code"}),

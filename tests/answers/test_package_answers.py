@@ -15,7 +15,6 @@ from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from mcp import Client
 from tests.answers.test_answer_tools import MAX_TOKENS, listed
 from tests.dependencies import environments
-from tests.dependencies.test_package_search import turn_on
 
 PLACE = "tinyhttp 1.2.0 · tinyhttp/__init__.py"
 Ask = Callable[..., str]
@@ -28,7 +27,7 @@ def shop(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ask(shop: Path) -> Ask:
-    turn_on()
+    environments.enable_dependencies()
     Dependencies(shop).index_packages()
 
     def call(tool: str, **arguments: object) -> str:
@@ -46,7 +45,7 @@ def ask(shop: Path) -> Ask:
 
 def test_the_tools_know_of_dependencies_only_once_they_are_turned_on(shop: Path) -> None:
     assert "package" not in json.dumps(listed("auto", shop))
-    turn_on()
+    environments.enable_dependencies()
     tools = listed("auto", shop)
     assert "dependencies" in json.dumps(tools[0]["inputSchema"])
     assert len(json.dumps(tools)) / CHARACTERS_PER_TOKEN <= MAX_TOKENS
@@ -64,6 +63,22 @@ def test_a_place_of_a_hit_can_be_read(ask: Ask) -> None:
     assert "4 class RetryPolicy:" in ask("read", places=[f"{PLACE}:4-8"])
     assert "def send_request" in ask("read", places=[f"{PLACE}#send_request", "shop.py"])
     assert "is not installed here" in ask("read", places=["tinyhttp 9.9 · tinyhttp/__init__.py"])
+
+
+def test_a_place_is_found_without_its_package_and_where_it_is_installed(shop: Path, ask: Ask) -> None:
+    [installed] = shop.glob(".venv/lib/*/site-packages/tinyhttp/__init__.py")
+    whole = ask("read", places=[f"{PLACE}:11-13"])
+    assert "def send_request" in whole
+    for path in ("tinyhttp/__init__.py", installed.relative_to(shop).as_posix()):
+        assert ask("read", places=[f"{path}:11-13"]) == whole
+    assert "nowhere.py" in ask("read", places=["tinyhttp/nowhere.py"])
+
+
+def test_paths_of_a_search_are_those_within_a_package(ask: Ask) -> None:
+    found = {"query": "send a request again", "package": "tinyhttp"}
+    assert ask("search", path="tinyhttp/*.py", **found).startswith(PLACE)
+    assert ask("search", path="elsewhere/**", **found).startswith("No package answers this.")
+    assert ask("search", query="send a request again path:elsewhere", package="tinyhttp").startswith("No package")
 
 
 def test_no_place_leads_out_of_a_package(ask: Ask) -> None:

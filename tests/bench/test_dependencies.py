@@ -7,7 +7,7 @@ from bench.dependencies import Question, ask, grep_place, read_questions, texts_
 
 from dowse.dependencies.package_search import Dependencies
 from tests.dependencies import environments
-from tests.dependencies.test_package_search import turn_on
+from tests.dependencies.environments import enable_dependencies
 
 
 def test_there_are_six_questions_for_each_of_twenty_packages() -> None:
@@ -17,7 +17,7 @@ def test_there_are_six_questions_for_each_of_twenty_packages() -> None:
 
 
 def test_an_answer_is_right_if_it_shows_the_definition_at_the_version(tmp_path: Path) -> None:
-    turn_on()
+    enable_dependencies()
     dependencies = Dependencies(environments.python_project(tmp_path))
     dependencies.index_packages()
     question = Question(

@@ -4,6 +4,7 @@ import json
 import zipfile
 from pathlib import Path
 
+from dowse.store.storage_layout import global_settings_file
 from tests.sample_data import write_tree
 
 SITE = ".venv/lib/python3.12/site-packages"
@@ -17,6 +18,13 @@ HTTP = (
     '    """Send a request, and again as the retry policy says."""\n'
     "    return b''\n"
 )
+
+
+def enable_dependencies() -> None:
+    """Write the user's settings that let dowse read dependencies."""
+    file = global_settings_file()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"dependencies": True}), encoding="utf-8")
 
 
 def python_project(root: Path, version: str = "1.2.0") -> Path:

@@ -7,6 +7,7 @@ import pytest
 from dowse.dependencies.installed_packages import find_packages
 from dowse.dependencies.node_packages import PLUG_AND_PLAY
 from dowse.dependencies.package_types import FoundPackages, is_plain_name
+from dowse.dependencies.python_packages import is_imported_as
 from tests.dependencies import environments
 from tests.sample_data import write_tree
 
@@ -56,11 +57,26 @@ def test_an_activated_environment_counts_for_a_project_without_its_own(
     assert labels(find_packages(write_tree(tmp_path / "three", {"main.c": "int main;"}))) == []
 
 
-def test_an_environment_behind_a_link_of_the_project_is_not_followed(tmp_path: Path) -> None:
+def test_an_environment_behind_a_link_is_followed_once_dependencies_are_enabled(tmp_path: Path) -> None:
     root = environments.python_project(tmp_path / "one")
     other = write_tree(tmp_path / "two", {"requirements.txt": "tinyhttp\n", ".pdm-python": f"{root}/.venv/bin/python"})
     (other / ".venv").symlink_to(root / ".venv")
-    assert labels(find_packages(other)) == []
+    assert "dowse deps --enable" in missing(find_packages(other))["tinyhttp"]
+    environments.enable_dependencies()
+    assert "no environment" in missing(find_packages(other))["tinyhttp"]  # nothing says that it is one
+    write_tree(root, {".venv/pyvenv.cfg": "version = 3.12\n"})
+    assert [one.root for one in find_packages(other).packages] == [root / environments.SITE]
+    (other / "requirements.txt").unlink()
+    assert labels(find_packages(other)) == ["six 1.17.0", "tinyhttp 1.2.0"]
+
+
+def test_a_distribution_is_known_by_the_name_it_is_imported_by(tmp_path: Path) -> None:
+    root = environments.python_project(tmp_path)
+    tiny, six = find_packages(root, is_all=True).packages
+    assert is_imported_as(tiny, "tinyhttp")
+    assert is_imported_as(six, "six")
+    assert not any(is_imported_as(one, name) for one in (tiny, six) for name in ("ghost", "../six", "bin", ""))
+    assert not is_imported_as(tiny, "six")
 
 
 def test_packages_of_node_are_followed_into_the_store_of_pnpm_and_nowhere_else(tmp_path: Path) -> None:

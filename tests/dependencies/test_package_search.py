@@ -1,6 +1,5 @@
 """The search of dependencies: off until the user turns it on, at the version that is installed, with one index for all."""
 
-import json
 import shutil
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from dowse.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.errors import UsageError
 from dowse.indexes.project_search import definition_options
 from dowse.searching.query_terms import parse_search_query
-from dowse.store.storage_layout import global_settings_file
 from tests.dependencies import environments
 from tests.sample_data import write_tree
 
@@ -22,13 +20,7 @@ RETRY = "how often is a request sent again by the retry policy"
 
 @pytest.fixture
 def _enabled() -> None:
-    turn_on()
-
-
-def turn_on() -> None:
-    file = global_settings_file()
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(json.dumps({"dependencies": True}), encoding="utf-8")
+    environments.enable_dependencies()
 
 
 @pytest.fixture(autouse=True)
@@ -159,6 +151,17 @@ def test_a_package_is_named_by_its_name_its_last_part_or_with_its_version(tmp_pa
         dependencies.choose("ghost")
     with pytest.raises(UsageError, match="There is tinyhttp"):
         dependencies.choose("tiny")
+
+
+@pytest.mark.usefixtures("_enabled")
+def test_a_query_that_names_a_package_is_about_it_alone(tmp_path: Path) -> None:
+    dependencies = Dependencies(environments.node_project(environments.python_project(tmp_path)))
+    dependencies.index_packages()
+    found = search(dependencies, "does tinyhttp export a request limit")
+    assert {found.show(hit.path).partition(" ")[0] for hit in found.answer.hits} == {"tinyhttp"}
+    assert found.notes == ("Only tinyhttp 1.2.0 was searched, which the query names.",)
+    elsewhere = search(dependencies, "does tinyhttp export a limit")
+    assert first(elsewhere)[0] == "@tools/queue 1.4.0 · dist/index.d.ts"
 
 
 @pytest.mark.usefixtures("_enabled")

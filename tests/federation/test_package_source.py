@@ -17,7 +17,6 @@ from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.searching.query_terms import parse_search_query
 from tests.dependencies import environments
-from tests.dependencies.test_package_search import turn_on
 
 Result = TypeVar("Result")
 ID = "dependencies/shop/tinyhttp%401.2.0/tinyhttp/__init__.py"
@@ -26,7 +25,7 @@ ID = "dependencies/shop/tinyhttp%401.2.0/tinyhttp/__init__.py"
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     root = environments.python_project(tmp_path / "shop")
-    turn_on()
+    environments.enable_dependencies()
     Dependencies(root).index_packages()
     ProjectIndex(root).update()
     return root

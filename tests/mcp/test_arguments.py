@@ -25,7 +25,7 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("search_code", {"query": ""}, "query"),
     ("search_code", {"query": " \n"}, "query"),
     ("search_code", {"query": ["x"]}, "query"),
-    ("search_code", {"query": "x" * 10_001}, "query"),
+    ("search_code", {"query": "x" * 200_001}, "query"),
     ("search_code", {"query": "x", "top_k": 10.5}, "top_k"),
     ("search_code", {"query": "x", "top_k": True}, "top_k"),
     ("search_code", {"query": "x", "top_k": 10**5000}, "top_k"),

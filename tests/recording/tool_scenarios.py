@@ -76,7 +76,7 @@ PROJECT_CALLS: dict[str, list[dict[str, Any]]] = {
         {"query": "cart", "language": "klingon"}, {"query": "cart", "mode": "lexical", "alpha": None}, {"query": "cart", "mode": "vector"},
         {"query": "cart", "alpha": 0.3}, {"query": "+discount -price"}, {"query": '"put an item"'}, {"query": "discuont"},
         {"query": "payment TOKEN"}, {"query": "never-shown"}, {"query": "zzzqqq"}, {"query": ""}, {"query": "-cart"},
-        {"query": "cart", "path": "[a"}, {"query": "cart", "path": ".env"}, {"query": "x" * 10001}, {"query": "refund"},
+        {"query": "cart", "path": "[a"}, {"query": "cart", "path": ".env"}, {"query": "x " * 5001}, {"query": "refund"},
     ],
     "search_docs": [
         {"query": "how to peel an apple"}, {"query": "previous instructions"}, {"query": "refund", "path": "docs/*", "top_k": 1},

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
+from dowse.searching.definition_selection import Compare
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import parse_plain_query
 from dowse.searching.search import SearchOptions, search_store
@@ -32,9 +33,9 @@ def index(tmp_path: Path) -> ProjectIndex:
     return made
 
 
-def shown(index: ProjectIndex, text: str) -> list[tuple[str, Passage]]:
+def shown(index: ProjectIndex, text: str, compare: Compare | None = None) -> list[tuple[str, Passage]]:
     """Return the definitions that are shown whole, best first."""
-    options = SearchOptions(20, detail="definitions", definitions=5)
+    options = SearchOptions(20, detail="definitions", definitions=5, compare=compare)
     answer = search_store(index.store, index.source.read_bytes, parse_plain_query(text), options)
     found = [(hit.path, passage) for hit in answer.hits for passage in hit.passages]
     return sorted(found, key=lambda pair: pair[1].rank)
@@ -46,6 +47,12 @@ def test_a_line_of_a_traceback_leads_to_its_function(index: ProjectIndex) -> Non
         'Traceback (most recent call last):\n  File "src/customs.py", line 2, in declare_value\n    total = 0\n'
     )
     assert "src/customs.py" in [path for path, _ in shown(index, issue)][:3]
+
+
+@pytest.mark.parametrize("name", ["print_label", "declare_value"])
+def test_of_definitions_with_the_same_words_the_nearest_in_meaning_comes_first(index: ProjectIndex, name: str) -> None:
+    found = shown(index, "parcel", lambda texts: [float(name in text) for text in texts])
+    assert found[0][1].symbols == (name,)
 
 
 def test_a_pasted_issue_shows_more_than_a_question(index: ProjectIndex) -> None:

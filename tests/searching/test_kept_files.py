@@ -7,8 +7,7 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.searching import kept_files
-from dowse.searching.direct_index import read_directly
-from dowse.searching.kept_files import KeptFiles
+from dowse.searching.kept_files import KeptFiles, read_directly
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Chunk, Entry, FileContent, Reading, Symbol, Verdict
 from tests.sample_data import write_tree

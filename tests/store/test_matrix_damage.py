@@ -115,13 +115,17 @@ def test_a_matrix_that_is_damaged_while_it_is_open_is_made_anew(folder: Path, wo
 
 
 def test_a_matrix_full_of_dead_rows_is_written_anew(folder: Path, world: World) -> None:
-    store = LocalStore(folder, world.read_text)
     file = matrix.matrix_file(folder, "e")
-    for name in ("apple", "banana"):
-        store.apply(Batch(drops=[f"{name}.py"]))
-        assert store.nearest("e", EAST, 10)
-    store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
-    assert len(store.nearest("e", EAST, 10)) == 1
+    for batch in (
+        Batch(drops=["apple.py"]),
+        Batch(drops=["banana.py"]),
+        Batch(puts=[world.put("date.py", "fruit date")]),
+    ):
+        with contextlib.closing(LocalStore(folder, world.read_text)) as store:
+            store.apply(batch)
+        with contextlib.closing(LocalStore(folder, world.read_text)) as store:  # nothing is written any more
+            found = store.nearest("e", EAST, 10)
+    assert len(found) == 1
     header = matrix.read_header(file)
     assert header is not None
     assert (header.rows, header.dead) == (1, 0)
@@ -153,3 +157,23 @@ def test_a_search_by_vector_does_not_wait_for_a_writer(folder: Path, world: Worl
     with Lock(folder / "write.lock").held(1.0):
         assert len(store.nearest("e", EAST, 10)) == 3
         assert store.nearest("unknown", EAST, 10) == []
+
+
+def test_vectors_that_cannot_be_written_to_the_matrix_yet_are_searched(folder: Path, world: World) -> None:
+    """Files without a row in the matrix were pushed back by all others, while another process held the write lock."""
+    with (
+        contextlib.closing(LocalStore(folder, world.read_text)) as store,
+        contextlib.closing(LocalStore(folder, world.read_text)) as other,
+    ):
+        assert len(store.nearest("e", EAST, 10)) == 3
+        other.apply(Batch(puts=[world.put("date.py", "fruit date")], drops=["apple.py"]))
+        (added,) = other.catalog.chunks_without_vectors("e", 10)
+        other.put_vectors("e", [(added, 2 * EAST)])
+        with Lock(folder / "write.lock").held(1.0):
+            for _ in range(2):
+                found = store.nearest("e", EAST, 10)
+                assert (len(found), found[0].id) == (3, added)
+            assert store.vector_counts("e") == (3, 3)
+            assert store.encoded_documents("e", frozenset([found[0].document_id, 1])) == {found[0].document_id}
+        assert store.nearest("e", EAST, 10) == found
+        assert store.check() == []

@@ -34,7 +34,7 @@ from dowse.keeping.service import Service
 from dowse.mcp.tools import Call
 from dowse.references.reference_search import ReferenceOptions
 from dowse.searching.passages import Passage
-from dowse.searching.query_terms import SearchQuery, parse_plain_query
+from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_plain_query
 from dowse.searching.search import Answer, SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
@@ -79,7 +79,8 @@ class AnswerSurface:
         query = parse_plain_query(arguments["query"], arguments["names"] or ())
         if arguments.get("in") == "dependencies" or arguments.get("package"):
             options = replace(
-                definition_options(int(arguments["limit"]), arguments["kind"], None), tests=arguments["tests"]
+                definition_options(int(arguments["limit"]), arguments["kind"], arguments["path"]),
+                tests=arguments["tests"],
             )
             return await self._ask_packages(call, partial(search_in_packages, query, options, package_name(call)))
         projects, notes = await self._kept(call)
@@ -92,7 +93,12 @@ class AnswerSurface:
         whole = [one for some in zip_longest(*(answer.whole for answer in answers)) for one in some if one][:limit]
         others = [one for answer in answers for one in answer.others]
         terms = {term: weight for answer in answers for term, weight in answer.terms.items()}
-        notes += [*problems, *items.problems, *(note for _, (_, some) in found for note in some)]
+        notes += [
+            *notes_on_length(arguments["query"]),
+            *problems,
+            *items.problems,
+            *(note for _, (_, some) in found for note in some),
+        ]
         notes += flag_notes((one.path, one.passage) for one in (*items.before, *items.after))
         texts = [one for answer in answers for one in answer.texts]
         text = definitions_text([*items.before, *whole, *items.after], others, terms, texts) or NOTHING_FOUND
@@ -164,9 +170,19 @@ class AnswerSurface:
             return "\n".join(["Projects:", *(f"  {served.name}/" for served in service.projects)])
         served, path = service.locate(asked.path, call.arguments.get("project"))
         show = self._shown_path(served, path)
-        return await served.ask(
-            lambda index: read_place(index, replace(asked, path=path), show, characters), self._view
-        )
+        try:
+            return await served.ask(
+                lambda index: read_place(index, replace(asked, path=path), show, characters), self._view
+            )
+        except DowseError as error:
+            if not self.has_dependencies:
+                raise
+            try:  # a place of a package without its name
+                return await service.packages_of(served).ask(
+                    lambda dependencies: read_package_place(dependencies, place, characters)
+                )
+            except UsageError:
+                raise error from None
 
     async def find(self, call: Call) -> str:
         """Return every line with one of some texts."""

@@ -1,16 +1,17 @@
 """The definitions of one project that answer a question, with their callers and constants."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
 from dowse.answers.definition_replies import FoundDefinition, definitions_text
 from dowse.answers.translated_texts import find_translated_texts
 from dowse.errors import DowseError, NotWritable
+from dowse.indexes.early_parsing import start_parser
 from dowse.indexes.first_search import FIRST_QUERY
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import definition_options, search_now
-from dowse.indexes.reference_lookup import read_missing_references
+from dowse.indexes.reference_lookup import read_missing_references, read_references_to
 from dowse.references.definition_context import ContextFinder, DefinitionContext
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import parse_plain_query
@@ -41,20 +42,25 @@ def describe_definitions(
 ) -> FoundDefinitions:
     """Return the definitions of an answer in their order, with what an index knows around them; `show` writes a path.
 
-    Callers are left out if more files than `most_unread` lack their references: another process reads those.
+    If more files than `most_unread` lack their references, another process reads those, and only files that have the names of
+    these definitions are read here.
     """
     found = sorted(
         ((hit, passage) for hit in answer.hits for passage in (*hit.passages, *hit.named)),
         key=lambda pair: pair[1].rank,
     )
-    finder = _context_finder(index, most_unread) if index else None
+    is_indexed = not answer.searched.direct and not answer.searched.unread
+    finder = _context_finder(index) if index and is_indexed else None
+    shown = [passage for hit, passage in found if passage not in hit.named and not passage.is_spare]
+    names = [passage.symbols[-1] for passage in shown if passage.symbols]
+    known = _read_references(index, names, most_unread) if index and finder else frozenset[str]()
     whole, others = list[FoundDefinition](), list[FoundDefinition]()
     for hit, passage in found:
         if passage in hit.named:
             others.append(FoundDefinition(show(hit.path), passage))
             continue
         # The context of definitions that fill a short reply would make it long.
-        context = _context(finder, hit, passage) if finder and not passage.is_spare else DefinitionContext()
+        context = _context(finder, hit, passage, known) if finder and not passage.is_spare else DefinitionContext()
         whole.append(FoundDefinition(show(hit.path), passage, context.shown_as(show), tuple(map(show, hit.same_in))))
     return FoundDefinitions(whole, others, dict(answer.terms), _texts(index, answer, show) if index else [])
 
@@ -70,6 +76,7 @@ def search_first_definitions(index: ProjectIndex) -> None:
         _ = describe_definitions(index, answer).text
     else:
         _want_references(index)
+        start_parser()
 
 
 def _texts(index: ProjectIndex, answer: Answer, show: Callable[[str], str]) -> list[str]:
@@ -82,18 +89,26 @@ def _texts(index: ProjectIndex, answer: Answer, show: Callable[[str], str]) -> l
     ]
 
 
-def _context_finder(index: ProjectIndex, most_unread: int | None) -> ContextFinder | None:
-    """Return what finds the callers of definitions, if all references are there or can be read in a moment."""
+def _context_finder(index: ProjectIndex) -> ContextFinder | None:
+    """Return what finds the context of definitions, if there is an index of code."""
     if not index.exists or index.view is View.DOCUMENTS:
         return None
-    references, masks = index.whole.references, index.settings.mask_secrets
+    masks = index.settings.mask_secrets
+    return ContextFinder(index.store, index.whole.references, index.source.read_bytes, masks=masks)
+
+
+def _read_references(index: ProjectIndex, names: Sequence[str], most_unread: int | None) -> Collection[str]:
+    """Read references that are missing, as far as that takes a moment; return those of the names whose callers are known."""
+    references = index.whole.references
+    if references.is_current():
+        return names
+    is_quick = most_unread is None or references.missing() <= most_unread
     with suppress(NotWritable):
-        if most_unread is not None and not references.is_current() and references.missing() > most_unread:
-            _want_references(index)
-            return None
-        if references.is_current() or not (index.is_being_updated() or read_missing_references(index, CONTEXT_SECONDS)):
-            return ContextFinder(index.store, references, index.source.read_bytes, masks=masks)
-    return None
+        if is_quick and not index.is_being_updated() and not read_missing_references(index, CONTEXT_SECONDS):
+            return names
+        _want_references(index)
+        return read_references_to(index, names, CONTEXT_SECONDS) if references.is_used else ()
+    return ()
 
 
 def _want_references(index: ProjectIndex) -> None:
@@ -103,8 +118,9 @@ def _want_references(index: ProjectIndex) -> None:
             index.whole.references.catch_up(seconds=-1.0)
 
 
-def _context(finder: ContextFinder, hit: SearchHit, passage: Passage) -> DefinitionContext:
+def _context(finder: ContextFinder, hit: SearchHit, passage: Passage, known: Collection[str]) -> DefinitionContext:
     if not passage.symbols:
         return DefinitionContext()
     start, end = passage.whole or (passage.start_line, passage.end_line)
-    return finder.context(hit.path, passage.symbols[-1], range(start, end + 1), passage.text)
+    name = passage.symbols[-1]
+    return finder.context(hit.path, name, range(start, end + 1), passage.text, has_references=name in known)

@@ -48,9 +48,13 @@ def package_name(call: Call) -> str | None:
 def read_package_place(dependencies: Dependencies, place: str, characters: int) -> str:
     """Return a place of a package as text."""
     asked = parse_place(place)
-    index, path = dependencies.find(asked.path) or (None, "")
-    if index is None:
+    shown = dependencies.find(asked.path)
+    found = [shown] if shown else dependencies.find_file(asked.path)
+    if not found:
         raise UsageError(f"{place} is no place of a package, such as: httpx 0.28.1{SEPARATOR}httpx/_client.py:10-40")
+    if len(found) > 1:
+        return f"Several packages have {place}: {', '.join(index.shown_path(path) for index, path in found[:5])}"
+    [(index, path)] = found
     return read_place(index, replace(asked, path=path), index.shown_path(path), characters)
 
 

@@ -59,7 +59,7 @@ def index(
 
         return publish_folders([folder] if folder else [], store, with_model=True, as_json=as_json)
     if first is not None:  # a search started this process in the background, and reads the same files meanwhile
-        lower_priority(10)
+        lower_priority()
     root = parse_folder(folder)
     warm_up_parser(root)
     from dowse.indexes.project_lookup import open_project

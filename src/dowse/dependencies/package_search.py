@@ -3,7 +3,7 @@
 import contextlib
 import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -11,16 +11,22 @@ from pathlib import Path
 from dowse.child_process import own_program
 from dowse.dependencies.installed_packages import find_packages
 from dowse.dependencies.package_index import SEPARATOR, PackageCopies, PackageIndex, limit_size, packages_folder
-from dowse.dependencies.package_store import PackageStore
 from dowse.dependencies.package_types import FoundPackages, Package
+from dowse.dependencies.python_packages import is_importable, is_imported_as
+from dowse.encoding.selection import static_encoder
 from dowse.errors import DowseError, Failed, NotWritable, PathRefused, UsageError, WordsMissing
 from dowse.indexes.dependency_setting import dependency_settings
+from dowse.indexes.query_vectors import plain_text
 from dowse.parsing.document_parsing import parse_within
 from dowse.platform import Lock, make_private_folder, refusal_to_write, start_in_background
+from dowse.query_syntax import NO_FILTERS
+from dowse.searching.combined_store import CombinedStore
+from dowse.searching.definition_selection import Compare
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.found_files import SearchedFiles
 from dowse.searching.kept_files import KeptFiles
 from dowse.searching.query_terms import SearchQuery
+from dowse.searching.ranking_constants import PACKAGE_FILES
 from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.settings import Settings
 from dowse.text.analysis import terms_of
@@ -40,10 +46,17 @@ TURN_WAIT_SECONDS = 600.0
 """How long the packages of another project are waited for, which are being indexed."""
 NAMED_WEIGHT = 1.6
 """Factor of the files of a package that the query names."""
+DISTINCTIVE_SHARE = 0.8
+"""The share of a word's chunks that a package of this name has, so that the word in a query means this package."""
 DISABLED = "Dependencies are not searched until you turn that on: dowse deps --enable"
 _SLASH = "\u2215"
 """Looks like a slash, and stands for one in the names of packages where these are the first part of a path."""
 _SHOWN = re.compile(r"(?P<name>\S+) (?P<version>\S+) · (?P<path>.+)")
+_INSTALLED = re.compile(
+    r"(?:.*/)?(?:site-packages/|vendor/bundle/.*/gems/[^/]+/|node_modules/(?P<name>(?:@[^/]+/)?[^/]+)/)(?P<path>.+)"
+)
+"""A file of a package where it is installed."""
+_GO_MAJOR = re.compile(r"/v\d+$")
 _NAMED = re.compile(r"(@?[^@\s]+)(?:[@\s](\S+))?")
 _WEIGHTS: tuple[tuple[re.Pattern[str], float], ...] = (
     (re.compile(r"/(?:tests?|test_case|__tests__|spec|benches|benchmarks|fixtures)/|[._](?:test|spec)\.[a-z]+$"), 0.6),
@@ -95,6 +108,7 @@ class Dependencies:
         if name:
             found = find_packages(self.root, is_all=True)
             chosen = [package for package in found.packages if _is_named(package, name)]
+            chosen = chosen or [package for package in found.packages if is_imported_as(package, name)]
             if not chosen:
                 raise UsageError(_unknown(found, name))
             return [package for package in chosen if package.is_direct] or chosen, []
@@ -127,6 +141,14 @@ class Dependencies:
             raise UsageError(f"{match['name']} {match['version']} is not installed here. There is {there}.")
         return self.index(package), match["path"]
 
+    def find_file(self, path: str) -> list[tuple[PackageIndex, str]]:
+        """Return the packages that have a file, by its path in a package or in an environment, and its path in them."""
+        installed = _INSTALLED.fullmatch(path)
+        packages, _ = self.choose(installed["name"] if installed and installed["name"] else None)
+        path = installed["path"] if installed else path
+        indexes = [index for index in map(self.index, packages) if self._is_ready(index)]
+        return [(index, path) for index in indexes if index.whole.documents_at(path)]
+
     def find_locator(self, locator: str) -> tuple[PackageIndex, str]:
         """Return the package and the path that the path of a hit names."""
         key, _, path = locator.partition("/")
@@ -142,7 +164,10 @@ class Dependencies:
         return {key: index for key, index in indexes.items() if self._is_ready(index)}
 
     def search(self, query: SearchQuery, options: SearchOptions, name: str | None = None) -> PackageAnswer:
-        """Search the dependencies, or one package. Those without an index are searched directly, and indexed meanwhile."""
+        """Search the dependencies, or one package. Those without an index are searched directly, and indexed meanwhile.
+
+        Paths of filters are those within a package.
+        """
         chosen, notes = self.choose(name)
         packages = {_key(package): package for package in chosen}
         ready, waiting = dict[str, PackageIndex](), dict[str, PackageIndex]()
@@ -152,11 +177,20 @@ class Dependencies:
                 (ready if self._is_ready(index) else waiting)[key] = index
         if waiting:
             self.index_in_background(name)
+        named = _named(packages, query)
+        if meant := _distinctive(named, packages, ready) if len(packages) > 1 else None:
+            alone = self.search(query, options, packages[meant].label)
+            if alone.answer.hits:
+                note = f"Only {packages[meant].label} was searched, which the query names."
+                return replace(alone, notes=(*alone.notes, note))
+        if len(packages) == 1:
+            query = _without_name(query, chosen[0])
+        options = options.within(query.filters).below("*")
+        query = replace(query, filters=NO_FILTERS)
         files, unread = self._read_directly(waiting, query) if waiting else (None, 0)
-        named = {key for key, package in packages.items() if _names(query, package)}
         ready = _promising(ready, query, named)
         weight = lru_cache(maxsize=None)(lambda path: _weight_of(path, named))
-        store = PackageStore({key: index.store for key, index in ready.items()}, files, weight)
+        store = CombinedStore({f"{key}/": index.store for key, index in ready.items()}, files, weight)
         answer = self._ask(store, {**ready, **waiting}, query, options)
         if answer.outdated and not waiting:
             with contextlib.suppress(NotWritable):
@@ -182,7 +216,7 @@ class Dependencies:
         return False
 
     def _ask(
-        self, store: PackageStore, indexes: dict[str, PackageIndex], query: SearchQuery, options: SearchOptions
+        self, store: CombinedStore, indexes: dict[str, PackageIndex], query: SearchQuery, options: SearchOptions
     ) -> Answer:
         masks = next((index.settings.mask_secrets for index in indexes.values()), True)
 
@@ -192,7 +226,9 @@ class Dependencies:
                 raise PathRefused(f"{path} is in no package that is searched.")
             return indexes[key].source.read_bytes(rest)
 
-        return search_store(store, read, query, replace(options, masks_secrets=masks, of_packages=True))
+        files = min(options.limit, PACKAGE_FILES) if options.detail == "definitions" else options.limit
+        options = replace(options, limit=files, masks_secrets=masks, compare=_comparison(query))
+        return search_store(store, read, query, options)
 
     # Packages without an index
 
@@ -264,6 +300,13 @@ class Dependencies:
         self._indexes.clear()
 
 
+def _comparison(query: SearchQuery) -> Compare:
+    """Return a function that compares texts with a query by the vectors of the table."""
+    table, text = static_encoder(), plain_text(query)
+    vector = table.encode([text])[0]
+    return lambda texts: (table.encode(texts, "code") @ vector).tolist()
+
+
 def _key(package: Package) -> str:
     """Return the first part of the paths of a package, without slashes; its words count as those of a folder."""
     return f"{package.name.replace('/', _SLASH)}@{package.version}"
@@ -280,12 +323,36 @@ def _is_named(package: Package, name: str) -> bool:
 
 
 def _spellings(package: Package) -> set[str]:
-    return {_plain(package.name), _plain(re.split("[/:]", package.name)[-1])}
+    return {_plain(package.name), _plain(re.split("[/:]", _GO_MAJOR.sub("", package.name))[-1])}
 
 
-def _names(query: SearchQuery, package: Package) -> bool:
-    words = {_plain(word.strip("?,.;:!()'\"`")) for text in query.positive for word in text.split()}
-    return bool(words & _spellings(package))
+def _named(packages: Mapping[str, Package], query: SearchQuery) -> set[str]:
+    """Return the packages whose name is a word of a query; if there is none, those that are imported by one."""
+    words = {word.strip("?,.;:!()'\"`") for text in query.positive for word in text.split()}
+    plain = set(map(_plain, words))
+    by_name = {key for key, package in packages.items() if plain & _spellings(package)}
+    roots = {package.root for package in packages.values()}
+    imported = [word for word in words if any(is_importable(root, word) for root in roots)] if not by_name else []
+    return by_name or {
+        key for key, package in packages.items() if any(is_imported_as(package, word) for word in imported)
+    }
+
+
+def _distinctive(named: Set[str], packages: dict[str, Package], ready: dict[str, PackageIndex]) -> str | None:
+    """Return the one indexed package that a query names by a word which the others hardly have; `click` is no such word."""
+    if len(named) != 1 or not named <= ready.keys():
+        return None
+    [key] = named
+    terms = {term for spelling in _spellings(packages[key]) for term in terms_of(spelling)}
+    counts = {one: sum(index.store.chunk_frequencies(terms).values()) for one, index in ready.items()}
+    return key if counts[key] >= DISTINCTIVE_SHARE * sum(counts.values()) > 0 else None
+
+
+def _without_name(query: SearchQuery, package: Package) -> SearchQuery:
+    """Return a query to one package without its name, which says nothing there."""
+    for spelling in _spellings(package):
+        query = query.without_word(spelling)
+    return query
 
 
 def _unknown(found: FoundPackages, name: str) -> str:

@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from pathlib import Path
 
 from dowse.dependencies.package_types import (
@@ -21,6 +22,7 @@ from dowse.dependencies.package_types import (
     table_at,
     texts_in,
 )
+from dowse.indexes.dependency_setting import reads_dependencies
 
 _METADATA = re.compile(r"(?P<name>[A-Za-z0-9._]+)-(?P<version>[A-Za-z0-9.!+_]+)(?:-py[0-9.]+)?\.(?:dist|egg)-info")
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
@@ -33,7 +35,8 @@ def find_python_packages(root: Path, *, is_all: bool) -> FoundPackages:
     """Return the distributions that a project declares, or all in its environment."""
     declared = _declared(root)
     environment = next((folder for folder in _environments(root) if _site_packages(folder)), None)
-    if declared is None and (environment is None or not environment.is_relative_to(root)):
+    is_own = environment and (environment.is_relative_to(root) or environment in map(_linked_environment, _own(root)))
+    if declared is None and not is_own:
         return FoundPackages()  # an activated environment says nothing about a folder without Python
     installed = _installed(environment) if environment else {}
     wanted = declared if declared is not None else dict.fromkeys(installed, "")
@@ -46,6 +49,8 @@ def find_python_packages(root: Path, *, is_all: bool) -> FoundPackages:
                 Package("python", package.name, package.version, package.root, package.metadata, is_direct=False)
             )
     why = "not installed" if environment else "no environment was found: .venv, venv, or an activated one"
+    if not environment and any(own.is_symlink() for own in _own(root)) and not reads_dependencies(root):
+        why = "the environment is a link, which is followed after: dowse deps --enable"
     found.missing = [MissingPackage("python", name, why) for key, name in wanted.items() if key not in installed]
     return found
 
@@ -63,6 +68,24 @@ def owned_paths(package: Package) -> tuple[str, ...]:
     files = {path for path in listed if path and not path.startswith("/") and ".." not in path.split("/")}
     owned = {package.metadata, *(_top_of(path, files) for path in files)}
     return tuple(sorted(path for path in owned if not path.endswith((".pth", ".data", "__pycache__"))))
+
+
+def is_importable(folder: Path, name: str) -> bool:
+    """Return whether a folder has a module or package of a name."""
+    places = (f"{folder}/{name}", f"{folder}/{name}.py")
+    return name.isidentifier() and any(os.path.exists(place) for place in places)  # noqa: PTH110 - a third of the time
+
+
+def is_imported_as(package: Package, name: str) -> bool:
+    """Return whether a distribution is imported by a name, as PyYAML is by `yaml`."""
+    if not package.metadata or not is_importable(package.root, name):
+        return False
+    return not _owned(package).isdisjoint((name, f"{name}.py"))
+
+
+@lru_cache(maxsize=500)
+def _owned(package: Package) -> frozenset[str]:
+    return frozenset(owned_paths(package))
 
 
 def _top_of(path: str, files: set[str]) -> str:
@@ -118,8 +141,8 @@ def _environments(root: Path) -> Iterator[Path]:
     """Yield the folders that may be the environment of a project: its own first, then the activated one."""
     if value := os.environ.get("UV_PROJECT_ENVIRONMENT"):
         yield from existing([root / value])
-    # A link, or a path in a file of the project, could lead anywhere.
-    yield from existing(folder_below(root, name) for name in (".venv", "venv", "env"))
+    # A path in a file of the project could lead anywhere.
+    yield from existing(_linked_environment(own) or folder_below(root, own.name) for own in _own(root))
     python, pdm = read_manifest(root / ".pdm-python").strip(), home_folder("", ".local", "share", "pdm", "venvs")
     if pdm and python.startswith(f"{pdm}/"):
         yield from existing([folder_below(pdm, python[len(f"{pdm}/") :].partition("/")[0])])
@@ -131,6 +154,18 @@ def _environments(root: Path) -> Iterator[Path]:
         kept = poetry / "virtualenvs"
         yield from existing(kept / name for name in list_folder(kept) if f"-{key}-py" in name)
     yield from existing(Path(value) for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if (value := os.environ.get(name)))
+
+
+def _own(root: Path) -> list[Path]:
+    return [root / name for name in (".venv", "venv", "env")]
+
+
+def _linked_environment(place: Path) -> Path | None:
+    """Return the environment that a link of a project leads to; None unless the user lets dependencies be read."""
+    if not place.is_symlink() or not reads_dependencies(place.parent):
+        return None
+    real = Path(os.path.realpath(place))
+    return real if (real / "pyvenv.cfg").is_file() or (real / "conda-meta").is_dir() else None
 
 
 def _site_packages(environment: Path) -> list[Path]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dowse.error_catalog import is_absolute
 from dowse.errors import CatalogError, ItemNotFound, UsageError
 from dowse.mcp.reply_budget import Reply, wire_characters
-from dowse.mcp.schemas import TEXT, TEXTS, describe, item, reply
+from dowse.mcp.schemas import MAX_QUERY_CHARACTERS, TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.visible_text import one_line
 
@@ -126,7 +126,7 @@ _LIST: Schema = {"type": "array"}
 _OBJECT: Schema = {"type": "object"}
 _WHOLE: Schema = {"type": "integer"}
 _SEARCH: dict[str, Schema] = {
-    "query": describe(TEXT, 'Words, +must, -not, "a phrase"', minLength=1, maxLength=10_000),
+    "query": describe(TEXT, 'Words, +must, -not, "a phrase"', minLength=1, maxLength=MAX_QUERY_CHARACTERS),
     "source": describe(TEXT, "A source, or project, documents, site, archive, index"),
     "path": describe(TEXT, "Glob: src/**/*.py"),
     "language": describe(TEXT, "Such as python"),

@@ -103,10 +103,9 @@ def _rank(
     """Rank the documents of an index, or files; return the matches, and the files that changed since they were indexed."""
     masks, outdated = index.settings.mask_secrets, list[str]()
     vectors: Sequence[QueryVector] = ()
-    store = files
-    if store is None or store.has_vectors:
-        vectors = encode_query(index, request.query, "hybrid", encoder, index.store)
-        store = store or index.store
+    store: Searchable = index.store if files is None else files
+    if store.stored_share:
+        vectors = encode_query(index, request.query, "hybrid", encoder, index.store, stored_share=store.stored_share)
 
     def search(limit: int, among: frozenset[int] | None, mode: Mode, spelling: Spelling) -> Answer:
         options = SearchOptions(

@@ -28,11 +28,25 @@ def search_first(index: ProjectIndex) -> object:
     return search_now(index, query, SearchOptions(FIRST_LIMIT))
 
 
-def prepare_index(index: ProjectIndex, load_model: Callable[[str], None] | None, search: IndexWork) -> bool:
-    """Load what a search needs, the model first; return whether the index can be searched as it is."""
+def prepare_index(
+    index: ProjectIndex,
+    load_model: Callable[[str], None] | None,
+    search: IndexWork,
+    is_asked: Callable[[], bool] = lambda: False,
+) -> bool:
+    """Load what a search needs, the model first; return whether the index can be searched as it is.
+
+    Of an index that is not complete, files are read that it lacks, until it `is_asked`: a search of its own would let the
+    first question wait for a second.
+    """
     if not index.exists or index.is_being_updated():
         return False
     load_vectors(index, load_model)
-    search(index)
     find_secrets(FIRST_TEXT)
+    if index.is_ready():
+        search(index)
+    else:
+        from dowse.indexes.growing_index import read_early  # here because most searches do not need it
+
+        read_early(index, is_asked)
     return True

@@ -5,28 +5,34 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from math import inf
-from typing import TypeGuard, TypeVar
+from typing import TYPE_CHECKING, TypeGuard, TypeVar
 
+from dowse.encoding.packing import encoder_input
 from dowse.errors import Failed, UsageError, WordsMissing
+from dowse.indexes.early_parsing import start_parser
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.remaining_time import indexing_seconds
 from dowse.parsing.document_parsing import parse, parse_within
 from dowse.protocols import Searchable
 from dowse.searching.combined_store import CombinedStore
-from dowse.searching.direct_index import DirectIndex, read_directly
+from dowse.searching.direct_index import DirectIndex
 from dowse.searching.found_files import ALL_INDEXED, SearchedFiles
-from dowse.searching.kept_files import KeptFiles
+from dowse.searching.kept_files import KeptFiles, read_directly
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import SearchOptions
 from dowse.types import KINDS, Chunk, Coverage, Entry, FileContent, Reading, Verdict, View
+
+if TYPE_CHECKING:
+    from dowse.types import Vectors
 
 MAX_WALKED_FILES = 20_000
 """A larger index answers as it is while it is updated: comparing so many files with it would take every search about 2 s."""
 DIRECT_SECONDS = 1.2
 """How long files are read directly. Three thousand take about as long."""
 PARSED_SECONDS = 0.4
-"""How long the best of these files are parsed, or longer if they were read quickly; those that are not ready are searched by
-how their lines look."""
+PARSED_UNTIL_SECONDS = 0.8
+"""How long the best of these files are parsed, or until this time after the question if they were read quickly; those that are
+not ready are searched by how their lines look. All else takes 0.3 to 0.5 s after that."""
 CONVERTED_SECONDS = 0.5
 """How long files are converted that are shown as documents."""
 FIRST_ANSWER_SECONDS = 1.3
@@ -66,7 +72,7 @@ def search_growing_index(
     kept = index.kept_files()
     files = DirectIndex(
         readable, lambda entry: _read(kept, index.view, entry, options), query, _reader(index, CONVERTED_SECONDS),
-        kept=kept, parse=partial(_parse, index, began), has_titles=index.view is View.DOCUMENTS,
+        kept=kept, parse=partial(_parse, index, began), encode=partial(_encode, index), has_titles=index.view is View.DOCUMENTS,
     )  # fmt: skip
     files.read_files(DIRECT_SECONDS)
     answer, searched = _search_directly(index if has_words else None, files, outdated, ask)
@@ -83,6 +89,17 @@ def search_growing_index(
     index.forget_files()
     # The run that has just ended compared all files.
     return (ask(None), SearchedFiles(indexed=len(index.store.paths()))) if index.is_ready() else (answer, searched)
+
+
+def read_early(index: ProjectIndex, is_asked: Callable[[], bool]) -> None:
+    """Load what a direct search needs, and read the files that the index lacks, until somebody asks."""
+    start_parser()
+    index.table()
+    kept = index.kept_files()
+    for entry in missing_files(index)[1] if _has_words(index) else _all_files(index):
+        if is_asked():
+            return
+        kept.read(entry)
 
 
 def _has_words(index: ProjectIndex) -> bool:
@@ -183,10 +200,18 @@ def _parse(
             yield content, *found
         else:
             missing.append(content)
-    seconds = max(PARSED_SECONDS, DIRECT_SECONDS - (time.monotonic() - began))
+    seconds = max(PARSED_SECONDS, PARSED_UNTIL_SECONDS - (time.monotonic() - began))
     with contextlib.suppress(Failed):  # where no parser can be started, files are searched without
         for content, parsed in parse_within(index.source, missing, seconds):
             yield content, parsed.document.reading, parsed.chunks
+
+
+def _encode(index: ProjectIndex, encoder: str, texts: Sequence[tuple[str, str]]) -> "Vectors | None":
+    """Encode texts with the static table, which takes 0.1 ms each; the model would take too long."""
+    table = index.table()
+    if table is None or table.version != encoder:
+        return None
+    return table.encode([encoder_input(path, text) for path, text in texts])
 
 
 def _stored_chunks(index: ProjectIndex, content: FileContent) -> tuple[Reading, list[Chunk]] | None:
@@ -214,7 +239,7 @@ def _search_directly(
 ) -> tuple[Result, SearchedFiles]:
     """Search files, and those that an index has beside them."""
     if index:
-        combined = CombinedStore(index.store, files, outdated)
+        combined = CombinedStore.beside(index.store, files, outdated)
         if combined.indexed_paths:
             unread = files.unread_paths - combined.indexed_paths
             return ask(combined), SearchedFiles(files.file_count, len(combined.indexed_paths), len(unread))

@@ -104,8 +104,8 @@ def _join_vectors(
     total = sum(counts.values()) or 1
     for name, store in stores.items():
         index = indexes[name]
-        if store.has_vectors:
-            for one in encode_query(index, query, options.mode, encoder, index.store):
+        if store.stored_share:
+            for one in encode_query(index, query, options.mode, encoder, index.store, stored_share=store.stored_share):
                 vectors[one.encoder] = one
                 shares[one.encoder] = shares.get(one.encoder, 0.0) + one.coverage * counts[name] / total
     return [replace(one, coverage=shares[name]) for name, one in vectors.items()]

@@ -302,10 +302,10 @@ def _search(
 ) -> Answer:
     """Search the store, or files; files that turn out to have changed are indexed again, up to a bound."""
     options = replace(options, masks_secrets=index.settings.mask_secrets)
-    if files is not None and not files.has_vectors:
+    if files is not None and not files.stored_share:
         return search_store(files, index.source.read_bytes, query, options)
     store = index.store
-    vectors = encode_query(index, query, options.mode, encoder, store)
+    vectors = encode_query(index, query, options.mode, encoder, store, stored_share=(files or store).stored_share)
 
     def answer() -> Answer:
         return search_store(files or store, index.source.read_bytes, query, options, vectors)

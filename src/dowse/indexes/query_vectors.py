@@ -107,15 +107,24 @@ class QueryVectors(Sequence[QueryVector]):
 
 
 def encode_query(
-    index: ProjectIndex, query: SearchQuery, mode: Mode, encoder: QueryEncoder | None, store: LocalStore
+    index: ProjectIndex,
+    query: SearchQuery,
+    mode: Mode,
+    encoder: QueryEncoder | None,
+    store: LocalStore,
+    *,
+    stored_share: float = 1.0,
 ) -> QueryVectors:
-    """Begin to encode a query and return its vectors; there are none if it is searched by words alone."""
+    """Begin to encode a query and return its vectors; there are none if it is searched by words alone.
+
+    Of all chunks that are searched, the store has `stored_share`; the others have vectors of the table alone.
+    """
     table = index.table() if mode != "lexical" else None
     text = plain_text(query)
     if table is None or not (mode == "vector" or table.has_meaning(text)):
         return QueryVectors()
     version = serving_version(store, index.settings)
-    model_share = _share(store.vector_counts(version)) if version else 0.0
+    model_share = stored_share * _share(store.vector_counts(version)) if version else 0.0
     wait_for_model = encoder.start_query(version, text) if version and model_share and encoder else None
 
     def wait() -> _Encoded:

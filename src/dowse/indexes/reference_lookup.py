@@ -1,17 +1,22 @@
 """References in an indexed project, and the files around a file: those that are missing are read first, then the index is asked and verified."""
 
 import contextlib
+import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from dowse.errors import Failed, PathRefused
+from dowse.errors import Failed, PathRefused, StoreBusy
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, coverage, update_if_quick
 from dowse.references.reference_search import ReferenceOptions, References, find_references
 from dowse.references.related_files import RelatedFile, RelatedFiles, find_related
+from dowse.store.storage_layout import READ_WAIT_SECONDS
 from dowse.types import Coverage, Progress
 
+MAX_CANDIDATES, MAX_NAMED_FILES = 300, 20
+"""Files that may have a name and are looked at, and files whose references are read for one name: 0.01 s each."""
 READ_SECONDS = 1.5
 """How long an answer waits for references that are missing; a server's process that indexes reads the others."""
 
@@ -61,6 +66,39 @@ def read_missing_references(index: ProjectIndex, seconds: float | None = None, p
         return 0
     references.catch_up(progress, seconds)
     return references.missing()
+
+
+def read_references_to(index: ProjectIndex, names: Iterable[str], seconds: float) -> frozenset[str]:
+    """Read the references of the files that have some names, and begin with no name after so many seconds.
+
+    Return the names that no file lacks its references to. Names that many files have are left out.
+    """
+    references, deadline, known = index.whole.references, time.monotonic() + seconds, set[str]()
+    for name in dict.fromkeys(names):
+        files = _files_lacking(index, name)
+        if files and len(files) <= MAX_NAMED_FILES and time.monotonic() < deadline:
+            with contextlib.suppress(StoreBusy):
+                references.read(files, READ_WAIT_SECONDS)
+            files = _files_lacking(index, name)
+        if not files and files is not None:
+            known.add(name)
+    return frozenset(known)
+
+
+def _files_lacking(index: ProjectIndex, name: str) -> list[int] | None:
+    """Return the files that have a name and lack their references; None if too many may have it."""
+    found = index.store.documents_with_word(name).intersection(index.whole.references.missing_documents())
+    if len(found) > MAX_CANDIDATES:
+        return None
+    paths = index.store.paths_by_id(found)
+    return [number for number, path in paths.items() if _has_letters(index, path, name.encode())]
+
+
+def _has_letters(index: ProjectIndex, path: str, letters: bytes) -> bool:
+    try:
+        return letters in index.source.read_bytes(path)[0]
+    except (PathRefused, OSError):  # it has just gone
+        return False
 
 
 HISTORY_SECONDS = 2.0

@@ -57,6 +57,8 @@ class ServedIndex:
         self._starting = threading.Lock()
         """Held while a keeper is started, which any thread may do."""
         self._prepared: dict[View, Future[None]] = {}
+        self._asking = 0
+        """Calls that are being answered or wait for an answer; preparations end early for them."""
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
         self._listeners: list[IndexCallback] = []
         """Called after each change of the index."""
@@ -73,6 +75,7 @@ class ServedIndex:
     async def ask(self, work: Callable[[ProjectIndex], Result], view: View = View.PROJECT) -> Result:
         """Do some work on the index's thread. If the index turns out to be damaged, it is built again."""
         loop = asyncio.get_running_loop()
+        self._asking += 1
         try:
             return await loop.run_in_executor(self._thread, self._do, work, view)
         except DowseError as error:
@@ -80,6 +83,7 @@ class ServedIndex:
                 self.start_run(view=view)
             raise
         finally:
+            self._asking -= 1
             self._note_call(loop)
 
     async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
@@ -201,7 +205,8 @@ class ServedIndex:
 
     def _prepare(self, view: View, search: IndexWork, *, is_kept_fresh: bool) -> None:
         with contextlib.suppress(DowseError, OSError):  # the first search says so, and repairs a damaged index
-            is_ready = prepare_index(self._open().seen_as(view), self.encoder.load if self.encoder else None, search)
+            load_model = self.encoder.load if self.encoder else None
+            is_ready = prepare_index(self._open().seen_as(view), load_model, search, lambda: self._asking > 0)
             if is_ready and is_kept_fresh:
                 self.keep_fresh()
 

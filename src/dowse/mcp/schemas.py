@@ -8,6 +8,8 @@ FLAG: Schema = {"type": "boolean"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
 SCREENING: dict[str, Schema] = {"masked": {"type": "array"}, "flags": {"type": "array"}}
 """Fields of a hit: the kinds of secrets masked in it, and its content warnings."""
+MAX_QUERY_CHARACTERS = 200_000
+"""A longer query is refused. Of a pasted log, the beginning is searched for, and the reply says so."""
 
 
 def describe(schema: Schema, description: str, **more: object) -> Schema:

@@ -36,7 +36,7 @@ KEPT_PLACES = 20_000
 class PlaceStore(PlaceReader):
     """A place as a search sees it."""
 
-    has_vectors = True
+    stored_share = 1.0
     _expected: tuple[tuple[object, ...], Future[list[Scored]]] | None = None
     """A search by meaning that has begun, and what it is about."""
 

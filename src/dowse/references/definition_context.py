@@ -58,12 +58,19 @@ class ContextFinder:
         self._store, self._references, self._read = store, references, read
         self._lines = ReferenceLines(store, read, [], masks=masks)
 
-    def context(self, path: str, name: str, lines: range, text: str) -> DefinitionContext:
-        """Return the context of the definition of a name in some lines of a file, whose text is given."""
+    def context(
+        self, path: str, name: str, lines: range, text: str, *, has_references: bool = True
+    ) -> DefinitionContext:
+        """Return the context of the definition of a name in some lines of a file, whose text is given.
+
+        Callers are left out unless the index has all references to the name.
+        """
+        constants, callees = tuple(self._constants(path, lines, text)), tuple(self._callees(path, lines, text))
+        if not has_references:
+            return DefinitionContext(constants=constants, callees=callees)
         sources = SourceFiles(self._references)  # which reads of a file what is about this name
         resolution = NameResolution(sources, ImportResolver(sources, self._read), name)
         own = [one for one in resolution.definitions if one.file.path == path and one.use.line in lines]
-        constants, callees = tuple(self._constants(path, lines, text)), tuple(self._callees(path, lines, text))
         if not own or own[0].use.receiver in _TYPE_KINDS:
             return DefinitionContext(constants=constants, callees=callees)
         callers, count, tests = self._callers(resolution, own, path, lines)

@@ -11,16 +11,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import islice
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from dowse.protocols import DocumentWords
-from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import MAX_TERMS
-from dowse.searching.kept_files import CountedFile, CutFile, FileCounts, KeptFiles, ParseFiles, ReadFile, ReadText
+from dowse.searching.kept_files import (
+    CountedFile,
+    CutFile,
+    FileCounts,
+    KeptFiles,
+    ParseFiles,
+    ReadFile,
+    ReadText,
+    letters_of,
+    read_directly,
+)
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, Leg, leg_scores, rank_files, shortlist
-from dowse.searching.written_symbols import find_title
 from dowse.store.catalog_rows import text_hash
 from dowse.store.lexical import MemoryIndex
 from dowse.store.lexical_entries import LexicalDocument
@@ -33,6 +41,7 @@ from dowse.types import (
     Entry,
     Field,
     FileContent,
+    Kind,
     MatchedDocuments,
     OtherChunks,
     Reading,
@@ -42,6 +51,9 @@ from dowse.types import (
     TextQuery,
     Verdict,
 )
+
+if TYPE_CHECKING:
+    from dowse.types import Vectors
 
 COMPARED_FILES = 4 * ranking_constants.RANKED_FILES
 """Files that are ranked by their counts with all signals: a file may be found by its name although it says little."""
@@ -56,15 +68,17 @@ projects the two differ by 0.03 at most."""
 _PATH_FIELDS: tuple[Literal["path"], Literal["stem"]] = ("path", "stem")
 _SATURATION = 1.2
 """How fast further occurrences of a word count less, as in BM25."""
-_CHANGED_ENDINGS = "iey"
-"""A stem may end with a letter that a form of the word does not have: `queri` and `query`."""
+
+
+EncodeTexts = Callable[[str, Sequence[tuple[str, str]]], "Vectors | None"]
+"""Encodes texts with an encoder that is named, each with the path of its file; None if that takes long."""
 
 
 class DirectIndex:
     """The files that an index lacks, searched like a store."""
 
-    has_vectors = False
-    """Whether anything can be found by meaning."""
+    stored_share = 0.0
+    """The share of the chunks that an index has. Without an index beside it, nothing is found by meaning."""
 
     def __init__(
         self,
@@ -75,16 +89,18 @@ class DirectIndex:
         *,
         kept: KeptFiles | None = None,
         parse: ParseFiles = lambda _: (),
+        encode: EncodeTexts | None = None,
         has_titles: bool = False,
     ) -> None:
+        """The chunks that are analyzed get vectors when they are searched by meaning, if there is a way to `encode` them."""
         required = (*query.must, *(word for phrase in query.phrases for word in phrase.split()))
         text, names = " ".join((*required, *query.must_not, *query.positive)), query.names[:MAX_TERMS]
-        self._parts = {term: _letters_of(term) for term in _first_terms(terms_of(text))}
+        self._parts = {term: letters_of(term) for term in _first_terms(terms_of(text))}
         self._wholes = {term: restore_underscores(term).encode() for term in _first_terms(whole_terms_of(text))}
-        self._required = {_letters_of(term) for word in required for term in terms_of(word)}
+        self._required = {letters_of(term) for word in required for term in terms_of(word)}
         letters = list(dict.fromkeys((*self._parts.values(), *self._wholes.values(), *self._required)))
         self._read_text, self._has_titles = read_text or read_directly, has_titles
-        self._kept, self._parse = kept or KeptFiles(read), parse
+        self._kept, self._parse, self._encode = kept or KeptFiles(read), parse, encode
         self._read, self._counts = read, FileCounts(entries, read, letters, self._parts, names)
         self._path = query.text if query.shape == "path" else None
         self._chunk_count = 0
@@ -93,6 +109,9 @@ class DirectIndex:
         self._documents: dict[int, StoredDocument] = {}
         self._converted: dict[int, str] = {}
         self._stored: dict[int, StoredChunk] = {}
+        self._texts: dict[int, str] = {}
+        self._encoded: dict[str, Vectors | None] = {}
+        """The vectors of the chunks by encoder, as far as they were asked for."""
         self._words: MemoryIndex
 
     def read_files(self, seconds: float) -> bool:
@@ -202,18 +221,45 @@ class DirectIndex:
         return self._words.foreign_terms(words)
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:  # noqa: ARG002
-        """Return nothing: no document has vectors yet."""
+        """Return nothing: no document has vectors of the model yet."""
         return frozenset()
 
-    def nearest(self, *_: object, **__: object) -> list[Scored]:
-        """Return nothing: no chunk has a vector yet."""
-        return []
+    def nearest(
+        self,
+        encoder: str,
+        vector: "Vectors",
+        limit: int,
+        *,
+        kind: Kind | None = None,
+        among: frozenset[int] | None = None,
+    ) -> list[Scored]:
+        """Return the chunks that were analyzed and are nearest in meaning, best first."""
+        vectors = self._vectors(encoder)
+        if vectors is None:
+            return []
+        wanted = {
+            document
+            for document, one in self._documents.items()
+            if kind in (None, one.kind) and (among is None or document in among)
+        }
+        scored = zip(self._stored.values(), (vectors @ vector).tolist(), strict=True)
+        found = [Scored(chunk.id, chunk.document_id, score) for chunk, score in scored if chunk.document_id in wanted]
+        return sorted(found, key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def converted_text(self, document_id: int) -> str | None:
         """Return the text of a document whose file is not in UTF-8."""
         return self._converted.get(document_id)
 
     # Analysis
+
+    def _vectors(self, encoder: str) -> "Vectors | None":
+        """Return the vectors of the chunks that were analyzed; they are made once for all parts of a search."""
+        if encoder not in self._encoded:
+            texts = [
+                (self._documents[self._stored[chunk].document_id].path, text) for chunk, text in self._texts.items()
+            ]
+            self._encoded[encoder] = self._encode(encoder, texts) if self._encode and texts else None
+        return self._encoded[encoder]
 
     def _among_all(self, query: TextQuery) -> TextQuery:
         """Return a query for the analyzed chunks whose terms are as rare as they are in all files."""
@@ -285,7 +331,9 @@ class DirectIndex:
         chosen: dict[int, list[StoredChunk]] = {}
         for rank, (_, number, at) in enumerate(sorted(waiting), 1):
             if rank <= ANALYZED_CHUNKS or number not in chosen:
-                self._stored[-rank] = _make_chunk(-rank, -number, cut[number].named_chunk(at))
+                chunk = cut[number].named_chunk(at)
+                self._stored[-rank] = _make_chunk(-rank, -number, chunk)
+                self._texts[-rank] = chunk.text
                 chosen.setdefault(number, []).append(self._stored[-rank])
         for number, stored in chosen.items():
             yield self._lexical_document(number, stored, cut[number].reading)
@@ -312,13 +360,6 @@ class DirectIndex:
         )
 
 
-def read_directly(content: FileContent) -> Reading:
-    """Return the text of a file as it is; the title of a document is its first heading or line."""
-    reading = read_as_plain_text(content.data, content.path)
-    title = find_title(reading.text, content.language) if content.kind == "docs" else None
-    return replace(reading, title=title) if title else reading
-
-
 def _negated(hits: Iterable[Scored]) -> list[Scored]:
     return [Scored(-hit.id, -hit.document_id, hit.score) for hit in hits]
 
@@ -337,11 +378,6 @@ def _first_terms(terms: Sequence[str]) -> list[str]:
     """Return the terms that count; single characters are in every file, and only count where there is nothing else."""
     distinct = list(dict.fromkeys(terms))
     return [term for term in distinct if len(term) > 1][:MAX_TERMS] or distinct[:MAX_TERMS]
-
-
-def _letters_of(term: str) -> bytes:
-    """Return the letters that every form of a word with this stem has."""
-    return (term[:-1] if len(term) > 3 and term[-1] in _CHANGED_ENDINGS else term).encode()
 
 
 def _is_among(term: str, split: Callable[[str], list[str]], word: str) -> bool:

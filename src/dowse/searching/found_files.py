@@ -40,7 +40,7 @@ class SearchedFiles(NamedTuple):
     """The files that an answer is about, if some of them are not indexed yet."""
 
     direct: int = 0
-    """Files that were searched directly, by words alone."""
+    """Files that were searched directly."""
     indexed: int = 0
     """Files that were searched in the index beside them."""
     unread: int = 0

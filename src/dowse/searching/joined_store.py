@@ -39,8 +39,8 @@ class JoinedStore:
 
     def __init__(self, stores: Mapping[str, Member]) -> None:
         self._leads, self._stores = [f"{name}/" if name else "" for name in stores], list(stores.values())
-        self.has_vectors = any(store.has_vectors for store in self._stores)
-        """Whether anything can be found by meaning."""
+        self.stored_share = 1.0
+        """The vectors of a query say themselves which share of all chunks they cover."""
         self._paths: dict[int, str] = {}
         self.frequency = cache(self._frequency)
         self.chunk_count = cache(self._chunk_count)
@@ -234,5 +234,5 @@ class JoinedStore:
         """Return the chunks that are nearest in meaning, best first."""
         return self._ask(
             among, limit,
-            lambda store, some: store.nearest(encoder, vector, limit, kind=kind, among=some) if store.has_vectors else (),
+            lambda store, some: store.nearest(encoder, vector, limit, kind=kind, among=some) if store.stored_share else (),
         )  # fmt: skip

@@ -16,7 +16,8 @@ from typing import Literal, TypeVar
 from dowse.chunking import MAX_CHUNKS
 from dowse.chunking.spans import Text, make_chunks
 from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, ChunkSize, split_text
-from dowse.searching.written_symbols import defined_names, defines_any, heading_in
+from dowse.reading.file_reading import read_as_plain_text
+from dowse.searching.written_symbols import defined_names, defines_any, find_title, heading_in
 from dowse.text.analysis import terms_of
 from dowse.types import Chunk, Entry, FileContent, Kind, Reading, Symbol, Verdict, View
 
@@ -132,6 +133,13 @@ class KeptFiles:
         return len(found[0].data) if found and not isinstance(found, Verdict) else 0
 
 
+def read_directly(content: FileContent) -> Reading:
+    """Return the text of a file as it is; the title of a document is its first heading or line."""
+    reading = read_as_plain_text(content.data, content.path)
+    title = find_title(reading.text, content.language) if content.kind == "docs" else None
+    return replace(reading, title=title) if title else reading
+
+
 def is_parsed(content: FileContent) -> bool:
     """Return whether a parser will cut a file, by its syntax or its sections."""
     return content.kind == "code" or content.language != "text"
@@ -157,6 +165,8 @@ NEW_CHUNK_SHARE = 0.55
 sample and this share, the rarity of the words of judged questions is 0.2 off on average (abseil-cpp, commons-lang, curl, vitest),
 with neither 0.35 to 0.65, and in chunks of 4,000 characters 0.7 to 1.25."""
 
+_CHANGED_ENDINGS = "iey"
+"""A stem may end with a letter that a form of the word does not have: `queri` and `query`."""
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 _NO_WORD = re.compile(rb"[^\w\x80-\xff]")
 _WORD_BYTES = 64
@@ -260,3 +270,8 @@ class FileCounts:
 def _path_terms(path: str) -> tuple[frozenset[str], frozenset[str]]:
     """Return the terms of a path, and those of the file name without its extension."""
     return frozenset(terms_of(path)), frozenset(terms_of(PurePosixPath(path).stem))
+
+
+def letters_of(term: str) -> bytes:
+    """Return the letters that every form of a word with this stem has."""
+    return (term[:-1] if len(term) > 3 and term[-1] in _CHANGED_ENDINGS else term).encode()

@@ -95,6 +95,12 @@ class SearchQuery(query_syntax.Query):
         return tuple(filter(is_identifier, candidates))
 
 
+def notes_on_length(text: str) -> list[str]:
+    """Return what to say about a text of which only a part is searched for."""
+    is_cut = len(text) > MAX_CHARACTERS
+    return [f"Only the first {MAX_CHARACTERS:,} of {len(text):,} characters were searched for."] if is_cut else []
+
+
 def parse_search_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
     """Parse a query, and names that are guesses of what is looked for."""
     text = text[:MAX_CHARACTERS].replace("\0", " ").strip()

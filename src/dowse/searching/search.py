@@ -12,7 +12,7 @@ from dowse.query_syntax import QueryFilters
 from dowse.reading.languages import language_called
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
-from dowse.searching.definition_selection import FileEvidence, choose_definitions, find_defined_lines
+from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import ALL_INDEXED, ChunkLines, FoundFile, SearchedFiles, is_aside, scores_by_lines
 from dowse.searching.passages import Passage, ShownTexts, comparable_lines, has_phrases, screen_shown, shorten_lines
@@ -76,7 +76,8 @@ class SearchOptions:
     """Definitions that are shown whole, if they are ranked over all files."""
     keeps_weak: bool = False
     """Whether hits are kept that match much less well than the best one, to be compared with others."""
-    of_packages: bool = False  # of which public definitions are meant
+    compare: Compare | None = None
+    """Compares definitions of packages with the query by meaning, of which public ones are meant."""
     tests: Tests = "ranked"
     """Whether files that are tests or examples by their path are ranked lower, left out, or the only ones."""
     lists_matches: bool = False
@@ -97,6 +98,14 @@ class SearchOptions:
             self, kind=self.kind or filters.kind, language=self.language or filters.language,
             among_paths=filters.paths, excluded_globs=(*self.excluded_globs, *filters.excluded_paths),
         )  # fmt: skip
+
+    def below(self, folder: str) -> "SearchOptions":
+        """Return the options with paths that are relative to a folder."""
+        among, excluded = (
+            tuple(f"{folder}/{path.lstrip('/')}" for path in paths) for paths in (self.among_paths, self.excluded_globs)
+        )
+        glob = f"{folder}/{self.path_glob.lstrip('/')}" if self.path_glob else None
+        return replace(self, path_glob=glob, among_paths=among, excluded_globs=excluded)
 
     def path_filter(self) -> Callable[[str], bool]:
         """Return a function that says whether the files of a path are searched."""
@@ -349,7 +358,7 @@ class _AnswerBuilder:
         pasted = self._query.pasted
         is_issue = pasted is not None and len(pasted.words) >= ranking_constants.ISSUE_WORDS
         room = ranking_constants.ISSUE_ROOM if is_issue else ranking_constants.QUESTION_ROOM
-        chosen = choose_definitions(files, self._options.definitions, room, of_packages=self._options.of_packages)
+        chosen = choose_definitions(files, self._options.definitions, room, self._options.compare)
         for found, shown in zip(self._found, chosen, strict=True):
             if any(shown):
                 self.hits.append(self._screened_hit(found, 1.0, 1.0, shown.whole, shown.named))

@@ -56,8 +56,8 @@ background."""
 class LocalStore:
     """Everything that is kept of one index, in one folder. A batch is atomic: readers see whole batches only."""
 
-    has_vectors = True
-    """Whether anything can be found by meaning."""
+    stored_share = 1.0
+    """The share of the chunks that an index has."""
 
     def __init__(
         self,

@@ -165,7 +165,7 @@ def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[VectorRow]) ->
             stream.write(bytes(_HEADER_BYTES))
             count = 0
             for row in rows:
-                stream.write(_encode_row(row))
+                stream.write(encode_row(row))
                 count += 1
             final = header._replace(rows=count, dead=0, stamp=_new_stamp())
             _write_header(stream, final)
@@ -185,7 +185,7 @@ def update_matrix(
                 stream.seek(_HEADER_BYTES + row * _row_bytes(header.dimensions))
                 stream.write(_DEAD_CHUNK)
             stream.seek(_HEADER_BYTES + header.rows * _row_bytes(header.dimensions))
-            stream.writelines(_encode_row(row) for row in added)
+            stream.writelines(encode_row(row) for row in added)
             stream.flush()
             os.fsync(stream.fileno())
             final = header._replace(rows=header.rows + len(added), dead=header.dead + len(dead), stamp=_new_stamp())
@@ -231,7 +231,8 @@ def _row_bytes(dimensions: int) -> int:
     return ROW_HEAD_BYTES + dimensions
 
 
-def _encode_row(row: VectorRow) -> bytes:
+def encode_row(row: VectorRow) -> bytes:
+    """Return a row of a matrix."""
     number = KIND_NUMBERS[row.kind] | row.views << VIEW_SHIFT
     return ROW_PREFIX.pack(row.chunk_id, row.document_id, number) + row.vector
 

@@ -124,13 +124,13 @@ class ReferenceIndex:
         state = self._catalog.state()
         if state is not None and state == self._current_at:
             return True
-        is_current = not self._missing()
+        is_current = not self.missing_documents()
         self._current_at = state if is_current else None
         return is_current
 
     def missing(self) -> int:
         """Return how many documents lack their references."""
-        return len(self._missing())
+        return len(self.missing_documents())
 
     def has_backlog(self) -> bool:
         """Return whether so many documents lack their references that a process of its own reads them."""
@@ -141,19 +141,23 @@ class ReferenceIndex:
 
         With `seconds`, no step begins after this time.
         """
-        deadline, missing = time.monotonic() + (inf if seconds is None else seconds), self._missing()
+        deadline, missing = time.monotonic() + (inf if seconds is None else seconds), self.missing_documents()
         if self._catalog.fact(_FACT) != str(VERSION):
             with self._lock.held(WRITE_WAIT_SECONDS):
                 self.forget()
         for start in range(0, len(missing), _READ_DOCUMENTS):
             if time.monotonic() > deadline:
                 return
-            documents = self._catalog.documents_by_id(missing[start : start + _READ_DOCUMENTS])
-            rows = [(document, data) for document, data in self._read(documents.values()) if data is not None]
-            with self._lock.held(WRITE_WAIT_SECONDS), self._catalog.transaction() as connection:
-                _put(connection, rows)
+            self.read(missing[start : start + _READ_DOCUMENTS], WRITE_WAIT_SECONDS)
             if progress:
                 progress(min(start + _READ_DOCUMENTS, len(missing)), len(missing))
+
+    def read(self, ids: Iterable[int], wait_seconds: float) -> None:
+        """Read the references of some documents and store them, as soon as other processes let this one write."""
+        documents = self._catalog.documents_by_id(ids)
+        rows = [(document, data) for document, data in self._read(documents.values()) if data is not None]
+        with self._lock.held(wait_seconds), self._catalog.transaction() as connection:
+            _put(connection, rows)
 
     def forget(self) -> None:
         """Remove all references, and note that they are kept in today's version from now on; the caller holds the write lock."""
@@ -174,7 +178,7 @@ class ReferenceIndex:
         kept = self._catalog.rows(f"SELECT count(*) FROM {_NAMED}")[0][0]  # noqa: S608 - as above
         return [] if names == kept else ["have names without a file"]
 
-    def _missing(self) -> list[int]:
+    def missing_documents(self) -> list[int]:
         """Return the ids of the documents that lack their references."""
         query = "SELECT id FROM documents WHERE views & 1"
         if self._catalog.fact(_FACT) == str(VERSION):

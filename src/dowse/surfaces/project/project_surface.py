@@ -24,7 +24,7 @@ from dowse.mcp.reply_budget import Reply, present
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.mcp.tools import Call
 from dowse.references.reference_search import ReferenceOptions
-from dowse.searching.query_terms import SearchQuery, parse_search_query
+from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.project import path_search
@@ -101,7 +101,8 @@ class ProjectSurface:
             ),
         )
         found = [answer for _, answer in answers]
-        reply = search_reply(found, offset, limit, call.budget_characters, [*self.service.warnings, *problems])
+        warnings = [*self.service.warnings, *notes_on_length(arguments["query"]), *problems]
+        reply = search_reply(found, offset, limit, call.budget_characters, warnings)
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
 
     async def _search_one(self, served: ServedIndex, query: SearchQuery, options: SearchOptions) -> ProjectAnswer:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from dowse.mcp.reply_budget import Reply
-from dowse.mcp.schemas import FLAG, NUMBER, TEXT, TEXTS, count, describe, item, reply
+from dowse.mcp.schemas import FLAG, MAX_QUERY_CHARACTERS, NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.references.reference_search import USE_KINDS
 from dowse.settings import SettingsFiles
@@ -39,7 +39,7 @@ _FOUND: Schema = reply(
 
 def _search_arguments(query: str) -> dict[str, Schema]:
     return {
-        "query": describe(TEXT, query, minLength=1, maxLength=10_000),
+        "query": describe(TEXT, query, minLength=1, maxLength=MAX_QUERY_CHARACTERS),
         "top_k": count("Number of results to return (1-50)", 10, 50),
         "offset": count("Skip this many results", 0, 950, 0),
         "path": describe(TEXT, "Only paths that match this glob, such as src/**/*.py"),
