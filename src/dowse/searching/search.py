@@ -7,12 +7,12 @@ from functools import partial
 from typing import Literal
 
 from dowse.errors import UsageError
-from dowse.protocols import Searchable
+from dowse.protocols import ScoreTexts, Searchable
 from dowse.query_syntax import QueryFilters
 from dowse.reading.languages import language_called
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
-from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines
+from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines, room_for
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import ALL_INDEXED, ChunkLines, FoundFile, SearchedFiles, is_aside, scores_by_lines
 from dowse.searching.passages import Passage, ShownTexts, comparable_lines, has_phrases, screen_shown, shorten_lines
@@ -84,6 +84,7 @@ class SearchOptions:
     """Whether the paths of all files that match are listed, to be counted."""
     among_paths: tuple[str, ...] = ()
     """Paths of which one has to match, beside the glob."""
+    score_texts: ScoreTexts | None = None  # by the model, if it can be asked
 
     @property
     def language_name(self) -> str | None:
@@ -355,10 +356,8 @@ class _AnswerBuilder:
             FileEvidence(one, scores_by_lines(found, places), max(found.file.score / best, 0.0), is_aside(found), names)
             for found, one, names in zip(self._found, lines, defined, strict=True)
         ]
-        pasted = self._query.pasted
-        is_issue = pasted is not None and len(pasted.words) >= ranking_constants.ISSUE_WORDS
-        room = ranking_constants.ISSUE_ROOM if is_issue else ranking_constants.QUESTION_ROOM
-        chosen = choose_definitions(files, self._options.definitions, room, self._options.compare)
+        options, room = self._options, room_for(self._query)
+        chosen = choose_definitions(files, options.definitions, room, options.compare, options.score_texts)
         for found, shown in zip(self._found, chosen, strict=True):
             if any(shown):
                 self.hits.append(self._screened_hit(found, 1.0, 1.0, shown.whole, shown.named))
