@@ -102,11 +102,9 @@ class SearchOptions:
 
     def below(self, folder: str) -> "SearchOptions":
         """Return the options with paths that are relative to a folder."""
-        among, excluded = (
-            tuple(f"{folder}/{path.lstrip('/')}" for path in paths) for paths in (self.among_paths, self.excluded_globs)
-        )
-        glob = f"{folder}/{self.path_glob.lstrip('/')}" if self.path_glob else None
-        return replace(self, path_glob=glob, among_paths=among, excluded_globs=excluded)
+        given = ((self.path_glob,) if self.path_glob else (), self.among_paths, self.excluded_globs)
+        glob, among, excluded = (tuple(f"{folder}/{path.lstrip('/')}" for path in paths) for paths in given)
+        return replace(self, path_glob=next(iter(glob), None), among_paths=among, excluded_globs=excluded)
 
     def path_filter(self) -> Callable[[str], bool]:
         """Return a function that says whether the files of a path are searched."""
@@ -360,7 +358,7 @@ class _AnswerBuilder:
         chosen = choose_definitions(files, options.definitions, room, options.compare, options.score_texts)
         for found, shown in zip(self._found, chosen, strict=True):
             if any(shown):
-                self.hits.append(self._screened_hit(found, 1.0, 1.0, shown.whole, shown.named))
+                self.hits.append(self._screened_hit(found, (1.0, 1.0), shown.whole, shown.named))
 
     def _passage(self, found: FoundFile, lines: DocumentLines, unit: Unit) -> Passage:
         match self._options.detail:
@@ -385,15 +383,10 @@ class _AnswerBuilder:
     def _make_hit(self, found: FoundFile, passage: Passage, relevance: float) -> SearchHit:
         first = self.hits[0].relevance if self.hits else relevance
         ceiling = self.hits[-1].relevance if self.hits else 1.0
-        return self._screened_hit(found, min(ceiling, relevance), round(first * self._share(found), 4), [passage])
+        return self._screened_hit(found, (min(ceiling, relevance), round(first * self._share(found), 4)), [passage])
 
     def _screened_hit(
-        self,
-        found: FoundFile,
-        relevance: float,
-        score: float,
-        passages: Sequence[Passage],
-        named: Sequence[Passage] = (),
+        self, found: FoundFile, scores: tuple[float, float], passages: Sequence[Passage], named: Sequence[Passage] = ()
     ) -> SearchHit:
         document = found.checked.document
         texts = ShownTexts((*passages, *named), document.title)
@@ -401,7 +394,7 @@ class _AnswerBuilder:
         shown = tuple(shorten_lines(passage, self._evidence.terms) for passage in texts.passages)
         count = len(passages)
         return SearchHit(
-            document.path, document.kind, document.language, texts.title, relevance, score, shown[:count],
+            document.path, document.kind, document.language, texts.title, *scores, shown[:count],
             found.file.signals, document.id, shown[count:], tuple(self._copies.get(document.content_hash, ())),
             found.checked.data,
         )  # fmt: skip
