@@ -1,12 +1,13 @@
 """Does the first reply to a question show what decides? Questions about projects that nobody knows, asked as assistants do.
 
-    python -m bench.first_reply PROJECTS [--way names|rewritten|question] [--split tune|hold] [--wrong N] [--each]
-    python -m bench.first_reply --eval EVAL --checkouts DIR [--each]
+    python -m bench.first_reply PROJECTS [--way names|rewritten|question] [--split tune|hold] [--wrong N] [--model] [--each]
+    python -m bench.first_reply --eval EVAL --checkouts DIR [--model] [--each]
 
 PROJECTS has a checkout for each `project` of `bench/questions/colleague.jsonl`, at its `commit` of its `repository`. A
 question is in the words of a colleague; `rewritten` and `names` are the call of an assistant that has not seen the code, and
 `lines` the ranges that decide. Prints the share of the questions with a deciding range shown whole and with any line of one,
-those of which every place is shown or named, and the median length of a reply, by language.
+those of which every place is shown or named, and the median length of a reply, by language. With --model, the model scores
+the best definitions, for as long as that takes; the chunks of the index are not encoded in either case.
 
 With --checkouts, the issues of EVAL are pasted whole: each DIR has one folder for each issue, named by its id. Prints the mean
 share of the changed lines that the first reply shows, the share of issues with any, and the median length of a reply.
@@ -19,16 +20,23 @@ import random
 import re
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+from unittest.mock import patch
 
 from bench import quality
 from bench.lines import HOME, load_issues
 from dowse.answers.answer_surface import AnswerSurface
+from dowse.encoding_worker import client as encoding_client
+from dowse.encoding_worker.client import EncodingClient
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.keeping.service import Service
+
+if TYPE_CHECKING:
+    from dowse.types import Vectors
 
 _HEADER = re.compile(r"(\S.*?):(\d+)(?:-(\d+))?(?:  .*)?")
 _LINE = re.compile(r" *(\d+)(?: .*)?")
@@ -52,6 +60,8 @@ WORDS = (
 """Guesses that are about nothing: they may not push the answer out."""
 
 
+PATIENT_SECONDS = 60.0
+"""How long a question waits for the model: the figures are of the order, not of a busy machine."""
 QUESTIONS = Path(__file__).with_name("questions") / "colleague.jsonl"
 
 
@@ -121,12 +131,25 @@ def arguments_of(row: dict[str, Any], way: str, wrong: int) -> dict[str, Any]:
     return {"query": query, "names": names, "path": None, "kind": None, "tests": "ranked", "limit": 5}
 
 
-async def ask(root: Path, calls: Iterable[dict[str, Any]]) -> list[str]:
-    """Return the replies of a server to calls about one project."""
+class ScoringClient(EncodingClient):
+    """A client that encodes no chunk, as right after indexing, and waits for the model however long it takes."""
+
+    def encode_indexes(self, roots: Iterable[Path]) -> None:
+        """Encode nothing."""
+
+    def start_scoring(self, version: str, text: str) -> "Callable[[Sequence[str], float], Vectors | None]":
+        """Wait until the model is loaded."""
+        self.encode_query(version, text, PATIENT_SECONDS)
+        score = super().start_scoring(version, text)
+        return lambda texts, _seconds: score(texts, PATIENT_SECONDS)
+
+
+async def ask(root: Path, calls: Iterable[dict[str, Any]], encoder: EncodingClient | None = None) -> list[str]:
+    """Return the replies of a server to calls about one project, before the model has encoded anything."""
     quality.open_index(root).close()
     service = Service([root])
     for served in service.projects:
-        served.encoder = None  # right after indexing, before the model has encoded anything
+        served.encoder = encoder
     try:
         sources = SourceList(root, service, indexes_projects=True)
         surface = AnswerSurface(service, root, sources)
@@ -142,13 +165,25 @@ def _call(arguments: dict[str, Any]) -> Any:
     )
 
 
-def ask_issues(options: argparse.Namespace) -> None:
+@contextmanager
+def model_of(options: argparse.Namespace) -> Iterator[EncodingClient | None]:
+    """Yield a client of the model's process, if it is asked for."""
+    client = ScoringClient() if options.model else None
+    with patch.multiple(encoding_client, LOADING_SECONDS=PATIENT_SECONDS, LOADING_WAIT_SECONDS=PATIENT_SECONDS):
+        try:
+            yield client
+        finally:
+            if client:
+                client.stop()
+
+
+def ask_issues(options: argparse.Namespace, encoder: EncodingClient | None) -> None:
     """Paste issues and print how many of the changed lines the replies show."""
     issues, total = load_issues(options)
     shares, lengths = list[float](), list[int]()
     for issue, root in issues:
         call = {"query": issue["text"], "names": [], "path": None, "kind": None, "tests": "ranked", "limit": 5}
-        [text] = asyncio.run(ask(root, [call]))
+        [text] = asyncio.run(ask(root, [call], encoder))
         shown = read_reply(text)
         changed = [(path, line) for path, lines in issue["gold"].items() for line in lines]
         shares.append(statistics.mean(line in shown.lines for line in changed))
@@ -173,13 +208,17 @@ def main() -> None:
         "--split", choices=["tune", "hold"], help="the questions that constants were chosen on, or others"
     )
     parser.add_argument("--wrong", type=int, default=0, help="wrong guesses that are added")
+    parser.add_argument("--model", action="store_true", help="let the model score the best definitions")
     parser.add_argument("--each", action="store_true", help="print every question")
     options = parser.parse_args()
-    if options.checkouts:
-        ask_issues(options)
-        return
-    if options.projects is None:
+    if options.projects is None and not options.checkouts:
         parser.error("name the folder of the projects, or --checkouts of issues")
+    with model_of(options) as encoder:
+        (ask_issues if options.checkouts else ask_questions)(options, encoder)
+
+
+def ask_questions(options: argparse.Namespace, encoder: EncodingClient | None) -> None:
+    """Ask the questions of all projects and print how many replies show what decides."""
     by_project = defaultdict(list)
     for row in map(json.loads, QUESTIONS.read_text(encoding="utf-8").splitlines()):
         is_asked = "names" in row and options.split in (None, row["split"])
@@ -189,7 +228,7 @@ def main() -> None:
     for project, rows in sorted(by_project.items()):
         root = options.projects / project
         calls = [arguments_of(row, options.way, options.wrong) for row in rows]
-        for row, text in zip(rows, asyncio.run(ask(root, calls)), strict=True):
+        for row, text in zip(rows, asyncio.run(ask(root, calls, encoder)), strict=True):
             outcome = judge(row, text, root)
             outcomes[row["language"]].append(outcome)
             if options.each:

@@ -1,6 +1,6 @@
 """The interfaces that several classes implement: a model that encodes, and files that can be searched."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
 from dowse.types import (
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from dowse.types import Vectors
 
 
+ScoreTexts = Callable[[Sequence[str]], Sequence[float] | None]
+"""Scores texts against a query, the best highest; None if the scores do not come in time."""
 DocumentWords = Sequence[Mapping[str, float]]
 """The words of a query: of each its spellings, with what a document scores for one; the highest that it has counts."""
 

@@ -1,10 +1,13 @@
 """The definitions that answer: ranked over all files, with more room for a pasted issue and in a short reply."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from dowse.indexes.index import ProjectIndex
+from dowse.protocols import ScoreTexts
+from dowse.searching import ranking_constants
 from dowse.searching.definition_selection import Compare
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import parse_plain_query
@@ -76,3 +79,32 @@ def test_short_functions_that_are_called_are_shown_after_their_callers(index: Pr
     found = shown(index, "where is the label of a parcel printed")
     names = [passage.symbols for _, passage in found]
     assert names.index(("render",)) > names.index(("print_label",))
+
+
+def ranked_names(index: ProjectIndex, text: str, score_texts: ScoreTexts | None) -> list[tuple[str, ...]]:
+    options = SearchOptions(20, detail="definitions", definitions=5, score_texts=score_texts)
+    answer = search_store(index.store, index.source.read_bytes, parse_plain_query(text), options)
+    return [
+        one.symbols for one in sorted((one for hit in answer.hits for one in hit.passages), key=lambda one: one.rank)
+    ]
+
+
+def test_the_scores_of_texts_change_the_order(index: ProjectIndex) -> None:
+    given = list[str]()
+
+    def prefer_render(texts: Sequence[str]) -> list[float]:
+        given.extend(texts)
+        return [9.0 * ("def render" in text) for text in texts]
+
+    question = "where is the label of a parcel printed"
+    assert ranked_names(index, question, None)[0] == ("print_label",)
+    assert ranked_names(index, question, prefer_render)[0] == ("render",)
+    assert "src/labels.py\ndef print_label(parcel):\n    return render(parcel.address)" in given
+    assert len(given) <= ranking_constants.SCORED_DEFINITIONS
+    assert max(map(len, given)) <= ranking_constants.SCORED_CHARACTERS + len("src/weights.py\n")
+
+
+@pytest.mark.parametrize("scores", [None, [], [1.0]])
+def test_without_a_score_for_each_text_the_order_stays(index: ProjectIndex, scores: list[float] | None) -> None:
+    question = "where is the label of a parcel printed"
+    assert ranked_names(index, question, lambda _texts: scores) == ranked_names(index, question, None)

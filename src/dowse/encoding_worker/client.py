@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -107,17 +108,17 @@ RELEASE_SECONDS = 2.0
 
 @dataclass(slots=True)
 class _PendingQuery:
-    """A query that the process encodes now."""
+    """A query that the process encodes now, or whose texts it scores."""
 
     process: EncodingProcess | None
-    version: str
-    text: str
+    kept_as: tuple[str, str] | None
+    """The version and the text whose vector is kept; None for the scores of texts."""
     sent_at: float
     answered: threading.Event = field(default_factory=threading.Event)
     vector: "Vectors | None" = None
 
     def wait(self, seconds: float) -> "Vectors | None":
-        """Return the vector, or None if it is not ready in time."""
+        """Return the vector or the scores, or None if they are not ready in time."""
         self.answered.wait(seconds)
         return self.vector
 
@@ -175,14 +176,32 @@ class EncodingClient:
             if not self._start() or len(self._queries) >= MAX_WAITING_QUERIES:
                 self._kill_if_hung()
                 return _no_vector
-            if self._process is None or version not in self._process.loaded:
+            if not self._has_loaded(version):
                 self._post({"load": version})
                 process = self._process
                 return lambda seconds: self._ask_when_loaded(process, version, text, seconds)
-            number, query = next(self._query_numbers), _PendingQuery(self._process, version, text, time.monotonic())
-            self._queries[number] = query
-            self._post({"ask": number, "version": version, "text": text})
-        return query.wait
+            return self._ask("ask", (version, text), version=version, text=text).wait
+
+    def start_scoring(self, version: str, text: str) -> "Callable[[Sequence[str], float], Vectors | None]":
+        """Return a function that scores texts against a query; encoding pauses meanwhile, and the model is loaded."""
+        with self._lock:
+            if self._start():
+                self._post({"hush": True} if self._has_loaded(version) else {"load": version})
+        return partial(self._score, version, text[:QUERY_CHARACTERS])
+
+    def _score(self, version: str, text: str, texts: Sequence[str], seconds: float) -> "Vectors | None":
+        with self._lock:
+            if not self._has_loaded(version) or len(self._queries) >= MAX_WAITING_QUERIES:
+                self._kill_if_hung()
+                return None
+            query = self._ask("score", None, version=version, text=text, texts=texts, seconds=seconds)
+        return query.wait(seconds)
+
+    def _ask(self, what: str, kept_as: tuple[str, str] | None, **fields: Any) -> _PendingQuery:
+        number, query = next(self._query_numbers), _PendingQuery(self._process, kept_as, time.monotonic())
+        self._queries[number] = query
+        self._post({what: number, **fields})
+        return query
 
     def _ask_when_loaded(
         self, process: EncodingProcess | None, version: str, text: str, seconds: float
@@ -271,6 +290,9 @@ class EncodingClient:
     def _has_process(self) -> bool:
         return self._process is not None and self._process.is_available
 
+    def _has_loaded(self, version: str) -> bool:
+        return self._process is not None and self._process.is_available and version in self._process.loaded
+
     def _start(self) -> bool:
         """Start the process if there is none; return whether there is one."""
         if self._has_process():
@@ -330,7 +352,9 @@ class EncodingClient:
         with self._lock:
             query = self._queries.pop(number, None)
             if query and vector:
-                query.vector = self._cached_vectors[query.version, query.text] = np.frombuffer(vector, "<f4")
+                query.vector = np.frombuffer(vector, "<f4")
+            if query and query.vector is not None and query.kept_as:
+                self._cached_vectors[query.kept_as] = query.vector
                 while len(self._cached_vectors) > MAX_CACHED_QUERIES:
                     self._cached_vectors.popitem(last=False)
         if query:

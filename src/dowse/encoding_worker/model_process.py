@@ -13,10 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 from dowse.child_process import INVALID_MESSAGES, ChildProcess, own_program
 from dowse.encoding.minilm import MAX_CHARACTERS
+from dowse.encoding_worker.worker_options import count_cores
 from dowse.errors import Failed
 
 if TYPE_CHECKING:
     from dowse.types import Kind, Vectors
+
+SCORING_THREADS = 2
+"""Threads that score texts, where there are as many cores: while they do, no chunk is encoded."""
 
 
 @dataclass(slots=True)
@@ -34,7 +38,10 @@ class ModelProcess:
     def __init__(self, folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool = True) -> None:
         """Raise Failed when the folder's files cannot be used."""
         self.version = version
-        model = {"folder": str(folder), "threads": threads, "in_eight_bits": in_eight_bits}
+        model = {
+            "folder": str(folder), "threads": threads, "in_eight_bits": in_eight_bits,
+            "scoring_threads": min(SCORING_THREADS, count_cores()),
+        }  # fmt: skip
         program = own_program("dowse.encoding_worker.model_worker", json.dumps(model))
         try:
             self._process = ChildProcess(program)
@@ -54,31 +61,41 @@ class ModelProcess:
 
     def encode(self, texts: Sequence[str], kind: "Kind" = "docs") -> "Vectors":
         """Return one row for each text, of length 1, or 0 for a text without words."""
-        return self._ask(texts, kind)
+        return self._encode(texts, kind)
 
     def encode_query(self, text: str) -> "Vectors":
         """Return the vector of a query."""
-        vector: Vectors = self._ask([text], None)[0]
+        vector: Vectors = self._encode([text], None)[0]
         return vector
+
+    def score(self, query: str, texts: Sequence[str]) -> "Vectors":
+        """Return how well each text answers a query."""
+        import numpy as np
+
+        return np.frombuffer(self._ask(texts, query=query[:MAX_CHARACTERS]), "<f4")
 
     def close(self) -> None:
         """End the process."""
         self._is_closed = True
         self._process.stop()
 
-    def _ask(self, texts: Sequence[str], kind: "Kind | None") -> "Vectors":
+    def _encode(self, texts: Sequence[str], kind: "Kind | None") -> "Vectors":
         import numpy as np
 
+        return np.frombuffer(self._ask(texts, kind=kind), "<f4").reshape(len(texts), self.dimensions)
+
+    def _ask(self, texts: Sequence[str], **more: str | None) -> bytes:
+        """Return the reply of the process, whenever it comes."""
         number, request = next(self._numbers), _Request()
         self._requests[number] = request
         with self._sending:
-            fields = {"number": number, "kind": kind, "texts": [text[:MAX_CHARACTERS] for text in texts]}
+            fields = {"number": number, "texts": [text[:MAX_CHARACTERS] for text in texts], **more}
             with contextlib.suppress(OSError, ValueError):  # it has ended, which `_note_end` notes
                 self._process.send(fields)
         request.answered.wait()
         if request.problem:
             raise Failed(request.problem)
-        return np.frombuffer(request.data, "<f4").reshape(len(texts), self.dimensions)
+        return request.data
 
     def _handle(self, fields: dict[str, Any], data: bytes) -> None:
         request = self._requests.pop(fields["number"])

@@ -9,13 +9,19 @@ import queue
 import sys
 import threading
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
 
 from dowse.child_messages import open_messages, read_message, write_message
-from dowse.encoding.minilm import MiniLM
+from dowse.encoding.minilm import BATCH_TEXTS, MiniLM
+from dowse.encoding.text_scoring import CosineScorer, TextScorer
 from dowse.errors import DowseError
 from dowse.sandbox import interpreter_folders, restrict_process
 from dowse.signals import ignore_interrupts
+
+if TYPE_CHECKING:
+    from dowse.types import Kind, Vectors
 
 
 def main(arguments: list[str]) -> int:
@@ -31,36 +37,55 @@ def main(arguments: list[str]) -> int:
         write_message(replies, {"problem": str(error)})
         return 0
     write_message(replies, {"dimensions": encoder.dimensions})
-    _Answers(encoder, replies).run(requests)
+    scorer = CosineScorer(encoder, model["scoring_threads"])
+    _Answers(encoder, scorer, replies, BATCH_TEXTS * model["threads"]).run(requests)
     return 0
 
 
 class _Answers:
-    """Answers requests; that for a query does not wait for a batch of chunks."""
+    """Answers requests; those of a search wait for no batch of chunks."""
 
-    def __init__(self, encoder: MiniLM, replies: IO[bytes]) -> None:
-        self._encoder, self._replies, self._writing = encoder, replies, threading.Lock()
-        self._batches = queue.SimpleQueue[dict[str, Any]]()
+    def __init__(self, encoder: MiniLM, scorer: TextScorer, replies: IO[bytes], at_once: int) -> None:
+        self._encoder, self._scorer, self._replies, self._writing = encoder, scorer, replies, threading.Lock()
+        self._batches, self._scored = queue.SimpleQueue[dict[str, Any]](), queue.SimpleQueue[dict[str, Any]]()
+        self._at_once, self._scoring = at_once, threading.Lock()
+        """How many chunks are encoded at once, and the lock that is held while texts are scored, which chunks wait for."""
 
     def run(self, requests: IO[bytes]) -> None:
-        threading.Thread(target=self._encode_batches, daemon=True, name="batches").start()
+        threading.Thread(target=self._answer_all, args=(self._batches,), daemon=True, name="batches").start()
+        threading.Thread(target=self._answer_all, args=(self._scored,), daemon=True, name="scores").start()
         while (found := read_message(requests)) is not None:
             message = found[0]
-            if message["kind"] is None:
+            if "query" in message:
+                self._scored.put(message)
+            elif message["kind"] is None:
                 self._answer(message)
             else:
                 self._batches.put(message)
 
-    def _encode_batches(self) -> None:
+    def _answer_all(self, messages: "queue.SimpleQueue[dict[str, Any]]") -> None:
         while True:
-            self._answer(self._batches.get())
+            self._answer(messages.get())
+
+    def _compute(self, message: dict[str, Any]) -> "Vectors":
+        texts = message["texts"]
+        if "query" in message:
+            with self._scoring:
+                return self._scorer.score(message["query"], texts)
+        if message["kind"] is None:
+            return self._encoder.encode_query(texts[0])
+        parts = [texts[start : start + self._at_once] for start in range(0, len(texts) or 1, self._at_once)]
+        return np.concatenate([self._encode(part, message["kind"]) for part in parts])
+
+    def _encode(self, texts: list[str], kind: "Kind") -> "Vectors":
+        with self._scoring:  # a search that waits goes first
+            pass
+        return self._encoder.encode(texts, kind)
 
     def _answer(self, message: dict[str, Any]) -> None:
-        texts, kind = message["texts"], message["kind"]
         fields, data = {"number": message["number"]}, b""
         try:
-            vectors = self._encoder.encode(texts, kind) if kind else self._encoder.encode_query(texts[0])
-            data = vectors.astype("<f4").tobytes()
+            data = self._compute(message).astype("<f4").tobytes()
         except Exception as error:  # a library fails on a strange text, and the others need this process
             fields["problem"] = str(error) or type(error).__name__
         with self._writing:

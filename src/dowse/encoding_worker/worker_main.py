@@ -3,11 +3,15 @@
 When stdin ends, the server is gone or needs the process no more: it saves its work and exits.
 """
 
+import contextlib
 import sys
 import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
 from dowse.child_messages import EXIT_SECONDS, open_messages, read_message, write_message
+from dowse.encoding_worker.model_process import ModelProcess
 from dowse.encoding_worker.work_queue import WorkQueue
 from dowse.encoding_worker.worker import Send, Worker
 from dowse.encoding_worker.worker_options import parse_options
@@ -37,13 +41,16 @@ def main(arguments: list[str]) -> int:
 
 
 def _listen(received: IO[bytes], queue: WorkQueue, worker: Worker, send: Send) -> None:
-    """Read the messages of the server, and encode its queries at once, whatever the worker is doing."""
+    """Read the messages of the server, and answer its searches at once, whatever the worker is doing."""
+    scoring = ThreadPoolExecutor(1, thread_name_prefix="scores")  # a query does not wait for texts of another search
     while (found := read_message(received)) is not None:
         message = found[0]
-        if "hush" in message or "ask" in message:
+        if not message.keys().isdisjoint(("hush", "ask", "score")):
             queue.note_query()
         if "ask" in message:
             send({"answer": message["ask"]}, _encode_query(worker, message))
+        elif "score" in message:
+            scoring.submit(_score, worker, message, time.monotonic() + message["seconds"], send)
         else:
             queue.accept(message)
     queue.end()
@@ -57,6 +64,15 @@ def _encode_query(worker: Worker, message: dict[str, Any]) -> bytes:
         return encoder.encode_query(message["text"]).astype("<f4").tobytes() if encoder else b""
     except Exception:  # a library fails on a strange text: this query goes without a vector
         return b""
+
+
+def _score(worker: Worker, message: dict[str, Any], last: float, send: Send) -> None:
+    """Send the scores of texts; nothing if there are none, or if nobody waits for them any more."""
+    encoder, data = worker.loaded(message["version"]), b""
+    if isinstance(encoder, ModelProcess) and time.monotonic() < last:
+        with contextlib.suppress(Exception):  # as for a query
+            data = encoder.score(message["text"], message["texts"]).astype("<f4").tobytes()
+    send({"answer": message["score"]}, data)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.freshness.scan import Drift
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.query_vectors import QueryEncoder, encode_query
+from dowse.indexes.query_vectors import QueryEncoder, encode_query, text_scorer
 from dowse.indexes.remaining_time import indexing_seconds, seconds_left
 from dowse.platform import refusal_to_write, start_in_background
 from dowse.protocols import Searchable
@@ -306,6 +306,8 @@ def _search(
         return search_store(files, index.source.read_bytes, query, options)
     store = index.store
     vectors = encode_query(index, query, options.mode, encoder, store, stored_share=(files or store).stored_share)
+    if options.detail == "definitions":
+        options = replace(options, score_texts=text_scorer(index, query, options.mode, encoder, store))
 
     def answer() -> Answer:
         return search_store(files or store, index.source.read_bytes, query, options, vectors)

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from math import exp, fsum, log
 from typing import NamedTuple
 
+from dowse.protocols import ScoreTexts
 from dowse.searching import ranking_constants
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.passages import Passage, comparable_lines
+from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import QUESTION_ROOM, DefinitionRoom
 from dowse.searching.term_positions import terms_of_word
 from dowse.searching.units import Unit
@@ -120,8 +122,18 @@ def _defined_lines(document: DocumentLines, symbols: Iterable[Symbol], name: str
     return frozenset(found)
 
 
+def room_for(query: SearchQuery) -> DefinitionRoom:
+    """Return the room of a reply: a pasted issue has more."""
+    is_issue = query.pasted is not None and len(query.pasted.words) >= ranking_constants.ISSUE_WORDS
+    return ranking_constants.ISSUE_ROOM if is_issue else QUESTION_ROOM
+
+
 def choose_definitions(
-    files: Sequence[FileEvidence], limit: int, room: DefinitionRoom = QUESTION_ROOM, compare: Compare | None = None
+    files: Sequence[FileEvidence],
+    limit: int,
+    room: DefinitionRoom = QUESTION_ROOM,
+    compare: Compare | None = None,
+    score_texts: ScoreTexts | None = None,
 ) -> list[ChosenDefinitions]:
     """Return for each file the definitions that are shown whole, up to a limit, and those shown by their first line.
 
@@ -131,7 +143,7 @@ def choose_definitions(
     limit = int(limit * room.share)
     most = max(limit, int(limit * room.filled_share))
     chosen = [ChosenDefinitions([], []) for _ in files]
-    ranked = rank_definitions(files, compare)
+    ranked = rank_definitions(files, compare, score_texts)
     is_name, has_words = any(one.defined is not None for _, one in ranked), any(one.words for _, one in ranked)
     used, likely, whole, named = 0, 0.0, 0, 0
     said = list[frozenset[str]]()
@@ -188,10 +200,13 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     return len(one) > 1 and len(one & other) >= ALIKE_SHARE * max(len(one), len(other))
 
 
-def rank_definitions(files: Sequence[FileEvidence], compare: Compare | None = None) -> list[tuple[float, UnitEvidence]]:
+def rank_definitions(
+    files: Sequence[FileEvidence], compare: Compare | None = None, score_texts: ScoreTexts | None = None
+) -> list[tuple[float, UnitEvidence]]:
     """Return the definitions that have words of the query or were found by meaning, best first, with their chances.
 
-    Those of packages are compared with the query by meaning too, and those that others can use count more.
+    Those of packages are compared with the query by meaning too, and those that others can use count more. Of others, the
+    scores of the texts of the best ones count too, if they come in time.
     """
     of_packages = compare is not None
     found = [one for number, file in enumerate(files) for one in _evidence(number, file)]
@@ -221,13 +236,15 @@ def rank_definitions(files: Sequence[FileEvidence], compare: Compare | None = No
             + kinds[one.unit.kind]
         )
 
-    ranked = _in_order((score(one), one) for one in found)
+    ranked, certainty = _in_order((score(one), one) for one in found), ranking_constants.DEFINITION_CERTAINTY
     if compare:
         first = ranked[: ranking_constants.COMPARED_DEFINITIONS]
         near = compare([_text_of(files[one.file].document, one.unit) for _, one in first])
         nearer = ((value + weights.near * share, one) for (value, one), share in zip(first, near, strict=True))
         ranked = _in_order((*nearer, *ranked[len(first) :]))
-    chances = [exp(ranking_constants.DEFINITION_CERTAINTY * (value - ranked[0][0])) for value, _ in ranked]
+    elif score_texts and (scored := _with_scores(ranked, files, score_texts)):
+        ranked, certainty = _in_order(scored), ranking_constants.SCORED_CERTAINTY
+    chances = [exp(certainty * (value - ranked[0][0])) for value, _ in ranked]
     total = sum(chances)
     return [(chance / total, one) for chance, (_, one) in zip(chances, ranked, strict=True)]
 
@@ -238,6 +255,20 @@ def _in_order(scored: Iterable[tuple[float, UnitEvidence]]) -> list[tuple[float,
 
 def _text_of(document: DocumentLines, unit: Unit) -> str:
     return "\n".join(document.lines[unit.start : min(unit.end + 1, unit.start + COMPARED_LINES)])
+
+
+def _with_scores(
+    ranked: list[tuple[float, UnitEvidence]], files: Sequence[FileEvidence], score_texts: ScoreTexts
+) -> list[tuple[float, UnitEvidence]]:
+    """Add the scores of the texts of the best definitions above their mean; return nothing if they do not come in time."""
+    count, length = ranking_constants.SCORED_DEFINITIONS, ranking_constants.SCORED_CHARACTERS
+    best = ranked[:count]
+    scores = score_texts([files[one.file].document.scored_text(one.unit, length) for _, one in best]) if best else None
+    if scores is None or len(scores) != len(best):
+        return []
+    mean = fsum(scores) / len(best)
+    added = [ranking_constants.SCORED_WEIGHT * (score - mean) for score in scores]
+    return [*((value + more, one) for more, (value, one) in zip(added, best, strict=True)), *ranked[count:]]
 
 
 def _is_documented(document: DocumentLines, unit: Unit) -> bool:

@@ -98,6 +98,11 @@ class DocumentLines:
         weights = {term: terms.get(term, 0.0) + title_terms.get(term, 0.0) for term in (*terms, *title_terms)}
         return {line: sum([weights[term] for term in found]) for line, found in self._terms.items()}
 
+    def scored_text(self, unit: Unit, characters: int) -> str:
+        """Return the text of a unit that is scored: the path, and so many characters."""
+        text = "\n".join(self.lines[unit.start : min(unit.end + 1, unit.start + characters)])
+        return f"{self._path}\n{text[:characters]}"
+
     def best_unit(self, chunk_scores: Mapping[tuple[int, int], float]) -> Unit:
         """Return the unit that is most likely meant: of those with words of the query or in the best chunk, else of all.
 

@@ -201,6 +201,13 @@ COMPARED_DEFINITIONS = 40
 """Definitions of packages that are compared with a query by the table. With 60 and 300 the figure is the same."""
 PACKAGE_FILES = 15
 """Files of packages whose definitions are compared. With 20 the figure is the same."""
+SCORED_DEFINITIONS, SCORED_CHARACTERS = 16, 800
+SCORED_WEIGHT, SCORED_CERTAINTY = 0.5, 1.6
+"""The best definitions for a question in prose, which the model scores at the time of the question, the characters of each
+that it gets, the weight of its score above their mean, and the certainty with it, which keeps replies as long as before. Of
+160 questions as a person asks them, 36.9 % instead of 25.0 show a range that decides whole; reworded 86.9 as before, with
+names 92.5 instead of 90.6. A weight of 0.9 costs 3 to 7 % of reworded ones. The definition that decides is among the first
+five for 41 % with 16 definitions, 38 with 12 and 40 to 44 with 24; with 1,600 characters of each as with 800."""
 DEFINITION_CERTAINTY = 2.5
 """How fast the chance of a definition falls with its score."""
 DEFINITION_FILES, DEFINITION_TERMS = 20, 24

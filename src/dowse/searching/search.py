@@ -7,12 +7,12 @@ from functools import partial
 from typing import Literal
 
 from dowse.errors import UsageError
-from dowse.protocols import Searchable
+from dowse.protocols import ScoreTexts, Searchable
 from dowse.query_syntax import QueryFilters
 from dowse.reading.languages import language_called
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
-from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines
+from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines, room_for
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import ALL_INDEXED, ChunkLines, FoundFile, SearchedFiles, is_aside, scores_by_lines
 from dowse.searching.passages import Passage, ShownTexts, comparable_lines, has_phrases, screen_shown, shorten_lines
@@ -84,6 +84,7 @@ class SearchOptions:
     """Whether the paths of all files that match are listed, to be counted."""
     among_paths: tuple[str, ...] = ()
     """Paths of which one has to match, beside the glob."""
+    score_texts: ScoreTexts | None = None  # by the model, if it can be asked
 
     @property
     def language_name(self) -> str | None:
@@ -101,11 +102,9 @@ class SearchOptions:
 
     def below(self, folder: str) -> "SearchOptions":
         """Return the options with paths that are relative to a folder."""
-        among, excluded = (
-            tuple(f"{folder}/{path.lstrip('/')}" for path in paths) for paths in (self.among_paths, self.excluded_globs)
-        )
-        glob = f"{folder}/{self.path_glob.lstrip('/')}" if self.path_glob else None
-        return replace(self, path_glob=glob, among_paths=among, excluded_globs=excluded)
+        given = ((self.path_glob,) if self.path_glob else (), self.among_paths, self.excluded_globs)
+        glob, among, excluded = (tuple(f"{folder}/{path.lstrip('/')}" for path in paths) for paths in given)
+        return replace(self, path_glob=next(iter(glob), None), among_paths=among, excluded_globs=excluded)
 
     def path_filter(self) -> Callable[[str], bool]:
         """Return a function that says whether the files of a path are searched."""
@@ -355,13 +354,11 @@ class _AnswerBuilder:
             FileEvidence(one, scores_by_lines(found, places), max(found.file.score / best, 0.0), is_aside(found), names)
             for found, one, names in zip(self._found, lines, defined, strict=True)
         ]
-        pasted = self._query.pasted
-        is_issue = pasted is not None and len(pasted.words) >= ranking_constants.ISSUE_WORDS
-        room = ranking_constants.ISSUE_ROOM if is_issue else ranking_constants.QUESTION_ROOM
-        chosen = choose_definitions(files, self._options.definitions, room, self._options.compare)
+        options, room = self._options, room_for(self._query)
+        chosen = choose_definitions(files, options.definitions, room, options.compare, options.score_texts)
         for found, shown in zip(self._found, chosen, strict=True):
             if any(shown):
-                self.hits.append(self._screened_hit(found, 1.0, 1.0, shown.whole, shown.named))
+                self.hits.append(self._screened_hit(found, (1.0, 1.0), shown.whole, shown.named))
 
     def _passage(self, found: FoundFile, lines: DocumentLines, unit: Unit) -> Passage:
         match self._options.detail:
@@ -386,15 +383,10 @@ class _AnswerBuilder:
     def _make_hit(self, found: FoundFile, passage: Passage, relevance: float) -> SearchHit:
         first = self.hits[0].relevance if self.hits else relevance
         ceiling = self.hits[-1].relevance if self.hits else 1.0
-        return self._screened_hit(found, min(ceiling, relevance), round(first * self._share(found), 4), [passage])
+        return self._screened_hit(found, (min(ceiling, relevance), round(first * self._share(found), 4)), [passage])
 
     def _screened_hit(
-        self,
-        found: FoundFile,
-        relevance: float,
-        score: float,
-        passages: Sequence[Passage],
-        named: Sequence[Passage] = (),
+        self, found: FoundFile, scores: tuple[float, float], passages: Sequence[Passage], named: Sequence[Passage] = ()
     ) -> SearchHit:
         document = found.checked.document
         texts = ShownTexts((*passages, *named), document.title)
@@ -402,7 +394,7 @@ class _AnswerBuilder:
         shown = tuple(shorten_lines(passage, self._evidence.terms) for passage in texts.passages)
         count = len(passages)
         return SearchHit(
-            document.path, document.kind, document.language, texts.title, relevance, score, shown[:count],
+            document.path, document.kind, document.language, texts.title, *scores, shown[:count],
             found.file.signals, document.id, shown[count:], tuple(self._copies.get(document.content_hash, ())),
             found.checked.data,
         )  # fmt: skip
