@@ -104,6 +104,7 @@ speed: .venv/installed ## time, memory and size of everything; CORPORA names a f
 	$(RUN) -m bench.serve "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.calls "$(CORPORA)" --eval "$(EVAL)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.first_calls "$(CODE_SEARCH)/commons-lang"
+	$(RUN) -m bench.library "$(CODE_SEARCH)/commons-lang"
 	$(RUN) -m bench.idle "$(CODE_SEARCH)/commons-lang"
 	$(RUN) -m bench.freshness "$(CORPORA)" --code-search "$(CODE_SEARCH)"
 	$(RUN) -m bench.lines --eval "$(EVAL)" --checkouts "$(ISSUES)" --repository dowse=.

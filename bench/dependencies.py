@@ -18,10 +18,10 @@ from unittest.mock import patch
 
 from bench import program
 from bench.report import Row, Table
-from dowse.answers.definition_search import definition_options
-from dowse.answers.package_answers import describe_packages
+from dowse.answers.definition_search import describe_definitions
 from dowse.dependencies.package_index import SEPARATOR, packages_folder
 from dowse.dependencies.package_search import Dependencies
+from dowse.indexes.project_search import definition_options
 from dowse.searching.query_terms import parse_search_query
 from dowse.store.storage_layout import folder_size
 from dowse.types import Entry
@@ -95,7 +95,7 @@ def ask(dependencies: Dependencies, question: Question, name: str | None = None)
     """Ask one question; return what was found, and the seconds that it took."""
     started = time.perf_counter()
     found = dependencies.search(parse_search_query(question.question), definition_options(5, None, None), name)
-    shown = describe_packages(found).whole
+    shown = describe_definitions(None, found.answer, found.show).whole
     seconds = time.perf_counter() - started
     symbol = file = wrong = 0
     for place, one in enumerate(shown, 1):

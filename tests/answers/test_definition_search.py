@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from dowse.answers.definition_search import FoundDefinitions, definition_options, describe_definitions
+from dowse.answers.definition_search import FoundDefinitions, describe_definitions
 from dowse.indexes import reference_lookup
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import search_now
+from dowse.indexes.project_search import definition_options, search_now
 from dowse.searching.query_terms import parse_plain_query
 from tests.sample_data import open_indexed, write_tree
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dowse.cli.result_output import visible_range
+from dowse.indexes.cloned_repositories import parse_address
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock
 from tests.cli.conftest import Run
@@ -269,3 +270,87 @@ def test_several_words_without_quotes_are_a_query_where_the_last_is_no_folder(
     assert "docs/other.md" in run("search", "cherry", "docs").out
     for wrong in (["eat an apple", "nowhere"], ["apple", "./nowhere"]):
         assert run("search", *wrong).err == f"dowse: {wrong[1]} is not a folder.\n"
+
+
+def test_several_folders_are_ranked_together(run: Run, fruit: Path, tmp_path: Path) -> None:
+    kitchen = write_tree(tmp_path / "kitchen", {"package.json": "{}\n", "peel.py": "def peel_apple(): ...\n"})
+    found = run("search", "peel apple", fruit, kitchen, "--json")
+    assert found.json["results"][0]["path"] == "kitchen/peel.py"
+    assert any(hit["path"].startswith("fruit/src/") for hit in found.json["results"])
+    assert found.json["coverage"] == {"indexedFiles": 13, "expectedFiles": 13, "complete": True}
+    assert run("search", "peel apple", fruit, kitchen).out.startswith("kitchen/peel.py:1  peel_apple\n")
+    counted = run("search", "--exact", "apple", fruit, kitchen)
+    assert "kitchen/peel.py:1:10: def peel_apple(): ...\n" in counted.out
+    assert counted.err == "10 occurrences in 10 files, complete: yes\n"
+    listed = run("search", "--exact", "apple", fruit, kitchen, "--offset", "9", "--json").json
+    assert [one["path"] for one in listed["matches"]] == ["kitchen/peel.py"]
+    only = run("search", "apple", fruit, kitchen, "--path", "kitchen/peel.py", "--json")
+    assert [hit["path"] for hit in only.json["results"]] == ["kitchen/peel.py"]
+    assert "take one DIR" in run("search", "apple tree", fruit, kitchen, "--history").err
+    within = run("search", "apple", fruit / "src", fruit / "web", "--json").json[
+        "results"
+    ]  # parts of an indexed project
+    assert {hit["path"].partition("/")[0] for hit in within} == {"src", "web"}
+
+
+def test_words_without_quotes_are_a_query_up_to_the_folders_at_their_end(
+    run: Run, fruit: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path / "kitchen", {"package.json": "{}\n", "peel.py": "def peel_apple(): ...\n"})
+    monkeypatch.chdir(tmp_path)
+    assert run("search", "peel", "apple", "fruit", "kitchen").out.startswith("kitchen/peel.py")
+    assert run("search", "fruit", "kitchen", "--json").code == 1  # one word is left for the query
+    monkeypatch.chdir(fruit)
+    assert run("search", "eat", "apple").out.startswith("docs/guide.md")
+    assert "nowhere is not a folder" in run("search", "eat an apple", ".", "nowhere").err
+    assert "no where is not a folder" in run("search", "eat an apple", "no where").err
+    spaced = write_tree(tmp_path / "my kitchen", {"package.json": "{}\n", "peel.py": "def peel_apple(): ...\n"})
+    assert run("search", "peel", "apple", spaced).out.startswith("peel.py")
+    assert run("search", "peel an apple", spaced, fruit).out.startswith("my kitchen/peel.py")
+
+
+def test_folders_that_are_not_indexed_yet_are_searched_together_with_others(
+    run: Run, fruit: Path, tmp_path: Path
+) -> None:
+    files = {f"m{number}.py": f"def cherry_{number}(): ...\n" for number in range(400)}
+    big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
+    run("index", fruit)
+    project = ProjectIndex(big)
+    project.folder.mkdir(parents=True)
+    with Lock(project.folder / "index.lock").held(1.0):  # as an indexing process does
+        found = run("search", "cherry_77", fruit, big, "--json").json
+        assert found["results"][0]["path"] == "big/m77.py"
+        assert not found["coverage"]["complete"]
+        assert found["coverage"]["searchedDirectly"] >= 401
+        assert (
+            run("search", "how to eat an apple", fruit, big, "--json").json["results"][0]["path"]
+            == "fruit/docs/guide.md"
+        )
+
+
+def test_a_repository_is_searched_by_its_address(run: Run, tmp_path: Path) -> None:
+    origin = make_repository(tmp_path / "origin" / "orchard", [Change("Begin", {"a.py": "def apple_tree(): ...\n"})])
+    address = f"file://{origin}"
+    assert run("search", "apple tree", address).out.startswith("a.py:1  apple_tree\n")
+    git(origin, "checkout", "-q", "-b", "pears")
+    (origin / "b.py").write_text("def pear_tree(): ...\n", encoding="utf-8")
+    git(origin, "add", "b.py")
+    git(origin, "commit", "-qm", "Pears")
+    assert run("search", "pear", "tree", f"{address}@pears").out.startswith("b.py:1  pear_tree\n")
+    served = subprocess.run(
+        [sys.executable, "-m", "dowse", "serve", f"{address}@main"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=True,
+    )
+    assert served.stdout == b""
+    assert (parse_address(f"{address}@main").folder / "a.py").exists()
+    origin.rename(origin.with_name("gone"))
+    offline = run("search", "apple tree", address)
+    assert offline.out.startswith("a.py:1  apple_tree\n")
+    assert "cannot be fetched" in offline.err
+    assert run("search", "apple tree", "https://user:secret@host.example/a/b").code == 2
+    assert run("forget", address).code == 0
+    assert not parse_address(address).folder.exists()
+    assert run("forget", address).code == 1
+    assert run("search", "apple tree", address).code == 3

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from dowse.answers.definition_search import definition_options
-from dowse.answers.package_answers import describe_packages
+from dowse.answers.definition_search import describe_definitions
 from dowse.dependencies import package_search
 from dowse.dependencies.package_index import limit_size, packages_folder
 from dowse.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.errors import UsageError
+from dowse.indexes.project_search import definition_options
 from dowse.searching.query_terms import parse_search_query
 from tests.dependencies import environments
 from tests.sample_data import write_tree
@@ -36,7 +36,7 @@ def search(dependencies: Dependencies, text: str, name: str | None = None) -> Pa
 
 
 def first(found: PackageAnswer) -> tuple[str, str]:
-    best = describe_packages(found).whole[0]
+    best = describe_definitions(None, found.answer, found.show).whole[0]
     return best.path, ".".join((*best.passage.headings, *best.passage.symbols))
 
 
@@ -100,7 +100,7 @@ def test_a_changed_copy_of_a_version_is_shown_as_it_is(tmp_path: Path) -> None:
     file.write_text(environments.HTTP.replace("How often a request", "How seldom requests"), encoding="utf-8")
     found = search(two, RETRY)
     assert found.notes == ()
-    assert "How seldom requests" in describe_packages(found).text
+    assert "How seldom requests" in describe_definitions(None, found.answer, found.show).text
 
 
 @pytest.mark.usefixtures("_enabled")

@@ -1,8 +1,9 @@
-"""The public face of dowse: commands and options, exit codes, tools and schemas, settings, and stored files.
+"""The public face of dowse: commands and options, the names that a program imports, exit codes, tools and schemas, settings, and stored files.
 
 `python -m tests.docs.public_face` records it in `public_face.json`, whose difference says how the version changes.
 """
 
+import inspect
 import json
 import os
 import re
@@ -15,6 +16,7 @@ from unittest.mock import patch
 import anyio
 import click
 
+import dowse as dowse_package
 from dowse import errors
 from dowse.cli.command_list import dowse
 from dowse.cli.composition import ComposedServer, Offer
@@ -37,6 +39,7 @@ def public_face() -> dict[str, Any]:
             ),
             "exit codes": sorted({error.exit_code for error in _error_classes()}),
             "error codes": sorted({error.code for error in _error_classes()}),
+            "library": dict(_library()),
             "tools": anyio.run(_tools, folder),
             "settings": {key: _plain(getattr(Settings(), field)) for key, (field, _) in sorted(_KEYS.items())},
             "files": _files(folder),
@@ -61,6 +64,28 @@ def _option(option: click.Parameter) -> str:
 def _error_classes() -> list[type[errors.DowseError]]:
     kinds = (value for value in vars(errors).values() if isinstance(value, type))
     return [kind for kind in kinds if issubclass(kind, errors.DowseError)]
+
+
+def _library() -> Iterator[tuple[str, str]]:
+    """Yield the public names of the package with their parameters; of a class, its methods and the fields of its values."""
+    for name in dowse_package.__all__:
+        value = getattr(dowse_package, name)
+        if not isinstance(value, type):
+            continue
+        yield name, _parameters(value) if value.__name__ == name else value.__name__
+        for method, function in inspect.getmembers(value, inspect.isfunction):
+            if not method.startswith("_") and value.__name__ == name:
+                yield f"{name}.{method}", _parameters(function)
+
+
+def _parameters(function: Any) -> str:
+    """Return the names and defaults of parameters; the types are written differently by each version of Python."""
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # an exception has none
+        return ""
+    bare = [one.replace(annotation=inspect.Parameter.empty) for one in signature.parameters.values()]
+    return str(inspect.Signature(bare))
 
 
 async def _tools(folder: Path) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from dowse.errors import Failed, NotIndexed, PathRefused, StoreBusy, TooManyFile
 from dowse.indexes import project_search
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import find_project, forget_project, list_projects
-from dowse.indexes.project_search import ExactQuery, explain_rank, find_all, search
+from dowse.indexes.project_search import ExactQuery, explain_rank, find_all, search, update_fully
 from dowse.platform import Lock
 from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
@@ -243,7 +243,7 @@ def test_many_changes_are_left_to_the_background_and_said(
     assert found.hits[0].path == "src/apple.py"
     assert (coverage.files, coverage.direct, coverage.is_indexing, coverage.is_complete) == (3, 5, True, False)
     assert started[0][-1] == str(project.root)
-    found, coverage = search(project, "apple", SearchOptions(), waits=True)
+    found, coverage = search(project, "apple", SearchOptions(), update=update_fully)
     assert coverage.is_complete
 
 

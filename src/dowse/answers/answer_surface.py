@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from dowse.answers.definition_replies import counted, definitions_text
-from dowse.answers.definition_search import FoundDefinitions, definition_options, describe_definitions
+from dowse.answers.definition_search import FoundDefinitions, describe_definitions
 from dowse.answers.line_replies import MAX_USES, lines_with_word, occurrences_text, other_lines, references_text
 from dowse.answers.other_sources import FIND_SECONDS, SOURCE_ID, OtherSources
 from dowse.answers.package_answers import (
@@ -27,7 +27,7 @@ from dowse.errors import CatalogError, DowseError, ItemNotFound, UsageError
 from dowse.federation.source_list import SourceList
 from dowse.indexes.growing_index import missing_files
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import ExactQuery, coverage, find_all_now, search_now
+from dowse.indexes.project_search import ExactQuery, coverage, definition_options, find_all_now, search_now
 from dowse.indexes.reference_lookup import references_now
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service

@@ -73,7 +73,7 @@ def _cut(line: str, terms: Mapping[str, float] | None) -> str:
 def _definition(one: FoundDefinition, terms: Mapping[str, float], shown_names: Collection[str]) -> str:
     passage = one.passage
     start, end = passage.whole or (passage.start_line, passage.end_line)
-    lines = [f"{one.path}:{line_range(start, end)}  {_name(passage)}".rstrip()]
+    lines = [f"{one.path}:{line_range(start, end)}  {passage.name}".rstrip()]
     if one.address:
         lines.append(f"  at {one.address}")
     if one.same_in:
@@ -110,11 +110,6 @@ def _caller(place: Place, path: str) -> str:
 def _short(place: str, path: str) -> str:
     """Return a place without its path, if that is the path of the definition it is beside."""
     return place.removeprefix(path) if place.startswith(f"{path}:") else place
-
-
-def _name(passage: Passage) -> str:
-    names = (*passage.headings, *passage.symbols)
-    return ".".join(names) if passage.symbols else " > ".join(names)
 
 
 def _other_places(others: Sequence[FoundDefinition]) -> Iterable[str]:

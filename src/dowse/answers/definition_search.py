@@ -10,14 +10,13 @@ from dowse.errors import DowseError, NotWritable
 from dowse.indexes.early_parsing import start_parser
 from dowse.indexes.first_search import FIRST_QUERY
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import search_now
+from dowse.indexes.project_search import definition_options, search_now
 from dowse.indexes.reference_lookup import read_missing_references, read_references_to
 from dowse.references.definition_context import ContextFinder, DefinitionContext
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import parse_plain_query
-from dowse.searching.ranking_constants import DEFINITION_FILES, MAX_DEFINITIONS
-from dowse.searching.search import Answer, SearchHit, SearchOptions
-from dowse.types import Kind, View
+from dowse.searching.search import Answer, SearchHit
+from dowse.types import View
 
 CONTEXT_SECONDS = 0.3
 """How long an answer waits for references that are missing, for the callers of what it shows."""
@@ -36,21 +35,6 @@ class FoundDefinitions(NamedTuple):
     def text(self) -> str:
         """The definitions as text; empty if there is none."""
         return definitions_text(self.whole, self.others, self.terms, self.texts)
-
-
-def definition_options(
-    limit: int | None, kind: Kind | None, path_glob: str | None, language: str | None = None
-) -> SearchOptions:
-    """Return the options of a search for definitions, of which so many are shown whole."""
-    return SearchOptions(
-        DEFINITION_FILES,
-        kind,
-        path_glob,
-        language,
-        detail="definitions",
-        keeps_weak=True,
-        definitions=limit or MAX_DEFINITIONS,
-    )
 
 
 def describe_definitions(

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from dowse.answers.definition_replies import SIGNATURE_CHARACTERS, counted, numbered
 from dowse.answers.source_text import SourceText, read_source
-from dowse.errors import UsageError
+from dowse.errors import NoSuchDocument, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.types import Entry, Verdict
 
@@ -51,14 +51,31 @@ def read_lines(source: SourceText, place: RequestedPlace, shown_path: str, chara
     """Return the lines of a text that a place asks for; a long text without sections as far as it fits."""
     if place.name:
         return _named_text(source, place.name, shown_path, characters)
+    [(start, end)] = find_lines(source, place, shown_path)
     count = len(source.lines)
-    if place.start > count:
-        raise UsageError(f"{shown_path} has {count} lines; line {place.start} does not exist.")
     if place.start:
-        return _lines_text(source, place.start, min(place.end, count), shown_path, characters)
+        return _lines_text(source, start, end, shown_path, characters)
     if count <= WHOLE_LINES or len(source.units) < 2:
         return _lines_text(source, 1, count, shown_path, characters)
     return f"{shown_path}: {count} lines. Its definitions:\n" + "\n".join(_outline(source, shown_path, characters))
+
+
+def find_lines(source: SourceText, place: RequestedPlace, shown_path: str) -> list[tuple[int, int]]:
+    """Return the first and last lines that a place asks for: several for a name that is defined several times."""
+    if place.name:
+        return source.named(place.name)
+    count = len(source.lines)
+    if place.start > count:
+        raise UsageError(f"{shown_path} has {count} lines; line {place.start} does not exist.")
+    return [(place.start or 1, min(place.end or count, count))]
+
+
+def place_text(source: SourceText, place: RequestedPlace) -> str:
+    """Return the lines that a place asks for as they are in the text."""
+    found = find_lines(source, place, place.path)
+    if not found:
+        raise NoSuchDocument(f"{place.path} has no definition or section '{place.name}'.")
+    return "\n\n".join("\n".join(source.lines[start - 1 : end]) for start, end in found)
 
 
 def _named_text(source: SourceText, name: str, shown_path: str, characters: int) -> str:

@@ -31,6 +31,20 @@ def parse_path(text: str) -> Path:
         ) from error
 
 
+def parse_root(text: str) -> Path:
+    """Return a folder named on the command line, or that of the clone of a repository whose address is named."""
+    if "://" not in text:
+        return parse_folder(text) or Path.cwd()
+    from dowse.cli.output import progress_bar, show_warnings
+    from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address
+
+    address = parse_address(text)
+    with progress_bar(f"Fetching {address.url}", is_expected=False):
+        found = clone_or_fetch(address)
+    show_warnings([found.warning] if found.warning else [])
+    return found.root
+
+
 def parse_folder(text: str | None) -> Path | None:
     """Return a folder named on the command line. Raise a UsageError if it does not exist."""
     if text is None:

@@ -4,14 +4,14 @@ import webbrowser
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import json_option, parse_root
 from dowse.cli.http_options import serve_over_http
 from dowse.cli.output import format_json, say, show, show_text
 from dowse.cli.serve_command import ServeOptions, compose_server
 
 
 @click.command("open")
-@click.argument("folders", metavar="[DIR]...", nargs=-1)
+@click.argument("folders", metavar="[DIR|ADDRESS]...", nargs=-1)
 @click.option(
     "--site",
     "sites",
@@ -28,7 +28,7 @@ def open_page(folders: tuple[str, ...], sites: tuple[str, ...], *, no_browser: b
     indexes. It is on a free port of this machine, and only those who have its address may see it.
     A project without an index is indexed. Ctrl-C ends it. See docs/page.md.
     """
-    roots = tuple(folder for name in folders if (folder := parse_folder(name)))
+    roots = tuple(map(parse_root, folders))
     options = ServeOptions(level="minimal", roots=roots, sites=sites)
 
     def open_browser(address: str) -> None:

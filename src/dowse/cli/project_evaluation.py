@@ -19,7 +19,7 @@ from dowse.encoding_worker.encode_now import encode_now
 from dowse.errors import Failed
 from dowse.history.git_objects import GitObjects, find_repository
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import search
+from dowse.indexes.project_search import search, update_fully
 from dowse.indexes.query_vectors import InProcessEncoder
 from dowse.searching.search import SearchOptions
 from dowse.settings import read_settings
@@ -258,7 +258,7 @@ class _Evaluator:
             encoder = InProcessEncoder(project.settings)
         for method in methods:
             options = SearchOptions(limit=DEPTH, mode="lexical" if method == "words" else "hybrid")
-            answer, _ = search(project, question.text, options, waits=True, encoder=encoder)
+            answer, _ = search(project, question.text, options, update=update_fully, encoder=encoder)
             passages = [(hit.path, passage) for hit in answer.hits for passage in hit.passages]
             shown = [
                 ShownLines(path, (number, number), len(line) + 1)

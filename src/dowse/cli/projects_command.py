@@ -1,6 +1,7 @@
 """`dowse status`, `dowse projects` and `dowse forget`: show, list and remove indexes."""
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -78,9 +79,7 @@ def projects(*, store: str | None, as_json: bool) -> int | CommandReply:
     The size is that of the index on disk. A folder that no longer exists is marked.
     """
     if store:
-        from dowse.cli.place_output import show_place
-
-        return show_place(store, as_json=as_json)
+        return _show_place(store, as_json=as_json)
     from dowse.indexes.project_lookup import list_projects
     from dowse.platform import storage_root
     from dowse.store.storage_layout import folder_size
@@ -98,6 +97,23 @@ def projects(*, store: str | None, as_json: bool) -> int | CommandReply:
         say(f"All of dowse's files: {format_size(folder_size(storage_root()))} in {storage_root()}")
     else:
         say("Nothing is indexed. Start with: dowse index DIR, or dowse docs list DIR")
+    return 0
+
+
+def _show_place(location: str, *, as_json: bool) -> int | CommandReply:
+    from dowse.places.place_store import PlaceStore
+    from dowse.places.place_table import SharedPlace
+    from dowse.surfaces.organisation.place_surface import projects_reply
+
+    with contextlib.closing(PlaceStore(SharedPlace(location))) as store:
+        show_warnings(store.warnings)
+        if as_json:
+            return CommandReply(projects_reply(store, sys.maxsize))
+        for project in store.projects():
+            counts = f"{pluralize(project.files, 'file')}, {pluralize(project.chunks, 'chunk')}"
+            show(f"{project.name}  {counts}, commit {project.commit[:12]}, published {project.published}")
+        if not store.projects():
+            say(f"Nothing has been published to {location}.")
     return 0
 
 
@@ -122,6 +138,8 @@ def _format_counts(project: "Project") -> str:
 def forget(folder: str | None, *, missing: bool, as_json: bool) -> int | CommandReply:
     """Delete the index of DIR; its files stay as they are.
 
+    DIR may be the address of a repository, whose clone is deleted as well.
+
     If DIR has an index of its documents, that is deleted, too. --missing keeps the index of a folder
     that cannot be reached now, for example because its disk is not mounted, and names it.
     """
@@ -131,7 +149,12 @@ def forget(folder: str | None, *, missing: bool, as_json: bool) -> int | Command
         raise click.UsageError("forget takes a DIR, or --missing.")
     if folder is None:
         return _forget_missing(as_json=as_json)
-    root = forget_project(parse_path(folder))
+    if "://" in folder:
+        from dowse.indexes.cloned_repositories import forget_clone, parse_address
+
+        root = forget_clone(parse_address(folder))
+    else:
+        root = forget_project(parse_path(folder))
     if as_json:
         return CommandReply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
     show(f"Deleted the index of {root}; its files are unchanged.")

@@ -9,7 +9,7 @@ import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, escape, pluralize, progress_bar, say, show, using
-from dowse.cli.result_output import coverage_notes, format_flags, warnings_of
+from dowse.cli.result_output import coverage_notes, format_flags
 
 if TYPE_CHECKING:
     from dowse.references.reference_search import Place, References
@@ -48,9 +48,10 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
         found, coverage = references_when_complete(project, name, options, progress)
     exit_code = 0 if found.is_found else 1
     if as_json:
+        from dowse.mcp.reply_status import coverage_warnings
         from dowse.surfaces.project.reference_replies import references_reply
 
-        warnings = warnings_of(project, coverage)
+        warnings = [*project.warnings, *coverage_warnings(coverage)]
         return CommandReply(references_reply([(str, found, coverage)], offset, limit, sys.maxsize, warnings), exit_code)
     end = min(offset + limit, len(found.uses))
     next_offset = end if offset < end < found.total else None

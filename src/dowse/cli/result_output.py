@@ -11,7 +11,6 @@ from unicodedata import combining, east_asian_width
 from dowse.cli.output import SafeText, escape, pluralize, show
 
 if TYPE_CHECKING:
-    from dowse.indexes.index import ProjectIndex
     from dowse.searching.exact_search import Occurrences
     from dowse.searching.search import SearchHit
     from dowse.types import Coverage
@@ -159,10 +158,3 @@ def coverage_notes(coverage: "Coverage") -> list[str]:
     if coverage.pending:
         return [f"{pluralize(coverage.pending, 'changed file')} not searched yet; indexing continues in the background"]
     return []
-
-
-def warnings_of(project: "ProjectIndex", coverage: "Coverage") -> list[str]:
-    """Return the warnings that a reply about a project has."""
-    from dowse.mcp.reply_status import coverage_warnings
-
-    return [*project.warnings, *coverage_warnings(coverage)]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import json_option, parse_root
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
 from dowse.cli.result_output import (
     content_notes,
@@ -17,17 +17,13 @@ from dowse.cli.result_output import (
     filters_note,
     show_definitions,
     show_occurrences,
-    warnings_of,
 )
 from dowse.errors import ProjectNotDetected, UsageError
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
-    from dowse.indexes.index import ProjectIndex
-    from dowse.searching.query_terms import SearchQuery
-    from dowse.searching.search import Answer, SearchOptions
-    from dowse.types import Coverage
+    from dowse.api.search_targets import Found, SearchTarget
 
 MAX_PAGE = 1000
 _OPTION_NAMES = {
@@ -38,7 +34,7 @@ _OPTION_NAMES = {
 
 
 @click.command()
-@click.argument("words", metavar="QUERY... [DIR]", nargs=-1, required=True)
+@click.argument("words", metavar="QUERY... [DIR|ADDRESS]...", nargs=-1, required=True)
 @click.option(
     "--limit",
     type=click.IntRange(1, MAX_PAGE),
@@ -119,6 +115,11 @@ def search(
     +word is required, -word is excluded, "some words" is a phrase. path:src -path:tests lang:py
     and kind:docs limit the files. Write -- before a QUERY that begins with a dash.
 
+    Several DIR are ranked together, and paths begin with their names. Of a QUERY without quotes,
+    the words at the end that are folders are DIR. ADDRESS is that of a git repository, such as
+    https://host/owner/name or ssh://git@host/owner/name@branch: git clones one commit of it into
+    the storage root, and later searches fetch the newest one.
+
     The functions, classes and sections that answer are printed whole, with their callers and the
     constants that they use; other places by their first line. With --json, the reply of the tools
     search_code and search_docs is printed.
@@ -133,59 +134,81 @@ def search(
     Exit code 1: nothing was found.
     """
     _require_options_that_count(is_exact=exact, is_pattern=is_pattern, in_history=in_history)
-    query, root = _split_words(words)
+    query, roots = _split_words(words)
+    root = roots[0] if roots else None
+    if len(roots) > 1 and (in_history or in_dependencies):
+        raise UsageError("--history and --deps take one DIR.")
     kinds = set(how.pop("kinds"))
     how["kind"] = kinds.pop() if len(kinds) == 1 else None
     if store or projects:
-        if root or in_history or in_dependencies or not store:
+        if roots or in_history or in_dependencies or not store:
             raise UsageError("--store PLACE is searched in place of DIR, without history; --project needs it.")
-        from dowse.cli.place_output import search_published
+        from dowse.api.search_targets import PlaceTarget
 
-        return search_published(store, query, projects, is_exact=exact, is_pattern=is_pattern, **how)
+        return _answer(PlaceTarget(store, projects), query, is_exact=exact, is_pattern=is_pattern, **how)
     if not in_history:
         warm_up_parser(root)
-    from dowse.indexes.project_lookup import open_or_find
+    from dowse.indexes.project_lookup import open_each
 
     try:
-        project = open_or_find(root)
+        found = open_each(roots)
     except ProjectNotDetected as error:
-        if root is None and len(words) > 1:
+        if not roots and len(words) > 1:
             raise ProjectNotDetected(f"{words[-1]} is not a folder. {error}") from error
         raise
-    show_warnings(project.warnings)
-    if in_dependencies:
-        from dowse.cli.package_output import search_packages
-
-        return search_packages(root or project.root, query, package, **how)
-    shown = len(project.warnings)
+    project = found[0]
     if in_history:
         from dowse.cli.history_output import search_commits
 
+        show_warnings(project.warnings)
         with contextlib.closing(project):
             return search_commits(project, query, **how)
-    if exact or is_pattern or how["wait"]:
-        say_if_locked(project)
+    from dowse.api.search_targets import FolderTarget, PackageTarget
+
+    if in_dependencies:
+        show_warnings(project.warnings)
+        target = PackageTarget(root or project.root, package, waits=how["wait"])
+        return _answer(target, query, is_exact=False, is_pattern=False, **how)
+    waits = bool(exact or is_pattern or how["wait"])
+    for one in found if waits else ():
+        say_if_locked(one)
+    folders = FolderTarget(found, waits=waits)
+    return _answer(folders, query, is_exact=exact, is_pattern=is_pattern, **how)
+
+
+def _answer(
+    target: "SearchTarget", query: str, *, is_exact: bool, is_pattern: bool, as_json: bool, **how: Any
+) -> int | CommandReply:
+    """Search a target, print what was found, and the warnings that come up meanwhile; close the target."""
+    warnings = list(target.warnings)
+    show_warnings(warnings)
     try:
-        if exact or is_pattern:
-            return _find_all(project, query, is_pattern=is_pattern, **how)
-        return _search(project, query, **how)
+        if is_exact or is_pattern:
+            return _find_all(target, query, is_pattern=is_pattern, as_json=as_json, **how)
+        return _make_reply(target, query, **how) if as_json else _search(target, query, **how)
     finally:
-        show_warnings(project.warnings[shown:])
-        project.close()
+        show_warnings(list(target.warnings)[len(warnings) :])
+        target.close()
 
 
-def _split_words(words: tuple[str, ...]) -> tuple[str, Path | None]:
-    """Return the query and the folder. Several words without quotes are a query, where the last one is no folder."""
-    folder = None
-    if len(words) > 1:
-        *others, last = words
-        is_quoted = any(len(word.split()) > 1 for word in others)
-        if is_quoted or last.startswith((".", "/", "~")) or os.path.isdir(last):  # noqa: PTH112 - takes any text
-            words, folder = tuple(others), parse_folder(last)
-    query = _as_unicode(" ".join(words))
+def _split_words(words: tuple[str, ...]) -> tuple[str, list[Path]]:
+    """Return the query and the folders.
+
+    Words without quotes are a query up to those at the end that are folders or addresses. After quoted words, all are.
+    """
+    spaced = [at for at, word in enumerate(words[:-1]) if len(word.split()) > 1 and (at == 0 or not _is_root(word))]
+    quoted = max(spaced, default=-1)
+    end = quoted + 1 or len(words)
+    while quoted < 0 and end > 1 and _is_root(words[end - 1]):
+        end -= 1
+    query = _as_unicode(" ".join(words[:end]))
     if not query.strip():
         raise UsageError("The query is empty. Say what to look for.")
-    return query, folder
+    return query, [parse_root(word) for word in words[end:]]
+
+
+def _is_root(word: str) -> bool:
+    return word.startswith((".", "/", "~")) or "://" in word or os.path.isdir(word)  # noqa: PTH112 - takes any text
 
 
 def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history: bool) -> None:
@@ -223,34 +246,24 @@ def _require_package_options(given: set[str], *, is_other: bool) -> None:
         raise click.UsageError("--deps excludes --exact, --regex and --history")
 
 
-def _search(project: "ProjectIndex", query: str, *, as_json: bool, **how: Any) -> int | CommandReply:
-    from dowse.answers.definition_search import definition_options, describe_definitions
+def _search(target: "SearchTarget", query: str, **how: Any) -> int:
+    from dowse.indexes.project_search import definition_options
     from dowse.searching.query_terms import parse_search_query
 
-    if as_json:
-        return _make_reply(project, query, **how)
     options = replace(
         definition_options(how["limit"], how["kind"], how["glob"], how["language"]),
         mode=how["mode"], alpha=how["alpha"],
     )  # fmt: skip
-    answer, coverage = _ask(project, parse_search_query(query, how["guesses"]), options, waits=how["wait"])
-    text = describe_definitions(project, answer).text
-    show_definitions(text, answer.terms)
-    for note in [*_make_notes(answer, coverage), *_filter_notes(project, answer, options)]:
+    with progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
+        found = target.search(parse_search_query(query, how["guesses"]), options, progress)
+    text = target.describe(found).text
+    show_definitions(text, found.answer.terms)
+    for note in _make_notes(found):
         say(note)
     return 0 if text else 1
 
 
-def _filter_notes(project: "ProjectIndex", answer: "Answer", options: "SearchOptions") -> list[str]:
-    """Return what is wrong with filters that left nothing."""
-    if answer.hits:
-        return []
-    from dowse.surfaces.project.filter_warnings import filter_warnings
-
-    return filter_warnings(project, options.within(answer.query.filters))
-
-
-def _make_reply(project: "ProjectIndex", query: str, *, wait: bool, offset: int, **how: Any) -> CommandReply:
+def _make_reply(target: "SearchTarget", query: str, *, offset: int, **how: Any) -> CommandReply:
     """Return what the tools search_code and search_docs reply."""
     from dowse.searching.query_terms import parse_search_query
     from dowse.searching.search import SearchOptions
@@ -260,41 +273,30 @@ def _make_reply(project: "ProjectIndex", query: str, *, wait: bool, offset: int,
     options = SearchOptions(
         offset + limit, how["kind"], how["glob"], how["language"], how["mode"], how["alpha"], detail=how["detail"]
     )
-    answer, coverage = _ask(project, parse_search_query(query), options, waits=wait)
-    warnings = [*warnings_of(project, coverage), *_filter_notes(project, answer, options)]
-    found = ProjectAnswer(answer, coverage, str, warnings, (), options.detail)
-    reply = search_reply([found], offset, limit, how["budget"] * CHARACTERS_PER_TOKEN)
+    with progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
+        found = target.search(parse_search_query(query), options, progress)
+    answer, warnings = found.answer, [*target.warnings, *found.warnings, *found.notes]
+    project = ProjectAnswer(answer, found.coverage, found.show, warnings, (), options.detail)
+    reply = search_reply([project], offset, limit, how["budget"] * CHARACTERS_PER_TOKEN)
     return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, 0 if answer.hits[offset:] else 1)
 
 
-def _ask(
-    project: "ProjectIndex", query: "SearchQuery", options: "SearchOptions", *, waits: bool
-) -> "tuple[Answer, Coverage]":
-    from dowse.indexes.project_search import search as search_project
-    from dowse.indexes.query_vectors import InProcessEncoder
-
-    encoder = InProcessEncoder(project.settings)
-    if options.mode != "lexical":
-        encoder.open_early(project)
-    with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        return search_project(project, query, options, waits=waits, progress=progress, encoder=encoder)
-
-
 def _find_all(
-    project: "ProjectIndex", query: str, *, is_pattern: bool, as_json: bool, offset: int, **how: Any
+    target: "SearchTarget", query: str, *, is_pattern: bool, as_json: bool, offset: int, **how: Any
 ) -> int | CommandReply:
-    from dowse.indexes.project_search import ExactQuery, find_all
+    from dowse.indexes.project_search import ExactQuery
     from dowse.searching.search import SearchOptions
 
     options = SearchOptions(how["limit"] or 100, how["kind"], how["glob"], how["language"])
     text_query = ExactQuery(query, options, how["seconds"], is_pattern, offset)
-    with progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        found, coverage = find_all(project, text_query, progress)
+    with progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
+        found, coverage = target.find(text_query, progress)
     exit_code = 0 if found.total else 1
     if as_json:
+        from dowse.mcp.reply_status import coverage_warnings
         from dowse.surfaces.project.text_replies import occurrences_reply
 
-        budget, warnings = how["budget"] * CHARACTERS_PER_TOKEN, warnings_of(project, coverage)
+        budget, warnings = how["budget"] * CHARACTERS_PER_TOKEN, [*target.warnings, *coverage_warnings(coverage)]
         return CommandReply(
             occurrences_reply([(str, found, coverage)], offset, options.limit, budget, warnings), exit_code
         )
@@ -314,8 +316,8 @@ def _as_unicode(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
-def _make_notes(answer: "Answer", coverage: "Coverage") -> list[str]:
-    notes = []
+def _make_notes(found: "Found") -> list[str]:
+    answer, notes = found.answer, []
     if not answer.hits:
         notes.append("nothing found")
     if answer.hits_without_filters:
@@ -326,4 +328,5 @@ def _make_notes(answer: "Answer", coverage: "Coverage") -> list[str]:
         )
     if answer.outdated:
         notes.append(f"left out because they changed during the search: {', '.join(answer.outdated[:5])}")
-    return [*notes, *content_notes(answer.hits), *coverage_notes(coverage)]
+    notes += content_notes(replace(hit, path=found.show(hit.path)) for hit in answer.hits)
+    return [*notes, *([] if found.notes_say_coverage else coverage_notes(found.coverage)), *found.notes]

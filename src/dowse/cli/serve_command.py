@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from dowse.cli.common_arguments import parse_folder
+from dowse.cli.common_arguments import parse_root
 from dowse.cli.http_options import http_options, serve_over_http
 from dowse.cli.output import show_warnings
 from dowse.errors import DowseError, UsageError
@@ -163,7 +163,7 @@ tools_option = click.option(
 
 
 @click.command()
-@click.argument("folders", metavar="[DIR]...", nargs=-1)
+@click.argument("folders", metavar="[DIR|ADDRESS]...", nargs=-1)
 @click.option("--only", metavar="NAMES", help=f"Offer only these, separated by commas: {', '.join(SURFACES)}.")
 @click.option(
     "--site",
@@ -187,9 +187,10 @@ def serve(folders: tuple[str, ...], **how: Any) -> int:
 
     Without DIR, the server serves the folders that the client names, or the project around the
     working directory. Over HTTP, it serves that project. With several folders, paths begin with
-    the name of their folder. See docs/http.md for HTTP.
+    the name of their folder. ADDRESS is that of a git repository, as in dowse search; the newest
+    commit is fetched when the server starts. See docs/http.md for HTTP.
     """
-    roots = tuple(folder for name in folders if (folder := parse_folder(name)))
+    roots = tuple(map(parse_root, folders))
     level, budget, only, sites, store = (how.pop(name) for name in ("level", "budget", "only", "sites", "store"))
     projects = how.pop("projects")
     if store and roots:

@@ -1,12 +1,13 @@
 """Finding projects: by a folder, around a path, or all of them."""
 
 import os
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from dowse.errors import NotIndexed, StoreBusy
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
-from dowse.platform import Lock, disk_errors
+from dowse.platform import Lock, disk_errors, storage_root
 from dowse.sources.roots import detect_root, is_too_wide
 from dowse.store import storage_layout
 from dowse.store.storage_layout import Project
@@ -19,8 +20,10 @@ __all__ = [
     "forget_project",
     "is_too_wide",
     "list_projects",
+    "open_each",
     "open_or_find",
     "open_project",
+    "unique_name",
 ]
 
 FORGET_WAIT_SECONDS = 0.3
@@ -37,7 +40,18 @@ def open_or_find(folder: Path | None) -> ProjectIndex:
 
     Without a folder, return the project around the working directory.
     """
-    return find_project(Path.cwd()) if folder is None else find_indexed(folder) or ProjectIndex(folder)
+    if folder is None:
+        return find_project(Path.cwd())
+    if folder.is_relative_to(storage_root()):  # a clone is no part of a project around the storage root
+        return ProjectIndex(folder)
+    return find_indexed(folder) or ProjectIndex(folder)
+
+
+def open_each(folders: Sequence[Path]) -> list[ProjectIndex]:
+    """Return the projects of folders; each of several is a project of its own, even inside of one that is indexed."""
+    if len(folders) > 1:
+        return [ProjectIndex(folder) for folder in folders]
+    return [open_or_find(folders[0] if folders else None)]
 
 
 def list_projects() -> list[storage_layout.Project]:
@@ -63,6 +77,13 @@ def find_indexed(folder: Path) -> ProjectIndex | None:
     """Return the nearest indexed project at or above a folder."""
     indexed = storage_layout.nearest_indexed(folder)
     return ProjectIndex(indexed) if indexed else None
+
+
+def unique_name(root: Path, taken: Collection[str]) -> str:
+    """Return the name of a root among others, which is that of its folder if no other has it."""
+    base = root.name or "root"
+    names = [base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))]
+    return next(name for name in names if name not in taken)
 
 
 def forget_project(root: Path) -> Path:

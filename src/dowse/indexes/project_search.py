@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,9 @@ from dowse.platform import refusal_to_write, start_in_background
 from dowse.protocols import Searchable
 from dowse.searching.found_files import SearchedFiles
 from dowse.searching.query_terms import SearchQuery, parse_search_query
+from dowse.searching.ranking_constants import DEFINITION_FILES, MAX_DEFINITIONS
 from dowse.searching.search import Answer, SearchOptions, search_store
-from dowse.types import KINDS, Coverage, Entry, Progress, Stat, Verdict, View
+from dowse.types import KINDS, Coverage, Entry, Kind, Progress, Stat, Verdict, View
 
 if TYPE_CHECKING:
     from dowse.searching.exact_search import FindMatches, Occurrences
@@ -36,24 +38,35 @@ def search(
     text: str | SearchQuery,
     options: SearchOptions,
     *,
-    waits: bool = False,
-    progress: Progress | None = None,
+    update: "Update | None" = None,
     encoder: QueryEncoder | None = None,
 ) -> tuple[Answer, Coverage]:
-    """Search a project, which is indexed first if need be.
-
-    Indexing that takes long runs in a process of its own, unless the caller `waits`.
-    """
+    """Search a project, which is brought up to date first: by `update`, or if that is quick."""
     query = parse_search_query(text) if isinstance(text, str) else text
     if not query.text:
         raise UsageError("The query is empty. Say what to look for.")
 
     def answer() -> tuple[Answer, Coverage]:
-        pending = update_if_quick(index, query.text, waits=waits, progress=progress)
+        pending = (update or update_if_quick)(index, query.text)
         found = search_now(index, query, options, encoder, is_behind=bool(pending))
         return found, coverage(index, max(pending, len(found.outdated)), found.searched)
 
     return answer_or_rebuild(index, answer)
+
+
+def definition_options(
+    limit: int | None, kind: Kind | None, path_glob: str | None, language: str | None = None
+) -> SearchOptions:
+    """Return the options of a search for definitions, of which so many are shown whole."""
+    return SearchOptions(
+        DEFINITION_FILES,
+        kind,
+        path_glob,
+        language,
+        detail="definitions",
+        keeps_weak=True,
+        definitions=limit or MAX_DEFINITIONS,
+    )
 
 
 def search_now(
@@ -102,13 +115,13 @@ class ExactQuery:
 
 
 def find_all(
-    index: ProjectIndex, query: ExactQuery, progress: Progress | None = None
+    index: ProjectIndex, query: ExactQuery, *, update: "Update | None" = None
 ) -> "tuple[Occurrences, Coverage]":
-    """Find every occurrence of a text or pattern; the index is first brought up to date, however long that takes."""
+    """Find every occurrence of a text or pattern; the index is first brought up to date: by `update`, or if that is quick."""
     query.matcher()  # refuses a wrong one before anything is indexed
 
     def answer() -> "tuple[Occurrences, Coverage]":
-        return find_all_now(index, query, update_if_quick(index, "", waits=True, progress=progress))
+        return find_all_now(index, query, (update or update_if_quick)(index, ""))
 
     return answer_or_rebuild(index, answer)
 
@@ -173,21 +186,44 @@ def document_verdict(index: ProjectIndex, path: str) -> Verdict | None:
     return DocumentFiles(index.root, index.settings).verdict(path) if is_document(path) else None
 
 
-def update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: Progress | None = None) -> int:
+Update = Callable[[ProjectIndex, str], int]
+"""Brings an index up to date, files whose path has words of a text first; returns how many files are left."""
+
+
+def update_if_quick(
+    index: ProjectIndex,
+    first: str,
+    *,
+    waits: bool = False,
+    progress: Progress | None = None,
+    start: Callable[[ProjectIndex, str], object] | None = None,
+) -> int:
     """Bring an index up to date if that is quick or the caller waits; return how many files are left.
 
-    Files whose path has words of `first` are indexed before the others. Where nothing can be written, an index is left
-    as it is.
+    Indexing that takes long runs in a process of its own, which `start` starts. Files whose path has words of `first`
+    are indexed before the others. Where nothing can be written, an index is left as it is.
     """
     try:
-        return _update_if_quick(index, first, waits=waits, progress=progress)
+        return _update_if_quick(index, first, start or _index_in_background, waits=waits, progress=progress)
     except NotWritable:
         if not index.exists:
             raise
         return index.drift().pending
 
 
-def _update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: Progress | None) -> int:
+def update_fully(index: ProjectIndex, first: str, progress: Progress | None = None) -> int:
+    """Bring an index up to date, however long that takes; return how many files are left where nothing can be written."""
+    return update_if_quick(index, first, waits=True, progress=progress)
+
+
+def _update_if_quick(
+    index: ProjectIndex,
+    first: str,
+    start: Callable[[ProjectIndex, str], object],
+    *,
+    waits: bool,
+    progress: Progress | None,
+) -> int:
     if waits:
         if not index.exists:
             index.require_size()
@@ -197,17 +233,17 @@ def _update_if_quick(index: ProjectIndex, first: str, *, waits: bool, progress: 
         return 0
     if not index.exists:
         if indexing_seconds(index.require_size()) > AT_ONCE_SECONDS:
-            _index_in_background(index, first)
+            start(index, first)
         else:
             _update(index, None, first, progress)
         return 0
     if index.whole.has_backlog():
-        _index_in_background(index, first)
+        start(index, first)
         return len(index.store.paths())
     drift = index.drift()
     if drift.pending > AT_ONCE_FILES:
         index.require_size(drift)
-        _index_in_background(index, first)
+        start(index, first)
         return drift.pending
     if drift.pending:
         _update(index, drift, first, progress)

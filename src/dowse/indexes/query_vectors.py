@@ -53,6 +53,8 @@ class InProcessEncoder:
         with contextlib.suppress(DowseError):  # the search reports it
             version = serving_version(index.store, self._settings) if index.exists else None
             if version and index.store.vector_counts(version)[0]:
+                import numpy  # noqa: F401 - two threads that import it at once may each see half of it
+
                 threading.Thread(target=self._try_to_open, args=(version,), daemon=True, name="opens the model").start()
 
     def _try_to_open(self, version: str) -> None:

@@ -8,6 +8,7 @@ from dowse.encoding_worker.client import EncodingClient
 from dowse.errors import CatalogError, DowseError, UsageError
 from dowse.indexes.first_search import IndexWork
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_lookup import unique_name
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.served_packages import ServedPackages
 from dowse.types import SourceHealth, View
@@ -38,7 +39,9 @@ class Service:
         if expected and expected.root == root:
             served = expected
         else:
-            served = ServedIndex(root, self._unique_name(root), encoder=self.encoder)
+            served = ServedIndex(
+                root, unique_name(root, {served.name for served in self.projects}), encoder=self.encoder
+            )
             if expected:
                 expected.close()
         self.projects.append(served)
@@ -48,7 +51,9 @@ class Service:
         """Let a project be loaded that will be served if the client names no other one; it is not watched until then."""
         ProjectIndex(root)
         root = root.resolve()
-        self._expected = ServedIndex(root, self._unique_name(root), encoder=self.encoder)
+        self._expected = ServedIndex(
+            root, unique_name(root, {served.name for served in self.projects}), encoder=self.encoder
+        )
 
     def prepare(self, views: tuple[View, ...], search: IndexWork) -> None:
         """Begin to load what the first search of each project needs, each on its own thread."""
@@ -115,12 +120,6 @@ class Service:
             served.close()
         if self._expected:
             self._expected.close()
-
-    def _unique_name(self, root: Path) -> str:
-        taken = {served.name for served in self.projects}
-        base = root.name or "root"
-        names = [base, *(f"{base}-{number}" for number in range(2, len(taken) + 3))]
-        return next(name for name in names if name not in taken)
 
 
 def _problem(root: Path, view: View) -> str | None:

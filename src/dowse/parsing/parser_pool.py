@@ -44,7 +44,7 @@ class ParserPool:
         self._threads = set[threading.Thread]()
         self._busy = set[ParserProcess]()
         self._unpacked = set[str]()
-        self._is_closed = False
+        self._is_closed = self._is_released = False
 
     def submit(self, request: ParserRequest) -> "Future[ParserReply]":
         """Queue a job. The future raises Failed if no process can be started."""
@@ -72,6 +72,17 @@ class ParserPool:
     def warm_up(self) -> None:
         """Start a process and let it load what every source file needs, while other work is done here."""
         self.submit(ParserRequest({"job": "prepare", "languages": []}, b""))
+
+    def release(self) -> None:
+        """End the processes that have nothing to do; others are started when there is work again."""
+        with self._changed:
+            self._is_released = True
+            self._changed.notify_all()
+            threads = list(self._threads)
+        for thread in threads:
+            thread.join(CLOSE_SECONDS)
+        with self._changed:
+            self._is_released = False
 
     def close(self) -> None:
         """End all processes at once; jobs that wait are dropped, and those that run fail."""
@@ -117,7 +128,7 @@ class ParserPool:
     def _next_job(self) -> _Job | None:
         """Wait for a job. Without one for a while, or when the pool is closed, take this thread off the list."""
         with self._changed:
-            self._changed.wait_for(lambda: self._jobs or self._is_closed, self._idle_seconds)
+            self._changed.wait_for(lambda: self._jobs or self._is_closed or self._is_released, self._idle_seconds)
             if self._jobs and not self._is_closed:
                 return self._jobs.popleft()
             self._threads.discard(threading.current_thread())

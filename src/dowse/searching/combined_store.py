@@ -163,8 +163,10 @@ class CombinedStore:
 
     def _beside_others(self, query: TextQuery, part: Part) -> TextQuery:
         """Return a query to one part that counts the words of all."""
-        count = self.chunk_count() - part.chunk_count()
-        return replace(query, others=OtherChunks(count, lambda f, t: self.frequency(f, t) - part.frequency(f, t)))
+        more = query.others or OtherChunks(0, lambda _field, _term: 0)
+        count = self.chunk_count() - part.chunk_count() + more.chunks
+        elsewhere = OtherChunks(count, lambda f, t: self.frequency(f, t) - part.frequency(f, t) + more.frequency(f, t))
+        return replace(query, others=elsewhere)
 
     def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
         return self._merge(

@@ -54,6 +54,12 @@ class Passage:
     """Whether it only fills a short reply."""
 
     @property
+    def name(self) -> str:
+        """The names of the definition or section that it shows, the outermost first."""
+        names = (*self.headings, *self.symbols)
+        return ".".join(names) if self.symbols else " > ".join(names)
+
+    @property
     def numbered_lines(self) -> "list[tuple[int, str]]":
         """The lines of the text, each with its number; 0 for a line that stands for others."""
         lines = self.text.split("\n")

@@ -134,12 +134,18 @@ class DenyList:
         return category.rule_for(spelled, folds_case=self._folds_case)
 
 
+CLONES = "repositories"
+"""The folder in dowse's own storage that has the clones of repositories, each in a folder of its own."""
+
+
 def rule_against_root(root: Path, storage: Path) -> Rule | None:
     """Return the rule that denies an absolute path as a root, because it is or lies in a folder that is never read.
 
-    Only patterns for folders count: a project may lie below a folder named `prod.env`.
+    Only patterns for folders count: a project may lie below a folder named `prod.env`. Of dowse's own storage, the clones of
+    repositories may be roots, and nothing else.
     """
-    if _storage_below_root(root, storage, folds_case=NAMES_FOLD_CASE) == "":
+    is_clone = storage / CLONES in root.parents[1:]
+    if not is_clone and _storage_below_root(root, storage, folds_case=NAMES_FOLD_CASE) == "":
         return Rule(f"{storage.as_posix()}/", _STORAGE_ORIGIN)
     folders = [f"{folder}/" for folder in accumulate(_normalize_root(root).split("/"), "{}/{}".format)]
     denied_folders = [_keep_folder_patterns(category) for category in categories() if category.is_always_on]

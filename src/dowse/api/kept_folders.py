@@ -1,0 +1,141 @@
+"""Folders as a running program has them: answered at once, kept fresh while they are open, and left without a process."""
+
+import sys
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dowse.api.results import Reference, Results, Status, make_reference
+from dowse.api.search_targets import FolderTarget
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import Update, update_if_quick
+from dowse.types import Entry, Progress
+
+if TYPE_CHECKING:
+    from dowse.keeping.indexing_run import IndexingRun
+    from dowse.keeping.keeper import Keeper
+
+
+class KeptFolders(FolderTarget):
+    """Folders whose long indexing runs in a process that ends with them.
+
+    The first question compares the files with the index, as a command does. From the third on, a thread watches them:
+    it starts in the time of two searches, which a program of one question need not spend.
+    """
+
+    def __init__(self, indexes: Sequence[ProjectIndex]) -> None:
+        super().__init__(indexes)
+        self._runs: dict[Path, IndexingRun] = {}
+        self._keepers: dict[Path, Keeper] = {}
+        self._asked: set[Path] = set()
+
+    def _updating(self, progress: Progress | None) -> Update:
+        return partial(self._update, progress)
+
+    def _update(self, progress: Progress | None, index: ProjectIndex, first: str) -> int:
+        if keeper := self._keepers.get(index.root):
+            return len(keeper.catch_up(index))
+        left = update_if_quick(index, first, progress=progress, start=self._start)
+        if index.root in self._asked and not left and index.is_ready():
+            from dowse.keeping.keeper import Keeper  # a program of one question need not import it
+
+            self._keepers[index.root] = Keeper(index.root)
+        self._asked.add(index.root)
+        return left
+
+    def _start(self, index: ProjectIndex, first: str = "") -> None:  # noqa: ARG002 - the process chooses the order
+        from dowse.keeping.indexing_run import start_run  # as above
+
+        run = self._runs.get(index.root)
+        if run is None or not run.is_running:
+            self._runs[index.root] = start_run(index.root, index.view)
+
+    def start_missing(self) -> list[ProjectIndex]:
+        """Bring small changes into the indexes and start a process for large ones; return the indexes that wait for one."""
+        waiting = []
+        for index in self.indexes.values():
+            if not index.exists and not index.is_being_updated():
+                self._start(index)
+            elif (
+                not index.is_being_updated() and not update_if_quick(index, "", start=self._start) and index.is_ready()
+            ):
+                continue
+            waiting.append(index)
+        return waiting
+
+    def progress_of(self, index: ProjectIndex) -> tuple[int, int, bool]:
+        """Return how many files of how many a process has indexed, and whether it goes on; raise its error."""
+        run = self._runs.get(index.root)
+        if run is None:
+            found = index.status()
+            return found.files, found.expected_files, index.is_being_updated()
+        if run.error:
+            raise run.error
+        return run.done, run.total, run.is_running
+
+    def uses(
+        self, name: str, kind: str | None, path: str | None, limit: int, progress: Progress | None
+    ) -> Results[Reference]:
+        """Return where a name is defined and used, in indexes that are complete."""
+        from dowse.indexes.reference_lookup import read_missing_references, references_now
+        from dowse.references.reference_search import ReferenceOptions
+
+        places, total, is_complete, notes = list[Reference](), 0, True, list[str]()
+        for folder, index in self.indexes.items():
+            glob = path.removeprefix(f"{folder}/") if path and not self.only else path
+            read_missing_references(index, progress=progress)
+            found, covered, _ = references_now(index, name, ReferenceOptions(kind, glob, limit))
+            for at, group in enumerate((found.definitions, found.overrides, found.uses[:limit])):
+                places += [make_reference(one, self.show(folder, one.path), is_definition=at < 2) for one in group]
+            total, is_complete = total + found.total, is_complete and covered.is_complete
+            notes += [f"Several things are called {name}: {', '.join(one.name for one in found.owners)}"] * bool(
+                found.owners
+            )
+            notes += [f"Similar names: {', '.join(found.suggestions)}"] * bool(found.suggestions)
+        return Results(tuple(places), name, total, is_complete, tuple(notes))
+
+    def read(self, place: str) -> str:
+        """Return the text of a file, of some of its lines, or of a definition or section in it, with secrets masked."""
+        from dowse.answers.place_reading import parse_place, place_text
+        from dowse.answers.source_text import read_source
+
+        asked = parse_place(place)
+        return place_text(read_source(*self.locate(asked.path)), asked)
+
+    def files(self) -> list[str]:
+        """Return the paths of all files that are or may be indexed, sorted."""
+        return sorted(
+            self.show(name, entry.path)
+            for name, index in self.indexes.items()
+            for entry in index.source.entries()
+            if isinstance(entry, Entry) and entry.views & index.view
+        )
+
+    def status(self) -> list[Status]:
+        """Return the state of each index."""
+        found = ((name, index.status()) for name, index in self.indexes.items())
+        return [
+            Status(name, one.state, one.files, one.chunks, one.expected_files, one.last_updated, one.problem)
+            for name, one in found
+        ]
+
+    def encode(self, progress: Progress | None) -> None:
+        """Encode the chunks that lack a vector of the model."""
+        from dowse.encoding_worker.encode_now import encode_now
+
+        for index in self.indexes.values():
+            encode_now(index, progress or (lambda _done, _total: None), lambda _text: None)
+
+    def close(self) -> None:
+        """End every process and thread, and close the indexes."""
+        for run in self._runs.values():
+            if run.is_running:
+                run.stop()
+        for keeper in self._keepers.values():
+            keeper.stop()
+        super().close()
+        if "dowse.parsing.parser_pool" in sys.modules:
+            from dowse.parsing.parser_pool import shared_pool
+
+            shared_pool().release()

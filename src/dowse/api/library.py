@@ -1,0 +1,261 @@
+"""The library: an open index that is asked from any thread, or from an event loop."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from threading import current_thread
+from typing import TYPE_CHECKING, Literal, Self, TypeVar
+
+from dowse.api.results import Hit, Reference, Results, Status, make_hit
+from dowse.errors import UsageError
+from dowse.types import Kind, Progress, View
+
+if TYPE_CHECKING:
+    from dowse.api.all_sources import AllSources
+    from dowse.api.kept_folders import KeptFolders
+    from dowse.api.search_targets import Found, PlaceTarget
+    from dowse.searching.exact_search import Occurrence
+
+Location = str | os.PathLike[str]
+Detail = Literal["definitions", "passages", "outline", "full"]
+Mode = Literal["hybrid", "vector", "lexical"]
+_PLACES = ("s3://", "gs://", "az://", "db://")
+"""The beginnings of addresses that are places of an organisation, and no repositories."""
+WAIT_SECONDS = 0.05
+"""Time between two looks at a process that indexes."""
+R = TypeVar("R")
+
+
+class Index:
+    """Folders, the projects of a place, or several kinds of sources, open to be asked.
+
+    Any thread may ask. All work runs on one thread of its own, and `close` ends everything that was started.
+    """
+
+    def __init__(
+        self,
+        *folders: Location,
+        store: str | None = None,
+        projects: Sequence[str] = (),
+        documents: bool = False,
+        sites: Sequence[str] = (),
+        archives: bool = False,
+        notes: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        """Open folders, by default the project around the working directory; `close` it, or use `with`.
+
+        A folder may be the address of a git repository, which is cloned. With several, paths begin with the name of
+        their folder, and all are ranked together. With `documents`,
+        files are read as documents: PDF, HTML, DOCX and notebooks too. `store` is a place of an organisation, whose
+        published `projects` are searched instead of folders. `sites` are search indexes of static sites, `archives` the
+        research archives, `notes` all named indexes: with one of them, everything is searched at once. `progress` is
+        called with the number of finished steps and of all while an answer waits for indexing.
+        """
+        self._progress, self._is_closed = progress, False
+        self._files: KeptFolders | PlaceTarget | None = None
+        self._sources: AllSources | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="dowse")
+
+        def start() -> None:
+            names = [os.fspath(folder) for folder in folders]
+            place = store or next((name for name in names if name.startswith(_PLACES)), None)
+            has_others = bool(sites or archives or notes)
+            if place:
+                from dowse.api.search_targets import PlaceTarget
+
+                if len(names) > (not store) or has_others:
+                    raise UsageError(
+                        "What is published in a place is searched alone, without folders and other sources."
+                    )
+
+                self._files = PlaceTarget(place, projects)
+            elif folders or not has_others:
+                self._files = _open_folders(folders, View.DOCUMENTS if documents else View.PROJECT)
+            if has_others:
+                from dowse.api.all_sources import AllSources
+
+                roots = (
+                    [index.root for index in _open_folders(folders, View.PROJECT).indexes.values()] if folders else []
+                )
+                self._sources = AllSources(roots, sites, archives=archives, notes=notes)
+
+        try:
+            self._do(start)
+        except BaseException:
+            self._thread.shutdown()
+            raise
+
+    def search(
+        self,
+        query: str,
+        *,
+        limit: int = 5,
+        names: Sequence[str] = (),
+        kind: Kind | None = None,
+        path: str | None = None,
+        language: str | None = None,
+        mode: Mode = "hybrid",
+        detail: Detail = "definitions",
+    ) -> Results[Hit]:
+        """Return what answers a query, best first.
+
+        `names` are guesses of what the code calls it. `kind` is code or docs, `path` a file, a folder or a pattern.
+        `detail` is definitions, or for each file one line (outline), the lines that answer (passages) or a whole
+        function or section (full). Without an index, the files themselves are searched, and indexing begins.
+        """
+
+        from dowse.searching.query_terms import parse_search_query
+
+        if self._sources:
+            asked = parse_search_query(query, names)
+            return self._do(lambda sources=self._sources: sources.search(asked, limit, kind, path, language))  # type: ignore[misc]
+
+        def answer() -> Results[Hit]:
+            from dowse.indexes.project_search import definition_options
+            from dowse.searching.search import SearchOptions
+
+            if detail == "definitions":
+                options = definition_options(limit, kind, path, language)
+            else:
+                options = SearchOptions(limit, kind, path, language, detail=detail)
+            found = self._asked().search(parse_search_query(query, names), replace(options, mode=mode), self._progress)
+            return _results(found, query, limit, self._asked().warnings)
+
+        return self._do(answer)
+
+    def find(
+        self,
+        text: str,
+        *,
+        regex: bool = False,
+        kind: Kind | None = None,
+        path: str | None = None,
+        language: str | None = None,
+        limit: int = 100,
+        offset: int = 0,
+        seconds: float = 10.0,
+    ) -> "Results[Occurrence]":
+        """Return every line with a text or a match of a pattern, in the order of paths, found within some seconds."""
+
+        def answer() -> "Results[Occurrence]":
+            from dowse.indexes.project_search import ExactQuery
+            from dowse.searching.search import SearchOptions
+
+            options = SearchOptions(limit, kind, path, language)
+            found, covered = self._asked().find(ExactQuery(text, options, seconds, regex, offset), self._progress)
+            is_complete = found.is_complete and covered.is_complete
+            return Results(tuple(found.found), text, found.total, is_complete)
+
+        return self._do(answer)
+
+    def uses(
+        self, name: str, *, kind: str | None = None, path: str | None = None, limit: int = 100
+    ) -> Results[Reference]:
+        """Return where a name is defined, then where it is used; `Client.get` names a method. The index is waited for."""
+        self.wait()
+        return self._do(lambda: self._asked().uses(name, kind, path, limit, self._progress))
+
+    def read(self, place: str) -> str:
+        """Return the text of a place: `path`, `path:10-40`, `path#Class.method`, `guide.md#section`, or the id of a hit."""
+        return self._do(lambda: self._sources.read(place) if self._sources else self._asked().read(place))
+
+    def files(self) -> list[str]:
+        """Return the paths of all files that are or may be indexed, sorted."""
+        return self._do(lambda: self._asked().files())
+
+    def wait(self, *, model: bool = False) -> None:
+        """Wait until the index is equal to the files; with `model`, until it has all vectors of the model too.
+
+        The callback for progress is called with the number of files that are indexed, and of all.
+        """
+        from dowse.api.kept_folders import KeptFolders
+
+        folders = self._files
+        if not isinstance(folders, KeptFolders):
+            return
+        for index in self._do(folders.start_missing):
+            while True:
+                done, total, goes_on = self._do(partial(folders.progress_of, index))
+                if self._progress and total:
+                    self._progress(done, total)
+                if not goes_on:
+                    break
+                time.sleep(WAIT_SECONDS)
+        if model:
+            self._do(lambda: folders.encode(self._progress))
+
+    def status(self) -> list[Status]:
+        """Return the state of each folder, or of each source."""
+        return self._do(lambda: self._sources.status() if self._sources else self._asked().status())
+
+    def close(self) -> None:
+        """End every process and thread that was started here. A second call does nothing."""
+        if not self._is_closed:
+            for opened in (self._sources, self._files):
+                if opened:
+                    self._do(opened.close)
+            self._is_closed = True
+            self._thread.shutdown()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _do(self, work: Callable[[], R]) -> R:
+        """Do some work on the thread of this index; a callback for progress is on it already."""
+        if self._is_closed:
+            raise UsageError("This index is closed. Open it again.")
+        if current_thread() in self._thread._threads:
+            return work()
+        return self._thread.submit(work).result()
+
+    def _asked(self) -> "KeptFolders | PlaceTarget":
+        """Return the files that are asked."""
+        if self._files is None:
+            raise UsageError("This needs a folder, and none is open here.")
+        return self._files
+
+
+def _open_folders(locations: Sequence[Location], view: View) -> "KeptFolders":
+    from dowse.api.kept_folders import KeptFolders
+    from dowse.indexes.project_lookup import open_each
+
+    roots, warnings = list[Path](), list[str]()
+    for text in map(str, locations):
+        if "://" in text:
+            from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address  # most programs need it not
+
+            root, warning = clone_or_fetch(parse_address(text))
+            warnings += [warning] if warning else []
+        else:
+            root = Path(text).expanduser().absolute()
+        roots.append(root)
+    indexes = open_each(roots)
+    indexes[0].warnings += warnings
+    return KeptFolders([index.seen_as(view) for index in indexes])
+
+
+def _results(found: "Found", query: str, limit: int, warnings: Sequence[str]) -> Results[Hit]:
+    answer = found.answer
+    hits = sorted(
+        ((hit, passage) for hit in answer.hits for passage in hit.passages), key=lambda pair: pair[1].rank
+    )  # a rank is 0 where definitions are not ranked
+    items = tuple(make_hit(hit, passage, found.show(hit.path)) for hit, passage in hits[:limit])
+    corrected = [f"{near} instead of {word}" for word, near in answer.corrected.items()]
+    notes = [f"Corrected: {', '.join(corrected)}"] if corrected else []
+    is_complete = found.coverage.is_complete and not answer.outdated
+    return Results(
+        items,
+        query,
+        len(items),
+        is_complete,
+        (*warnings, *notes, *found.warnings, *found.notes),
+        frozenset(answer.terms),
+    )

@@ -1,0 +1,146 @@
+"""Searches of several indexed projects as one: paths begin with the name of their project, and all are ranked together."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+from dowse.errors import NotWritable, PathRefused, UsageError, WordsMissing
+from dowse.indexes.damage_recovery import answer_or_rebuild
+from dowse.indexes.growing_index import search_growing_index
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import REPAIRED_FILES, ExactQuery, Update, coverage, find_all
+from dowse.indexes.query_vectors import QueryEncoder, encode_query
+from dowse.searching.candidates import QueryVector
+from dowse.searching.combined_store import CombinedStore
+from dowse.searching.direct_index import DirectIndex
+from dowse.searching.exact_search import Occurrences
+from dowse.searching.found_files import ALL_INDEXED, SearchedFiles
+from dowse.searching.joined_store import JoinedStore, Member
+from dowse.searching.query_terms import SearchQuery
+from dowse.searching.search import Answer, SearchOptions, search_store
+from dowse.types import Coverage, Stat
+
+Indexes = Mapping[str, ProjectIndex]
+"""Projects by the names that their paths begin with."""
+
+
+def search_joined(
+    indexes: Indexes, query: SearchQuery, options: SearchOptions, update: Update, encoder: QueryEncoder | None = None
+) -> tuple[Answer, Coverage]:
+    """Search several projects, each of which is brought up to date first if that is quick."""
+    if not query.text:
+        raise UsageError("The query is empty. Say what to look for.")
+    pending = {name: answer_or_rebuild(index, partial(update, index, query.text)) for name, index in indexes.items()}
+    options = replace(options, masks_secrets=any(index.settings.mask_secrets for index in indexes.values()))
+    searched: dict[str, SearchedFiles] = {}
+
+    def ask(names: Sequence[str], stores: dict[str, Member]) -> Answer:
+        """Search the stores that are chosen, and of each other project the best that can be had within a moment."""
+        if not names:
+            return _search_stores(indexes, stores, query, options, encoder)
+        name, *others = names
+        index = indexes[name]
+        if not pending[name] and _is_searchable(index):
+            return ask(others, {**stores, name: index.store})
+
+        def ask_others(files: object) -> Answer:
+            return ask(
+                others, {**stores, name: files if isinstance(files, CombinedStore | DirectIndex) else index.store}
+            )
+
+        glob = options.path_glob.removeprefix(f"{name}/") if options.path_glob else None
+        within = replace(options, path_glob=glob)
+        answer, searched[name] = search_growing_index(index, query, within, ask_others, lambda found: found.hits)
+        return answer
+
+    found = ask(list(indexes), {})
+    totals = SearchedFiles(*map(sum, zip(*searched.values(), strict=True))) if searched else ALL_INDEXED
+    outdated = {name: sum(path.startswith(f"{name}/") for path in found.outdated) for name in indexes}
+    coverages = [
+        coverage(index, max(pending[name], outdated[name]), searched.get(name)) for name, index in indexes.items()
+    ]
+    return replace(found, searched=totals, unknown=() if totals.unread else found.unknown), join_coverage(coverages)
+
+
+def _is_searchable(index: ProjectIndex) -> bool:
+    """Return whether an index is complete and its words can be searched."""
+    try:
+        return index.is_ready() and index.store.chunk_count() >= 0
+    except WordsMissing:
+        return False
+
+
+def _search_stores(
+    indexes: Indexes, stores: Mapping[str, Member], query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None
+) -> Answer:  # fmt: skip
+    """Search stores; files that turn out to have changed are indexed again, up to a bound."""
+
+    def read(path: str) -> tuple[bytes, Stat]:
+        name, _, rest = path.partition("/")
+        if name not in indexes:
+            raise PathRefused(f"{path} is in no project that is searched.")
+        return indexes[name].source.read_bytes(rest)
+
+    vectors = _join_vectors(indexes, stores, query, options, encoder)
+    found = search_store(JoinedStore(stores), read, query, options, vectors)
+    if found.outdated and all(stores[name] is index.store for name, index in indexes.items()):
+        try:
+            for name, index in indexes.items():
+                if paths := [path.partition("/")[2] for path in found.outdated if path.startswith(f"{name}/")]:
+                    index.reindex(paths[:REPAIRED_FILES])
+                    index.store.refresh()
+        except NotWritable:  # the answer leaves them out and names them
+            return found
+        found = search_store(JoinedStore(stores), read, query, options, vectors)
+    return found
+
+
+def _join_vectors(
+    indexes: Indexes, stores: Mapping[str, Member], query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None
+) -> list[QueryVector]:  # fmt: skip
+    """Return the vectors of a query, each with the share of all chunks that its encoder has encoded."""
+    shares, vectors = dict[str, float](), dict[str, QueryVector]()
+    counts = {name: store.chunk_count() for name, store in stores.items()}
+    total = sum(counts.values()) or 1
+    for name, store in stores.items():
+        index = indexes[name]
+        if store.stored_share:
+            for one in encode_query(index, query, options.mode, encoder, index.store, stored_share=store.stored_share):
+                vectors[one.encoder] = one
+                shares[one.encoder] = shares.get(one.encoder, 0.0) + one.coverage * counts[name] / total
+    return [replace(one, coverage=shares[name]) for name, one in vectors.items()]
+
+
+def find_joined(indexes: Indexes, query: ExactQuery, update: Update) -> tuple[Occurrences, Coverage]:
+    """Find every occurrence of a text or pattern in several projects, one project after the other."""
+    limit = query.offset + query.options.limit
+    joined, coverages = Occurrences(query.offset, query.options.limit), []
+    for name, index in indexes.items():
+        glob = query.options.path_glob.removeprefix(f"{name}/") if query.options.path_glob else None
+        part = replace(query, options=replace(query.options, limit=limit, path_glob=glob), offset=0)
+        found, covered = find_all(index, part, update=update)
+        coverages.append(covered)
+        joined.found += [replace(one, path=f"{name}/{one.path}") for one in found.found]
+        joined.counts |= {f"{name}/{path}": count for path, count in found.counts.items()}
+        joined.total, joined.lines = joined.total + found.total, joined.lines + found.lines
+        joined.looked_at, joined.seconds = joined.looked_at + found.looked_at, joined.seconds + found.seconds
+        joined.is_complete = joined.is_complete and found.is_complete
+    joined.found = joined.found[query.offset : limit]
+    return joined, join_coverage(coverages)
+
+
+def join_coverage(coverages: Sequence[Coverage]) -> Coverage:
+    """Return how much of several projects an answer is about."""
+    if len(coverages) == 1:
+        return coverages[0]
+
+    def total(count: Callable[[Coverage], int]) -> int:
+        return sum(map(count, coverages))
+
+    return Coverage(
+        total(lambda one: one.files), total(lambda one: one.expected),
+        is_indexing=any(one.is_indexing for one in coverages), is_whole=all(one.is_whole for one in coverages),
+        pending=total(lambda one: one.pending), problem=next((one.problem for one in coverages if one.problem), ""),
+        direct=total(lambda one: one.direct),
+        seconds_left=max((one.seconds_left for one in coverages if one.seconds_left is not None), default=None),
+    )  # fmt: skip

@@ -1,0 +1,205 @@
+"""The library: one index, asked from a program, from threads and from an event loop."""
+
+import asyncio
+import os
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+import dowse
+from dowse.errors import NoSuchDocument, ProjectNotDetected
+from tests.history.repositories import Change, make_repository
+from tests.publishing.shared_places import publish_words
+from tests.sample_data import write_tree
+
+
+def test_every_public_name_is_there_and_no_other() -> None:
+    assert set(dowse.__all__) <= set(dir(dowse))
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = dowse.nothing  # type: ignore[attr-defined]
+
+
+def test_an_import_loads_nothing_else_of_dowse() -> None:
+    program = "import sys, dowse; print([name for name in sys.modules if name.startswith('dowse.')])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_an_index_is_searched_and_read(shop: Path) -> None:
+    with dowse.open(shop) as index:
+        first = index.search("when is delivery free", limit=2)[0]
+        assert (first.path, first.lines, first.symbol) == ("src/shipping.py", (4, 6), "shipping_cost")
+        assert first.text.startswith("def shipping_cost(")
+        assert index.read(first.id) == first.text
+        assert index.read("src/shipping.py#shipping_cost") == first.text
+        assert index.read("docs/guide.md#returns") == "## Returns\n\nSend a parcel back within 30 days."
+        found = index.find("FREE_FROM_CENTS")
+        assert [(one.path, one.line) for one in found] == [("src/shipping.py", 1), ("src/shipping.py", 6)]
+        assert (found.total, found.is_complete) == (2, True)
+        uses = [(one.path, one.line, one.is_definition) for one in index.uses("shipping_cost")]
+        assert uses[0] == ("src/shipping.py", 4, True)
+        assert ("src/checkout.py", 5, False) in uses
+        assert index.files() == ["docs/guide.md", "pyproject.toml", "src/checkout.py", "src/shipping.py"]
+        assert [(one.name, one.state, one.files) for one in index.status()] == [("shop", "ready", 4)]
+
+
+def test_filters_and_details_are_those_of_the_command(shop: Path) -> None:
+    with dowse.open(shop) as index:
+        assert {hit.path for hit in index.search("delivery", kind="docs")} <= {"docs/guide.md"}
+        assert [hit.path for hit in index.search("shipping cost", path="src/checkout.py")] == ["src/checkout.py"]
+        assert index.search("shipping cost", detail="outline", limit=1)[0].lines[0] == 4
+        corrected = index.search("deliverry")
+        assert corrected.notes == ("Corrected: delivery instead of deliverry",)
+        assert not index.search("zzzqqq")
+
+
+def test_several_folders_are_ranked_together(shop: Path, billing: Path) -> None:
+    with dowse.open(shop, billing) as index:
+        assert index.search("when is delivery free")[0].path == "shop/src/shipping.py"
+        assert index.search("add up an invoice")[0].path == "billing/invoices.py"
+        assert index.find("def ").total == 3
+        assert index.read("billing/invoices.py:1") == "def invoice_total(items):"
+        assert {one.path for one in index.uses("invoice_total")} == {"billing/invoices.py"}
+        assert [one.name for one in index.status()] == ["shop", "billing"]
+        with pytest.raises(dowse.DowseError, match="shop, billing"):
+            index.read("nowhere/a.py")
+
+
+def test_a_changed_file_is_found_as_it_is_now_however_often_was_asked_before(shop: Path) -> None:
+    with dowse.open(shop) as index:
+        for number in range(6):
+            (shop / "src" / "fresh.py").write_text(
+                f"def gift_wrap_{number}():\n    return {number}\n", encoding="utf-8"
+            )
+            assert index.search(f"gift_wrap_{number}")[0].symbol == f"gift_wrap_{number}"
+
+
+def test_an_index_is_safe_in_threads(shop: Path) -> None:
+    with dowse.open(shop) as index, ThreadPoolExecutor(8) as pool:
+        queries = ["when is delivery free", "send a parcel back"] * 20
+        paths = list(pool.map(lambda query: index.search(query)[0].path, queries))
+    assert paths == ["src/shipping.py", "docs/guide.md"] * 20
+
+
+def test_an_index_works_inside_of_a_running_event_loop(shop: Path) -> None:
+    async def ask() -> tuple[str, str, list[str]]:
+        with dowse.open(shop) as index:  # as a notebook does
+            direct = index.search("when is delivery free")[0].path
+        async with dowse.open_async(shop) as waiting:
+            found, files = await asyncio.gather(waiting.search("when is delivery free"), waiting.files())
+            await waiting.wait()
+        return direct, found[0].path, files
+
+    direct, found, files = asyncio.run(ask())
+    assert direct == found == "src/shipping.py"
+    assert len(files) == 4
+
+
+def test_an_index_that_is_not_open_says_so(shop: Path) -> None:
+    index = dowse.open(shop)
+    index.close()
+    index.close()
+    with pytest.raises(dowse.DowseError, match="closed"):
+        index.search("delivery")
+    with pytest.raises(dowse.DowseError, match="async with"):
+        asyncio.run(dowse.open_async(shop).files())
+
+
+def test_errors_are_those_of_dowse(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(dowse.DowseError, match="is not a folder"):
+        dowse.open(shop / "nowhere")
+    with dowse.open(shop) as index:
+        with pytest.raises(NoSuchDocument, match="no definition or section 'nothing'"):
+            index.read("src/shipping.py#nothing")
+        with pytest.raises(dowse.DowseError, match=r"There is no file src/none\.py"):
+            index.read("src/none.py")
+        with pytest.raises(dowse.DowseError, match="empty"):
+            index.search(" ")
+    monkeypatch.chdir("/")
+    with pytest.raises(ProjectNotDetected):
+        dowse.open()
+
+
+def test_waiting_reports_progress_and_leaves_no_process_behind(tmp_path: Path) -> None:
+    files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" for number in range(400)}
+    big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
+    seen: list[tuple[int, int]] = []
+    with dowse.open(big, progress=lambda done, total: seen.append((done, total))) as index:
+        assert index.search("apple_7")[0].symbol == "apple_7"
+        index.wait()
+        assert index.status()[0].files == 401
+        assert index.search("apple_7").is_complete
+    assert seen
+    assert seen[-1][1] >= 400
+    assert children() == []
+
+
+def test_closing_stops_indexing_that_has_begun(tmp_path: Path) -> None:
+    files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" * 50 for number in range(2000)}
+    big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
+    with dowse.open(big) as index:
+        found = index.search("apple_7")
+        assert found
+        assert not found.is_complete
+    assert children() == []
+    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith(("dowse", "keeps"))]
+
+
+def children() -> list[str]:
+    """Return the processes that this one has started and that are not forkers of the tests, after a moment."""
+    deadline = time.monotonic() + 10
+    while True:
+        listed = subprocess.run(
+            ["ps", "--ppid", str(os.getpid()), "-o", "args="], capture_output=True, text=True, check=False
+        ).stdout.splitlines()
+        found = [line for line in listed if "dowse." in line and "forker" not in line]
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(0.05)
+
+
+def test_a_place_of_an_organisation_is_searched_and_read(shop: Path, tmp_path: Path) -> None:
+    pytest.importorskip("lancedb")
+    subprocess.run(
+        "git init -q && git add . && git -c user.name=A -c user.email=a@b.c commit -qm x",
+        shell=True, cwd=shop, check=True,
+    )  # fmt: skip
+    publish_words(shop, str(tmp_path / "place"))
+    with dowse.open(store=str(tmp_path / "place"), projects=["shop"]) as index:
+        hit = index.search("when is delivery free")[0]
+        assert (hit.path.removeprefix("shop/"), hit.symbol) == ("src/shipping.py", "shipping_cost")
+        assert index.read(f"{hit.path}#shipping_cost") == hit.text
+        assert index.find("FREE_FROM_CENTS").total == 2
+        assert [(one.name, one.files) for one in index.status()] == [("shop", 4)]
+        index.wait()
+        with pytest.raises(dowse.DowseError, match="no references"):
+            index.uses("shipping_cost")
+    with pytest.raises(dowse.DowseError, match="searched alone"):
+        dowse.open(shop, store=str(tmp_path / "place"))
+
+
+def test_hits_are_shown_in_a_notebook_with_their_words_marked(shop: Path) -> None:
+    with dowse.open(shop) as index:
+        shown = index.search("when is delivery free")._repr_html_()
+        lines = index.find("FREE_FROM")._repr_html_()
+    assert "<b>src/shipping.py:4-6</b> shipping_cost" in shown
+    assert "<mark>delivery</mark>" in shown
+    assert "<script" not in shown
+    assert "&gt;=" in shown
+    assert "src/shipping.py:1 FREE_FROM_CENTS = 5000" in lines
+
+
+def test_a_repository_is_opened_by_its_address(tmp_path: Path) -> None:
+    origin = make_repository(tmp_path / "orchard", [Change("Begin", {"a.py": "def apple_tree(): ...\n"})])
+    with dowse.open(f"file://{origin}") as index:
+        assert index.search("apple tree")[0].symbol == "apple_tree"
+    origin.rename(tmp_path / "gone")
+    with dowse.open(f"file://{origin}") as index:
+        found = index.search("apple tree")
+        assert found[0].symbol == "apple_tree"
+        assert "cannot be fetched" in found.notes[0]
