@@ -13,6 +13,7 @@ import pytest
 
 import dowse
 from dowse.errors import NoSuchDocument, ProjectNotDetected
+from dowse.indexes import project_search
 from tests.history.repositories import Change, make_repository
 from tests.publishing.shared_places import publish_words
 from tests.sample_data import write_tree
@@ -46,6 +47,17 @@ def test_an_index_is_searched_and_read(shop: Path) -> None:
         assert ("src/checkout.py", 5, False) in uses
         assert index.files() == ["docs/guide.md", "pyproject.toml", "src/checkout.py", "src/shipping.py"]
         assert [(one.name, one.state, one.files) for one in index.status()] == [("shop", "ready", 4)]
+
+
+def test_a_text_is_found_while_a_folder_is_indexed_for_the_first_time(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(project_search, "AT_ONCE_SECONDS", 0.0)  # as for a large folder, in a process of its own
+    with dowse.open(shop) as index:
+        assert index.find("FREE_FROM_CENTS").total == 2
+        assert {one.path for one in index.uses("shipping_cost")} == {"src/shipping.py", "src/checkout.py"}
+        index.wait()
+        assert index.find("FREE_FROM_CENTS").total == 2
 
 
 def test_filters_and_details_are_those_of_the_command(shop: Path) -> None:

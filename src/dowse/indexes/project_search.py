@@ -121,13 +121,16 @@ def find_all(
     query.matcher()  # refuses a wrong one before anything is indexed
 
     def answer() -> "tuple[Occurrences, Coverage]":
-        return find_all_now(index, query, (update or update_if_quick)(index, ""))
+        pending = (update or update_if_quick)(index, "")
+        return find_all_now(index, query, pending, is_being_made=not index.exists)
 
     return answer_or_rebuild(index, answer)
 
 
-def find_all_now(index: ProjectIndex, query: ExactQuery, pending: int = 0) -> "tuple[Occurrences, Coverage]":
-    """Find every occurrence in the index as it is; some changed files may be pending.
+def find_all_now(
+    index: ProjectIndex, query: ExactQuery, pending: int = 0, *, is_being_made: bool = False
+) -> "tuple[Occurrences, Coverage]":
+    """Find every occurrence in the index as it is; some changed files may be pending, or all if it `is_being_made`.
 
     The files that an index lacks are read too, if it is not complete or may be behind, so that every file is looked at.
     """
@@ -149,8 +152,9 @@ def find_all_now(index: ProjectIndex, query: ExactQuery, pending: int = 0) -> "t
         _raise_if_stopped(query)
         return read_other(entry) if read_other else ""
 
+    has_store = index.exists or not (is_being_made or index.is_being_updated())
     found = find_occurrences(
-        index.store if index.exists or not index.is_being_updated() else None, read, query.matcher(), replace(query.options, masks_secrets=index.settings.mask_secrets),
+        index.store if has_store else None, read, query.matcher(), replace(query.options, masks_secrets=index.settings.mask_secrets),
         offset=query.offset, seconds=query.seconds, texts=query.texts, others=others, read_other=read_file,
     )  # fmt: skip
     return found, covered or coverage(index, pending)
