@@ -16,7 +16,7 @@ CHARACTERS_BEFORE, CHARACTERS_AFTER = 60, 140
 MAX_SNIPPETS = 3
 """Maximum number of snippets of one field."""
 HEADING_FACTOR = 0.3
-"""What a heading counts beside other passages."""
+"""The weight of a heading; other passages have 1."""
 _SPACE = re.compile(r"\s+")
 _BETWEEN = re.compile(r"[\s-]{1,3}")
 """Text between two words that share one `<mark>` element."""

@@ -42,7 +42,7 @@ class CitationInText:
 
 @dataclass(frozen=True, slots=True)
 class DocumentDetails:
-    """What is special to a document of an archive, as read from its files."""
+    """The properties that only documents of an archive have, as read from their files."""
 
     type: str
     is_capture: bool = False
