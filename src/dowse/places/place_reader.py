@@ -63,8 +63,8 @@ class PlaceReader:
         self._opened.refresh()
 
     def close(self) -> None:
-        """End the threads that ask the place."""
-        self._opened.pool.shutdown(wait=False, cancel_futures=True)
+        """Release the rows that were read."""
+        self._opened.close()
 
     @property
     def has_several(self) -> bool:
@@ -104,8 +104,11 @@ class PlaceReader:
         return path if self.has_several else f"{self.names()[0]}/{path}"
 
     def _rows(self, condition: str, columns: Sequence[str], limit: int) -> list[dict[str, Any]]:
-        query = self._opened.table.search().where(condition).select(list(columns)).limit(limit)
-        found: list[dict[str, Any]] = self._opened.ask(query.to_list)
+        return self._opened.run(self._select(condition, columns, limit))
+
+    async def _select(self, condition: str, columns: Sequence[str], limit: int) -> list[dict[str, Any]]:
+        query = self._opened.current.table.query().where(condition).select(list(columns)).limit(limit)
+        found: list[dict[str, Any]] = await query.to_list()
         return found
 
     def _load(self, ids: Iterable[int]) -> None:
@@ -116,11 +119,14 @@ class PlaceReader:
             return
         if len(opened.documents) + len(missing) > KEPT_DOCUMENTS:
             opened.documents, opened.chunks, opened.texts = {}, {}, {}
-        listed = f"document IN ({', '.join(map(str, missing))})"
-        chunks = opened.pool.submit(self._rows, f"{listed} AND row = 'chunk'", CHUNK_COLUMNS, 100_000)
-        files = self._rows(f"id IN ({', '.join(map(str, missing))})", DOCUMENT_COLUMNS, len(missing))
+        listed = f"({', '.join(map(str, missing))})"
+        asked = (
+            self._select(f"document IN {listed} AND row = 'chunk'", CHUNK_COLUMNS, 100_000),
+            self._select(f"id IN {listed}", DOCUMENT_COLUMNS, len(missing)),
+        )
+        chunks, files = opened.run(opened.gather(asked))
         rows: dict[int, list[dict[str, Any]]] = {}
-        for row in sorted(chunks.result(), key=lambda row: row["ordinal"] or 0):
+        for row in sorted(chunks, key=lambda row: row["ordinal"] or 0):
             rows.setdefault(row["document"], []).append(row)
         with self._damage():
             for row in files:

@@ -4,14 +4,14 @@ It has what every search needs of a store (`Searchable`), so that ranking, passa
 index. Rows never change under their id, so those that were read are kept until there are too many.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.selection import STATIC_VERSION
-from dowse.places.opened_place import frequency_of, match_query, word_queries
+from dowse.places.opened_place import TableVersion, frequency_of, match_query, word_queries
 from dowse.places.place_reader import MAX_LISTED, PlaceReader
-from dowse.places.place_rows import quote, read_spot
+from dowse.places.place_rows import quote
 from dowse.text.analysis import terms_of, whole_terms_of
 from dowse.types import DocumentMatch, Kind, MatchedDocuments, Scored, TextQuery
 
@@ -29,8 +29,6 @@ REFINED_FACTOR = 2
 them takes ten times as long as the rest of the search for them."""
 PROBED_PARTITIONS = 24
 """Parts of the index of vectors that are compared with a query."""
-KEPT_PLACES = 20_000
-"""Places of candidates that are kept for the next search."""
 
 
 class PlaceStore(PlaceReader):
@@ -47,23 +45,20 @@ class PlaceStore(PlaceReader):
         return self._find(query, limit)
 
     def _find(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Search each field by itself, at the same time, and add up the scores of a row."""
         queries = word_queries(query) if query.among != frozenset() else []
+        return self._opened.run(self._find_words(queries, query, limit)) if queries else []
+
+    async def _find_words(self, queries: Sequence[Any], query: TextQuery, limit: int) -> list[Scored]:
+        """Search each field by itself, at the same time, and add up the scores of a row."""
+        version, scores = self._opened.current, dict[int, float]()
         most = limit if len(queries) == 1 else limit * FIELD_FACTOR
-
-        def ask(wanted: Any) -> list[Scored]:
-            return self._candidates(
-                lambda: self._opened.table.search(wanted, query_type="fts"), "_score", most, query.kind, query.among
-            )
-
-        asked = [self._opened.pool.submit(ask, wanted) for wanted in queries]
-        found, scores = dict[int, int](), dict[int, float]()
-        for hits in asked:
-            for number, document, score in hits.result():
-                found[number] = document
-                scores[number] = scores.get(number, 0.0) + score
-        best = sorted(scores, key=lambda number: (-scores[number], number))[:limit]
-        return [Scored(number, found[number], float(f"{scores[number]:.5g}")) for number in best]
+        most *= DROPPED_FACTOR if _drops(query.among) else 1
+        condition = self._condition(kind=query.kind, among=query.among)
+        asked = [version.find(version.table.query().nearest_to_text(one), condition, "_score", most) for one in queries]
+        for hits in await self._opened.gather(asked):
+            for row, score in hits:
+                scores[row] = scores.get(row, 0.0) + score
+        return await self._best(version, scores, limit, query.among)
 
     def nearest(
         self, encoder: str, vector: "Vectors", limit: int, *, kind: Kind | None = None,
@@ -73,56 +68,42 @@ class PlaceStore(PlaceReader):
             return []
         expected, self._expected = self._expected, None
         if expected and expected[0] == (encoder, limit, kind, among):
-            return expected[1].result()
-        return self._nearest(encoder, vector, limit, kind, among)
+            return self._opened.wait(expected[1])
+        return self._opened.run(self._nearest(encoder, vector, limit, kind, among))
 
     def expect_nearest(
         self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None, among: frozenset[int] | None
     ) -> None:
         """Begin to search by meaning, beside the search by words, which is asked for first."""
         if among != frozenset():
-            asked = self._opened.pool.submit(self._nearest, encoder, vector, limit, kind, among)
+            asked = self._opened.start(self._nearest(encoder, vector, limit, kind, among))
             self._expected = (encoder, limit, kind, among), asked
 
-    def _nearest(
+    async def _nearest(
         self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None, among: frozenset[int] | None
     ) -> list[Scored]:
-        is_table = encoder == STATIC_VERSION
+        is_table, version = encoder == STATIC_VERSION, self._opened.current
         column, own = ("table_vector", "") if is_table else ("model_vector", f"model = {quote(encoder)}")
+        query = version.table.query().nearest_to(vector).column(column)
+        query = query.distance_type("cosine").nprobes(PROBED_PARTITIONS)
+        query = query.refine_factor(REFINED_FACTOR) if self.place.is_folder else query
+        condition = self._condition(own, kind=kind, among=among)
+        most = limit * (DROPPED_FACTOR if _drops(among) else 1)
+        found = await version.find(query, condition, "_distance", most)
+        return await self._best(version, {row: 1.0 - distance for row, distance in found}, limit, among)
 
-        def search() -> Any:
-            query = self._opened.table.search(vector, vector_column_name=column)
-            query = query.distance_type("cosine").nprobes(PROBED_PARTITIONS)
-            return query.refine_factor(REFINED_FACTOR) if self.place.is_folder else query
-
-        return self._candidates(search, "_distance", limit, kind, among, own=own)
-
-    def _candidates(
-        self, search: Callable[[], Any], score: str, limit: int, kind: Kind | None, among: frozenset[int] | None,
-        *, own: str = "",
-    ) -> list[Scored]:  # fmt: skip
-        """Return the best rows of a search; where they lie is kept, so that nothing is asked for that again."""
-        drops = among is not None and len(among) > MAX_LISTED
-        condition, places, paths = self._condition(own, kind=kind, among=among), self._opened.places, self._opened.paths
-        if len(places) > KEPT_PLACES:
-            places.clear()
-            paths.clear()
-
-        def ask() -> list[dict[str, Any]]:
-            query = search()
-            query = query.where(condition, prefilter=True) if condition else query
-            most = limit * (DROPPED_FACTOR if drops else 1)
-            found: list[dict[str, Any]] = query.select(["spot", score]).limit(most).to_list()
-            return found
-
-        hits = []
+    async def _best(
+        self, version: TableVersion, scores: Mapping[int, float], limit: int, among: frozenset[int] | None
+    ) -> list[Scored]:
+        """Return the best rows; where they lie is kept, so that nothing is asked for that again."""
+        rows = sorted(scores, key=lambda row: (-scores[row], row))
+        places, paths, hits = self._opened.places, self._opened.paths, list[Scored]()
         with self._damage():
-            for row in self._opened.ask(ask):
-                number, document, lines, path = read_spot(row["spot"])
-                if not drops or (among and document in among):
+            spots = await version.read_spots(rows if _drops(among) else rows[:limit])
+            for row, (number, document, lines, path) in spots.items():
+                if among is None or document in among:
                     paths[document], places[number] = path, lines
-                    value = 1.0 - row[score] if score == "_distance" else row[score]
-                    hits.append(Scored(number, document, float(f"{value:.5g}")))
+                    hits.append(Scored(number, document, float(f"{scores[row]:.5g}")))
         return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
 
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:  # noqa: ARG002 - of documents alone
@@ -138,24 +119,20 @@ class PlaceStore(PlaceReader):
 
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word: whole, or all its parts in one chunk."""
-        found = set[int]()
-        for column, terms in (("words", whole_terms_of(word)), ("parts", terms_of(word))):
-            if terms:
-                wanted = match_query(terms, column, requires_all=True)
-                found |= {row["document"] for row in self._matching(wanted, ["document"], WORD_DOCUMENTS)}
-        return frozenset(found)
+        columns = (("words", whole_terms_of(word)), ("parts", terms_of(word)))
+        asked = [
+            self._matching(match_query(terms, column, requires_all=True), "document", WORD_DOCUMENTS)
+            for column, terms in columns
+            if terms
+        ]
+        found = self._opened.run(self._opened.gather(asked))
+        return frozenset(row["document"] for rows in found for row in rows)
 
-    def _matching(self, wanted: Any, columns: list[str], limit: int) -> list[dict[str, Any]]:
-        condition = self._condition()
-
-        def ask() -> list[dict[str, Any]]:
-            query = self._opened.table.search(wanted, query_type="fts")
-            query = query.where(condition, prefilter=True) if condition else query
-            found: list[dict[str, Any]] = query.select([*columns, "_score"]).limit(limit).to_list()
-            return found
-
-        rows: list[dict[str, Any]] = self._opened.ask(ask)
-        return rows
+    async def _matching(self, wanted: Any, column: str, limit: int) -> list[dict[str, Any]]:
+        query, condition = self._opened.current.table.query().nearest_to_text(wanted), self._condition()
+        query = query.where(condition) if condition else query
+        found: list[dict[str, Any]] = await query.select([column, "_score"]).limit(limit).to_list()
+        return found
 
     def chunk_count(self) -> int:
         """Return the number of chunks of all projects: the engine counts over all of them how rare a word is."""
@@ -164,14 +141,14 @@ class PlaceStore(PlaceReader):
     def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         wanted, known, scope = list(dict.fromkeys(terms)), self._opened.frequencies, self._condition()
         missing = [term for term in wanted if (scope, term) not in known]
-        asked: list[Future[int]] = [self._opened.pool.submit(self._frequency, term) for term in missing]
-        for term, count in zip(missing, asked, strict=True):
-            known[scope, term] = count.result()
+        if missing:
+            counts = self._opened.run(self._opened.gather([self._frequency(term) for term in missing]))
+            known.update({(scope, term): count for term, count in zip(missing, counts, strict=True)})
         return {term: known[scope, term] for term in wanted}
 
-    def _frequency(self, term: str) -> int:
+    async def _frequency(self, term: str) -> int:
         """Return about how many chunks have a term: the score of the best one tells it, which has its own length."""
-        rows = self._matching(match_query([term], "parts"), ["parts"], 1)
+        rows = await self._matching(match_query([term], "parts"), "parts", 1)
         if not rows:
             return 0
         total = self.chunk_count()
@@ -193,3 +170,8 @@ class PlaceStore(PlaceReader):
         return frozenset(
             number for number in documents if self._opened.paths.get(number, "").partition("/")[0] in names
         )
+
+
+def _drops(among: frozenset[int] | None) -> bool:
+    """Return whether there are too many documents to name them, so that candidates of others are dropped."""
+    return among is not None and len(among) > MAX_LISTED
