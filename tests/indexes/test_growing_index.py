@@ -16,8 +16,8 @@ from dowse.indexes.first_search import prepare_index
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, coverage, find_all_now, search, search_now
 from dowse.platform import Lock
-from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex
+from dowse.searching.joined_store import JoinedStore
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchOptions
 from dowse.store import lexical_follower
@@ -172,7 +172,7 @@ def test_a_file_has_the_same_score_in_the_index_and_beside_it(project: ProjectIn
     write_tree(project.root, {"src/apple2.py": FILES["src/apple.py"]})
     files = DirectIndex([project.source.entry("src/apple2.py")], project.source.read, parse_search_query("apple red"))  # type: ignore[list-item]
     assert files.read_files(60)
-    both = CombinedStore.beside(project.store, files).find_chunks(query, 10)
+    both = JoinedStore.beside(project.store, files).find_chunks(query, 10)
     assert both[0].score == pytest.approx(both[1].score, rel=1e-4)
     assert {both[0].id > 0, both[1].id > 0} == {True, False}
     assert both[0].score < alone[0].score  # the words are less rare than they were
@@ -186,10 +186,10 @@ def test_a_file_is_as_near_in_meaning_beside_the_index_as_in_it(project: Project
     vector = table.encode_query("which fruit is red")
     stored = project.store.nearest(table.version, vector, 10, kind="code")
     write_tree(project.root, {"src/apple.py": FILES["src/apple.py"] + "\n"})
-    seen = list[CombinedStore]()
+    seen = list[JoinedStore]()
 
     def ask_near(files: object) -> list[Scored]:
-        assert isinstance(files, CombinedStore)
+        assert isinstance(files, JoinedStore)
         seen.append(files)
         return files.nearest(table.version, vector, 10, kind="code")
 

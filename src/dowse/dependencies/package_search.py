@@ -20,10 +20,10 @@ from dowse.indexes.query_vectors import plain_text
 from dowse.parsing.document_parsing import parse_within
 from dowse.platform import Lock, make_private_folder, refusal_to_write, start_in_background
 from dowse.query_syntax import NO_FILTERS
-from dowse.searching.combined_store import CombinedStore
 from dowse.searching.definition_selection import Compare
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.found_files import SearchedFiles
+from dowse.searching.joined_store import JoinedStore
 from dowse.searching.kept_files import KeptFiles
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import PACKAGE_FILES
@@ -190,7 +190,7 @@ class Dependencies:
         files, unread = self._read_directly(waiting, query) if waiting else (None, 0)
         ready = _promising(ready, query, named)
         weight = lru_cache(maxsize=None)(lambda path: _weight_of(path, named))
-        store = CombinedStore({f"{key}/": index.store for key, index in ready.items()}, files, weight)
+        store = JoinedStore({key: index.store for key, index in ready.items()}, files, weight)
         answer = self._ask(store, {**ready, **waiting}, query, options)
         if answer.outdated and not waiting:
             with contextlib.suppress(NotWritable):
@@ -216,7 +216,7 @@ class Dependencies:
         return False
 
     def _ask(
-        self, store: CombinedStore, indexes: dict[str, PackageIndex], query: SearchQuery, options: SearchOptions
+        self, store: JoinedStore, indexes: dict[str, PackageIndex], query: SearchQuery, options: SearchOptions
     ) -> Answer:
         masks = next((index.settings.mask_secrets for index in indexes.values()), True)
 

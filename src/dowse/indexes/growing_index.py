@@ -14,9 +14,9 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.remaining_time import indexing_seconds
 from dowse.parsing.document_parsing import parse, parse_within
 from dowse.protocols import Searchable
-from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.found_files import ALL_INDEXED, SearchedFiles
+from dowse.searching.joined_store import JoinedStore
 from dowse.searching.kept_files import KeptFiles, read_directly
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import SearchOptions
@@ -239,7 +239,7 @@ def _search_directly(
 ) -> tuple[Result, SearchedFiles]:
     """Search files, and those that an index has beside them."""
     if index:
-        combined = CombinedStore.beside(index.store, files, outdated)
+        combined = JoinedStore.beside(index.store, files, outdated)
         if combined.indexed_paths:
             unread = files.unread_paths - combined.indexed_paths
             return ask(combined), SearchedFiles(files.file_count, len(combined.indexed_paths), len(unread))

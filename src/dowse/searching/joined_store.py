@@ -1,13 +1,12 @@
-"""Several stores, searched as one: the paths of each begin with its name."""
+"""Stores, and files that none of them has yet, searched as one."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from dowse.protocols import DocumentWords
-from dowse.searching.combined_store import CombinedStore
 from dowse.searching.direct_index import DirectIndex
 from dowse.store.local import LocalStore
 from dowse.types import (
@@ -26,213 +25,245 @@ if TYPE_CHECKING:
     from dowse.types import Vectors
 
 Found = TypeVar("Found")
-Member = LocalStore | CombinedStore | DirectIndex
-SLOTS = 1024
-"""More than the stores that are searched at once. An id is that of the store, times this, and the place of the store."""
+Member: TypeAlias = "LocalStore | DirectIndex | JoinedStore"
 
 
 class JoinedStore:
-    """Stores by the names that paths begin with; the paths of a store without a name stay as they are.
+    """Stores by the names that their paths begin with, and files beside them, whose paths stay as they are.
 
-    How rare a word is counts in all of them, so that one order of scores is fair to all.
+    An id has the place of its store in it, and is unchanged for a single store; ids of the files beside are unchanged too,
+    and negative. How rare a word is counts in all parts, so that one order of scores is fair to all.
     """
 
-    def __init__(self, stores: Mapping[str, Member]) -> None:
-        self._leads, self._stores = [f"{name}/" if name else "" for name in stores], list(stores.values())
-        self.stored_share = 1.0
-        """The vectors of a query say themselves which share of all chunks they cover."""
+    _shown: dict[int, str] | None = None
+    """The paths of the documents of a single store by id, if some are hidden."""
+    indexed_paths: frozenset[str] = frozenset()
+    """The paths of the files that are searched in a single store with files beside it."""
+
+    def __init__(
+        self, stores: Mapping[str, Member], files: DirectIndex | None = None, weight: Callable[[str], float] | None = None
+    ) -> None:  # fmt: skip
+        """The stores are those of packages, mostly in English, if there is a `weight`: the factor of the scores of a path."""
+        self._stores, self._files, self._weight = list(stores.values()), files, weight
+        self._parts: list[Member] = [*self._stores, *([files] if files else [])]
+        self._leads = [*(f"{name}/" if name else "" for name in stores), ""]
+        self._count, self._is_renamed = len(stores), len(stores) > 1 or any(stores)
+        self._spoken = [] if weight and len(stores) > 1 else self._stores
+        """The stores whose languages count."""
         self._paths: dict[int, str] = {}
         self.frequency = cache(self._frequency)
         self.chunk_count = cache(self._chunk_count)
 
+    @classmethod
+    def beside(cls, store: LocalStore, files: DirectIndex, outdated: Collection[str] = ()) -> "JoinedStore":
+        """Return a store with files beside it, which hide older versions in it, as do the outdated paths.
+
+        The files have vectors of the static table too, since a file without any would be pushed back.
+        """
+        joined, lacking, stored = cls({"": store}, files), files.paths.union(outdated), store.ids_by_path()
+        shown = {document: path for document, path in stored if path not in lacking}
+        joined.indexed_paths = frozenset(shown.values())
+        if len(shown) < len(stored):
+            joined._shown = shown
+        return joined
+
+    @property
+    def stored_share(self) -> float:
+        """About the share of chunks that the stores have."""
+        return sum(one.stored_share * one.chunk_count() for one in self._parts) / (self.chunk_count() or 1)
+
     # Documents and chunks by id
 
-    def _by_id(
-        self, ids: Iterable[int], ask: Callable[[Member], Callable[[list[int]], dict[int, Found]]],
-        rename: Callable[[int, Found], Found],
-    ) -> dict[int, Found]:  # fmt: skip
-        found = dict[int, Found]()
-        for slot, numbers in self._slots(ids).items():
-            for number, value in ask(self._stores[slot])(numbers).items():
-                found[number * SLOTS + slot] = rename(slot, value)
-        return found
+    def _id(self, slot: int, number: int) -> int:
+        return number if slot == self._count else number * self._count + slot
 
-    def _slots(self, ids: Iterable[int]) -> dict[int, list[int]]:
-        """Return the ids that each store has for some of ours; those of files that are read directly are negative."""
-        slots = defaultdict[int, list[int]](list)
-        for number in ids:
-            slots[number % SLOTS].append(number // SLOTS)
-        return slots
+    def _place(self, number: int) -> tuple[int, int]:
+        """Return the place of the part that has a document or chunk, and its id there, which may be negative in a store too."""
+        if self._files and number < 0:
+            return self._count, number
+        return number % self._count, number // self._count
+
+    def _places(self, ids: Iterable[int]) -> dict[int, list[int]]:
+        places = defaultdict[int, list[int]](list)
+        for slot, number in map(self._place, ids):
+            places[slot].append(number)
+        return places
+
+    def _by_id(
+        self, ids: Iterable[int], read: Callable[[Member, list[int]], dict[int, Found]],
+        rename: Callable[[int, Found], Found] = lambda _, value: value,
+    ) -> dict[int, Found]:  # fmt: skip
+        return {
+            self._id(slot, number): rename(slot, value)
+            for slot, numbers in self._places(ids).items()
+            for number, value in read(self._parts[slot], numbers).items()
+        }
 
     def _document(self, slot: int, document: StoredDocument) -> StoredDocument:
-        return replace(document, id=document.id * SLOTS + slot, path=self._leads[slot] + document.path)
+        if not self._is_renamed:
+            return document
+        return replace(document, id=self._id(slot, document.id), path=self._leads[slot] + document.path)
 
     def _chunk(self, slot: int, chunk: StoredChunk) -> StoredChunk:
-        return replace(chunk, id=chunk.id * SLOTS + slot, document_id=chunk.document_id * SLOTS + slot)
+        if not self._is_renamed:
+            return chunk
+        return replace(chunk, id=self._id(slot, chunk.id), document_id=self._id(slot, chunk.document_id))
+
+    def _is_shown(self, number: int) -> bool:
+        return self._shown is None or number < 0 or number in self._shown
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
-        """Yield all documents."""
-        for slot, store in enumerate(self._stores):
-            found = (self._document(slot, document) for document in store.documents())
-            yield from (one for one in found if one.path.startswith(below) and one.path > after)
+        for slot, part in enumerate(self._parts):
+            found = part.documents() if self._leads[slot] else part.documents(below, after)
+            for one in (self._document(slot, document) for document in found if self._is_shown(document.id)):
+                if one.path.startswith(below) and one.path > after:
+                    yield one
 
     def ids_by_path(self) -> list[tuple[int, str]]:
-        """Return the ids and the paths of all documents."""
         return [
-            (number * SLOTS + slot, self._leads[slot] + path)
-            for slot, store in enumerate(self._stores)
-            for number, path in store.ids_by_path()
+            (self._id(slot, number), self._leads[slot] + path)
+            for slot, part in enumerate(self._parts)
+            for number, path in part.ids_by_path()
+            if self._is_shown(number)
         ]
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
-        """Return those of the documents that exist, by id."""
-        return self._by_id(ids, lambda store: store.documents_by_id, self._document)
+        return self._by_id(ids, lambda part, numbers: part.documents_by_id(numbers), self._document)
 
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
-        """Return the paths of those of the documents that exist, by id."""
         wanted = list(ids)
         self._paths |= self._by_id(
             [number for number in wanted if number not in self._paths],
-            lambda store: store.paths_by_id,
-            lambda slot, path: self._leads[slot] + path,
-        )
+            lambda part, numbers: part.paths_by_id(numbers), lambda slot, path: self._leads[slot] + path,
+        )  # fmt: skip
         return {number: self._paths[number] for number in wanted if number in self._paths}
 
     def main_language(self) -> str:
         """Return the language of more than half of the code files of each store; empty if they differ."""
-        languages = {store.main_language() for store in self._stores}
+        languages = {store.main_language() for store in self._spoken}
         return languages.pop() if len(languages) == 1 else ""
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
-        """Return the chunks of a document, in order."""
-        number, slot = divmod(document_id, SLOTS)
-        return [self._chunk(slot, chunk) for chunk in self._stores[slot].chunks(number)]
+        slot, number = self._place(document_id)
+        return [self._chunk(slot, chunk) for chunk in self._parts[slot].chunks(number)]
 
     def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """Return the first and last line of those of the chunks that exist, by id."""
-        return self._by_id(ids, lambda store: store.chunk_lines, lambda _, lines: lines)
+        return self._by_id(ids, lambda part, numbers: part.chunk_lines(numbers))
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        """Return those of the chunks that exist, by id."""
-        return self._by_id(ids, lambda store: store.chunks_by_id, self._chunk)
+        return self._by_id(ids, lambda part, numbers: part.chunks_by_id(numbers), self._chunk)
 
     def converted_text(self, document_id: int) -> str | None:
-        """Return the text of a document that was converted from its file; None for a verbatim one."""
-        number, slot = divmod(document_id, SLOTS)
-        return self._stores[slot].converted_text(number)
+        slot, number = self._place(document_id)
+        return self._parts[slot].converted_text(number)
 
     # Searches
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Search the fields of chunks; best first."""
-        return self._ask(
-            query.among, limit, lambda store, among: store.find_chunks(self._part(query, store, among), limit)
-        )
+        return self._merge(limit, query.among, lambda part, own: part.find_chunks(self._asked(query, part, own), limit))
 
     def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Search the fields of documents; best first."""
-        return self._ask(
-            query.among, limit, lambda store, among: store.find_documents(self._part(query, store, among), limit)
+        return self._merge(
+            limit, query.among, lambda part, own: part.find_documents(self._asked(query, part, own), limit)
         )
 
-    def _part(self, query: TextQuery, store: Member, among: frozenset[int] | None) -> TextQuery:
-        """Return a query to one store that counts the words of all."""
-        count = self.chunk_count() - store.chunk_count()
-        others = OtherChunks(count, lambda f, t: self.frequency(f, t) - store.frequency(f, t))
-        return replace(query, among=among, others=others)
+    def _asked(self, query: TextQuery, part: Member, among: frozenset[int] | None) -> TextQuery:
+        """Return a query to one part that counts the words of all."""
+        more = query.others or OtherChunks(0, lambda _field, _term: 0)
+        count = self.chunk_count() - part.chunk_count() + more.chunks
+        elsewhere = OtherChunks(count, lambda f, t: self.frequency(f, t) - part.frequency(f, t) + more.frequency(f, t))
+        return replace(query, among=among, others=elsewhere)
 
-    def _ask(
-        self,
-        among: frozenset[int] | None,
-        limit: int,
-        ask: Callable[[Member, frozenset[int] | None], Sequence[Scored]],
-    ) -> list[Scored]:
-        """Ask each store about those of the documents in question that it has; return the best of all answers."""
-        found, slots = list[Scored](), self._slots(among or ())
-        for slot, store in enumerate(self._stores):
-            if among is None or slot in slots:
-                hits = ask(store, None if among is None else frozenset(slots[slot]))
-                found += [Scored(hit.id * SLOTS + slot, hit.document_id * SLOTS + slot, hit.score) for hit in hits]
-        return self._best(found, limit)
+    def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
+        return self._merge(
+            limit, match.among, lambda part, own: part.cover_documents(words, replace(match, among=own), limit)
+        )
 
-    def _best(self, found: list[Scored], limit: int) -> list[Scored]:
-        return sorted(found, key=lambda hit: (-hit.score, hit.id))[:limit]
+    def nearest(
+        self, encoder: str, vector: "Vectors", limit: int, *, kind: Kind | None = None,
+        among: frozenset[int] | None = None,
+    ) -> list[Scored]:  # fmt: skip
+        def ask(part: Member, own: frozenset[int] | None) -> Sequence[Scored]:
+            has_vectors = part is self._files or part.stored_share
+            return part.nearest(encoder, vector, limit, kind=kind, among=own) if has_vectors else ()
+
+        return self._merge(limit, among, ask)
+
+    def _merge(
+        self, limit: int, among: frozenset[int] | None, ask: Callable[[Member, frozenset[int] | None], Sequence[Scored]]
+    ) -> list[Scored]:  # fmt: skip
+        """Ask all parts that have documents in question; return the best hits, ties by id."""
+        hits = [
+            Scored(self._id(slot, hit.id), self._id(slot, hit.document_id), hit.score)
+            for slot, own in self._among(among)
+            for hit in ask(self._parts[slot], own)
+        ]
+        hits.sort(key=lambda hit: (-hit.score, hit.id))
+        if self._weight is None:
+            return hits[:limit]
+        paths = self.paths_by_id({hit.document_id for hit in hits[: 2 * limit]})
+        weighed = [
+            hit._replace(score=hit.score * self._weight(paths.get(hit.document_id, ""))) for hit in hits[: 2 * limit]
+        ]
+        return sorted(weighed, key=lambda hit: (-hit.score, hit.id))[:limit]
+
+    def _among(self, among: frozenset[int] | None) -> Iterator[tuple[int, frozenset[int] | None]]:
+        """Yield the places of the parts that have some of the documents in question, and which; None for all."""
+        places = self._places(among or ())
+        for slot, part in enumerate(self._parts):
+            own = None if among is None else frozenset(places.get(slot, ()))
+            if self._shown is not None and part is not self._files:
+                own = frozenset(self._shown) if own is None else own & self._shown.keys()
+            if own is None or own:
+                yield slot, own
 
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
-        """Select documents by words; those with words in their title come first."""
         total, titled, others = 0, list[int](), list[int]()
-        slots = self._slots(match.among or ())
-        for slot, store in enumerate(self._stores):
-            among = None if match.among is None else frozenset(slots.get(slot, ()))
-            found = store.match_documents(replace(match, among=among), limit)
-            ids = [number * SLOTS + slot for number in found.ids]
+        for slot, own in self._among(match.among):
+            found = self._parts[slot].match_documents(replace(match, among=own), limit)
+            ids = [self._id(slot, number) for number in found.ids]
             total, titled, others = total + found.total, titled + ids[: found.titled], others + ids[found.titled :]
         return MatchedDocuments(total, tuple([*titled, *others][:limit]), len(titled))
 
-    def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
-        """Return the documents that match and have the most words of a query; best first."""
-        return self._ask(
-            match.among, limit, lambda store, among: store.cover_documents(words, replace(match, among=among), limit)
-        )
-
     def documents_with_word(self, word: str) -> frozenset[int]:
-        """Return the documents that contain a word: whole, or all its parts in one chunk."""
         return frozenset(
-            number * SLOTS + slot
-            for slot, store in enumerate(self._stores)
-            for number in store.documents_with_word(word)
+            self._id(slot, number)
+            for slot, part in enumerate(self._parts)
+            for number in part.documents_with_word(word)
+            if self._is_shown(number)
         )
 
     def _chunk_count(self) -> int:
-        return sum(store.chunk_count() for store in self._stores)
+        return sum(part.chunk_count() for part in self._parts)
 
     def _frequency(self, field: Field, term: str) -> int:
-        return sum(store.frequency(field, term) for store in self._stores)
+        return sum(part.frequency(field, term) for part in self._parts)
 
     def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """Return how many chunks contain each term."""
         return {term: self.frequency("parts", term) for term in terms}
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
+        """Return whole words of the stores, or of the files where there is no store, that begin with a prefix."""
         counts = defaultdict[str, int](int)
-        for store in self._stores:
-            for word, count in store.words_with_prefix(prefix, limit):
+        for part in self._stores or self._parts:
+            for word, count in part.words_with_prefix(prefix, limit):
                 counts[word] += count
         return list(counts.items())[:limit]
 
+    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
+        return [found for store in self._stores for found in store.similar_words(word, max_typos)]
+
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
-        """Return the stems that words stand for in the documents that are not in English, and their frequencies."""
         distinct, joined = tuple(words), defaultdict[str, dict[str, int]](dict)
-        for store in self._stores:
+        for store in self._spoken:
             for word, stems in store.foreign_terms(distinct).items():
                 for stem, count in stems.items():
                     joined[word][stem] = joined[word].get(stem, 0) + count
         return dict(joined)
 
-    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
-        """Return words of the stores within a number of typos."""
-        return [found for store in self._stores for found in store.similar_words(word, max_typos)]
-
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
-        """Return those of the documents that have a vector of an encoder."""
         return frozenset(
-            number * SLOTS + slot
-            for slot, numbers in self._slots(documents).items()
-            for number in self._stores[slot].encoded_documents(encoder, frozenset(numbers))
+            self._id(slot, number)
+            for slot, numbers in self._places(documents).items()
+            for number in self._parts[slot].encoded_documents(encoder, frozenset(numbers))
         )
-
-    def nearest(
-        self,
-        encoder: str,
-        vector: "Vectors",
-        limit: int,
-        *,
-        kind: Kind | None = None,
-        among: frozenset[int] | None = None,
-    ) -> list[Scored]:
-        """Return the chunks that are nearest in meaning, best first."""
-        return self._ask(
-            among, limit,
-            lambda store, some: store.nearest(encoder, vector, limit, kind=kind, among=some) if store.stored_share else (),
-        )  # fmt: skip
