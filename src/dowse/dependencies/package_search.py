@@ -52,10 +52,6 @@ DISABLED = "Dependencies are not searched until you turn that on: dowse deps --e
 _SLASH = "\u2215"
 """Looks like a slash, and stands for one in the names of packages where these are the first part of a path."""
 _SHOWN = re.compile(r"(?P<name>\S+) (?P<version>\S+) · (?P<path>.+)")
-_INSTALLED = re.compile(
-    r"(?:.*/)?(?:site-packages/|vendor/bundle/.*/gems/[^/]+/|node_modules/(?P<name>(?:@[^/]+/)?[^/]+)/)(?P<path>.+)"
-)
-"""A file of a package where it is installed."""
 _GO_MAJOR = re.compile(r"/v\d+$")
 _NAMED = re.compile(r"(@?[^@\s]+)(?:[@\s](\S+))?")
 _WEIGHTS: tuple[tuple[re.Pattern[str], float], ...] = (
@@ -143,9 +139,8 @@ class Dependencies:
 
     def find_file(self, path: str) -> list[tuple[PackageIndex, str]]:
         """Return the packages that have a file, by its path in a package or in an environment, and its path in them."""
-        installed = _INSTALLED.fullmatch(path)
-        packages, _ = self.choose(installed["name"] if installed and installed["name"] else None)
-        path = installed["path"] if installed else path
+        name, path = _installed_path(path)
+        packages, _ = self.choose(name)
         indexes = [index for index in map(self.index, packages) if self._is_ready(index)]
         return [(index, path) for index in indexes if index.whole.documents_at(path)]
 
@@ -305,6 +300,15 @@ def _comparison(query: SearchQuery) -> Compare:
     table, text = static_encoder(), plain_text(query)
     vector = table.encode([text])[0]
     return lambda texts: (table.encode(texts, "code") @ vector).tolist()
+
+
+def _installed_path(path: str) -> tuple[str | None, str]:
+    """Return the package, if its folder has its name, and the path in it of a path in an environment."""
+    if "site-packages/" in path:
+        return None, path.rpartition("site-packages/")[2]
+    _, found, rest = path.rpartition("node_modules/")
+    parts, count = rest.split("/"), 2 if rest.startswith("@") else 1
+    return ("/".join(parts[:count]), "/".join(parts[count:])) if found and len(parts) > count else (None, path)
 
 
 def _key(package: Package) -> str:
