@@ -53,6 +53,7 @@ class ChildProcess:
         """The last line that it printed, once it has ended."""
         self.id = self._process.pid
         self.started = time.monotonic()
+        self._ending = threading.Lock()
 
     def send(self, fields: dict[str, Any], data: bytes = b"") -> None:
         """Send a message; wait while the process does not read."""
@@ -100,11 +101,12 @@ class ChildProcess:
         code = self._process.wait()
         self.end_input()
         self._stdout.close()
-        if self._output and not self._output.closed:
-            with self._output as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - _SHOWN_BYTES))
-                lines = file.read().decode("utf-8", "replace").split("\n")
-            self.last_words = next((line.strip() for line in reversed(lines) if line.strip()), "")
+        with self._ending:  # the thread that listens may wait, too
+            if self._output and not self._output.closed:
+                with self._output as file:
+                    file.seek(max(0, file.seek(0, os.SEEK_END) - _SHOWN_BYTES))
+                    lines = file.read().decode("utf-8", "replace").split("\n")
+                self.last_words = next((line.strip() for line in reversed(lines) if line.strip()), "")
         return code
 
     def kill_and_measure(self) -> tuple[int, int]:

@@ -14,6 +14,7 @@ import pytest
 import dowse
 from dowse.errors import NoSuchDocument, ProjectNotDetected
 from dowse.indexes import project_search
+from tests.dependencies import environments
 from tests.history.repositories import Change, make_repository
 from tests.publishing.shared_places import publish_words
 from tests.sample_data import write_tree
@@ -215,3 +216,23 @@ def test_a_repository_is_opened_by_its_address(tmp_path: Path) -> None:
         found = index.search("apple tree")
         assert found[0].symbol == "apple_tree"
         assert "cannot be fetched" in found.notes[0]
+
+
+def test_the_packages_of_a_folder_are_searched_and_read(tmp_path: Path) -> None:
+    shop = environments.python_project(tmp_path / "shop")
+    with dowse.open(shop, dependencies=True) as index, pytest.raises(dowse.DowseError, match="--enable"):
+        index.search("send a request again")
+    environments.enable_dependencies()
+    with dowse.open(shop, package="tinyhttp") as index:
+        lead = "tinyhttp 1.2.0 · tinyhttp/__init__.py"
+        first = index.search("send a request again")[0]
+        assert (first.path, first.symbol) == (lead, "send_request")
+        assert index.read(first.id) == index.read("tinyhttp/__init__.py#send_request") == first.text
+        assert {one.path for one in index.find("RetryPolicy", path="tinyhttp/__init__.py")} == {lead}
+        assert lead in {one.path for one in index.uses("send_request") if one.is_definition}
+        assert lead in index.files()
+        assert [(one.name, one.state) for one in index.status()] == [("tinyhttp 1.2.0", "ready")]
+        with pytest.raises(dowse.DowseError, match="No package has"):
+            index.read("nowhere.py")
+    with pytest.raises(dowse.DowseError, match="searched alone"):
+        dowse.open(shop, tmp_path, dependencies=True)

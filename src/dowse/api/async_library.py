@@ -31,6 +31,8 @@ class Options(TypedDict, total=False):
     store: str | None
     projects: Sequence[str]
     documents: bool
+    dependencies: bool
+    package: str | None
     sites: Sequence[str]
     archives: bool
     notes: bool

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dowse.api.results import Reference, Results, Status, make_reference
-from dowse.api.search_targets import FolderTarget
+from dowse.api.results import Reference, Results, Status
+from dowse.api.search_targets import FolderTarget, find_uses
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import Update, update_if_quick
 from dowse.types import Entry, Progress
@@ -78,22 +78,10 @@ class KeptFolders(FolderTarget):
         self, name: str, kind: str | None, path: str | None, limit: int, progress: Progress | None
     ) -> Results[Reference]:
         """Return where a name is defined and used, in indexes that are complete."""
-        from dowse.indexes.reference_lookup import read_missing_references, references_now
         from dowse.references.reference_search import ReferenceOptions
 
-        places, total, is_complete, notes = list[Reference](), 0, True, list[str]()
-        for folder, index in self.indexes.items():
-            glob = path.removeprefix(f"{folder}/") if path and not self.only else path
-            read_missing_references(index, progress=progress)
-            found, covered, _ = references_now(index, name, ReferenceOptions(kind, glob, limit))
-            for at, group in enumerate((found.definitions, found.overrides, found.uses[:limit])):
-                places += [make_reference(one, self.show(folder, one.path), is_definition=at < 2) for one in group]
-            total, is_complete = total + found.total, is_complete and covered.is_complete
-            notes += [f"Several things are called {name}: {', '.join(one.name for one in found.owners)}"] * bool(
-                found.owners
-            )
-            notes += [f"Similar names: {', '.join(found.suggestions)}"] * bool(found.suggestions)
-        return Results(tuple(places), name, total, is_complete, tuple(notes))
+        leads = {self.show(name, ""): index for name, index in self.indexes.items()}
+        return find_uses(leads, name, ReferenceOptions(kind, path, limit), progress)
 
     def read(self, place: str) -> str:
         """Return the text of a file, of some of its lines, or of a definition or section in it, with secrets masked."""

@@ -17,7 +17,7 @@ from dowse.types import Kind, Progress, View
 if TYPE_CHECKING:
     from dowse.api.all_sources import AllSources
     from dowse.api.kept_folders import KeptFolders
-    from dowse.api.search_targets import Found, PlaceTarget
+    from dowse.api.search_targets import Found, PackageTarget, PlaceTarget
     from dowse.searching.exact_search import Occurrence
 
 Location = str | os.PathLike[str]
@@ -42,6 +42,8 @@ class Index:
         store: str | None = None,
         projects: Sequence[str] = (),
         documents: bool = False,
+        dependencies: bool = False,
+        package: str | None = None,
         sites: Sequence[str] = (),
         archives: bool = False,
         notes: bool = False,
@@ -52,12 +54,13 @@ class Index:
         A folder may be the address of a git repository, which is cloned. With several, paths begin with the name of
         their folder, and all are ranked together. With `documents`,
         files are read as documents: PDF, HTML, DOCX and notebooks too. `store` is a place of an organisation, whose
-        published `projects` are searched instead of folders. `sites` are search indexes of static sites, `archives` the
+        published `projects` are searched instead of folders. With `dependencies`, the installed packages that a folder
+        uses are searched instead of it, or one `package`; `dowse deps --enable` has to allow that once. `sites` are search indexes of static sites, `archives` the
         research archives, `notes` all named indexes: with one of them, everything is searched at once. `progress` is
         called with the number of finished steps and of all while an answer waits for indexing.
         """
         self._progress, self._is_closed = progress, False
-        self._files: KeptFolders | PlaceTarget | None = None
+        self._files: KeptFolders | PlaceTarget | PackageTarget | None = None
         self._sources: AllSources | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="dowse")
 
@@ -65,15 +68,19 @@ class Index:
             names = [os.fspath(folder) for folder in folders]
             place = store or next((name for name in names if name.startswith(_PLACES)), None)
             has_others = bool(sites or archives or notes)
+            if place or dependencies or package:
+                from dowse.api.search_targets import PackageTarget, PlaceTarget
             if place:
-                from dowse.api.search_targets import PlaceTarget
-
                 if len(names) > (not store) or has_others:
                     raise UsageError(
                         "What is published in a place is searched alone, without folders and other sources."
                     )
-
                 self._files = PlaceTarget(place, projects)
+            elif dependencies or package:
+                if len(names) > 1 or has_others or documents:
+                    raise UsageError("The packages of one folder are searched alone, without other sources.")
+                [index] = _open_folders(folders, View.PROJECT).indexes.values()
+                self._files = PackageTarget(index.root, package)
             elif folders or not has_others:
                 self._files = _open_folders(folders, View.DOCUMENTS if documents else View.PROJECT)
             if has_others:
@@ -216,7 +223,7 @@ class Index:
             return work()
         return self._thread.submit(work).result()
 
-    def _asked(self) -> "KeptFolders | PlaceTarget":
+    def _asked(self) -> "KeptFolders | PlaceTarget | PackageTarget":
         """Return the files that are asked."""
         if self._files is None:
             raise UsageError("This needs a folder, and none is open here.")

@@ -1,12 +1,12 @@
 """Everything that one search can be about: folders, the projects of a place, or the packages that a project uses."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, NoReturn, Protocol
 
-from dowse.api.results import Status
+from dowse.api.results import Reference, Results, Status, make_reference
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import unique_name
@@ -15,10 +15,13 @@ from dowse.indexes.query_vectors import InProcessEncoder
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import Answer, SearchOptions
-from dowse.types import Coverage, Progress
+from dowse.types import Coverage, Entry, Progress
 
 if TYPE_CHECKING:
     from dowse.answers.definition_search import FoundDefinitions
+    from dowse.dependencies.package_index import PackageIndex
+    from dowse.dependencies.package_types import Package
+    from dowse.references.reference_search import ReferenceOptions
     from dowse.searching.exact_search import Occurrences
 
 
@@ -154,7 +157,8 @@ class FolderTarget:
             return find_all(self.only, query, update=self._updating(progress))
         from dowse.indexes.joined_search import find_joined
 
-        return find_joined(self.indexes, query, self._updating(progress))
+        leads = {f"{name}/": index for name, index in self.indexes.items()}
+        return find_joined(leads, query, self._updating(progress))
 
     def close(self) -> None:
         """Close all indexes."""
@@ -248,13 +252,80 @@ class PackageTarget:
 
         return describe_definitions(None, found.answer, found.show)
 
-    def find(self, query: ExactQuery, progress: Progress | None = None) -> "tuple[Occurrences, Coverage]":  # noqa: ARG002 - see below
-        """Refuse: packages are searched by words."""
-        raise UsageError("Packages are not searched for an exact text here.")
+    def _indexes(self) -> "dict[str, PackageIndex]":
+        """Return the indexes of the packages by what their paths begin with as users see them."""
+        return {one.shown_path(""): one for one in map(self._dependencies.index, self._chosen())}
+
+    def _chosen(self) -> "list[Package]":
+        return self._dependencies.choose(self._package)[0]
+
+    def find(self, query: ExactQuery, progress: Progress | None = None) -> "tuple[Occurrences, Coverage]":
+        """Find every occurrence of a text or pattern; packages without an index are indexed first."""
+        from dowse.indexes.joined_search import find_joined
+
+        self._dependencies.index_packages(self._package, progress)
+        return find_joined(self._indexes(), query, lambda _index, _first: 0)
+
+    def uses(
+        self, name: str, kind: str | None, path: str | None, limit: int, progress: Progress | None
+    ) -> Results[Reference]:
+        """Return where packages define and use a name."""
+        from dowse.references.reference_search import ReferenceOptions
+
+        self._dependencies.index_packages(self._package, progress)
+        return find_uses(self._indexes(), name, ReferenceOptions(kind, path, limit), progress)
+
+    def read(self, place: str) -> str:
+        """Return the text of a place of a package, such as `httpx 0.28.1 · httpx/_client.py:10-40`."""
+        from dowse.answers.place_reading import parse_place, place_text
+        from dowse.answers.source_text import read_source
+
+        asked = parse_place(place)
+        shown = self._dependencies.find(asked.path)
+        found = [shown] if shown else self._dependencies.find_file(asked.path)
+        if len(found) != 1:
+            several = f"Several packages have {place}." if found else f"No package has {place}."
+            raise UsageError(f"{several} Name it as a hit does: httpx 0.28.1 · httpx/_client.py")
+        return place_text(read_source(*found[0]), asked)
+
+    def files(self) -> list[str]:
+        """Return the paths of all files of the packages, sorted."""
+        return sorted(
+            lead + entry.path
+            for lead, index in self._indexes().items()
+            for entry in index.source.entries()
+            if isinstance(entry, Entry) and entry.views & index.view
+        )
+
+    def status(self) -> list[Status]:
+        """Return the state of the index of each package."""
+        found = ((package.label, self._dependencies.index(package).status()) for package in self._chosen())
+        return [Status(name, one.state, one.files, one.chunks, one.expected_files) for name, one in found]
 
     def close(self) -> None:
         """Close all indexes."""
         self._dependencies.close()
+
+
+def find_uses(
+    indexes: Mapping[str, ProjectIndex], name: str, options: "ReferenceOptions", progress: Progress | None
+) -> Results[Reference]:
+    """Return where a name is defined and used, in complete indexes by what their paths begin with."""
+    from dowse.indexes.reference_lookup import read_missing_references, references_now
+
+    places, total, is_complete, notes = list[Reference](), 0, True, list[str]()
+    for lead, index in indexes.items():
+        path = options.path_glob.removeprefix(lead) if options.path_glob else None
+        read_missing_references(index, progress=progress)
+        found, covered, _ = references_now(index, name, replace(options, path_glob=path))
+        for at, group in enumerate((found.definitions, found.overrides, found.uses[: options.limit])):
+            places += [make_reference(one, lead + one.path, is_definition=at < 2) for one in group]
+        total, is_complete = total + found.total, is_complete and covered.is_complete
+        if found.owners:
+            notes.append(f"Several things are called {name}: {', '.join(one.name for one in found.owners)}")
+        if found.suggestions:
+            notes.append(f"Similar names: {', '.join(found.suggestions)}")
+    return Results(tuple(places), name, total, is_complete, tuple(notes))
 
 
 def name_roots(indexes: Iterable[ProjectIndex]) -> dict[str, ProjectIndex]:

@@ -141,8 +141,7 @@ class Dependencies:
         """Return the packages that have a file, by its path in a package or in an environment, and its path in them."""
         name, path = _installed_path(path)
         packages, _ = self.choose(name)
-        indexes = [index for index in map(self.index, packages) if self._is_ready(index)]
-        return [(index, path) for index in indexes if index.whole.documents_at(path)]
+        return [(index, path) for index in map(self.index, packages) if index.source.verdict(path).is_allowed]
 
     def find_locator(self, locator: str) -> tuple[PackageIndex, str]:
         """Return the package and the path that the path of a hit names."""

@@ -109,16 +109,16 @@ def _join_vectors(
 
 
 def find_joined(indexes: Indexes, query: ExactQuery, update: Update) -> tuple[Occurrences, Coverage]:
-    """Find every occurrence of a text or pattern in several projects, one project after the other."""
+    """Find every occurrence of a text or pattern in several projects, by what their paths begin with, one after the other."""
     limit = query.offset + query.options.limit
     joined, coverages = Occurrences(query.offset, query.options.limit), []
-    for name, index in indexes.items():
-        glob = query.options.path_glob.removeprefix(f"{name}/") if query.options.path_glob else None
+    for lead, index in indexes.items():
+        glob = query.options.path_glob.removeprefix(lead) if query.options.path_glob else None
         part = replace(query, options=replace(query.options, limit=limit, path_glob=glob), offset=0)
         found, covered = find_all(index, part, update=update)
         coverages.append(covered)
-        joined.found += [replace(one, path=f"{name}/{one.path}") for one in found.found]
-        joined.counts |= {f"{name}/{path}": count for path, count in found.counts.items()}
+        joined.found += [replace(one, path=lead + one.path) for one in found.found]
+        joined.counts |= {lead + path: count for path, count in found.counts.items()}
         joined.total, joined.lines = joined.total + found.total, joined.lines + found.lines
         joined.looked_at, joined.seconds = joined.looked_at + found.looked_at, joined.seconds + found.seconds
         joined.is_complete = joined.is_complete and found.is_complete
