@@ -141,7 +141,7 @@ def test_errors_are_those_of_dowse(shop: Path, monkeypatch: pytest.MonkeyPatch) 
 def test_waiting_reports_progress_and_leaves_no_process_behind(tmp_path: Path) -> None:
     files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" for number in range(400)}
     big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
-    seen: list[tuple[int, int]] = []
+    seen, before = list[tuple[int, int]](), children()
     with dowse.open(big, progress=lambda done, total: seen.append((done, total))) as index:
         assert index.search("apple_7")[0].symbol == "apple_7"
         index.wait()
@@ -149,31 +149,36 @@ def test_waiting_reports_progress_and_leaves_no_process_behind(tmp_path: Path) -
         assert index.search("apple_7").is_complete
     assert seen
     assert seen[-1][1] >= 400
-    assert children() == []
+    assert left_behind(before) == set()
 
 
 def test_closing_stops_indexing_that_has_begun(tmp_path: Path) -> None:
     files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" * 50 for number in range(2000)}
     big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
+    before, threads = children(), set(threading.enumerate())
     with dowse.open(big) as index:
         found = index.search("apple_7")
         assert found
         assert not found.is_complete
-    assert children() == []
-    assert not [thread.name for thread in threading.enumerate() if thread.name.startswith(("dowse", "keeps"))]
+    assert left_behind(before) == set()
+    left = [thread.name for thread in threading.enumerate() if thread not in threads]
+    assert not [name for name in left if name.startswith(("dowse", "keeps"))]
 
 
-def children() -> list[str]:
-    """Return the processes that this one has started and that are not forkers of the tests, after a moment."""
+def children() -> set[str]:
+    """Return the processes of dowse that this one has started, other tests too."""
+    listed = subprocess.run(
+        ["ps", "--ppid", str(os.getpid()), "-o", "pid=,args="], capture_output=True, text=True, check=False
+    ).stdout.splitlines()
+    return {line for line in listed if "dowse." in line and "forker" not in line}
+
+
+def left_behind(before: set[str]) -> set[str]:
+    """Return the processes that were started since and have not ended after a moment."""
     deadline = time.monotonic() + 10
-    while True:
-        listed = subprocess.run(
-            ["ps", "--ppid", str(os.getpid()), "-o", "args="], capture_output=True, text=True, check=False
-        ).stdout.splitlines()
-        found = [line for line in listed if "dowse." in line and "forker" not in line]
-        if not found or time.monotonic() > deadline:
-            return found
+    while (found := children() - before) and time.monotonic() < deadline:
         time.sleep(0.05)
+    return found
 
 
 def test_a_place_of_an_organisation_is_searched_and_read(shop: Path, tmp_path: Path) -> None:
