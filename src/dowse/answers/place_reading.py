@@ -1,17 +1,18 @@
 """Places that are read: a file, some of its lines, a definition in it, or a folder."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dowse.answers.definition_replies import SIGNATURE_CHARACTERS, counted, numbered
 from dowse.answers.source_text import SourceText, read_source
 from dowse.errors import NoSuchDocument, UsageError
 from dowse.indexes.index import ProjectIndex
+from dowse.searching.units import Unit
 from dowse.types import Entry, Verdict
 
 WHOLE_LINES = 250
-"""A file of up to so many lines is shown whole, a longer one as its outline."""
+"""A file or a class of up to so many lines is shown whole, a longer one as its outline."""
 MAX_LISTED = 200
 """Files and folders of a folder that are listed."""
 _LINES = re.compile(r"(?P<path>.+?)(?::|#L)(?P<start>\d+)(?:(?:-|:|-L|,)(?P<end>\d+))?")
@@ -54,10 +55,10 @@ def read_lines(source: SourceText, place: RequestedPlace, shown_path: str, chara
     [(start, end)] = find_lines(source, place, shown_path)
     count = len(source.lines)
     if place.start:
-        return _lines_text(source, start, end, shown_path, characters)
+        return _lines_text(source, (start, end), shown_path, characters)
     if count <= WHOLE_LINES or len(source.units) < 2:
-        return _lines_text(source, 1, count, shown_path, characters)
-    return f"{shown_path}: {count} lines. Its definitions:\n" + "\n".join(_outline(source, shown_path, characters))
+        return _lines_text(source, (1, count), shown_path, characters)
+    return f"{shown_path}: {count} lines. Its definitions:\n" + "\n".join(_file_outline(source, shown_path, characters))
 
 
 def find_lines(source: SourceText, place: RequestedPlace, shown_path: str) -> list[tuple[int, int]]:
@@ -81,13 +82,29 @@ def place_text(source: SourceText, place: RequestedPlace) -> str:
 def _named_text(source: SourceText, name: str, shown_path: str, characters: int) -> str:
     found = source.named(name)
     if not found:
-        outline = "\n".join(_outline(source, shown_path, characters))
+        outline = "\n".join(_file_outline(source, shown_path, characters))
         return f"{shown_path} has no definition or section '{name}'. Its definitions:\n{outline}"
-    return "\n\n".join(_lines_text(source, start, end, shown_path, characters // len(found)) for start, end in found)
+    return "\n\n".join(
+        _definition_text(source, start, end, shown_path, characters // len(found)) for start, end in found
+    )
 
 
-def _lines_text(source: SourceText, start: int, end: int, shown_path: str, characters: int) -> str:
-    """Return some lines with their numbers; the first that do not fit are named."""
+def _definition_text(source: SourceText, start: int, end: int, shown_path: str, characters: int) -> str:
+    """Return a definition or a section; of a long one that has others inside, its beginning and their outline."""
+    units = [unit for unit in source.units if start <= unit.start + 1 <= end]
+    if len(units) < 2 or end - start < WHOLE_LINES:
+        return _lines_text(source, (start, end), shown_path, characters, units[0].names if units else ())
+    first, *inside = units
+    text = _lines_text(source, (start, first.end + 1), shown_path, characters)
+    rows = _outline(source, inside, end, shown_path, characters - len(text))
+    return f"{text}\n{shown_path}:{start}-{end} has {end - start + 1} lines. Inside of it:\n" + "\n".join(rows)
+
+
+def _lines_text(
+    source: SourceText, lines: tuple[int, int], shown_path: str, characters: int, names: tuple[str, ...] = ()
+) -> str:
+    """Return some lines with their numbers, under the names of their definition; the first that do not fit are named."""
+    start, end = lines
     last, left = start, characters
     for number in range(start, end + 1):
         left -= len(source.lines[number - 1]) + 6
@@ -95,24 +112,29 @@ def _lines_text(source: SourceText, start: int, end: int, shown_path: str, chara
             break
         last = number
     unit = source.unit_at(start)
-    within = f"  {'.'.join(unit.names)}" if unit and unit.names and unit.end + 1 >= end else ""
+    names = names or (unit.names if unit and unit.end + 1 >= end else ())
+    within = f"  {'.'.join(names)}" if names else ""
     text = f"{shown_path}:{start}-{last}{within}\n"
     text += numbered((number, source.lines[number - 1]) for number in range(start, last + 1))
     return text if last == end else f"{text}\n  the reply is full; read {shown_path}:{last + 1}-{end} for the rest"
 
 
-def _outline(source: SourceText, shown_path: str, characters: int) -> Iterator[str]:
-    """Yield the definitions or sections of a file, each with its lines and its signature, as many as fit."""
+def _outline(source: SourceText, units: Iterable[Unit], end: int, shown_path: str, characters: int) -> Iterator[str]:
+    """Yield definitions or sections up to a line, each with its lines and its signature, as many as fit."""
     left = characters
-    for unit in source.units:
+    for unit in units:
         first = source.lines[unit.definition].strip()
         shown = first if len(first) <= SIGNATURE_CHARACTERS else first[: SIGNATURE_CHARACTERS - 1] + "…"
         row = f"  {'  ' * (len(unit.names) - 1)}{unit.start + 1}-{unit.end + 1}  {shown}"
         left -= len(row) + 1
         if left < 0:
-            yield f"  the reply is full; read {shown_path}:{unit.start + 1}-{len(source.lines)} for the rest"
+            yield f"  the reply is full; read {shown_path}:{unit.start + 1}-{end} for the rest"
             return
         yield row
+
+
+def _file_outline(source: SourceText, shown_path: str, characters: int) -> Iterator[str]:
+    return _outline(source, source.units, len(source.lines), shown_path, characters)
 
 
 def _folder_text(index: ProjectIndex, folder: str, shown_path: str) -> str:

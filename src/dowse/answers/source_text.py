@@ -5,7 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import takewhile
 
 from dowse.errors import PathRefused, UsageError
 from dowse.indexes.document_search import read_now
@@ -55,7 +56,7 @@ class SourceText:
         wanted = [part for part in name.replace("::", ".").replace("#", ".").split(".") if part]
         if not wanted:
             return []
-        found = [(unit.start + 1, unit.end + 1) for unit in self.units if _ends_with(unit.names, wanted)]
+        found = self._named_units(wanted)
         if not found and len(wanted) == 1:  # a definition inside of a function, or of one line
             symbols = [symbol for symbol in self.symbols if symbol.name == wanted[0]]
             found = [(symbol.line, max(symbol.end_line, symbol.line)) for symbol in symbols]
@@ -64,9 +65,23 @@ class SourceText:
             found = [(section.start_line, self._last_filled(section.end_line))] if section else []
         return found
 
+    def _named_units(self, wanted: list[str]) -> list[tuple[int, int]]:
+        """Return the first and last lines of the units of a name, each with the units inside of it."""
+        found: list[tuple[int, int]] = []
+        for at, unit in enumerate(self.units):
+            if not _ends_with(unit.names, wanted) or (found and unit.end < found[-1][1]):
+                continue
+            is_inside = partial(_begins_with, unit.names)
+            found.append((unit.start + 1, max(one.end for one in takewhile(is_inside, self.units[at:])) + 1))
+        return found
+
     def _last_filled(self, line: int) -> int:
         """Return the last line up to a line, counted from 1, that is not blank."""
         return next((number for number in range(line, 1, -1) if self.lines[number - 1].strip()), 1)
+
+
+def _begins_with(names: tuple[str, ...], unit: Unit) -> bool:
+    return unit.names[: len(names)] == names
 
 
 def _ends_with(names: tuple[str, ...], wanted: list[str]) -> bool:
