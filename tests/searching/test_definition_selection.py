@@ -108,3 +108,14 @@ def test_the_scores_of_texts_change_the_order(index: ProjectIndex) -> None:
 def test_without_a_score_for_each_text_the_order_stays(index: ProjectIndex, scores: list[float] | None) -> None:
     question = "where is the label of a parcel printed"
     assert ranked_names(index, question, lambda _texts: scores) == ranked_names(index, question, None)
+
+
+def test_the_words_of_a_long_list_count_where_they_stand_together(tmp_path: Path) -> None:
+    words = ["stamp", "refund", "customer", "counter"]
+    rows = "\n".join(f"- {words[number // 300]}_{number}: {number}" for number in range(1200))
+    code = "def pay_back(till):\n    # a refund\n    return till.take()\n"
+    made = ProjectIndex(write_tree(tmp_path / "post", {"prices.yaml": f"{rows}\n", "src/till.py": code}))
+    made.update()
+    made.store.refresh()
+    path, passage = shown(made, "refund for a stamp of a customer at the counter")[0]
+    assert (path, passage.symbols) == ("src/till.py", ("pay_back",))

@@ -2,6 +2,7 @@
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -170,6 +171,10 @@ class DocumentLines:
                 for term in terms:
                     of_unit[term] = of_unit.get(term, 0) + 1
         return counts
+
+    def count_terms(self, lines: Iterable[int]) -> dict[str, int]:
+        """Return how often some lines have each term."""
+        return Counter(term for line in lines for term in self._terms.get(line, ()))
 
     def weights_of(self, counts: Mapping[int, Mapping[str, int]], weights: Mapping[str, float]) -> list[float]:
         """Return the weight of the terms in each of the units that are counted; in a longer unit a term counts less."""
