@@ -303,10 +303,10 @@ def _evidence(number: int, file: FileEvidence) -> list[UnitEvidence]:
     document, wanted = file.document, file.document.wanted
     weights = wanted.definition_terms
     counts = document.term_counts()
-    for at in counts:
-        unit = document.units[at]
+    for number_of_unit in counts:
+        unit = document.units[number_of_unit]
         if unit.kind == "block" and unit.size > MAX_WHOLE_LINES:  # a list of data has every word somewhere
-            counts[at] = document.count_terms(document.stretch(unit, STRETCH_LINES))
+            counts[number_of_unit] = document.count_terms(document.stretch(unit, STRETCH_LINES))
     by_words = dict(zip(counts, document.weights_of(counts, weights), strict=True))
     highest = max(file.chunks.values(), default=0.0)
     by_chunk = document.chunk_shares(file.chunks)
