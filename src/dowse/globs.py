@@ -12,6 +12,8 @@ from dowse.errors import UsageError
 
 MAX_PATTERN_CHARACTERS = 1000
 MAX_ALTERNATIVES = 256
+MAX_EXPANDED_CHARACTERS = 20_000
+"""Characters of all alternatives together. A pattern of 1,000 characters could make 250,000, whose expression takes a second."""
 
 
 @lru_cache(maxsize=512)
@@ -23,7 +25,9 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
         raise _invalid_pattern(pattern[:40] + "…", f"it is longer than {MAX_PATTERN_CHARACTERS} characters")
     if "\0" in pattern:
         raise _invalid_pattern(pattern.replace("\0", "␀"), "it contains a NUL character")
-    alternatives = _expand_braces(pattern, pattern)
+    alternatives = list(dict.fromkeys(_expand_braces(pattern, pattern)))
+    if sum(map(len, alternatives)) > MAX_EXPANDED_CHARACTERS:
+        raise _invalid_pattern(pattern, f"its braces make more than {MAX_EXPANDED_CHARACTERS:,} characters")
     return re.compile("|".join(f"(?:{_translate(alternative, pattern)})" for alternative in alternatives), re.DOTALL)
 
 
