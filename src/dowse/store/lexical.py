@@ -41,6 +41,8 @@ WRITER_THREADS = 1
 """One thread: the interpreter keeps the other core busy."""
 
 _MARKER_FILE = "reached.json"
+_KILLED = "index writer was killed"
+"""In the message of Tantivy after an error in one of its threads, which it does not name."""
 
 
 class Marker(NamedTuple):
@@ -254,7 +256,8 @@ def _translate_errors() -> Iterator[None]:
     except (ValueError, RuntimeError) as error:
         if "No space left" in str(error):
             raise OSError(errno.ENOSPC, str(error)) from error
-        raise LexicalDamaged(f"the lexical index cannot be used ({error})") from error
+        why = "a thread could not write, perhaps for want of open files" if _KILLED in str(error) else str(error)
+        raise LexicalDamaged(f"the lexical index cannot be used ({why})") from error
     except BaseException as error:
         if type(error).__name__ == "PanicException":
             raise LexicalDamaged(f"the lexical index cannot be used ({error})") from error
