@@ -62,8 +62,8 @@ class Searchable(Protocol):
         """Return the paths of those of the documents that exist, by id."""
         ...
 
-    def main_language(self) -> str:
-        """Return the language of more than half of the code files; empty if there is none."""
+    def given_words(self) -> frozenset[str]:
+        """Return the words that all files are about: the language of more than half of the code files, the project's name."""
         ...
 
     def chunks(self, document_id: int) -> list[StoredChunk]:

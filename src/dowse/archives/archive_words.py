@@ -8,8 +8,8 @@ from functools import cached_property
 from itertools import islice
 
 from dowse.protocols import Searchable
-from dowse.searching.candidates import term_frequencies
 from dowse.searching.query_terms import stop_words
+from dowse.searching.spelling import term_frequencies
 from dowse.searching.term_positions import terms_among
 from dowse.text.analysis import is_unspaced, restore_underscores, split_unspaced, whole_terms_of
 

@@ -12,10 +12,11 @@ from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.line_numbers import split_lines
 from dowse.parsing.document_parsing import outline, parse
 from dowse.protocols import Searchable
-from dowse.searching.candidates import Mode, QueryVector, Spelling
+from dowse.searching.candidates import Mode, QueryVector
 from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, SearchPlace, rank_documents
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
+from dowse.searching.spelling import Spelling
 from dowse.types import Coverage, Document, Entry, Verdict
 
 RANKED_FILES = 24

@@ -200,7 +200,9 @@ class OpenedIndex:
                 return text_reader(self.kept_source)(document)
 
             read_references, has_tables = reference_reader(lambda: self.kept_source), self.settings.store == "lancedb"
-            self._shared.store = LocalStore(self.folder, read_if_there, read_references, has_tables=has_tables)
+            self._shared.store = LocalStore(
+                self.folder, read_if_there, read_references, has_tables=has_tables, project_name=self.root.name
+            )
             storage_layout.mark_used(self.folder)
         return self._shared.store
 

@@ -194,13 +194,13 @@ class PlaceReader:
             known |= {number: found.path for number in missing if (found := self._opened.documents.get(number))}
         return {number: self._shown(known[number]) for number in wanted if number in known}
 
-    def main_language(self) -> str:
+    def given_words(self) -> frozenset[str]:
         """Return the language of more than half of the code files, if there is one."""
         counts: dict[str, int] = {}
         for project in self.projects():
             for language, files in project.languages.items():
                 counts[language] = counts.get(language, 0) + files
-        return next((language for language, files in counts.items() if 2 * files > sum(counts.values())), "")
+        return frozenset(language for language, files in counts.items() if 2 * files > sum(counts.values()))
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
         self._load([document_id])

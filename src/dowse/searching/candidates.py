@@ -8,16 +8,16 @@ from functools import cache, partial
 from heapq import nlargest
 from itertools import islice
 from math import log
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.pasted_text import PastedText, find_mentioned
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, HalfWay, Leg
-from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
-from dowse.text.stemming import marked_language
-from dowse.text.vocabulary import rarity, similar_words
+from dowse.searching.spelling import NO_CORRECTIONS, Spelling, check_spelling, term_frequencies
+from dowse.text.analysis import terms_of
+from dowse.text.vocabulary import rarity
 from dowse.types import Kind, Scored, TextQuery
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def gather_evidence(
     vectors: Sequence[QueryVector] = (),
     method: SearchMethod | None = None,
     *,
-    spelling: "Spelling | None" = None,
+    spelling: Spelling | None = None,
 ) -> Evidence | None:
     """Run the search methods for a query and return what they found; None when nothing can match.
 
@@ -101,7 +101,7 @@ def gather_evidence(
     """
     method, scope = method or SearchMethod(), _narrow_scope(store, query, scope)
     if scope.has_code:
-        query = _without_main_language(store, query)
+        query = _without_given_words(store, query)
     # The title of pasted text has the vector of the whole text, so its meaning is searched once.
     search_meaning = cache(lambda: _search_meaning(store, query, scope, vectors, method))
     evidence_of = partial(_gather_evidence, store, scope, method, search_meaning)
@@ -118,13 +118,15 @@ def gather_evidence(
     return replace(text, title=title, mentioned=find_mentioned(query.pasted, store.ids_by_path()))
 
 
-def _without_main_language(store: Searchable, query: SearchQuery) -> SearchQuery:
-    """Leave out the name of the language that most files have, if another word of the query occurs.
+def _without_given_words(store: Searchable, query: SearchQuery) -> SearchQuery:
+    """Leave out the words that all files are about, if another word of the query occurs.
 
     All questions of CosQA have the word "python", and few functions in Python do. Worth 0.013 there by words
-    and 0.016 with the table; on code 0.001.
+    and 0.016 with the table; on code 0.001. The name of the project is worth 0.002 on code by words and 0.003 with the table.
     """
-    shorter = query.without_word(store.main_language())
+    shorter = query
+    for word in sorted(store.given_words()):
+        shorter = shorter.without_word(word)
     if shorter is query or not any(store.chunk_frequencies(terms_of(" ".join(shorter.positive))).values()):
         return query
     return shorter
@@ -157,7 +159,7 @@ SearchMeaning = Callable[[], tuple[ranking_constants.Balance, list[Leg], str]]
 
 def _gather_evidence(
     store: Searchable, scope: Scope, method: SearchMethod, search_meaning: SearchMeaning, query: SearchQuery,
-    *, spelling: "Spelling",
+    *, spelling: Spelling,
 ) -> Evidence | None:  # fmt: skip
     positive, names = query.positive, query.names
     terms = _merge_terms(term_frequencies(store, positive).values())
@@ -175,9 +177,8 @@ def _gather_evidence(
     by_path = store.find_documents(
         _text_query(words, ranking_constants.PATH_WEIGHTS, scope), ranking_constants.DOCUMENT_CANDIDATES
     )
-    named = _text_query(names, {"names": 1.0}, scope)
-    definers = store.find_chunks(named, ranking_constants.DOCUMENT_CANDIDATES) if names else []
-    definers = [*definers, *_described_definers(store, query, scope, {hit.id for hit in definers})]
+    definers = _definers(store, names, scope, is_pasted=query.is_pasted)
+    definers += _described_definers(store, query, scope, {hit.id for hit in definers})
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
     balance, near, model = search_meaning()  # last: the model has just begun to encode
     is_nameless = not by_path and scope.has_code and method.alpha is None
@@ -213,6 +214,18 @@ def _gather_evidence(
     )
 
 
+def _definers(store: Searchable, names: tuple[str, ...], scope: Scope, *, is_pasted: bool) -> list[Scored]:
+    """Return the chunks that define a name of the query; of a typed one with a score of 1, or less if many files define it."""
+    groups = [names] if is_pasted else [(name,) for name in names]
+    found: dict[int, Scored] = {}
+    for group in groups if names else ():
+        hits = store.find_chunks(_text_query(group, {"names": 1.0}, scope), ranking_constants.DOCUMENT_CANDIDATES)
+        share = len({hit.document_id for hit in hits} or "-") ** -ranking_constants.DEFINERS_POWER
+        for hit in hits if is_pasted else (hit._replace(score=share) for hit in hits):
+            found[hit.id] = max(hit, found.get(hit.id, hit), key=lambda one: one.score)
+    return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
+
+
 def _described_definers(store: Searchable, query: SearchQuery, scope: Scope, known: Collection[int]) -> list[Scored]:
     """Return further chunks that define a name of all words of a query: `parse_cookie` for "how are cookies parsed"."""
     terms = frozenset(terms_of(" ".join(query.positive)))
@@ -224,7 +237,7 @@ def _described_definers(store: Searchable, query: SearchQuery, scope: Scope, kno
     named = {
         number for number, chunk in chunks.items() if any(terms.issubset(terms_of(one.name)) for one in chunk.symbols)
     }
-    return [hit for hit in hits if hit.id in named]
+    return [hit._replace(score=1.0) for hit in hits if hit.id in named]
 
 
 def _search_meaning(
@@ -294,74 +307,9 @@ def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
     return nearness
 
 
-class Spelling(NamedTuple):
-    """The words of a query that do not occur in the index, and the words that replace them."""
-
-    unknown: Sequence[str]
-    corrected: "Mapping[str, str]"
-
-
-NO_CORRECTIONS = Spelling((), {})
-
-
-def check_spelling(store: Searchable, query: SearchQuery) -> Spelling:
-    """Find the words that do not occur, and replace those that are similar to one that does.
-
-    Pasted text is not checked: what its author saw is spelled correctly, and names of other projects do not occur.
-    """
-    if query.is_pasted:
-        return NO_CORRECTIONS
-    unknown = unknown_words(store, query.positive)
-    return Spelling(unknown, _corrections(store, unknown))
-
-
-def _corrections(store: Searchable, unknown: Iterable[str]) -> dict[str, str]:
-    """Return the most similar indexed word for each unknown word, if one is similar enough."""
-    found: dict[str, str] = {}
-    for word in unknown:
-        for whole in whole_terms_of(word):
-            near = (
-                _closest_word(whole, dict(store.words_with_prefix(whole[:2], ranking_constants.CORRECTION_CANDIDATES)))
-                if len(whole) >= ranking_constants.MIN_CORRECTED_LENGTH
-                else None
-            )
-            if near and near != whole:
-                found[restore_underscores(whole)] = restore_underscores(near)
-    return found
-
-
-def term_frequencies(store: Searchable, words: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Return the terms of each word, and in how many chunks each of them occurs.
-
-    A word that is more frequent in another language than English is represented by its stem in that language.
-    """
-    terms = {word: terms_of(word) for word in words}
-    known = store.chunk_frequencies({term for found in terms.values() for term in found})
-    frequencies = {word: {term: known[term] for term in found} for word, found in terms.items()}
-    for word, foreign in store.foreign_terms(terms).items():
-        best = max(foreign, key=foreign.__getitem__)
-        if foreign[best] > max(frequencies[word].values(), default=0):
-            language = marked_language(best)
-            frequencies[word] = {term: count for term, count in foreign.items() if marked_language(term) == language}
-    return frequencies
-
-
 def _merge_terms(found: Iterable[dict[str, int]]) -> dict[str, int]:
     merged = {term: count for one in found for term, count in one.items()}
     return dict(islice(merged.items(), MAX_TERMS))
-
-
-def unknown_words(store: Searchable, words: Iterable[str]) -> list[str]:
-    """Return the words of which no part occurs in the index."""
-    terms = term_frequencies(store, _WORD.findall(" ".join(words)))
-    return [word for word, found in terms.items() if found and not any(found.values())]
-
-
-def _closest_word(word: str, known: dict[str, int]) -> str | None:
-    """Return the known word with the fewest letters changed; of equals the more frequent one."""
-    max_typos = 1 if len(word) < 2 * ranking_constants.MIN_CORRECTED_LENGTH else 2
-    near = similar_words(word, known.keys(), max_typos)
-    return min(near, key=lambda found: (found[1], -known[found[0]], found[0]))[0] if near else None
 
 
 def _text_query(words: tuple[str, ...], weights: "Mapping[Field, float]", scope: Scope) -> TextQuery:

@@ -192,9 +192,9 @@ class DirectIndex:
         """Yield the documents that were analyzed, or those below a folder or after a path."""
         return (one for one in self._documents.values() if one.path.startswith(below) and one.path > after)
 
-    def main_language(self) -> str:
-        """Return no language: which one most files have is known once they are indexed."""
-        return ""
+    def given_words(self) -> frozenset[str]:
+        """Return nothing: which language most files have is known once they are indexed."""
+        return frozenset()
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
         """Return the chunks of a document that were analyzed, in order."""

@@ -138,10 +138,9 @@ class JoinedStore:
         )  # fmt: skip
         return {number: self._paths[number] for number in wanted if number in self._paths}
 
-    def main_language(self) -> str:
-        """Return the language of more than half of the code files of each store; empty if they differ."""
-        languages = {store.main_language() for store in self._spoken}
-        return languages.pop() if len(languages) == 1 else ""
+    def given_words(self) -> frozenset[str]:
+        """Return the words that the files of all stores are about: the name of one project tells it from others."""
+        return frozenset.intersection(*(store.given_words() for store in self._spoken)) if self._spoken else frozenset()
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
         slot, number = self._place(document_id)

@@ -65,10 +65,9 @@ class Evidence:
 
     @property
     def definition_scores(self) -> dict[int, float]:
-        """The documents that define a name in the query: all alike, or for pasted text by the rarity of the names."""
-        if not self.is_pasted:
-            return dict.fromkeys((hit.document_id for hit in self.definers), 1.0)
-        return _scale({document: max(found) for document, found in _scores_by_document(self.definers).items()})
+        """The documents that define a name in the query; for pasted text as shares of the highest score."""
+        best = {document: max(found) for document, found in _scores_by_document(self.definers).items()}
+        return _scale(best) if self.is_pasted else best
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from dowse.protocols import ScoreTexts, Searchable
 from dowse.query_syntax import QueryFilters
 from dowse.reading.languages import language_called
 from dowse.searching import ranking_constants
-from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, Spelling, gather_evidence
+from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
 from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines, room_for
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import ALL_INDEXED, ChunkLines, FoundFile, SearchedFiles, is_aside, scores_by_lines
@@ -29,6 +29,7 @@ from dowse.searching.ranking import (
     relevance_of,
     shortlist,
 )
+from dowse.searching.spelling import Spelling
 from dowse.searching.term_positions import terms_among
 from dowse.searching.units import Unit
 from dowse.searching.verification import Current, ReadBytes, is_blob_document, verify
@@ -39,8 +40,7 @@ from dowse.types import Kind, StoredDocument, Symbol
 Detail = Literal["brief", "outline", "passages", "full", "definitions"]
 """A short passage of each file, one line, the lines that answer, a whole unit; or the definitions of all files, ranked."""
 
-MAX_LIMIT = 1000
-MAX_READ_BYTES = 300_000
+MAX_LIMIT, MAX_READ_BYTES = 1000, 300_000
 """Of a larger file, only the best chunk is considered."""
 FULL_LINES = 250
 """Lines of a whole function or section, if it is asked for; of a longer one, those that matter."""

@@ -66,8 +66,10 @@ class LocalStore:
         read_references: ReadReferences = read_none,
         *,
         has_tables: bool = False,
+        project_name: str = "",
     ) -> None:
         """With `has_tables`, LanceDB tables show the index to other programs."""
+        self._project_name = project_name.lower()
         make_private_folder(folder)
         self.folder = folder
         self._lock = Lock(folder / "write.lock")
@@ -124,9 +126,10 @@ class LocalStore:
         """Return the ids, the paths and the titles of all documents."""
         return self.catalog.rows("SELECT id, path, title FROM documents WHERE views & ? ORDER BY path", (self._view,))
 
-    def main_language(self) -> str:
+    def given_words(self) -> frozenset[str]:
         totals = self.totals("code")
-        return next((language for language, files in totals.languages.items() if 2 * files > totals.documents), "")
+        languages = (language for language, files in totals.languages.items() if 2 * files > totals.documents)
+        return frozenset(filter(None, (*languages, self._project_name)))
 
     def totals(self, kind: Kind) -> Totals:
         return self.catalog.totals(kind, self._view)
