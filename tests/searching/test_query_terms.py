@@ -39,6 +39,30 @@ def test_a_query_is_taken_apart(text: str, expected: SearchQuery) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "phrases"),
+    [
+        ('Saving twice fails with "unknown key"', ()),
+        ('KeyError: "unknown key" when saving twice', ()),
+        ('How do I get rid of "unknown key" after saving?', ()),
+        ('where is "unknown key" raised', ("unknown key",)),
+        ('"unknown key" retry backoff saving twice', ("unknown key",)),
+        ('Saving twice fails with +"unknown key"', ("unknown key",)),
+        ('Saving +twice fails with "unknown key"', ("unknown key",)),
+        ('Saving twice fails with "unknown key" -cache', ("unknown key",)),
+    ],
+)
+def test_a_sentence_that_quotes_a_message_requires_no_phrase(text: str, phrases: tuple[str, ...]) -> None:
+    query = parse_search_query(text)
+    assert query.phrases == phrases
+    assert {"unknown", "key"} <= {word.strip('":').lower() for word in query.positive}
+
+
+def test_filters_count_in_a_sentence_that_quotes_a_message() -> None:
+    query = parse_search_query('Saving twice fails with "unknown key" path:src', ["save_twice"])
+    assert (query.phrases, query.filters.paths, query.terms[-1]) == ((), ("src",), "save_twice")
+
+
+@pytest.mark.parametrize(
     ("text", "shape"),
     [
         ("QuerySet", "symbol"),

@@ -16,6 +16,8 @@ Shape = Literal["symbol", "path", "prose"]
 
 MAX_CHARACTERS = 10_000
 """Maximum length of a query; the rest of a longer one is ignored."""
+SENTENCE_WORDS = 4
+"""Words beside the quotes from which on a query is a sentence that quotes a message, if one of them is a stop word."""
 SHOWN_WORDS, SHOWN_CHARACTERS = 20, 80
 """Words of pasted text that a reply repeats, and the length of each: the caller has the text."""
 
@@ -109,9 +111,12 @@ def parse_search_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
         text = "\n".join([text, *names])
         pasted = take_apart(text)
         return SearchQuery(pasted.words or tuple(text.split()), text=text, pasted=pasted)
-    text, filters = query_syntax.split_filters(text, is_language)
-    shape = _shape(text)
-    query = SearchQuery(**asdict(query_syntax.parse_query(text)), text=text, shape=shape, filters=filters)
+    typed, filters = query_syntax.split_filters(text, is_language)
+    parsed = query_syntax.parse_query(typed)
+    if _is_sentence(parsed, typed):
+        return parse_plain_query(text, names)
+    text, shape = typed, _shape(typed)
+    query = SearchQuery(**asdict(parsed), text=text, shape=shape, filters=filters)
     guesses = tuple(word for name in names for word in name.split())
     if not guesses:
         return query
@@ -128,6 +133,13 @@ def parse_plain_query(text: str, names: Iterable[str] = ()) -> SearchQuery:
     words = [word.lstrip("+-") for part in (text, *names) for word in part.replace('"', " ").split()]
     joined = " ".join(filter(None, words))
     return SearchQuery(tuple(joined.split()), text=joined, shape=_shape(joined), filters=filters)
+
+
+def _is_sentence(query: query_syntax.Query, text: str) -> bool:
+    """Return whether a query is a sentence that quotes a message, such as the title of an issue, and has no operators."""
+    if not query.phrases or query.must or query.must_not or query.not_phrases or '+"' in text:
+        return False
+    return len(query.terms) >= SENTENCE_WORDS and not stop_words().isdisjoint(map(_bare, query.terms))
 
 
 @cache

@@ -409,6 +409,19 @@ def test_a_file_that_is_ignored_by_now_leaves_the_index_when_it_is_named(indexed
     run_conversation("auto", conversation, indexed)
 
 
+def test_the_title_of_an_issue_that_quotes_a_message_finds_the_code_without_the_message(indexed: Path) -> None:
+    """The message of a program is often put together, so that no file has it as it is quoted."""
+
+    async def conversation(assistant: Assistant) -> None:
+        title = 'Peeling an apple twice fails with "apple is not red"'
+        found = await assistant.call_tool("search_code", query=title)
+        assert found["results"][0]["path"] == "src/apple.py"
+        strict = await assistant.call_tool("search_code", query='peel "apple is not red"')
+        assert (strict["results"], strict["withoutFilters"] > 0) == ([], True)
+
+    run_conversation("auto", conversation, indexed)
+
+
 def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         await assistant.call_tool("search_code", query="apple")
