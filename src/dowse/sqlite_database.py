@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 from urllib.parse import quote
 
 from dowse import __version__
+from dowse.column_types import ODD_VALUES, find_mistyped_columns
 from dowse.errors import DiskFull, Failed, StoreBusy, StoreDamaged, StoreTooNew
 from dowse.platform import disk_full_error, refusal_to_write
 
@@ -194,7 +195,7 @@ class SqliteDatabase:
     @contextlib.contextmanager
     def snapshot(self) -> Iterator[sqlite3.Connection]:
         """Run several reads on one state of the database."""
-        with self._connection() as opened:
+        with self.odd_values_are_damage(), self._connection() as opened:
             with transaction(opened.connection, "BEGIN", "ROLLBACK"):
                 yield opened.connection
             if not opened.is_current():
@@ -204,12 +205,24 @@ class SqliteDatabase:
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """Run several writes in one transaction: all or none of them take effect."""
         # Threads of one process take turns with the lock; SQLite makes other processes retry.
-        with self._writer, self._connection(is_writing=True) as opened:
+        with self._writer, self.odd_values_are_damage(), self._connection(is_writing=True) as opened:
             try:
                 with transaction(opened.connection):
                     yield opened.connection
             finally:
                 self._writes += 1
+
+    @contextlib.contextmanager
+    def odd_values_are_damage(self) -> Iterator[None]:
+        """Raise StoreDamaged for the error of a block that met a value of another type than its column declares."""
+        try:
+            yield
+        except ODD_VALUES as error:
+            with self._connection() as opened:
+                problems = find_mistyped_columns(opened.connection)
+            if not problems:  # it is a mistake of ours
+                raise
+            raise StoreDamaged(f"The {self.label} is damaged: {problems[0]}. {self.remedy}") from error
 
     def release_memory(self) -> None:
         """Close the connections that are open for the next query."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.citation_graph import graph_from, whole_graph
 from dowse.archives.graph_queries import broken_links, most_cited, most_cited_unarchived
+from dowse.errors import StoreDamaged
 from tests.archives.sample_archives import captured_page, document_titled, make_database
 
 NUMBERS = st.integers(0, 9)
@@ -91,3 +92,15 @@ def test_broken_links_are_those_to_nothing_at_all(database: ArchiveDatabase) -> 
     ]  # fmt: skip
     assert total == 2
     assert {one.source_id for one in found} == {document_titled(database, "A").id}
+
+
+def test_a_value_of_another_type_is_damage(tmp_path: Path) -> None:
+    """It once ended in a TypeError."""
+    database = make_database(tmp_path, notes([(1, 2)]))
+    with database.transaction() as connection:
+        connection.execute("UPDATE citations SET confidence = 'three'")
+    with (
+        pytest.raises(StoreDamaged, match=r"citations\.confidence have another type"),
+        database.odd_values_are_damage(),
+    ):
+        whole_graph(database)

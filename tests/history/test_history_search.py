@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from bench.history import make_history
 
-from dowse.errors import UsageError
+from dowse.errors import StoreDamaged, UsageError
+from dowse.history.history_database import check_history
 from dowse.history.history_search import CommitHit, HistoryOptions, search_history
 from dowse.history.project_history import open_history
 from dowse.settings import Settings
@@ -117,3 +118,19 @@ def test_a_hundred_thousand_commits_are_searched_before_and_after_all_are_read(t
         assert (first.coverage.total, first.coverage.is_complete, len(first.hits)) == (100_000, False, 10)
         assert history.update(600).text == "all 100,000 commits"
         assert "retry" in search_history(history, "retry of the cache", HistoryOptions()).hits[0].subject
+
+
+@pytest.mark.parametrize(
+    "change", ["commits SET files = 'three'", "commits SET name = x'fffe'", "paths SET path = x'fffe'"]
+)
+def test_a_value_of_another_type_is_damage_that_a_check_finds(root: Path, tmp_path: Path, change: str) -> None:
+    """It once ended in a TypeError."""
+    (tmp_path / "storage").mkdir()
+    place = (root, tmp_path / "storage", Settings())
+    with open_history(*place) as history:
+        history.update(60)
+        with history.database.transaction() as connection:
+            connection.execute(f"UPDATE {change} WHERE rowid = 1")
+    with pytest.raises(StoreDamaged, match="another type"), open_history(*place) as history:
+        search_history(history, "Begin", HistoryOptions())
+    assert [finding.part for finding in check_history(tmp_path / "storage")] == ["history"]

@@ -205,6 +205,8 @@ def _require_possible(file: Path) -> None:
 def citation_from_row(row: SqlRow, ids: dict[int, str]) -> Citation:
     """Return the citation in a row of the `citations` table."""
     source, target, url, context, confidence, kind, line, fault = row
+    if tuple(map(type, row[2:])) != (str, str, float, str, int, str):
+        raise StoreDamaged(f"The archives' database is damaged: it has a citation of another type. {REMEDY}")
     try:
         source_id, target_id = ids[source], ids[target] if target is not None else None
     except KeyError as error:
@@ -214,6 +216,8 @@ def citation_from_row(row: SqlRow, ids: dict[int, str]) -> Citation:
 
 def _document_from_row(row: SqlRow, names: dict[str, str]) -> StoredArchiveDocument:
     number, id_, title, path, source, type_, date, question, url, archive = row
+    if not all(isinstance(value, str) for value in row[1:] if value is not None):
+        raise StoreDamaged(f"The archives' database is damaged: it has a document of another type. {REMEDY}")
     shown = f"{names.get(archive, archive)}/{path}"
     return StoredArchiveDocument(number, id_, title, shown, source, type_, date, question, url, archive, path)
 

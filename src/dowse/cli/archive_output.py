@@ -35,7 +35,7 @@ def open_archives(database: str | None) -> "Iterator[ArchiveDatabase]":
 
     locations = find_archives(None, None, database)
     show_warnings([*locations.missing().values()])
-    with contextlib.closing(open_database(locations.database)) as opened:
+    with contextlib.closing(open_database(locations.database)) as opened, opened.odd_values_are_damage():
         yield opened
 
 

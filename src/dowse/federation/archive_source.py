@@ -108,6 +108,10 @@ class ArchiveSearchSource:
         return await asyncio.to_thread(self._fetch, await self._database(), locator)
 
     def _fetch(self, database: ArchiveDatabase, locator: str) -> FetchedItem:
+        with database.odd_values_are_damage():
+            return self._fetch_document(database, locator)
+
+    def _fetch_document(self, database: ArchiveDatabase, locator: str) -> FetchedItem:
         numbers = database.numbers([locator])
         if not numbers:
             raise ItemNotFound("the archives have no such document")

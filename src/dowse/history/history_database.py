@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
+from dowse.column_types import find_mistyped_columns
 from dowse.errors import Failed, StoreDamaged
 from dowse.history.commit_reading import CommitRecord
 from dowse.sqlite_database import SqliteDatabase
@@ -95,7 +96,7 @@ class HistoryDatabase(SqliteDatabase):
     """An open database of a history."""
 
     application_id = 0x646F7768
-    remedy = "Delete it: it is made again from the repository."
+    remedy = "Run: dowse doctor --fix"
     busy_seconds = 2.0
 
     def __init__(self, file: Path) -> None:
@@ -228,6 +229,8 @@ def check_history(folder: Path) -> list[Finding]:
     try:
         with contextlib.closing(HistoryDatabase(folder / HISTORY_FILE)) as opened:
             problems = [problem for (problem,) in opened.rows("PRAGMA quick_check(1)") if problem != "ok"]
+            with opened.snapshot() as connection:
+                problems = problems or find_mistyped_columns(connection)
     except StoreDamaged as error:
         problems = [str(error)]
     return [Finding("history", f"{HISTORY_FILE}: {problem}") for problem in problems]

@@ -286,6 +286,8 @@ class _Search:
             "SELECT number, name, time, files, is_cut, author FROM commits JOIN messages USING (number) WHERE number IN"
         )
         facts = {row[0]: row[1:] for row in self._database.rows_in(query, numbers)}
+        if not all(isinstance(name, str) for name, *_ in facts.values()):
+            raise TypeError("the name of a commit has another type")
         return [self._hit(score, text, facts[text.number], glob) for score, text in ranked if text.number in facts]
 
     def _hit(

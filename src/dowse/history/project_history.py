@@ -271,7 +271,7 @@ class _Reading:
 @contextlib.contextmanager
 def open_history(root: Path, folder: Path, settings: Settings) -> Iterator[History]:
     """Give a block the history of a root; raise NoHistory if there is none that may be read."""
-    with contextlib.closing(History(root, folder, settings)) as history:
+    with contextlib.closing(History(root, folder, settings)) as history, history.database.odd_values_are_damage():
         yield history
 
 

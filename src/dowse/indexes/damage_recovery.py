@@ -2,11 +2,11 @@
 
 import contextlib
 import shutil
-import struct
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from dowse.column_types import ODD_VALUES
 from dowse.error_catalog import CATALOG
 from dowse.errors import CatalogError, DiskFull, DowseError, StoreDamaged, UsageError
 from dowse.indexes.index import ProjectIndex
@@ -14,9 +14,6 @@ from dowse.store.storage_layout import read_project
 from dowse.types import Entry, Finding, Progress
 
 Answer = TypeVar("Answer")
-
-ODD_VALUES = (TypeError, ValueError, LookupError, ArithmeticError, struct.error)
-"""The errors of code that meets a value which dowse never writes."""
 
 
 def was_indexed(index: ProjectIndex) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dowse.errors import NotFound, SnapshotGone, StoreDamaged, UsageError
 from dowse.notes.limits import DEFAULT_K
-from dowse.notes.notes_database import LAYOUT, NotesDatabase, check_note
+from dowse.notes.notes_database import LAYOUT, DiskDatabase, NotesDatabase, check_note
 from dowse.notes.notes_documents import AddedNote, NewNote, StoredNote
 from dowse.notes.notes_search import CheckCancelled, Fits, NotesAnswer, search_notes
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
@@ -68,8 +68,7 @@ class NamedIndex:
             self.tokenizer = parse_tokenizer_config(json.loads(facts["tokenizer"]))
         except (KeyError, ValueError, TypeError, UsageError) as error:
             raise StoreDamaged(
-                f"The index {name} is damaged: its settings cannot be read. Restore the file from a backup, or delete "
-                "the index."
+                f"The index {name} is damaged: its settings cannot be read. {DiskDatabase.remedy}"
             ) from error
 
     # Changing the index
@@ -160,10 +159,12 @@ class NamedIndex:
 def _read_counts(connection: sqlite3.Connection) -> tuple[int, int, int]:
     """Return the documents, tokens and bytes of an index. Raise SnapshotGone if the index was deleted."""
     query = "SELECT documents, tokens, text_bytes, is_deleted FROM state"
-    documents, tokens, text_bytes, is_deleted = connection.execute(query).fetchone()
-    if is_deleted:
+    row = connection.execute(query).fetchone()
+    if row is None or set(map(type, row)) != {int}:
+        raise StoreDamaged(f"An index of notes is damaged: its counts cannot be read. {DiskDatabase.remedy}")
+    if row[3]:
         raise SnapshotGone("The index was deleted.")
-    return documents, tokens, text_bytes
+    return row[0], row[1], row[2]
 
 
 def _make_stored(row: tuple[Any, ...]) -> StoredNote:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from dowse.column_types import find_mistyped_columns
 from dowse.sqlite_database import SqliteDatabase
 from dowse.store.row_checksums import damaged_documents, damaged_vectors
 
@@ -19,8 +20,11 @@ def find_problems(catalog: SqliteDatabase) -> list[str]:
     later = catalog.rows(
         "SELECT 1 FROM changes WHERE sequence > (SELECT value + 0 FROM facts WHERE key = 'sequence') LIMIT 1"
     )
+    with catalog.snapshot() as connection:
+        mistyped = [] if found else find_mistyped_columns(connection)
     return [
         *found,
+        *mistyped,
         *([] if found else find_damaged_rows(catalog)),
         *("there are changes after the last transaction" for _ in later),
         *(f"a row of {row[0]} refers to a missing document" for row in orphans),

@@ -122,7 +122,7 @@ class ArchiveSurface:
             "query": query, "fuzzy": arguments["fuzzy"], "include_citations": arguments["includeCitations"],
             "citation_depth": int(arguments["citationDepth"]), "limit": limit,
         }  # fmt: skip
-        found = await asyncio.to_thread(search_reply, database, hits, **options)
+        found = await asyncio.to_thread(_read, database, partial(search_reply, database, hits, **options))
         if any(coverage.is_indexing for coverage in coverages):
             found["metadata"]["indexing"] = True
         if warnings := [*without, *warnings]:
@@ -131,11 +131,18 @@ class ArchiveSurface:
 
     async def answer(self, call: Call, graph_query: GraphQuery) -> dict[str, Any]:
         """Answer a query about the graph."""
-        answer = await asyncio.to_thread(graph_query, await self.database(), call.arguments)
+        database = await self.database()
+        answer = await asyncio.to_thread(_read, database, partial(graph_query, database, call.arguments))
         found = screen_reply(answer, masks=masks_secrets())
         if wire_characters(found) > call.budget_characters:
             return _shorten_lists(found, call.budget_characters)
         return found
+
+
+def _read(database: ArchiveDatabase | None, make_reply: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """Return a reply; an odd value in the database is its damage."""
+    with database.odd_values_are_damage() if database else contextlib.nullcontext():
+        return make_reply()
 
 
 def _describe_coverage(coverages: Sequence[Coverage]) -> list[str]:
