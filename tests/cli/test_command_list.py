@@ -12,6 +12,7 @@ import pytest
 from dowse import __version__
 from dowse.cli.command_list import COMMANDS, dowse
 from dowse.freshness.pending_paths import PendingPaths
+from dowse.notes.registry import index_file
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.types import Rule, Verdict
@@ -153,6 +154,27 @@ def test_doctor_mends_json_files_and_derived_parts(run: Run, root: Path) -> None
     sick = run("doctor", root, "--json")
     assert {finding["part"] for finding in sick.json["findings"]} == {"lexical index", "fingerprints", "metadata"}
     assert run("doctor", root, "--fix").code == 0
+    assert run("doctor", root).code == 0
+
+
+def test_doctor_finds_a_changed_byte_in_a_note_and_does_not_claim_to_repair_it(run: Run, root: Path) -> None:
+    run("index", root)
+    run("notes", "create", "fruit")
+    run("notes", "add", "fruit", "one", "How to peel an apple.")
+    assert run("doctor", root).code == 0
+    file = index_file("fruit")
+    file.write_bytes(file.read_bytes().replace(b"peel an apple", b"peel an apply"))
+    sick = run("doctor", root, "--json")
+    assert (sick.code, sick.json["findings"]) == (
+        1,
+        [{"part": "notes", "problem": "fruit: the note one is not what was written. Add it again."}],
+    )
+    unmended = run("doctor", root, "--fix")
+    assert (unmended.code, unmended.out.splitlines()[-2:]) == (
+        1,
+        [f"{root}: the index is complete and matches the files", "notes: 1 problem that --fix does not repair"],
+    )
+    run("notes", "add", "fruit", "one", "How to peel a pear.")
     assert run("doctor", root).code == 0
 
 

@@ -1,4 +1,4 @@
-"""`dowse doctor`: compare an index with its files, and its derived parts with the catalog."""
+"""`dowse doctor`: compare an index with its files, its derived parts with the catalog, and notes with their checksums."""
 
 from functools import partial
 from pathlib import Path
@@ -26,7 +26,8 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
     """Check the index of DIR against its files.
 
     DIR defaults to the project around the working directory. This reads every file, and compares
-    every part of the index with the catalog.
+    every part of the index with the catalog. It also checks all named indexes of notes, which
+    --fix does not change.
 
     Exit code 1: there are problems that are not repaired.
     """
@@ -35,11 +36,15 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
             raise click.UsageError("--report changes nothing; run --fix without it.")
         return _show_report(parse_folder(folder), as_json=as_json)
     from dowse.archives.archive_index import find_index
+    from dowse.notes.notes_check import check_notes
 
     project = find_index(parse_folder(folder))
     findings = _check(project)
+    damaged_notes = check_notes()
     remaining = _repair(project, findings) if fix and findings else findings
     repaired = fix and bool(findings)
+    verdict = _format_verdict(len(findings), len(remaining), is_repaired=repaired)
+    findings, remaining = [*findings, *damaged_notes], [*remaining, *damaged_notes]
     encoding, exit_code = project.encoding(), 1 if remaining else 0
     if as_json:
         value = {
@@ -56,7 +61,9 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
         show(format_encoding(encoding))
     if not sandbox_support().files:
         show(sandbox_support().text())
-    show(f"{project.root}: {_format_verdict(len(findings), len(remaining), is_repaired=repaired)}")
+    show(f"{project.root}: {verdict}")
+    if damaged_notes:
+        show(f"notes: {pluralize(len(damaged_notes), 'problem')} that --fix does not repair")
     return exit_code
 
 

@@ -38,13 +38,15 @@ def insert_postings(connection: sqlite3.Connection, tokenizer: NotesTokenizer, k
         documents[number] = known[number] if number in known else _read_tokens(connection, tokenizer, number)
     first, last = min(documents), max(documents)
     connection.execute("INSERT INTO batches VALUES (?)", (first,))
-    rows = ((first, token, places) for token, places in _group_places(documents))
+    rows = ((first, token, places) for token, places in group_places(documents))
     connection.executemany("INSERT INTO postings VALUES (?, ?, ?)", rows)
     connection.execute("UPDATE state SET posted = ?", (last,))
 
 
-def _group_places(documents: dict[int, list[str]]) -> Iterator[tuple[str, bytes]]:
+def group_places(documents: dict[int, list[str]]) -> Iterator[tuple[str, bytes]]:
     """Yield each token with its places, in the order of the tokens."""
+    if not any(documents.values()):
+        return
     vocabulary = defaultdict[str, int]()
     vocabulary.default_factory = vocabulary.__len__
     numbers = np.fromiter(map(vocabulary.__getitem__, chain.from_iterable(documents.values())), np.int64)
@@ -87,7 +89,7 @@ def read_new_places(connection: sqlite3.Connection, tokenizer: NotesTokenizer) -
     """Return the places of all tokens in the documents that are not posted yet."""
     rows = connection.execute("SELECT id, text FROM contents WHERE id > (SELECT posted FROM state) ORDER BY id")
     documents = {number: tokenizer.tokens(text) for number, text in rows}
-    return dict(_group_places(documents)) if documents else {}
+    return dict(group_places(documents))
 
 
 def read_places(connection: sqlite3.Connection, token: str, new: dict[str, bytes]) -> Numbers:
