@@ -88,7 +88,8 @@ KNOWS: dict[str, set[str]] = {
     },
     "api": {
         "answers", "archives", "dependencies", "encoding_worker", "federation", "indexes", "keeping", "mcp", "notes", "page",
-        "parsing", "places", "references", "searching", "surfaces", "text",
+        "parsing", "places", "references", "searching", "surfaces", "text", "history", "publishing", "store", "screening",
+        "sources",
     },
     "cli": {
         "api", "answers", "dependencies", "places", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",

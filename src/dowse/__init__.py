@@ -18,36 +18,62 @@ if TYPE_CHECKING:
     from dowse.api.library import Index as open  # noqa: A004, N813 - as in dowse.open("shop")
     from dowse.api.note_index import Notes
     from dowse.api.note_index import Notes as notes  # noqa: N813 - as above
-    from dowse.api.results import Hit, Reference, Results, Status
+    from dowse.api.project_list import forget, projects
+    from dowse.api.results import Explanation, Hit, Reference, Results, Status
     from dowse.errors import DowseError
+    from dowse.history.commit_diffs import CommitChanges
+    from dowse.history.history_search import CommitHit
+    from dowse.indexes.document_search import ListedDocument
     from dowse.notes.notes_documents import StoredNote
+    from dowse.publishing.publish import PublishReport
+    from dowse.references.related_files import RelatedFiles
     from dowse.searching.exact_search import Occurrence
+    from dowse.store.storage_layout import Project
+    from dowse.surfaces.documents.document_links import DocumentLink
 
 __all__ = [
     "AsyncIndex",
+    "CommitChanges",
+    "CommitHit",
+    "DocumentLink",
     "DowseError",
+    "Explanation",
     "Hit",
     "Index",
+    "ListedDocument",
     "Notes",
     "Occurrence",
+    "Project",
+    "PublishReport",
     "Reference",
+    "RelatedFiles",
     "Results",
     "Status",
     "StoredNote",
     "__version__",
+    "forget",
     "notes",
     "open",
     "open_async",
+    "projects",
 ]
 
 _MODULES = {
     "api.async_library": ("AsyncIndex",),
     "api.library": ("Index",),
     "api.note_index": ("Notes",),
-    "api.results": ("Hit", "Reference", "Results", "Status"),
+    "api.project_list": ("forget", "projects"),
+    "api.results": ("Explanation", "Hit", "Reference", "Results", "Status"),
     "errors": ("DowseError",),
+    "history.commit_diffs": ("CommitChanges",),
+    "history.history_search": ("CommitHit",),
+    "indexes.document_search": ("ListedDocument",),
     "notes.notes_documents": ("StoredNote",),
+    "publishing.publish": ("PublishReport",),
+    "references.related_files": ("RelatedFiles",),
     "searching.exact_search": ("Occurrence",),
+    "store.storage_layout": ("Project",),
+    "surfaces.documents.document_links": ("DocumentLink",),
 }
 """The modules of the public names, imported on first use: a command needs few of them."""
 _FUNCTIONS = {"notes": "Notes", "open": "Index", "open_async": "AsyncIndex"}

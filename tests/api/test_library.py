@@ -16,7 +16,6 @@ from dowse.errors import NoSuchDocument, ProjectNotDetected
 from dowse.indexes import project_search
 from tests.dependencies import environments
 from tests.history.repositories import Change, make_repository
-from tests.publishing.shared_places import publish_words
 from tests.sample_data import write_tree
 
 
@@ -48,6 +47,69 @@ def test_an_index_is_searched_and_read(shop: Path) -> None:
         assert ("src/checkout.py", 5, False) in uses
         assert index.files() == ["docs/guide.md", "pyproject.toml", "src/checkout.py", "src/shipping.py"]
         assert [(one.name, one.state, one.files) for one in index.status()] == [("shop", "ready", 4)]
+
+
+def test_a_file_is_explained_outlined_and_set_among_others(shop: Path) -> None:
+    (shop / ".gitignore").write_text("draft.py\n", encoding="utf-8")
+    (shop / "draft.py").write_text("delivery = 1\n", encoding="utf-8")
+    with dowse.open(shop) as index:
+        related = index.related("src/checkout.py")
+        assert [one.path for one in related.imports] == ["src/shipping.py"]
+        assert [one.path for one in index.related("src/shipping.py").imported_by] == ["src/checkout.py"]
+        assert index.explain("draft.py").rule == "draft.py (.gitignore, line 1)"
+        assert not index.explain("draft.py", "delivery").rank
+        ranked = index.explain("src/shipping.py", "when is delivery free")
+        assert (ranked.is_indexed, ranked.rank) == (True, 1)
+        assert sum(ranked.signals.values()) == pytest.approx(ranked.score)
+        assert [(one.symbol, one.lines[0]) for one in index.outline("src/checkout.py")] == [("pay", 4)]
+        assert index.outline("docs/guide.md")[-1].symbol == "Guide.Returns"
+        assert index.files("src/**") == ["src/checkout.py", "src/shipping.py"]
+        assert [hit.path for hit in index.search("shipping cost", exclude=["src/shipping.py"])] == ["src/checkout.py"]
+
+
+def test_the_history_of_several_folders_is_searched_and_a_commit_is_read(tmp_path: Path) -> None:
+    orchard = make_repository(
+        tmp_path / "orchard",
+        [Change("Plant a tree", {"a.py": "def tree(): ...\n"}), Change("Prune it", {"a.py": "def tree(): pass\n"})],
+    )
+    garden = make_repository(tmp_path / "garden", [Change("Sow grass", {"b.py": "def grass(): ...\n"})])
+    with dowse.open(orchard) as index:
+        found = index.history("plant")
+        assert [(hit.subject, hit.files) for hit in found] == [("Plant a tree", ("a.py",))]
+        assert found.is_complete
+        assert [hit.subject for hit in index.history(limit=1)] == ["Prune it"]
+    with dowse.open(orchard, garden) as index:
+        assert [hit.files for hit in index.history("grass")] == [("garden/b.py",)]
+        changes = index.commit(index.history("prune")[0].name)
+        assert [(one.path, one.added, one.removed) for one in changes.files] == [("orchard/a.py", 1, 1)]
+        with pytest.raises(dowse.DowseError, match="no commit"):
+            index.commit("0123456789")
+    with dowse.open(tmp_path) as index, pytest.raises(dowse.DowseError):
+        index.history("anything")
+
+
+def test_documents_are_listed_with_their_titles_and_links(tmp_path: Path) -> None:
+    guide = write_tree(
+        tmp_path / "guide", {"a.md": "# Apples\n\nSee [pears](b.md) and [plums](c.md).\n", "b.md": "# Pears\n"}
+    )
+    with dowse.open(guide, documents=True) as index:
+        assert [(one.path, one.title) for one in index.documents()] == [("a.md", "Apples"), ("b.md", "Pears")]
+        assert [(one.target, one.kind) for one in index.links("a.md")] == [("b.md", "document"), ("c.md", "broken")]
+        assert [one.path for one in index.links("b.md", "in")] == ["a.md"]
+        assert [one.target for one in index.links(direction="broken")] == ["c.md"]
+        with pytest.raises(dowse.DowseError, match="Name the document"):
+            index.links()
+
+
+def test_an_index_is_made_again_and_forgotten(shop: Path) -> None:
+    with dowse.open(shop) as index:
+        index.wait()
+        assert index.reindex("src/shipping.py") >= 1
+        index.wait(rebuild=True)
+        assert index.search("when is delivery free")[0].symbol == "shipping_cost"
+    assert [one.root for one in dowse.projects()] == [shop]
+    assert dowse.forget(shop) == shop
+    assert dowse.projects() == []
 
 
 def test_a_text_is_found_while_a_folder_is_indexed_for_the_first_time(
@@ -187,7 +249,9 @@ def test_a_place_of_an_organisation_is_searched_and_read(shop: Path, tmp_path: P
         "git init -q && git add . && git -c user.name=A -c user.email=a@b.c commit -qm x",
         shell=True, cwd=shop, check=True,
     )  # fmt: skip
-    publish_words(shop, str(tmp_path / "place"))
+    with dowse.open(shop) as folder:
+        [report] = folder.publish(str(tmp_path / "place"), model=False)
+        assert (report.project.name, report.is_new) == ("shop", True)
     with dowse.open(store=str(tmp_path / "place"), projects=["shop"]) as index:
         hit = index.search("when is delivery free")[0]
         assert (hit.path.removeprefix("shop/"), hit.symbol) == ("src/shipping.py", "shipping_cost")
@@ -195,7 +259,8 @@ def test_a_place_of_an_organisation_is_searched_and_read(shop: Path, tmp_path: P
         assert index.find("FREE_FROM_CENTS").total == 2
         assert [(one.name, one.files) for one in index.status()] == [("shop", 4)]
         index.wait()
-        with pytest.raises(dowse.DowseError, match="no references"):
+        assert index.files("**/*.md") == ["docs/guide.md"]
+        with pytest.raises(dowse.DowseError, match="Open a folder"):
             index.uses("shipping_cost")
     with pytest.raises(dowse.DowseError, match="searched alone"):
         dowse.open(shop, store=str(tmp_path / "place"))

@@ -49,7 +49,8 @@ def test_the_json_has_the_version_and_the_differences(
 
 
 def test_what_cannot_be_published_is_said(run: Run, animals: Path, tmp_path: Path) -> None:
-    same = run("publish", animals, animals, tmp_path / "place")
+    twin = write_tree(tmp_path / "other" / animals.name, {"a.py": "x = 1\n"})
+    same = run("publish", animals, twin, tmp_path / "place")
     assert (same.code, "have the same name" in same.err) == (2, True)
     plain = write_tree(tmp_path / "plain", {"pyproject.toml": "", "a.py": "x = 1\n"})
     without = run("publish", plain, tmp_path / "place")

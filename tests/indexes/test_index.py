@@ -15,15 +15,15 @@ from typing import Any
 
 import pytest
 
-from dowse.errors import Failed, NotIndexed, PathRefused, StoreBusy, TooManyFiles, UsageError
+from dowse.errors import Failed, NotIndexed, StoreBusy, TooManyFiles, UsageError
 from dowse.indexes import project_search
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import find_project, forget_project, list_projects
-from dowse.indexes.project_search import ExactQuery, explain_rank, find_all, search, update_fully
+from dowse.indexes.project_search import ExactQuery, explain_file, find_all, search, update_fully
 from dowse.platform import Lock
 from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
-from dowse.types import Batch
+from dowse.types import Batch, Reason
 from tests.sample_data import open_indexed, write_tree
 from tests.surfaces.project.conftest import FRUIT, INDEXED
 from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
@@ -302,9 +302,11 @@ def test_a_question_without_words_or_about_a_denied_file_is_refused(project: Pro
     with pytest.raises(UsageError, match="empty"):
         search(project, "  ", SearchOptions())
     write_tree(project.root, {".env": "SECRET=1\n"})
-    with pytest.raises(PathRefused, match="denied"):
-        explain_rank(project, "secret", ".env")
-    assert explain_rank(project, "apple", "src/apple.py").rank == 1
+    found, ranked = explain_file(project, ".env", "secret")
+    assert (found.verdict.reason, ranked) == (Reason.DENIED, None)
+    _, ranked = explain_file(project, "src/apple.py", "apple")
+    assert ranked
+    assert ranked.rank == 1
 
 
 def test_threads_may_ask_at_once(project: ProjectIndex) -> None:

@@ -1,1 +1,1 @@
-"""What a Python program asks: `import dowse` takes its public names from here."""
+"""The Python library: `import dowse` takes its public names from here."""

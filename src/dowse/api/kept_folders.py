@@ -6,11 +6,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dowse.api.results import Reference, Results, Status
-from dowse.api.search_targets import FolderTarget, find_uses
+from dowse.api.folder_target import FolderTarget
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import Update, update_if_quick
-from dowse.types import Entry, Progress
+from dowse.types import Progress
 
 if TYPE_CHECKING:
     from dowse.keeping.indexing_run import IndexingRun
@@ -44,18 +43,22 @@ class KeptFolders(FolderTarget):
         self._asked.add(index.root)
         return left
 
-    def _start(self, index: ProjectIndex, first: str = "") -> None:  # noqa: ARG002 - the process chooses the order
+    def _start(self, index: ProjectIndex, first: str = "", how: str | None = None) -> None:  # noqa: ARG002 - the process chooses the order
         from dowse.keeping.indexing_run import start_run  # as above
 
         run = self._runs.get(index.root)
         if run is None or not run.is_running:
-            self._runs[index.root] = start_run(index.root, index.view)
+            self._runs[index.root] = start_run(index.root, index.view, how)
 
-    def start_missing(self) -> list[ProjectIndex]:
+    def start_missing(self, *, rebuilds: bool = False) -> list[ProjectIndex]:
         """Bring small changes into the indexes and start a process for large ones; return the indexes that wait for one."""
         waiting = []
         for index in self.indexes.values():
-            if not index.exists and not index.is_being_updated():
+            if rebuilds:
+                from dowse.keeping.indexing_run import REBUILD
+
+                self._start(index, how=REBUILD)
+            elif not index.exists and not index.is_being_updated():
                 self._start(index)
             elif (
                 not index.is_being_updated() and not update_if_quick(index, "", start=self._start) and index.is_ready()
@@ -73,40 +76,6 @@ class KeptFolders(FolderTarget):
         if run.error:
             raise run.error
         return run.done, run.total, run.is_running
-
-    def uses(
-        self, name: str, kind: str | None, path: str | None, limit: int, progress: Progress | None
-    ) -> Results[Reference]:
-        """Return where a name is defined and used, in indexes that are complete."""
-        from dowse.references.reference_search import ReferenceOptions
-
-        leads = {self.show(name, ""): index for name, index in self.indexes.items()}
-        return find_uses(leads, name, ReferenceOptions(kind, path, limit), progress)
-
-    def read(self, place: str) -> str:
-        """Return the text of a file, of some of its lines, or of a definition or section in it, with secrets masked."""
-        from dowse.answers.place_reading import parse_place, place_text
-        from dowse.answers.source_text import read_source
-
-        asked = parse_place(place)
-        return place_text(read_source(*self.locate(asked.path)), asked)
-
-    def files(self) -> list[str]:
-        """Return the paths of all files that are or may be indexed, sorted."""
-        return sorted(
-            self.show(name, entry.path)
-            for name, index in self.indexes.items()
-            for entry in index.source.entries()
-            if isinstance(entry, Entry) and entry.views & index.view
-        )
-
-    def status(self) -> list[Status]:
-        """Return the state of each index."""
-        found = ((name, index.status()) for name, index in self.indexes.items())
-        return [
-            Status(name, one.state, one.files, one.chunks, one.expected_files, one.last_updated, one.problem)
-            for name, one in found
-        ]
 
     def encode(self, progress: Progress | None) -> None:
         """Encode the chunks that lack a vector of the model."""

@@ -4,25 +4,35 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from threading import current_thread
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
-from dowse.api.results import Hit, Reference, Results, Status, make_hit
+from dowse.api.results import Explanation, Hit, Reference, Results, Status, make_hit
 from dowse.errors import UsageError
 from dowse.types import Kind, Progress, View
 
 if TYPE_CHECKING:
     from dowse.api.all_sources import AllSources
+    from dowse.api.indexed_target import IndexedTarget
     from dowse.api.kept_folders import KeptFolders
     from dowse.api.search_targets import Found, PackageTarget, PlaceTarget
+    from dowse.history.commit_diffs import CommitChanges
+    from dowse.history.history_search import CommitHit
+    from dowse.indexes.document_search import ListedDocument
+    from dowse.publishing.publish import PublishReport
+    from dowse.references.related_files import RelatedFiles
     from dowse.searching.exact_search import Occurrence
+    from dowse.surfaces.documents.document_links import DocumentLink
 
 Location = str | os.PathLike[str]
 Detail = Literal["definitions", "passages", "outline", "full"]
 Mode = Literal["hybrid", "vector", "lexical"]
+Tests = Literal["ranked", "none", "only"]
+Direction = Literal["out", "in", "broken"]
 _PLACES = ("s3://", "gs://", "az://", "db://")
 """The beginnings of addresses that are places of an organisation, and no repositories."""
 WAIT_SECONDS = 0.05
@@ -52,12 +62,12 @@ class Index:
         """Open folders, by default the project around the working directory; `close` it, or use `with`.
 
         A folder may be the address of a git repository, which is cloned. With several, paths begin with the name of
-        their folder, and all are ranked together. With `documents`,
-        files are read as documents: PDF, HTML, DOCX and notebooks too. `store` is a place of an organisation, whose
-        published `projects` are searched instead of folders. With `dependencies`, the installed packages that a folder
-        uses are searched instead of it, or one `package`; `dowse deps --enable` has to allow that once. `sites` are search indexes of static sites, `archives` the
-        research archives, `notes` all named indexes: with one of them, everything is searched at once. `progress` is
-        called with the number of finished steps and of all while an answer waits for indexing.
+        their folder, and all are ranked together. With `documents`, files are read as documents: PDF, HTML, DOCX and
+        notebooks too. `store` is a place of an organisation, whose published `projects` are searched instead of
+        folders. With `dependencies`, the installed packages that a folder uses are searched instead of it, or one
+        `package`; `dowse deps --enable` has to allow that once. `sites` are search indexes of static sites, `archives`
+        the research archives, `notes` all named indexes: with one of them, everything is searched at once. `progress`
+        is called with the number of finished steps and of all while an answer waits for indexing.
         """
         self._progress, self._is_closed = progress, False
         self._files: KeptFolders | PlaceTarget | PackageTarget | None = None
@@ -72,9 +82,7 @@ class Index:
                 from dowse.api.search_targets import PackageTarget, PlaceTarget
             if place:
                 if len(names) > (not store) or has_others:
-                    raise UsageError(
-                        "What is published in a place is searched alone, without folders and other sources."
-                    )
+                    raise UsageError("A place is searched alone, without folders and other sources.")
                 self._files = PlaceTarget(place, projects)
             elif dependencies or package:
                 if len(names) > 1 or has_others or documents:
@@ -106,14 +114,19 @@ class Index:
         kind: Kind | None = None,
         path: str | None = None,
         language: str | None = None,
+        exclude: Sequence[str] = (),
+        tests: Tests = "ranked",
         mode: Mode = "hybrid",
+        alpha: float | None = None,
         detail: Detail = "definitions",
     ) -> Results[Hit]:
-        """Return what answers a query, best first.
+        """Return the hits of a query, best first.
 
-        `names` are guesses of what the code calls it. `kind` is code or docs, `path` a file, a folder or a pattern.
-        `detail` is definitions, or for each file one line (outline), the lines that answer (passages) or a whole
-        function or section (full). Without an index, the files themselves are searched, and indexing begins.
+        `names` are guesses of what the code calls it. `kind` is code or docs, `path` a file, a folder or a pattern,
+        `exclude` patterns of paths to leave out. `tests` are ranked like other files, left out
+        (none), or searched alone (only). `alpha` is the weight of meaning, from 0 to 1. `detail` is definitions, or for each file one line
+        (outline), the lines that answer (passages) or a whole function or section (full). Without an index, the files
+        themselves are searched, and indexing begins.
         """
 
         from dowse.searching.query_terms import parse_search_query
@@ -130,7 +143,8 @@ class Index:
                 options = definition_options(limit, kind, path, language)
             else:
                 options = SearchOptions(limit, kind, path, language, detail=detail)
-            found = self._asked().search(parse_search_query(query, names), replace(options, mode=mode), self._progress)
+            options = replace(options, mode=mode, alpha=alpha, excluded_globs=tuple(exclude), tests=tests)
+            found = self._asked().search(parse_search_query(query, names), options, self._progress)
             return _results(found, query, limit, self._asked().warnings)
 
         return self._do(answer)
@@ -164,28 +178,105 @@ class Index:
         self, name: str, *, kind: str | None = None, path: str | None = None, limit: int = 100
     ) -> Results[Reference]:
         """Return where a name is defined, then where it is used; `Client.get` names a method. The index is waited for."""
+        return self._after_wait(lambda files: files.uses(name, kind, path, limit, self._progress))
+
+    def related(self, path: str, *, limit: int = 20) -> "RelatedFiles":
+        """Return the files that a file imports, those that import it, its tests, and those that change together with it."""
+        return self._after_wait(lambda files: files.related(path, limit, self._progress))
+
+    def explain(self, path: str, query: str | None = None) -> Explanation:
+        """Return why a file is or is not indexed and, with a query, its rank and the signals that led to it."""
+        if query:
+            self.wait()
+        return self._do(lambda: self._indexed().explanation(path, query, self._progress))
+
+    def history(
+        self,
+        query: str = "",
+        *,
+        path: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        limit: int = 10,
+        seconds: float | None = None,
+    ) -> "Results[CommitHit]":
+        """Return the commits for a query, best first, or without one the newest.
+
+        `since` and `until` are dates such as 2025, 2025-05 or 2025-05-20. Commits that are not known yet are read for
+        some seconds before; `is_complete` says whether all are known.
+        """
+        from dowse.history.history_search import HistoryOptions
+
+        options = HistoryOptions(limit, path, since, until)
+        return self._do(lambda: self._folders().commits(query, options, seconds, self._progress))
+
+    def commit(self, name: str) -> "CommitChanges":
+        """Return the changes of a commit, file by file, by its name or the beginning of it."""
+        return self._do(lambda: self._folders().commit(name))
+
+    def outline(self, path: str) -> list[Hit]:
+        """Return the definitions or sections of a file, each with its first line as text."""
+        return self._do(lambda: self._indexed().outline(path))
+
+    def documents(self) -> "list[ListedDocument]":
+        """Return the files with their titles, descriptions and tags, in the order of their paths."""
+        return self._do(lambda: self._indexed().documents())
+
+    def links(self, path: str | None = None, direction: Direction = "out") -> "list[DocumentLink]":
+        """Return the links out of a document, into it (in), or those that lead nowhere (broken), of all without a path.
+
+        This needs documents=True, or archives=True: the links of an archive are its citations.
+        """
+        if self._sources and self._files is None:
+            return self._do(lambda sources=self._sources: sources.links(path, direction))  # type: ignore[misc]
         self.wait()
-        return self._do(lambda: self._asked().uses(name, kind, path, limit, self._progress))
+        return self._do(lambda: self._folders().links(path, direction))
+
+    def most_cited(self, limit: int = 20) -> dict[str, int]:
+        """Return the documents and pages that most documents of the archives cite, with the number of these."""
+        if self._sources is None:
+            raise UsageError("Citations are those of archives. Open them: dowse.open(archives=True)")
+        return self._do(lambda sources=self._sources: sources.most_cited(limit))  # type: ignore[misc]
+
+    def publish(self, place: str, *, name: str = "", model: bool = True) -> "list[PublishReport]":
+        """Publish the commit that is checked out in each folder to a place; with `model`, with its vectors."""
+
+        def publish() -> "list[PublishReport]":
+            progress = self._progress or (lambda _done, _total: None)
+            done = self._folders().publish(
+                place, lambda _root: nullcontext(progress), lambda _text: None, name=name, with_model=model
+            )
+            return [report for _, report in done]
+
+        return self._do(publish)
+
+    def reindex(self, path: str) -> int:
+        """Index one file again now, and return the number of its chunks."""
+        return self._do(lambda: self._indexed().reindex(path))
 
     def read(self, place: str) -> str:
         """Return the text of a place: `path`, `path:10-40`, `path#Class.method`, `guide.md#section`, or the id of a hit."""
         return self._do(lambda: self._sources.read(place) if self._sources else self._asked().read(place))
 
-    def files(self) -> list[str]:
-        """Return the paths of all files that are or may be indexed, sorted."""
-        return self._do(lambda: self._asked().files())
+    def files(self, pattern: str | None = None) -> list[str]:
+        """Return the paths of all files that are or may be indexed, sorted; with a pattern, those that match it."""
+        return self._do(lambda: self._asked().files(pattern))
 
-    def wait(self, *, model: bool = False) -> None:
+    def wait(self, *, model: bool = False, rebuild: bool = False) -> None:
         """Wait until the index is equal to the files; with `model`, until it has all vectors of the model too.
 
-        The callback for progress is called with the number of files that are indexed, and of all.
+        With `rebuild`, the index is built again from nothing. The callback for progress is called with the number of
+        files that are indexed, and of all.
         """
         from dowse.api.kept_folders import KeptFolders
+        from dowse.api.search_targets import PackageTarget
 
         folders = self._files
+        if isinstance(folders, PackageTarget):
+            self._do(lambda: folders.prepare(self._progress))
         if not isinstance(folders, KeptFolders):
             return
-        for index in self._do(folders.start_missing):
+        for index in self._do(partial(folders.start_missing, rebuilds=rebuild)):
             while True:
                 done, total, goes_on = self._do(partial(folders.progress_of, index))
                 if self._progress and total:
@@ -222,6 +313,26 @@ class Index:
         if current_thread() in self._thread._threads:
             return work()
         return self._thread.submit(work).result()
+
+    def _after_wait(self, ask: "Callable[[IndexedTarget], R]") -> R:
+        """Ask once the index is equal to the files."""
+        self.wait()
+        return self._do(lambda: ask(self._indexed()))
+
+    def _indexed(self) -> "IndexedTarget":
+        """Return the files that are asked, if they are indexed here."""
+        from dowse.api.indexed_target import IndexedTarget
+
+        if not isinstance(found := self._asked(), IndexedTarget):
+            raise UsageError("A place can be searched, and no more is known about its files. Open a folder.")
+        return found
+
+    def _folders(self) -> "KeptFolders":
+        from dowse.api.kept_folders import KeptFolders
+
+        if not isinstance(found := self._asked(), KeptFolders):
+            raise UsageError("This needs a folder, and none is open here.")
+        return found
 
     def _asked(self) -> "KeptFolders | PlaceTarget | PackageTarget":
         """Return the files that are asked."""

@@ -1,11 +1,13 @@
 """The values that the library returns: hits, occurrences, uses and states, all frozen."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
 if TYPE_CHECKING:
+    from dowse.indexes.index import PathDecision
     from dowse.references.reference_search import Place
+    from dowse.searching.explain import RankExplanation
     from dowse.searching.passages import Passage
     from dowse.searching.search import SearchHit
 
@@ -76,6 +78,25 @@ class Status:
 
 
 @dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a file is or is not indexed and, for a query, how it ranks."""
+
+    path: str
+    is_allowed: bool
+    is_indexed: bool
+    reason: str = ""
+    """Why it is not indexed."""
+    rule: str = ""
+    """The rule that excludes it, with its file and line."""
+    rank: int = 0
+    """Its place among the files for the query, from 1; 0 if the query does not find it."""
+    of: int = 0
+    score: float = 0.0
+    signals: Mapping[str, float] = field(default_factory=dict)
+    """The parts of the score, by name."""
+
+
+@dataclass(frozen=True, slots=True)
 class Results(Sequence[Result], Generic[Result]):
     """Results, best first, with what to know about them. A notebook shows hits as the page does."""
 
@@ -86,7 +107,7 @@ class Results(Sequence[Result], Generic[Result]):
     is_complete: bool = True
     """Whether the answer is about all files as they are now."""
     notes: tuple[str, ...] = ()
-    """What was corrected, left out or not searched."""
+    """Sentences about words that were corrected, and files that were left out or not searched."""
     terms: frozenset[str] = field(default=frozenset(), repr=False)
     """The stems of the words that match."""
 
@@ -135,6 +156,19 @@ def make_hit(hit: "SearchHit", passage: "Passage", path: str) -> Hit:
     return Hit(
         path, (start, end), passage.text, passage.name, hit.language, hit.score,
         f"{path}:{start}-{end}", masked=passage.masked, flags=passage.flags,
+    )  # fmt: skip
+
+
+def make_explanation(
+    found: "PathDecision", ranked: "RankExplanation | None", show: Callable[[str], str]
+) -> Explanation:
+    """Return the explanation of a file."""
+    verdict, rule = found.verdict, found.verdict.rule
+    line = f", line {rule.line}" if rule and rule.line else ""
+    return Explanation(
+        show(verdict.path), verdict.is_allowed, found.stored is not None, str(verdict.reason or ""),
+        f"{rule.pattern} ({rule.origin}{line})" if rule else "",
+        *((ranked.rank or 0, ranked.of, ranked.score, dict(ranked.signals)) if ranked else ()),
     )  # fmt: skip
 
 

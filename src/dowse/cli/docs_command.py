@@ -229,7 +229,7 @@ def _ask(
             project.warnings.append(f"{pluralize(pending, 'changed file')} left out. {project.refusal}")
         return question(project, pending)
 
-    with using(project, waits=waits):
+    with using(project, *([project] if waits else ())):
         return answer_or_rebuild(project, answer)
 
 

@@ -1,31 +1,25 @@
 """The search of `dowse search --history`, and the commits that it finds as text."""
 
-import contextlib
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
-from dowse.errors import NotWritable
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
+    from dowse.api.folder_target import FolderTarget
     from dowse.history.history_search import CommitHit
-    from dowse.indexes.index import ProjectIndex
 
 
 def search_commits(
-    project: "ProjectIndex", query: str, *, wait: bool, as_json: bool, authors: bool, **how: Any
+    target: "FolderTarget", query: str, *, wait: bool, as_json: bool, authors: bool, **how: Any
 ) -> int | CommandReply:
     """Search the history of a project and print the commits."""
-    from dowse.history.history_search import READ_SECONDS, HistoryOptions, search_history
-    from dowse.history.project_history import open_history
+    from dowse.history.history_search import HistoryOptions
     from dowse.surfaces.project.history_replies import READ_AHEAD_SECONDS, history_reply
 
     options = HistoryOptions(how["limit"] or 10, how["glob"], how["since"], how["until"])
-    with _storage(project) as folder, open_history(project.root, folder, project.settings) as history:
-        answer = search_history(history, query, options, READ_AHEAD_SECONDS if wait else READ_SECONDS)
+    [answer] = target.history(query, options, seconds=READ_AHEAD_SECONDS if wait else None).values()
     exit_code, budget = 0 if answer.hits else 1, how["budget"] * CHARACTERS_PER_TOKEN
     if as_json:
         reply = history_reply([(str, answer)], options.limit, budget, (), has_authors=authors)
@@ -46,26 +40,6 @@ def search_commits(
     for note in answer.coverage.notes():
         say(note)
     return exit_code
-
-
-@contextlib.contextmanager
-def _storage(project: "ProjectIndex") -> Iterator[Path]:
-    """Give a block the folder of the index, which is made if there is none yet, as by other searches.
-
-    Until it is there, or where nothing can be written, the folder is one that is removed afterwards.
-    """
-    from dowse.history.git_objects import find_repository
-    from dowse.indexes.project_search import update_if_quick
-
-    if not project.has_catalog and project.settings.read_history:
-        find_repository(project.root)  # raises NoHistory before anything is made
-        with contextlib.suppress(NotWritable):
-            update_if_quick(project, "", waits=False)
-    if project.has_catalog:
-        yield project.folder
-        return
-    with tempfile.TemporaryDirectory(prefix="dowse-history-") as folder:
-        yield Path(folder)
 
 
 def _format_commit(hit: "CommitHit", *, has_author: bool) -> Iterator[list[str]]:

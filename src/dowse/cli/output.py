@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -18,6 +18,7 @@ from dowse.platform import Lock
 from dowse.types import Progress
 
 if TYPE_CHECKING:
+    from dowse.api.search_targets import SearchTarget
     from dowse.indexes.encoding_progress import EncodingProgress
     from dowse.indexes.index import ProjectIndex
 
@@ -78,24 +79,24 @@ def format_json(value: dict[str, Any]) -> SafeText:
     )
 
 
-def show_warnings(warnings: list[str] | tuple[str, ...]) -> None:
+def show_warnings(warnings: Sequence[str]) -> None:
     """Print warnings to stderr."""
     for warning in warnings:
         say(f"dowse: warning: {warning}")
 
 
 @contextmanager
-def using(project: "ProjectIndex", *, waits: bool = True) -> Iterator[None]:
-    """Use an index in a block: print its warnings before and after, say if its lock is waited for, and close it."""
-    show_warnings(project.warnings)
-    shown = len(project.warnings)
-    if waits:
-        say_if_locked(project)
+def using(target: "SearchTarget | ProjectIndex", *locked: "ProjectIndex") -> Iterator[None]:
+    """Use something in a block: print its warnings before and after, say which locks are waited for, and close it."""
+    show_warnings(target.warnings)
+    shown = len(target.warnings)
+    for index in locked:
+        say_if_locked(index)
     try:
         yield
     finally:
-        show_warnings(project.warnings[shown:])
-        project.close()
+        show_warnings(target.warnings[shown:])
+        target.close()
 
 
 def say_if_locked(project: "ProjectIndex") -> None:

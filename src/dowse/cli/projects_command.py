@@ -143,18 +143,13 @@ def forget(folder: str | None, *, missing: bool, as_json: bool) -> int | Command
     If DIR has an index of its documents, that is deleted, too. --missing keeps the index of a folder
     that cannot be reached now, for example because its disk is not mounted, and names it.
     """
-    from dowse.indexes.project_lookup import forget_project
+    from dowse.api.project_list import forget as forget_location
 
     if missing == (folder is not None):
         raise click.UsageError("forget takes a DIR, or --missing.")
     if folder is None:
         return _forget_missing(as_json=as_json)
-    if "://" in folder:
-        from dowse.indexes.cloned_repositories import forget_clone, parse_address
-
-        root = forget_clone(parse_address(folder))
-    else:
-        root = forget_project(parse_path(folder))
+    root = forget_location(folder if "://" in folder else parse_path(folder))
     if as_json:
         return CommandReply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
     show(f"Deleted the index of {root}; its files are unchanged.")

@@ -1,5 +1,7 @@
 """`dowse publish`: put the code of repositories into a place where others search it."""
 
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +10,7 @@ import click
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show
 from dowse.errors import UsageError
+from dowse.types import Progress
 
 if TYPE_CHECKING:
     from dowse.publishing.publish import PublishReport
@@ -42,24 +45,19 @@ def publish(
 
 
 def publish_folders(
-    folders: list[str], location: str, *, with_model: bool, as_json: bool, name: str = ""
+    folders: Sequence[str], location: str, *, with_model: bool, as_json: bool, name: str = ""
 ) -> int | CommandReply:
     """Publish repositories to a place, and say what was published."""
+    from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_lookup import open_project
-    from dowse.places.place_table import SharedPlace
-    from dowse.publishing.publish import publish as run
-    from dowse.store.lance_import import import_lancedb
 
-    place = SharedPlace(location)
-    roots = [open_project(parse_folder(folder)).root for folder in (*folders, *([] if folders else [None]))]
-    names = [name or root.name for root in roots]
-    if len(set(names)) < len(names):
-        raise UsageError("Two of the folders have the same name. Publish them one by one, with --name.")
-    import_lancedb(is_whole=place.scheme == "db")  # before anything is written
+    target = FolderTarget([open_project(parse_folder(folder)) for folder in (folders or (None,))])
+
+    def progress_of(root: Path) -> AbstractContextManager[Progress]:
+        return progress_bar(f"Publishing {root.name}", is_expected=False)
+
     replies = []
-    for root in roots:
-        with progress_bar(f"Publishing {root.name}", is_expected=False) as progress:
-            report = run(root, place, progress, say, with_model=with_model, name=name)
+    for root, report in target.publish(location, progress_of, say, with_model=with_model, name=name):
         replies.append(_as_json(report, location))
         if not as_json:
             _show(report, location, root)

@@ -37,15 +37,16 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
 
     Exit code 1: the name is unknown.
     """
+    from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_lookup import open_or_find
-    from dowse.indexes.reference_lookup import references_when_complete
     from dowse.references.reference_search import ReferenceOptions
 
     project = open_or_find(parse_folder(folder))
     limit, offset = how["limit"], how["offset"]
     options = ReferenceOptions(how["kind"], how["glob"], offset + limit)
-    with using(project), progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        found, coverage = references_when_complete(project, name, options, progress)
+    target = FolderTarget([project], waits=True)
+    with using(target, project), progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
+        [(found, coverage, _)] = target.references(name, options, progress).values()
     exit_code = 0 if found.is_found else 1
     if as_json:
         from dowse.mcp.reply_status import coverage_warnings

@@ -29,9 +29,8 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
 
     Exit code 1: there is none.
     """
+    from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_lookup import find_project, open_or_find
-    from dowse.indexes.project_search import update_if_quick
-    from dowse.indexes.reference_lookup import find_surroundings, read_missing_references
 
     inside = parse_folder(folder)
     file = parse_path(path)
@@ -39,23 +38,21 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
         project = find_project(file)
     else:
         file, project = inside / Path(path).expanduser(), open_or_find(inside)
-    with using(project), progress_bar(f"Indexing {project.root.name}", is_expected=False) as progress:
-        update_if_quick(project, "", waits=True, progress=progress)
-        read_missing_references(project, progress=progress)
-        surroundings = find_surroundings(project, str(file), limit)
-    files, changes, _ = surroundings
-    found = {
-        "imports": files.imports,
-        "imported by": files.imported_by,
-        "tests": files.tests,
-        "changes with": changes,
+    target = FolderTarget([project], waits=True)
+    with using(target, project), progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
+        found = target.related(str(file), limit, progress)
+    groups = {
+        "imports": found.imports,
+        "imported by": found.imported_by,
+        "tests": found.tests,
+        "changes with": found.changes_with,
     }
-    exit_code = 0 if any(found.values()) else 1
+    exit_code = 0 if any(groups.values()) else 1
     if as_json:
         from dowse.surfaces.project.reference_replies import related_reply
 
-        return CommandReply(related_reply(str, surroundings, limit), exit_code)
-    for title, rows in found.items():
+        return CommandReply(related_reply(found, limit), exit_code)
+    for title, rows in groups.items():
         _show(title, rows, limit)
     if exit_code:
         say("nothing found")

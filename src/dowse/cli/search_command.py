@@ -1,6 +1,5 @@
 """`dowse search`: the definitions that answer, every occurrence of a text, or commits."""
 
-import contextlib
 import os
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +9,7 @@ import click
 from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_root
-from dowse.cli.output import CommandReply, pluralize, progress_bar, say, say_if_locked, show_warnings
+from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show_warnings, using
 from dowse.cli.result_output import (
     content_notes,
     coverage_notes,
@@ -24,6 +23,7 @@ from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from dowse.api.search_targets import Found, SearchTarget
+    from dowse.indexes.index import ProjectIndex
 
 MAX_PAGE = 1000
 _OPTION_NAMES = {
@@ -156,39 +156,33 @@ def search(
         if not roots and len(words) > 1:
             raise ProjectNotDetected(f"{words[-1]} is not a folder. {error}") from error
         raise
-    project = found[0]
+    from dowse.api.folder_target import FolderTarget
+
     if in_history:
         from dowse.cli.history_output import search_commits
 
-        show_warnings(project.warnings)
-        with contextlib.closing(project):
-            return search_commits(project, query, **how)
-    from dowse.api.search_targets import FolderTarget, PackageTarget
-
+        with using(target := FolderTarget(found)):
+            return search_commits(target, query, **how)
     if in_dependencies:
-        show_warnings(project.warnings)
-        target = PackageTarget(root or project.root, package, waits=how["wait"])
-        return _answer(target, query, is_exact=False, is_pattern=False, **how)
+        from dowse.api.search_targets import PackageTarget
+
+        show_warnings(found[0].warnings)
+        packages = PackageTarget(root or found[0].root, package, waits=how["wait"])
+        return _answer(packages, query, is_exact=False, is_pattern=False, **how)
     waits = bool(exact or is_pattern or how["wait"])
-    for one in found if waits else ():
-        say_if_locked(one)
     folders = FolderTarget(found, waits=waits)
-    return _answer(folders, query, is_exact=exact, is_pattern=is_pattern, **how)
+    return _answer(folders, query, *(found if waits else ()), is_exact=exact, is_pattern=is_pattern, **how)
 
 
 def _answer(
-    target: "SearchTarget", query: str, *, is_exact: bool, is_pattern: bool, as_json: bool, **how: Any
-) -> int | CommandReply:
-    """Search a target, print what was found, and the warnings that come up meanwhile; close the target."""
-    warnings = list(target.warnings)
-    show_warnings(warnings)
-    try:
+    target: "SearchTarget", query: str, *locked: "ProjectIndex", is_exact: bool, is_pattern: bool, as_json: bool,
+    **how: Any,
+) -> int | CommandReply:  # fmt: skip
+    """Search a target and print the answer."""
+    with using(target, *locked):
         if is_exact or is_pattern:
             return _find_all(target, query, is_pattern=is_pattern, as_json=as_json, **how)
         return _make_reply(target, query, **how) if as_json else _search(target, query, **how)
-    finally:
-        show_warnings(list(target.warnings)[len(warnings) :])
-        target.close()
 
 
 def _split_words(words: tuple[str, ...]) -> tuple[str, list[Path]]:

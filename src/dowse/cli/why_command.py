@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from dowse.cli.common_arguments import json_option, parse_path
-from dowse.cli.output import CommandReply, pluralize, say_if_locked, show, show_warnings
+from dowse.cli.output import CommandReply, pluralize, show, using
 from dowse.errors import ProjectNotDetected
 
 if TYPE_CHECKING:
-    from dowse.indexes.index import Explanation, ProjectIndex
+    from dowse.indexes.index import PathDecision, ProjectIndex
     from dowse.searching.explain import RankExplanation
     from dowse.types import Verdict
 
@@ -28,8 +28,8 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
     Exit code 0: PATH is or may be indexed. Exit code 1: a rule excludes PATH, PATH does not
     exist, or QUERY does not find it.
     """
-    from dowse.indexes.project_search import document_verdict, explain_rank
-    from dowse.indexes.query_vectors import InProcessEncoder
+    from dowse.api.folder_target import FolderTarget
+    from dowse.indexes.project_search import document_verdict
 
     if len(arguments) > 2:
         raise click.UsageError("why takes a PATH, or a QUERY and a PATH; quote a query of several words")
@@ -37,14 +37,11 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
         raise click.UsageError("the QUERY comes first: dowse why QUERY PATH")
     path = parse_path(arguments[-1])
     project = _project_of(path)
-    show_warnings(project.warnings)
-    try:
-        found, ranked = project.explain(str(path)), None
-        exit_code = 0 if found.verdict.is_allowed else 1
-        if len(arguments) == 2 and found.verdict.is_allowed:
-            say_if_locked(project)
-            ranked = explain_rank(project, arguments[0], str(path), InProcessEncoder(project.settings))
-            exit_code = 0 if ranked.rank else 1
+    query = arguments[0] if len(arguments) == 2 else None
+    target = FolderTarget([project], waits=True)
+    with using(target, *([project] if query else ())):
+        found, ranked = target.explain(str(path), query)
+        exit_code = 0 if (ranked.rank if ranked else found.verdict.is_allowed) else 1
         if as_json:
             from dowse.surfaces.project.text_replies import explanation_reply
 
@@ -54,8 +51,6 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
         else:
             _show_rule(found, document_verdict(project, str(path)))
         return exit_code
-    finally:
-        project.close()
 
 
 def _project_of(path: Path) -> "ProjectIndex":
@@ -73,7 +68,7 @@ def _project_of(path: Path) -> "ProjectIndex":
     return find_project(path)
 
 
-def _show_rule(found: "Explanation", document: "Verdict | None") -> None:
+def _show_rule(found: "PathDecision", document: "Verdict | None") -> None:
     show(_describe_state(found))
     for line in _rule_lines(found.verdict):
         show(line)
@@ -110,7 +105,7 @@ def _rule_lines(verdict: "Verdict") -> list[str]:
     return lines
 
 
-def _describe_state(found: "Explanation") -> str:
+def _describe_state(found: "PathDecision") -> str:
     path = found.verdict.path
     if not found.verdict.is_allowed:
         return f"{path} is not indexed: {found.verdict.reason}"

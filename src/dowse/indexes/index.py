@@ -34,7 +34,7 @@ from dowse.types import KINDS, Entry, Finding, FolderCallback, Progress, StoredD
 if TYPE_CHECKING:
     from dowse.encoding.static import StaticEncoder
 
-__all__ = ["Explanation", "IndexReport", "ProjectIndex"]
+__all__ = ["IndexReport", "PathDecision", "ProjectIndex"]
 
 TURN_WAIT_SECONDS = 600.0
 """How long a full run waits for another run on the same project."""
@@ -43,7 +43,7 @@ ASIDE_WAIT_SECONDS = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation:
+class PathDecision:
     """Why a file is or is not in the index."""
 
     root: Path
@@ -199,12 +199,12 @@ class ProjectIndex(OpenedIndex):
         """Return how the files differ from the index, by their size and times."""
         return scan(self.kept_source, self.whole)
 
-    def explain(self, path: str) -> Explanation:
+    def explain(self, path: str) -> PathDecision:
         """Return the decision of the policy about one path, and the document that the index has of it."""
         verdict, stored = self.source.verdict(path), None
         with contextlib.suppress(NotIndexed, Failed):  # the policy needs no catalog
             stored = self.store.document(verdict.path)
-        return Explanation(self.root, verdict, stored, self.exists)
+        return PathDecision(self.root, verdict, stored, self.exists)
 
     def status(self) -> IndexStatus:
         """Return the status of the index, without reading the project's files."""

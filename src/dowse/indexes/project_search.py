@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from dowse.errors import NotWritable, PathRefused, SearchStopped, UsageError, WordsMissing
+from dowse.errors import NotWritable, SearchStopped, UsageError, WordsMissing
 from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.freshness.scan import Drift
 from dowse.indexes.damage_recovery import answer_or_rebuild
-from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index import PathDecision, ProjectIndex
 from dowse.indexes.query_vectors import QueryEncoder, encode_query, text_scorer
 from dowse.indexes.remaining_time import indexing_seconds, seconds_left
 from dowse.platform import refusal_to_write, start_in_background
@@ -165,21 +165,19 @@ def _raise_if_stopped(query: ExactQuery) -> None:
         raise SearchStopped
 
 
-def explain_rank(
-    index: ProjectIndex, text: str, path: str, encoder: QueryEncoder | None = None, *, is_fresh: bool = False
-) -> "RankExplanation":
-    """Explain the rank of a file for a query by its signals, in the index as it is if that `is_fresh`."""
-    verdict = index.source.verdict(path)
-    if not verdict.is_allowed:
-        message = f"{verdict.path} is not indexed: {verdict.reason}. See: dowse why {verdict.path}"
-        raise PathRefused(message, verdict.path)
-    if not is_fresh:
-        update_if_quick(index, text, waits=True)
-    index.store.refresh()
+def explain_file(
+    index: ProjectIndex, path: str, query: str | None = None, encoder: QueryEncoder | None = None
+) -> "tuple[PathDecision, RankExplanation | None]":
+    """Return why a file is or is not in the index as it is and, with a query, its rank if no rule excludes it."""
+    found = index.explain(path)
+    if not query or not found.verdict.is_allowed:
+        return found, None
     from dowse.searching.explain import explain_ranking  # rarely needed
 
-    query = parse_search_query(text)
-    return explain_ranking(index.store, query, verdict.path, encode_query(index, query, "hybrid", encoder, index.store))
+    index.store.refresh()
+    parsed = parse_search_query(query)
+    vectors = encode_query(index, parsed, "hybrid", encoder, index.store)
+    return found, explain_ranking(index.store, parsed, found.verdict.path, vectors)
 
 
 def document_verdict(index: ProjectIndex, path: str) -> Verdict | None:

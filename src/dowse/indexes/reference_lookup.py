@@ -9,7 +9,7 @@ from typing import NamedTuple
 from dowse.errors import Failed, PathRefused, StoreBusy
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import REPAIRED_FILES, coverage, update_if_quick
+from dowse.indexes.project_search import REPAIRED_FILES, Update, coverage
 from dowse.references.reference_search import ReferenceOptions, References, find_references
 from dowse.references.related_files import RelatedFile, RelatedFiles, find_related
 from dowse.store.storage_layout import READ_WAIT_SECONDS
@@ -46,15 +46,14 @@ def references_now(index: ProjectIndex, name: str, options: ReferenceOptions, pe
 
 
 def references_when_complete(
-    index: ProjectIndex, name: str, options: ReferenceOptions, progress: Progress | None = None
-) -> tuple[References, Coverage]:
-    """Find references once the index is up to date, however long that takes."""
+    index: ProjectIndex, name: str, options: ReferenceOptions, update: Update, progress: Progress | None = None
+) -> FoundReferences:
+    """Find references once `update` has brought the index up to date and all references are read."""
 
-    def find() -> tuple[References, Coverage]:
-        pending = update_if_quick(index, "", waits=True, progress=progress)
+    def find() -> FoundReferences:
+        pending = update(index, "")
         read_missing_references(index, progress=progress)
-        answer = references_now(index, name, options, pending)
-        return answer.found, answer.coverage
+        return references_now(index, name, options, pending)
 
     return answer_or_rebuild(index, find)
 
@@ -107,16 +106,7 @@ MIN_COMMITS = 2
 """Files that changed together once are left out: a single commit says little."""
 
 
-class FileSurroundings(NamedTuple):
-    """The files around a file, and those that usually change together with it, most often first."""
-
-    files: RelatedFiles
-    changes: tuple[RelatedFile, ...]
-    unread: int = 0
-    """Files whose imports are not known yet."""
-
-
-def find_surroundings(index: ProjectIndex, path: str, limit: int) -> FileSurroundings:
+def related_files(index: ProjectIndex, path: str, limit: int) -> RelatedFiles:
     """Return the files around a file in the index as it is; raise PathRefused for a file that is not in it."""
     verdict = index.source.verdict(path)
     if not verdict.is_allowed or index.store.document(verdict.path) is None:
@@ -124,7 +114,7 @@ def find_surroundings(index: ProjectIndex, path: str, limit: int) -> FileSurroun
         raise PathRefused(f"{verdict.path} is not indexed: {reason}. See: dowse why {verdict.path}", verdict.path)
     unread = read_missing_references(index, READ_SECONDS)
     found = find_related(index.whole.references, index.source.read_bytes, verdict.path)
-    return FileSurroundings(found, _changes(index, verdict.path, limit), unread)
+    return replace(found, changes_with=_changes(index, verdict.path, limit), unread=unread)
 
 
 def _changes(index: ProjectIndex, path: str, limit: int) -> tuple[RelatedFile, ...]:

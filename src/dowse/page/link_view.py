@@ -2,9 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Iterable
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import StoredArchiveDocument
@@ -19,9 +17,14 @@ from dowse.page.page_search import read_address
 from dowse.page.plain_words import plural
 from dowse.page.served_roots import reading_source, root_name
 from dowse.reading.link_resolution import Fault
-from dowse.surfaces.documents.doc_uris import parse_uri
 from dowse.surfaces.documents.document_folders import DocumentFolder
-from dowse.surfaces.documents.document_links import NO_ANCHOR, broken_links, incoming_links, outgoing_links
+from dowse.surfaces.documents.document_links import (
+    NO_ANCHOR,
+    DocumentLink,
+    broken_links,
+    incoming_links,
+    outgoing_links,
+)
 from dowse.types import View
 from dowse.visible_text import one_line
 
@@ -42,13 +45,14 @@ async def item_links(sources: SourceList, item_id: str) -> Html:
     if folder is None or not folder.served.has_view(View.DOCUMENTS):
         return Html()
     outgoing, incoming = await folder.served.ask(
-        lambda index: (outgoing_links(folder, index, locator), incoming_links(folder, index, locator)), View.DOCUMENTS
+        lambda index: tuple(
+            find(folder.current_links(index), index, locator) for find in (outgoing_links, incoming_links)
+        ),
+        View.DOCUMENTS,
     )
     return html(
         "{incoming}{outgoing}",
-        incoming=_list(
-            "Linked from", (_link(sources, folder, one["from"], _path_of(sources, one["from"])) for one in incoming)
-        ),
+        incoming=_list("Linked from", (_link(sources, folder, one.path, one.path) for one in incoming)),
         outgoing=_list("Links to", (_outgoing(sources, folder, source.name, locator, one) for one in outgoing)),
     )
 
@@ -69,32 +73,24 @@ async def archive_database(sources: SourceList) -> ArchiveDatabase:
     raise ItemNotFound("no archives are served here")
 
 
-def _path_of(sources: SourceList, uri: str) -> str:
-    """Return the path in its folder that a docs:// URI names."""
-    path, _ = parse_uri(uri)
-    return path.partition("/")[2] if sources.folders and sources.folders.service.has_several else path
-
-
-def _link(sources: SourceList, folder: DocumentFolder, uri: str, text: str) -> Html:
-    path = _path_of(sources, uri)
+def _link(sources: SourceList, folder: DocumentFolder, path: str, text: str, anchor: str = "") -> Html:
     source = reading_source(sources, source_name("documents", folder.served.name), path)
     address = read_address(id_of(source, path))
-    _, anchor = parse_uri(uri)
     return html('<a href="{address}">{text}</a>', address=f"{address}#md-{anchor}" if anchor else address,
                 text=one_line(text, TITLE_CHARACTERS))  # fmt: skip
 
 
-def _outgoing(sources: SourceList, folder: DocumentFolder, source: str, locator: str, link: Mapping[str, Any]) -> Html:
-    text = one_line(link["text"] or link["target"], TITLE_CHARACTERS)
-    is_line = link.get("problem") == NO_ANCHOR and _LINE.search(link["target"])
+def _outgoing(sources: SourceList, folder: DocumentFolder, source: str, locator: str, link: DocumentLink) -> Html:
+    text = one_line(link.text, TITLE_CHARACTERS) or one_line(link.target, TITLE_CHARACTERS)
+    is_line = link.problem == NO_ANCHOR and _LINE.search(link.target)
     problem = None
-    if "problem" in link and not is_line:
-        problem = html(' <span class="warning">{problem}</span>', problem=link["problem"])
-    if link["kind"] == "document":
-        return html("{link}{problem}", link=_link(sources, folder, link["to"], text), problem=problem)
-    if link["kind"] == "file" and (address := item_address(source, locator, link["target"])):
+    if link.problem and not is_line:
+        problem = html(' <span class="warning">{problem}</span>', problem=link.problem)
+    if link.kind == "document":
+        return html("{link}{problem}", link=_link(sources, folder, link.to, text, link.anchor), problem=problem)
+    if link.kind == "file" and (address := item_address(source, locator, link.target)):
         return html('<a href="{address}">{text}</a>', address=address, text=text)
-    return html("{link}{problem}", link=_web_link(str(link.get("to", "")), text), problem=problem)
+    return html("{link}{problem}", link=_web_link(link.to, text), problem=problem)
 
 
 def _web_link(address: str, text: str) -> Html:
@@ -144,14 +140,14 @@ async def problems_view(sources: SourceList, name: str) -> Html:
         folder = document_folder(sources, name.partition("/")[2])
         if folder is None:
             raise ItemNotFound("there is no such folder of documents")
-        links = await folder.served.ask(partial(broken_links, folder), View.DOCUMENTS)
-        outside = sum(one["problem"] == Fault.OUTSIDE for one in links)
+        links = await folder.served.ask(lambda index: broken_links(folder.current_links(index), index), View.DOCUMENTS)
+        outside = sum(one.problem == Fault.OUTSIDE for one in links)
         broken = [
             html("{source}, line {line}: {target} <span class=\"about\">{problem}</span>",
-                 source=_link(sources, folder, one["from"], _path_of(sources, one["from"])), line=one["line"],
-                 target=one_line(one["target"], TITLE_CHARACTERS), problem=one.get("problem", ""))
+                 source=_link(sources, folder, one.path, one.path), line=one.line,
+                 target=one_line(one.target, TITLE_CHARACTERS), problem=one.problem)
             for one in links
-            if one["problem"] != Fault.OUTSIDE
+            if one.problem != Fault.OUTSIDE
         ]  # fmt: skip
     said = f"{plural(len(broken), 'link')} to what does not exist." if broken else "Every link leads somewhere."
     if outside:

@@ -4,11 +4,12 @@ from collections.abc import Mapping
 
 from dowse.federation.federated_search import find_source
 from dowse.federation.source_list import NoClient, SourceList
+from dowse.indexes.project_search import explain_file
 from dowse.page.markup import Html, html
 from dowse.page.page_search import file_folders
 from dowse.page.plain_words import plural
 from dowse.page.served_roots import root_name
-from dowse.surfaces.project.text_replies import explain_file
+from dowse.surfaces.project.text_replies import explanation_reply
 
 _NOT_A_FILE = (
     "The order of this source is its own, by the words in titles and texts; between sources, half of the score is the "
@@ -24,7 +25,8 @@ async def explain_hit(sources: SourceList, item_id: str, query: str) -> Html:
     if folder is None:
         return html('<p class="about">{text}</p>', text=_NOT_A_FILE)
     served, view = folder
-    reply = await served.ask_fresh(lambda index, _: explain_file(index, path, query, served.encoder), view)
+    found = await served.ask_fresh(lambda index, _: explain_file(index, path, query, served.encoder), view)
+    reply = explanation_reply(*found)
     if "signals" not in reply:
         reason = reply.get("reason") or "is not ranked by this search"
         return html('<p class="about">The file {reason}.</p>', reason=reason)

@@ -1,7 +1,7 @@
 """The files around a file: what it imports, what imports it, and its tests, each with the reason."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from dowse.chunking.source_references import Import
@@ -32,6 +32,22 @@ class RelatedFiles:
     imports: tuple[RelatedFile, ...] = ()
     imported_by: tuple[RelatedFile, ...] = ()
     tests: tuple[RelatedFile, ...] = ()
+    changes_with: tuple[RelatedFile, ...] = ()
+    """The files that usually change together with it, most often first."""
+    unread: int = 0
+    """Files whose imports are not known yet."""
+
+
+def shown_files(found: RelatedFiles, show: Callable[[str], str]) -> RelatedFiles:
+    """Return the files with their paths as users see them."""
+
+    def shown(files: tuple[RelatedFile, ...]) -> tuple[RelatedFile, ...]:
+        return tuple(replace(one, path=show(one.path)) for one in files)
+
+    return replace(
+        found, path=show(found.path), imports=shown(found.imports), imported_by=shown(found.imported_by),
+        tests=shown(found.tests), changes_with=shown(found.changes_with),
+    )  # fmt: skip
 
 
 def find_related(references: ReferenceIndex, read: ReadBytes, path: str) -> RelatedFiles:

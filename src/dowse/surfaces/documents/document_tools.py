@@ -16,8 +16,15 @@ from dowse.parsing.document_parsing import ParsedOutline, outline
 from dowse.screening.instructions import find_flags
 from dowse.screening.masking import Screened
 from dowse.surfaces.documents.document_folders import DocumentFolder, DocumentFolders
-from dowse.surfaces.documents.document_links import broken_links, incoming_links, outgoing_links
+from dowse.surfaces.documents.document_links import (
+    DocumentLink,
+    broken_links,
+    incoming_links,
+    link_reply,
+    outgoing_links,
+)
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
+from dowse.surfaces.documents.link_graph import LinkGraph
 from dowse.types import Document, View
 from dowse.visible_text import one_line
 
@@ -87,19 +94,24 @@ class DocumentTools:
             if direction != "broken":
                 raise UsageError(f"uri: which document? Links '{direction}' are those of one.")
             folders = await self._folders.find(call, may_ask=True)
-            return [link for folder in folders for link in await _ask_index(folder, partial(broken_links, folder))]
+            return [link for folder in folders for link in await _ask_index(folder, broken_links)]
         document, folder, _ = await self._folders.read(call, uri)
         find = incoming_links if direction == "in" else outgoing_links
-        links = await _ask_index(folder, lambda index: find(folder, index, document.path))
+        links = await _ask_index(folder, partial(find, path=document.path))
         return [link for link in links if "problem" in link] if direction == "broken" else links
 
 
-async def _ask_index(folder: DocumentFolder, find: Callable[[ProjectIndex], list[Reply]]) -> list[Reply]:
+async def _ask_index(
+    folder: DocumentFolder, find: Callable[[LinkGraph, ProjectIndex], list[DocumentLink]]
+) -> list[Reply]:
     """Find links in the index of a folder; one that is being made for the first time is waited for."""
     deadline = time.monotonic() + FIRST_INDEX_SECONDS
     while True:
         try:
-            return await folder.served.ask_fresh(lambda index, _: find(index), View.DOCUMENTS)
+            found = await folder.served.ask_fresh(
+                lambda index, _: find(folder.current_links(index), index), View.DOCUMENTS
+            )
+            return [link_reply(link, folder.uri) for link in found]
         except NotIndexed:
             if time.monotonic() > deadline:
                 raise

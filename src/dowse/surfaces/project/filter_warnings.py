@@ -1,4 +1,4 @@
-"""What to say about a language or a path that no file of a project has."""
+"""Warnings about filters: a language or a path that no file of a project has."""
 
 import difflib
 from collections.abc import Iterable

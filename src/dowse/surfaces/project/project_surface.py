@@ -13,8 +13,8 @@ from dowse.errors import CatalogError, UsageError
 from dowse.indexes.damage_recovery import shown_folder
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import forget_project, list_projects
-from dowse.indexes.project_search import ExactQuery, coverage, search_now
-from dowse.indexes.reference_lookup import FoundReferences, find_surroundings, references_now
+from dowse.indexes.project_search import ExactQuery, coverage, explain_file, search_now
+from dowse.indexes.reference_lookup import FoundReferences, references_now, related_files
 from dowse.keeping.catch_up import is_far_behind
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
@@ -24,6 +24,7 @@ from dowse.mcp.reply_budget import Reply, present
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.mcp.tools import Call
 from dowse.references.reference_search import ReferenceOptions
+from dowse.references.related_files import shown_files
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
@@ -43,7 +44,7 @@ from dowse.surfaces.project.project_replies import (
     status_reply,
 )
 from dowse.surfaces.project.reference_replies import references_reply, related_reply
-from dowse.surfaces.project.text_replies import explain_file, occurrences_reply
+from dowse.surfaces.project.text_replies import explanation_reply, occurrences_reply
 from dowse.types import Kind, View
 
 if TYPE_CHECKING:
@@ -244,21 +245,19 @@ class ProjectSurface:
         """List the files around a file."""
         await self._projects.kept_fresh(call)
         served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
-        limit, shown_path = int(call.arguments["limit"]), partial(self.service.shown_path, served)
-        found = await served.ask_fresh(lambda index, _pending: find_surroundings(index, path, limit))
+        limit = int(call.arguments["limit"])
+        found = await served.ask_fresh(lambda index, _pending: related_files(index, path, limit))
         if found.unread > QUICK_DOCUMENTS and not served.is_running:
             served.start_run()
-        return related_reply(shown_path, found, limit)
+        return related_reply(shown_files(found, partial(self.service.shown_path, served)), limit)
 
     async def explain(self, call: Call) -> Reply:
         """Explain why a file is or is not indexed, and its rank for a query."""
         await self._projects.kept_fresh(call)
         served, path = self.service.locate(call.arguments["path"], call.arguments.get("project"))
         query = call.arguments.get("query")
-        shown_path = partial(self.service.shown_path, served)
-        return await served.ask_fresh(
-            lambda index, _pending: explain_file(index, path, query, served.encoder, shown_path)
-        )
+        found = await served.ask_fresh(lambda index, _pending: explain_file(index, path, query, served.encoder))
+        return explanation_reply(*found, partial(self.service.shown_path, served))
 
     def _pattern_path(self, call: Call, served: ServedIndex) -> Callable[[str], str]:
         """Return how a path is written for the pattern: without the project's name if it is the only one, or is named."""

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from dowse.indexes.reference_lookup import FileSurroundings
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
 from dowse.mcp.reply_status import coverage_reply
 from dowse.references.name_resolution import Confidence
 from dowse.references.reference_search import NameOwner, Place, References
+from dowse.references.related_files import RelatedFiles
 from dowse.types import Coverage
 
 ShowPath = Callable[[str], str]
@@ -61,24 +61,22 @@ def references_reply(
     }
 
 
-def related_reply(shown_path: ShowPath, found: FileSurroundings, limit: int) -> Reply:
+def related_reply(found: RelatedFiles, limit: int) -> Reply:
     """Return the files around a file, each with the reason."""
-    files, changes, unread = found
     groups = {
-        "imports": files.imports,
-        "importedBy": files.imported_by,
-        "tests": files.tests,
-        "changesWith": changes,
+        "imports": found.imports,
+        "importedBy": found.imported_by,
+        "tests": found.tests,
+        "changesWith": found.changes_with,
     }
     return {
-        "path": shown_path(files.path),
-        **{
-            name: [{"path": shown_path(one.path), "reason": one.reason} for one in rows[:limit]]
-            for name, rows in groups.items()
-        },
+        "path": found.path,
+        **{name: [{"path": one.path, "reason": one.reason} for one in rows[:limit]] for name, rows in groups.items()},
         **present(
             notListed={name: len(rows) - limit for name, rows in groups.items() if len(rows) > limit},
-            warnings=[f"The imports of {unread} files are still being read. Ask again in a moment."] if unread else [],
+            warnings=[f"The imports of {found.unread} files are still being read. Ask again in a moment."]
+            if found.unread
+            else [],
         ),
     }
 

@@ -3,9 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dowse.indexes.index import Explanation, ProjectIndex
-from dowse.indexes.project_search import explain_rank
-from dowse.indexes.query_vectors import QueryEncoder
+from dowse.indexes.index import PathDecision
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
 from dowse.mcp.reply_status import coverage_reply
 from dowse.searching.exact_search import Occurrence, Occurrences
@@ -53,18 +51,7 @@ def _as_json(shown_path: ShowPath, one: Occurrence) -> Reply:
     return place | present(count=one.count if one.count > 1 else 0, masked=list(one.masked), flags=list(one.flags))
 
 
-def explain_file(
-    index: ProjectIndex, path: str, query: str | None, encoder: QueryEncoder | None, shown_path: ShowPath = str
-) -> Reply:
-    """Return why a file of a fresh index is or is not in it and, with a query, its rank."""
-    found = index.explain(path)
-    is_ranked = query and found.verdict.is_allowed
-    return explanation_reply(
-        found, explain_rank(index, query or "", path, encoder, is_fresh=True) if is_ranked else None, shown_path
-    )
-
-
-def explanation_reply(found: Explanation, ranked: "RankExplanation | None", shown_path: ShowPath = str) -> Reply:
+def explanation_reply(found: PathDecision, ranked: "RankExplanation | None", shown_path: ShowPath = str) -> Reply:
     """Return the rule that includes or excludes a file and, with a query, its rank and the signals that led to it."""
     verdict = found.verdict
     rule = verdict.rule

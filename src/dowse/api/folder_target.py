@@ -1,0 +1,245 @@
+"""Folders that are asked as one: searched, and asked for their history; published as well."""
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dowse.api.indexed_target import IndexedTarget, LocatedFile
+from dowse.api.results import Results
+from dowse.api.search_targets import Found
+from dowse.errors import ItemNotFound, NotWritable, UsageError
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_lookup import unique_name
+from dowse.indexes.project_search import Update, search, update_if_quick
+from dowse.indexes.query_vectors import InProcessEncoder
+from dowse.mcp.reply_status import coverage_warnings
+from dowse.searching.query_terms import SearchQuery
+from dowse.searching.search import Answer, SearchOptions
+from dowse.types import Progress
+
+if TYPE_CHECKING:
+    from dowse.answers.definition_search import FoundDefinitions
+    from dowse.history.commit_diffs import CommitChanges
+    from dowse.history.history_search import CommitHit, HistoryAnswer, HistoryOptions
+    from dowse.history.project_history import History
+    from dowse.publishing.publish import PublishReport
+    from dowse.surfaces.documents.document_links import DocumentLink
+    from dowse.surfaces.documents.link_graph import LinkGraph
+
+
+class FolderTarget(IndexedTarget):
+    """One folder or several, searched as one; with several, paths begin with the name of their folder."""
+
+    def __init__(self, indexes: Sequence[ProjectIndex], *, waits: bool = False) -> None:
+        """If it `waits`, each answer is about the files as they are, however long indexing takes."""
+        self.indexes, self._waits = name_roots(indexes), waits
+        self._encoder: InProcessEncoder | None = None
+        self._link_graphs: dict[Path, LinkGraph] = {}
+
+    @property
+    def name(self) -> str:
+        return ", ".join(index.root.name for index in self.indexes.values())
+
+    @property
+    def warnings(self) -> list[str]:
+        return [warning for index in self.indexes.values() for warning in index.warnings]
+
+    @property
+    def only(self) -> ProjectIndex | None:
+        """The index, if there is one alone."""
+        return next(iter(self.indexes.values())) if len(self.indexes) == 1 else None
+
+    def named(self) -> dict[str, ProjectIndex]:
+        """Return the indexes by the names of their folders."""
+        return self.indexes
+
+    def show(self, name: str, path: str) -> str:
+        """Return a path of one of the folders as results have it."""
+        return path if self.only else f"{name}/{path}"
+
+    def locate(self, path: str) -> LocatedFile:
+        """Return the file that a path of a result names."""
+        if self.only:
+            return self.only, path, str
+        name, _, rest = path.partition("/")
+        if name not in self.indexes:
+            raise UsageError(f"{path} does not begin with the name of a folder: {', '.join(self.indexes)}.")
+        return self.indexes[name], rest, partial(self.show, name)
+
+    def _updating(self, progress: Progress | None) -> Update:
+        return partial(update_if_quick, waits=self._waits, progress=progress)
+
+    def search(self, query: SearchQuery, options: SearchOptions, progress: Progress | None = None) -> Found:
+        """Search the folders."""
+        encoder, update = self._open_encoder(opens_early=options.mode != "lexical"), self._updating(progress)
+        if self.only:
+            answer, covered = search(self.only, query, options, update=update, encoder=encoder)
+        else:
+            from dowse.indexes.joined_search import search_joined
+
+            answer, covered = search_joined(self.indexes, query, options, update, encoder)
+        return Found(answer, covered, warnings=coverage_warnings(covered), notes=self._filter_warnings(answer, options))
+
+    def _open_encoder(self, *, opens_early: bool = False) -> InProcessEncoder:
+        first = next(iter(self.indexes.values()))
+        if self._encoder is None:
+            self._encoder = InProcessEncoder(first.settings)
+            if opens_early:
+                self._encoder.open_early(first)
+        return self._encoder
+
+    def _filter_warnings(self, answer: Answer, options: SearchOptions) -> list[str]:
+        """Return the warnings about filters that left nothing."""
+        if answer.hits or self.only is None:
+            return []
+        from dowse.surfaces.project.filter_warnings import filter_warnings
+
+        return filter_warnings(self.only, options.within(answer.query.filters))
+
+    def describe(self, found: Found) -> "FoundDefinitions":
+        """Return the definitions of an answer, with their callers and constants."""
+        from dowse.answers.definition_search import FoundDefinitions, describe_definitions  # a program may need none
+
+        if self.only:
+            return describe_definitions(self.only, found.answer)
+        parts = [self._describe_part(name, found.answer) for name in self.indexes]
+        return FoundDefinitions(
+            sorted((one for part in parts for one in part.whole), key=lambda one: one.passage.rank),
+            sorted((one for part in parts for one in part.others), key=lambda one: one.passage.rank),
+            dict(found.answer.terms),
+            [text for part in parts for text in part.texts],
+        )
+
+    def _describe_part(self, name: str, answer: Answer) -> "FoundDefinitions":
+        from dowse.answers.definition_search import describe_definitions
+
+        lead = f"{name}/"
+        hits = [hit for hit in answer.hits if hit.path.startswith(lead)]
+        bare = tuple(replace(hit, path=hit.path.removeprefix(lead), same_in=()) for hit in hits)
+        found = describe_definitions(self.indexes[name], replace(answer, hits=bare), partial(self.show, name))
+        same_in = {hit.path: hit.same_in for hit in hits}
+        return found._replace(whole=[one._replace(same_in=same_in[one.path]) for one in found.whole])
+
+    def links(self, path: str | None, direction: str) -> "list[DocumentLink]":
+        """Return the links out of a document or into it; those that lead to nothing, of one or of all documents."""
+        from dowse.surfaces.documents.document_links import broken_links, incoming_links, outgoing_links
+
+        if path is None and direction != "broken":
+            raise UsageError("Name the document whose links are wanted. Without one, direction is 'broken'.")
+        find = incoming_links if direction == "in" else outgoing_links
+        return [
+            replace(one, path=show(one.path), to=show(one.to) if one.kind == "document" else one.to)
+            for index, within, show in ([self.locate(path)] if path else map(self.locate, self.leads()))
+            for graph in [self._link_graph(index)]
+            for one in (find(graph, index, within) if path else broken_links(graph, index))
+            if one.problem or direction != "broken"
+        ]
+
+    def _link_graph(self, index: ProjectIndex) -> "LinkGraph":
+        from dowse.sources.open_folders import exists_below
+        from dowse.surfaces.documents.link_graph import LinkGraph
+
+        self._updating(None)(index, "")
+        graph = self._link_graphs.setdefault(index.root, LinkGraph(partial(exists_below, index.root)))
+        graph.update(index.store)
+        return graph
+
+    def history(
+        self, query: str, options: "HistoryOptions", *, seconds: float | None = None, progress: Progress | None = None
+    ) -> "dict[str, HistoryAnswer]":
+        """Return the commits of each folder by the beginning of its paths; unread ones are read for some seconds."""
+        from dowse.history.history_search import READ_SECONDS, search_history
+
+        found = {}
+        for lead, index in self.leads().items():
+            own = replace(options, path_glob=options.path_glob.removeprefix(lead) if options.path_glob else None)
+            with self._open_history(index, progress) as history:
+                found[lead] = search_history(history, query, own, seconds or READ_SECONDS)
+        return found
+
+    def commits(
+        self, query: str, options: "HistoryOptions", seconds: float | None, progress: Progress | None
+    ) -> "Results[CommitHit]":
+        """Return the commits of all folders, best first."""
+        found = self.history(query, options, seconds=seconds, progress=progress)
+        hits = [
+            replace(hit, files=tuple(lead + path for path in hit.files))
+            for lead, answer in found.items()
+            for hit in answer.hits
+        ]
+        hits = sorted(hits, key=lambda hit: (-hit.score, -hit.time))[: options.limit]
+        covers = [answer.coverage for answer in found.values()]
+        notes = [note for one in covers for note in (f"Searched {one.text}.", *one.notes())]
+        return Results(tuple(hits), query, len(hits), all(one.is_complete for one in covers), tuple(notes))
+
+    def commit(self, name: str) -> "CommitChanges":
+        """Return the changes of a commit."""
+        from dowse.history.commit_diffs import read_changes
+
+        for lead, index in self.leads().items():
+            with contextlib.suppress(ItemNotFound), self._open_history(index, None) as history:
+                found = read_changes(history, name)
+                files = (replace(one, path=lead + one.path, old_path=lead + one.old_path) for one in found.files)
+                return replace(found, files=tuple(files))
+        raise ItemNotFound(f"There is no commit {name} here.")
+
+    @contextlib.contextmanager
+    def _open_history(self, index: ProjectIndex, progress: Progress | None) -> "Iterator[History]":
+        """Give a block the history in the folder of the index, which is made if there is none yet, as by other searches.
+
+        Until it is there, or where nothing can be written, the folder is one that is removed afterwards.
+        """
+        from dowse.history.git_objects import find_repository
+        from dowse.history.project_history import open_history
+
+        if not index.has_catalog and index.settings.read_history:
+            find_repository(index.root)  # raises NoHistory before anything is made
+            with contextlib.suppress(NotWritable):
+                self._updating(progress)(index, "")
+        with contextlib.ExitStack() as stack:
+            folder = index.folder
+            if not index.has_catalog:
+                import tempfile  # takes 3 ms, which a search saves
+
+                folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="dowse-history-")))
+            yield stack.enter_context(open_history(index.root, folder, index.settings))
+
+    def publish(
+        self,
+        location: str,
+        progress_of: Callable[[Path], contextlib.AbstractContextManager[Progress]],
+        say: Callable[[str], None],
+        *,
+        name: str = "",
+        with_model: bool = True,
+    ) -> "Iterator[tuple[Path, PublishReport]]":
+        """Publish the commit in each folder to a place, and yield the folder with the report."""
+        from dowse.places.place_table import SharedPlace
+        from dowse.publishing.publish import publish
+        from dowse.store.lance_import import import_lancedb
+
+        place, roots = SharedPlace(location), [index.root for index in self.indexes.values()]
+        if len({name or root.name for root in roots}) < len(roots):
+            raise UsageError("Two of the folders have the same name. Publish them one by one, with --name.")
+        import_lancedb(is_whole=place.scheme == "db")  # before anything is written
+        for root in roots:
+            with progress_of(root) as progress:
+                report = publish(root, place, progress, say, with_model=with_model, name=name)
+            yield root, report
+
+    def close(self) -> None:
+        """Close all indexes."""
+        for index in self.indexes.values():
+            index.close()
+
+
+def name_roots(indexes: Iterable[ProjectIndex]) -> dict[str, ProjectIndex]:
+    """Return indexes by names of their own, which are those of their folders; each root counts once."""
+    named: dict[str, ProjectIndex] = {}
+    for index in indexes:
+        if all(index.root != known.root for known in named.values()):
+            named[unique_name(index.root, named)] = index
+    return named
