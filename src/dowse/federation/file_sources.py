@@ -123,10 +123,7 @@ class _FileSource:
         among = None
         if query.is_dated:
             among = frozenset(one.id for one in index.store.documents() if query.is_within(_day(one.stat)))
-        return SearchOptions(
-            query.limit, query.kind, path_glob=glob, language=query.language, among=among, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
-            keeps_weak=True, lists_matches=query.lists_matches,
-        )  # fmt: skip
+        return replace(brief_options(query, glob), among=among, lists_matches=query.lists_matches)
 
     def _hits(self, answer: Answer) -> tuple[Item, ...]:
         return tuple(
@@ -141,16 +138,12 @@ class _FileSource:
         self, path: str, title: str, relevance: float, passage: Passage | None, terms: Mapping[str, float],
         *, data: bytes = b"",
     ) -> Item:  # fmt: skip
-        around = [*passage.headings, *passage.symbols] if passage else []
-        more: dict[str, Any] = {"path": self._shown_path(path)}
-        if passage:
-            more |= {"startLine": passage.start_line, "endLine": passage.end_line, **content_warnings(passage)}
-        return Item(
+        item = Item(
             id_of(self.name, path), self.name, one_line(title, TITLE_CHARACTERS),
-            self._url(path, passage.start_line if passage else 0),
-            passage_text(passage, terms, MAX_LINE_CHARACTERS) if passage else "",
-            relevance, " ".join([path.rpartition("/")[2], *around]), self.keys(path), more, data, around=tuple(around),
+            self._url(path, passage.start_line if passage else 0), "", relevance, path.rpartition("/")[2],
+            self.keys(path), {"path": self._shown_path(path)}, data,
         )  # fmt: skip
+        return with_passage(item, passage, terms)
 
     async def status(self) -> SourceStatus:
         return await self._served.ask(self._status, self.view)
@@ -297,6 +290,25 @@ class DocumentsSearchSource(_FileSource):
 
 def _is_filtered(query: SourceQuery) -> bool:
     return bool(query.filters_paths or query.language or query.is_dated or query.kind)
+
+
+def brief_options(query: SourceQuery, glob: str | None) -> SearchOptions:
+    """Return the options of a search that shows one passage of each file."""
+    return SearchOptions(
+        query.limit, query.kind, glob, query.language, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
+        keeps_weak=True,
+    )  # fmt: skip
+
+
+def with_passage(item: Item, passage: Passage | None, terms: Mapping[str, float]) -> Item:
+    """Return an item with the passage that answers, if there is one, and with the names around it."""
+    around = (*passage.headings, *passage.symbols) if passage else ()
+    names = " ".join([item.names, *around])
+    if passage is None:
+        return replace(item, names=names)
+    lines = {"startLine": passage.start_line, "endLine": passage.end_line, **content_warnings(passage)}
+    text = passage_text(passage, terms, MAX_LINE_CHARACTERS)
+    return replace(item, text=text, names=names, more={**item.more, **lines}, around=around)
 
 
 def file_key(path: str) -> frozenset[str]:

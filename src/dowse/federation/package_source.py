@@ -1,7 +1,5 @@
 """The packages that a project uses as a source, which is searched only where it is named."""
 
-from typing import Any
-
 from dowse.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.errors import DowseError, ItemNotFound, SourceNotReady, UsageError
 from dowse.federation.federation_types import (
@@ -14,13 +12,12 @@ from dowse.federation.federation_types import (
     SourceResult,
     SourceStatus,
 )
-from dowse.federation.file_sources import MAX_LINE_CHARACTERS, RANKED_FILES, file_key
+from dowse.federation.file_sources import brief_options, file_key, with_passage
 from dowse.federation.result_ids import id_of, source_name
 from dowse.indexes.document_search import read_now
 from dowse.keeping.served_packages import ServedPackages
-from dowse.searching.search import SearchHit, SearchOptions
+from dowse.searching.search import SearchHit
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
-from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.visible_text import one_line
 
@@ -48,27 +45,19 @@ class PackageSearchSource:
 
     def _search(self, dependencies: Dependencies, query: SourceQuery) -> SourceResult:
         glob = f"*/{relative_pattern(query.path)}" if query.path else None
-        options = SearchOptions(
-            query.limit, query.kind, glob, query.language, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
-            keeps_weak=True,
-        )  # fmt: skip
-        found = dependencies.search(query.query, options)
+        found = dependencies.search(query.query, brief_options(query, glob))
         items = tuple(self._item(found, hit) for hit in found.answer.hits)
         return SourceResult(items, corrected=found.answer.corrected, warnings=found.notes)
 
     def _item(self, found: PackageAnswer, hit: SearchHit) -> Item:
-        passage = hit.passages[0] if hit.passages else None
-        shown, around = found.show(hit.path), [*passage.headings, *passage.symbols] if passage else []
-        package = found.packages[hit.path.partition("/")[0]]
-        more: dict[str, Any] = {"path": shown, "package": package.name, "version": package.version}
-        if passage:
-            more |= {"startLine": passage.start_line, "endLine": passage.end_line, **content_warnings(passage)}
-        text = passage_text(passage, found.answer.terms, MAX_LINE_CHARACTERS) if passage else ""
-        return Item(
-            id_of(self.name, hit.path), self.name, one_line(shown, TITLE_CHARACTERS), f"package:{shown}", text,
-            hit.relevance, " ".join([hit.path.rpartition("/")[2], *around]),
-            file_key(f"{package.root}/{hit.path.partition('/')[2]}"), more, hit.data,
+        key, _, path = hit.path.partition("/")
+        shown, package = found.show(hit.path), found.packages[key]
+        item = Item(
+            id_of(self.name, hit.path), self.name, one_line(shown, TITLE_CHARACTERS), f"package:{shown}", "",
+            hit.relevance, path.rpartition("/")[2], file_key(f"{package.root}/{path}"),
+            {"path": shown, "package": package.name, "version": package.version}, hit.data,
         )  # fmt: skip
+        return with_passage(item, next(iter(hit.passages), None), found.answer.terms)
 
     async def fetch(self, locator: str) -> FetchedItem:
         return await self._packages.ask(lambda dependencies: self._fetch(dependencies, locator))

@@ -15,19 +15,16 @@ from dowse.federation.federation_types import (
     SourceResult,
     SourceStatus,
 )
+from dowse.federation.file_sources import brief_options, with_passage
 from dowse.federation.result_ids import id_of, source_name
 from dowse.places.place_store import PlaceStore
 from dowse.places.place_table import SharedPlace
-from dowse.searching.search import SearchHit, SearchOptions
+from dowse.searching.search import SearchHit
+from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.organisation.place_search import coverage_of, search_place
 from dowse.surfaces.organisation.place_surface import PlaceSurface, commits_of
-from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.visible_text import one_line
-
-MAX_LINE_CHARACTERS, TITLE_CHARACTERS = 300, 200
-RANKED_FILES = 40
-"""As in a search of folders (`file_sources`)."""
 
 
 def place_name(place: SharedPlace) -> str:
@@ -56,27 +53,18 @@ class PlaceSource:
 
     def _search(self, query: SourceQuery) -> SourceResult:
         glob = relative_pattern(query.path) if query.path else None
-        options = SearchOptions(
-            query.limit, query.kind, path_glob=glob, language=query.language,
-            ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief", keeps_weak=True,
-        )  # fmt: skip
-        answer = search_place(self._store, query.query, options, self._surface.encoder)
+        answer = search_place(self._store, query.query, brief_options(query, glob), self._surface.encoder)
         items = tuple(self._item(hit, answer.terms) for hit in answer.hits)
         covered = coverage_of(self._store)
         return SourceResult(items, covered, (), answer.corrected, tuple(self._store.warnings), answer.methods)
 
     def _item(self, hit: SearchHit, terms: Any) -> Item:
-        passage = hit.passages[0] if hit.passages else None
-        around = [*passage.headings, *passage.symbols] if passage else []
-        more: dict[str, Any] = {"path": hit.path}
-        if passage:
-            more |= {"startLine": passage.start_line, "endLine": passage.end_line, **content_warnings(passage)}
         title = hit.title if hit.kind == "docs" and hit.title else hit.path
-        return Item(
-            id_of(self.name, hit.path), self.name, one_line(title, TITLE_CHARACTERS), self._url(hit.path),
-            passage_text(passage, terms, MAX_LINE_CHARACTERS) if passage else "", hit.relevance,
-            " ".join([hit.path.rpartition("/")[2], *around]), self.keys(hit.path), more, hit.data,
+        item = Item(
+            id_of(self.name, hit.path), self.name, one_line(title, TITLE_CHARACTERS), self._url(hit.path), "",
+            hit.relevance, hit.path.rpartition("/")[2], self.keys(hit.path), {"path": hit.path}, hit.data,
         )  # fmt: skip
+        return with_passage(item, next(iter(hit.passages), None), terms)
 
     def _url(self, path: str) -> str:
         return f"dowse://{id_of(self.name, path)}"
