@@ -457,7 +457,7 @@ def test_stored_chunks_are_searched_before_their_words_can_be(
     write_tree(project.root, {"src/Peeler.java": "class Peeler {\n    String peelApple(\n        Apple apple) {}\n}\n"})
     update_all(project)
     monkeypatch.setattr(growing_index, "parse_within", lambda *_: ())
-    monkeypatch.setattr(growing_index, "_has_words", lambda _: False)
+    monkeypatch.setattr(growing_index, "has_words", lambda _: False)
     with being_indexed(project):
         found = ask(project, "peelApple")
         assert "definition" in found.hits[0].signals

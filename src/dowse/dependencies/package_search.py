@@ -5,7 +5,7 @@ import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 
 from dowse.child_process import own_program
@@ -16,6 +16,7 @@ from dowse.dependencies.python_packages import is_importable, is_imported_as
 from dowse.encoding.selection import static_encoder
 from dowse.errors import DowseError, Failed, NotWritable, PathRefused, UsageError, WordsMissing
 from dowse.indexes.dependency_setting import dependency_settings
+from dowse.indexes.joined_search import ask_repaired, read_of
 from dowse.indexes.query_vectors import plain_text
 from dowse.parsing.document_parsing import parse_within
 from dowse.platform import Lock, make_private_folder, refusal_to_write, start_in_background
@@ -31,7 +32,7 @@ from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.settings import Settings
 from dowse.text.analysis import terms_of
 from dowse.text.vocabulary import rarity
-from dowse.types import Chunk, Entry, FileContent, Progress, Reading, Stat, Verdict
+from dowse.types import Chunk, Entry, FileContent, Progress, Reading, Verdict
 
 MAX_PACKAGES = 200
 """Packages of a project that are searched at once: each keeps some files open."""
@@ -41,7 +42,6 @@ DIRECT_SECONDS, PARSED_SECONDS = 0.7, 0.4
 """How long files without an index are read, and the best of them parsed."""
 WALK_SECONDS = 0.5
 """How long the files of packages without an index are listed."""
-REPAIRED_FILES = 20
 TURN_WAIT_SECONDS = 600.0
 """How long the packages of another project are waited for, which are being indexed."""
 NAMED_WEIGHT = 1.6
@@ -185,14 +185,8 @@ class Dependencies:
         ready = _promising(ready, query, named)
         weight = lru_cache(maxsize=None)(lambda path: _weight_of(path, named))
         store = JoinedStore({key: index.store for key, index in ready.items()}, files, weight)
-        answer = self._ask(store, {**ready, **waiting}, query, options)
-        if answer.outdated and not waiting:
-            with contextlib.suppress(NotWritable):
-                for key, index in ready.items():
-                    paths = [path.partition("/")[2] for path in answer.outdated if path.startswith(f"{key}/")]
-                    if paths:
-                        index.reindex(paths[:REPAIRED_FILES])
-                answer = self._ask(store, ready, query, options)
+        ask = partial(_ask, store, {**ready, **waiting}, query, options)
+        answer = ask() if waiting else ask_repaired(ready, ask)
         if waiting:
             notes.append(_waiting_note(len(waiting), len(packages), unread))
             direct = files.file_count if files else 0
@@ -208,21 +202,6 @@ class Dependencies:
                 self._ready.add(index.folder)
                 return True
         return False
-
-    def _ask(
-        self, store: JoinedStore, indexes: dict[str, PackageIndex], query: SearchQuery, options: SearchOptions
-    ) -> Answer:
-        masks = next((index.settings.mask_secrets for index in indexes.values()), True)
-
-        def read(path: str) -> tuple[bytes, Stat]:
-            key, _, rest = path.partition("/")
-            if key not in indexes:
-                raise PathRefused(f"{path} is in no package that is searched.")
-            return indexes[key].source.read_bytes(rest)
-
-        files = min(options.limit, PACKAGE_FILES) if options.detail == "definitions" else options.limit
-        options = replace(options, limit=files, masks_secrets=masks, compare=_comparison(query))
-        return search_store(store, read, query, options)
 
     # Packages without an index
 
@@ -292,6 +271,13 @@ class Dependencies:
         for index in self._indexes.values():
             index.close()
         self._indexes.clear()
+
+
+def _ask(store: JoinedStore, indexes: Mapping[str, PackageIndex], query: SearchQuery, options: SearchOptions) -> Answer:
+    masks = next((index.settings.mask_secrets for index in indexes.values()), True)
+    files = min(options.limit, PACKAGE_FILES) if options.detail == "definitions" else options.limit
+    options = replace(options, limit=files, masks_secrets=masks, compare=_comparison(query))
+    return search_store(store, read_of(indexes), query, options)
 
 
 def _comparison(query: SearchQuery) -> Compare:

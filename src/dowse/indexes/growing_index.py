@@ -60,11 +60,11 @@ def search_growing_index(
     began, checked, options = time.monotonic(), _last_check(index), options.within(query.filters)
     if options.mode == "vector":  # files have no vectors before they are indexed
         return _wait_for_hits(index, lambda: ask(None), is_found, began), ALL_INDEXED
-    has_words = _has_words(index)
-    if has_words and sum(index.store.totals(kind).documents for kind in KINDS) > MAX_WALKED_FILES:
+    is_searchable = has_words(index)
+    if is_searchable and sum(index.store.totals(kind).documents for kind in KINDS) > MAX_WALKED_FILES:
         return ask(None), ALL_INDEXED
-    outdated, missing = missing_files(index) if has_words else (frozenset[str](), _all_files(index))
-    if not missing and not outdated and has_words:
+    outdated, missing = missing_files(index) if is_searchable else (frozenset[str](), _all_files(index))
+    if not missing and not outdated and is_searchable:
         index.forget_files()
         return ask(None), SearchedFiles(indexed=len(index.store.paths()))
     chosen = _chosen(missing, options)
@@ -75,7 +75,7 @@ def search_growing_index(
         kept=kept, parse=partial(_parse, index, began), encode=partial(_encode, index), has_titles=index.view is View.DOCUMENTS,
     )  # fmt: skip
     files.read_files(DIRECT_SECONDS)
-    answer, searched = _search_directly(index if has_words else None, files, outdated, ask)
+    answer, searched = _search_directly(index if is_searchable else None, files, outdated, ask)
     searched = searched._replace(unread=searched.unread + len(chosen) - len(readable))
     if not any(searched):  # by their paths, none of the files can match
         searched = SearchedFiles(direct=len(missing))
@@ -96,13 +96,13 @@ def read_early(index: ProjectIndex, is_asked: Callable[[], bool]) -> None:
     start_parser()
     index.table()
     kept = index.kept_files()
-    for entry in missing_files(index)[1] if _has_words(index) else _all_files(index):
+    for entry in missing_files(index)[1] if has_words(index) else _all_files(index):
         if is_asked():
             return
         kept.read(entry)
 
 
-def _has_words(index: ProjectIndex) -> bool:
+def has_words(index: ProjectIndex) -> bool:
     """Return whether there is an index whose words can be searched."""
     if not index.exists:
         return False

@@ -4,9 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-from dowse.errors import NotWritable, PathRefused, UsageError, WordsMissing
+from dowse.errors import NotWritable, PathRefused, UsageError
 from dowse.indexes.damage_recovery import answer_or_rebuild
-from dowse.indexes.growing_index import search_growing_index
+from dowse.indexes.growing_index import has_words, search_growing_index
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, ExactQuery, Update, coverage, find_all
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
@@ -17,6 +17,7 @@ from dowse.searching.found_files import ALL_INDEXED, SearchedFiles
 from dowse.searching.joined_store import JoinedStore, Member
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import Answer, SearchOptions, search_store
+from dowse.searching.verification import ReadBytes
 from dowse.types import Coverage, Stat
 
 Indexes = Mapping[str, ProjectIndex]
@@ -39,7 +40,7 @@ def search_joined(
             return _search_stores(indexes, stores, query, options, encoder)
         name, *others = names
         index = indexes[name]
-        if not pending[name] and _is_searchable(index):
+        if not pending[name] and index.is_ready() and has_words(index):
             return ask(others, {**stores, name: index.store})
 
         def ask_others(files: object) -> Answer:
@@ -59,28 +60,35 @@ def search_joined(
     return replace(found, searched=totals, unknown=() if totals.unread else found.unknown), join_coverage(coverages)
 
 
-def _is_searchable(index: ProjectIndex) -> bool:
-    """Return whether an index is complete and its words can be searched."""
-    try:
-        return index.is_ready() and index.store.chunk_count() >= 0
-    except WordsMissing:
-        return False
-
-
 def _search_stores(
     indexes: Indexes, stores: Mapping[str, Member], query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None
 ) -> Answer:  # fmt: skip
     """Search stores; files that turn out to have changed are indexed again, up to a bound."""
+    vectors = _join_vectors(indexes, stores, query, options, encoder)
+
+    def ask() -> Answer:
+        return search_store(JoinedStore(stores), read_of(indexes), query, options, vectors)
+
+    has_all = all(stores[name] is index.store for name, index in indexes.items())
+    return ask_repaired(indexes, ask) if has_all else ask()
+
+
+def read_of(indexes: Indexes) -> ReadBytes:
+    """Return the function that reads a file of one of the projects."""
 
     def read(path: str) -> tuple[bytes, Stat]:
         name, _, rest = path.partition("/")
         if name not in indexes:
-            raise PathRefused(f"{path} is in no project that is searched.")
+            raise PathRefused(f"{path} is in nothing that is searched.")
         return indexes[name].source.read_bytes(rest)
 
-    vectors = _join_vectors(indexes, stores, query, options, encoder)
-    found = search_store(JoinedStore(stores), read, query, options, vectors)
-    if found.outdated and all(stores[name] is index.store for name, index in indexes.items()):
+    return read
+
+
+def ask_repaired(indexes: Indexes, ask: Callable[[], Answer]) -> Answer:
+    """Ask; files that turn out to have changed are indexed again, up to a bound, before asking once more."""
+    found = ask()
+    if found.outdated:
         try:
             for name, index in indexes.items():
                 if paths := [path.partition("/")[2] for path in found.outdated if path.startswith(f"{name}/")]:
@@ -88,7 +96,7 @@ def _search_stores(
                     index.store.refresh()
         except NotWritable:  # the answer leaves them out and names them
             return found
-        found = search_store(JoinedStore(stores), read, query, options, vectors)
+        found = ask()
     return found
 
 
