@@ -13,7 +13,6 @@ from dowse.encoding.packing import encode_chunks
 from dowse.errors import StoreBusy
 from dowse.freshness.scan import RECIPE, Drift, scan, scan_paths
 from dowse.memory_plan import is_memory_small, scaled
-from dowse.parsing.parser_pool import read_ahead
 from dowse.platform import release_memory
 from dowse.protocols import Encoder
 from dowse.sources.project_files import ProjectFiles
@@ -154,6 +153,8 @@ def apply_drift(
             _start_entry(source, entry, pending, is_known=entry.path in known, is_encoded=is_encoded)
             for entry in (*drift.new, *drift.changed)
         )
+        from dowse.parsing.parser_pool import read_ahead  # as above
+
         for done, _ in enumerate(read_ahead(started), 1):
             pending.flush_if_full()
             if progress:

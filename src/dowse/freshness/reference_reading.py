@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 
-from dowse.parsing.parser_pool import read_ahead, shared_pool
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import StoredDocument, Verdict
 
@@ -15,6 +14,8 @@ def reference_reader(
     """Return a function that reads the references of documents; those of a changed file are None until it is indexed."""
 
     def read(documents: Iterable[StoredDocument]) -> Iterator[_Referenced]:
+        from dowse.parsing.parser_pool import read_ahead, shared_pool  # a search does not need them
+
         files, wanted = source(), list(documents)
         shared_pool().expect(sum(document.kind == "code" for document in wanted))
         return read_ahead(_start(files, document) for document in wanted)

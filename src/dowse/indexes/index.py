@@ -17,11 +17,7 @@ from dowse.freshness.indexer import (
     reindex,
     update_index,
 )
-from dowse.freshness.integrity import check_index
 from dowse.freshness.scan import Drift, scan, scan_paths
-from dowse.indexes.encoding_progress import EncodingProgress, forget_encoded_chunks, read_encoding_progress
-from dowse.indexes.index_log import open_log
-from dowse.indexes.index_status import IndexStatus, describe_index
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files, write_tables
@@ -32,7 +28,11 @@ from dowse.store.store_files import remove_leftovers, replaced_store, set_catalo
 from dowse.types import KINDS, Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict, View
 
 if TYPE_CHECKING:
+    import logging
+
     from dowse.encoding.static import StaticEncoder
+    from dowse.indexes.encoding_progress import EncodingProgress
+    from dowse.indexes.index_status import IndexStatus
 
 __all__ = ["IndexReport", "PathDecision", "ProjectIndex"]
 
@@ -206,8 +206,10 @@ class ProjectIndex(OpenedIndex):
             stored = self.store.document(verdict.path)
         return PathDecision(self.root, verdict, stored, self.exists)
 
-    def status(self) -> IndexStatus:
+    def status(self) -> "IndexStatus":
         """Return the status of the index, without reading the project's files."""
+        from dowse.indexes.index_status import describe_index  # a search does not need it, nor the imports below
+
         found = describe_index(
             self.root, self.folder, self.view, lambda: self.store, self.warnings, is_indexing=self.is_being_updated()
         )
@@ -234,15 +236,18 @@ class ProjectIndex(OpenedIndex):
                 self.mark_unsettled()
         return report
 
-    def encoding(self) -> EncodingProgress | None:
+    def encoding(self) -> "EncodingProgress | None":
         """Return how many chunks are encoded; None if the index cannot be read."""
+        from dowse.indexes.encoding_progress import read_encoding_progress
+
         with contextlib.suppress(NotIndexed, Failed):
             return read_encoding_progress(self.store, self.settings)
         return None
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
         """Return everything that is wrong with the index; change nothing."""
-        from dowse.history.history_database import check_history  # only a check and a repair need it
+        from dowse.freshness.integrity import check_index
+        from dowse.history.history_database import check_history
 
         if self.is_being_updated():
             raise StoreBusy(
@@ -273,6 +278,8 @@ class ProjectIndex(OpenedIndex):
         if not report.is_complete:
             raise KeyboardInterrupt
         if report.changed_anything:
+            from dowse.indexes.encoding_progress import forget_encoded_chunks
+
             forget_encoded_chunks(self.whole)  # an older catalog gives their ids to others
         write_sidecar_files(self.folder, self.root, self.whole, is_full=False)
         return [*self.whole.check(), *check_sidecar_files(self.folder, self.root, self.whole)]
@@ -288,7 +295,7 @@ class ProjectIndex(OpenedIndex):
         self.refusal = None
 
     def _run(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> IndexReport:
-        store, log = self._open_store(), open_log(self.folder)
+        store, log = self._open_store(), self._open_log()
         store.remove_leftovers()
         views = self.view | (store.views() or self._recorded_views())
         if views & ~store.views():
@@ -340,6 +347,11 @@ class ProjectIndex(OpenedIndex):
             store.vector_counts(table.version)  # updates the matrix now, while no search waits for it
         return report
 
+    def _open_log(self) -> "logging.Logger":
+        from dowse.indexes.index_log import open_log
+
+        return open_log(self.folder)
+
     def _recorded_views(self) -> View:
         """Return the views that the metadata names, for an index whose catalog was lost."""
         known = storage_layout.read_project(self.folder)
@@ -363,7 +375,7 @@ class ProjectIndex(OpenedIndex):
         message = (
             f"The catalog of {self.root} was damaged. It was set aside as {backup.name} and the index is built again."
         )
-        open_log(self.folder).error("%s %s", error, message)
+        self._open_log().error("%s %s", error, message)
         self.warnings.append(message)
 
 

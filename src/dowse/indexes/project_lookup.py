@@ -6,7 +6,6 @@ from pathlib import Path
 
 from dowse.errors import NotIndexed, StoreBusy
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.index_log import close_log
 from dowse.platform import Lock, disk_errors, storage_root
 from dowse.sources.roots import detect_root, is_too_wide
 from dowse.store import storage_layout
@@ -106,6 +105,8 @@ def forget_index(root: Path, folder: Path) -> None:
     except StoreBusy as error:
         raise StoreBusy(f"{root} is being indexed by {turn.owner()}. Stop it, then try again.") from error
     try:
+        from dowse.indexes.index_log import close_log
+
         close_log(folder)
         with disk_errors(folder):
             storage_layout.set_forgotten(folder)

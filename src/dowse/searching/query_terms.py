@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Any, Literal
 
 from dowse import query_syntax
@@ -145,7 +145,7 @@ def _is_sentence(query: query_syntax.Query, text: str) -> bool:
 @cache
 def stop_words() -> frozenset[str]:
     """Return the stop words: words that say nothing about the subject of a query."""
-    lines = (resources.files(__package__) / "stopwords.txt").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("stopwords.txt").read_text(encoding="utf-8").splitlines()
     return frozenset(word for line in lines if not line.startswith("#") for word in line.split())
 
 

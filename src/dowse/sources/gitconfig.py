@@ -3,7 +3,6 @@
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -75,6 +74,8 @@ def _read_git_setting(key: str) -> list[tuple[str, str]]:
     git = shutil.which("git")
     if git is None or not Path(git).is_absolute():  # Windows searches the current folder first
         return []
+    import subprocess  # a search in a user's usual environment does not need it
+
     command = [git, "config", "--show-scope", "-z", "--type=path", "--get-all", key]
     try:
         # Run at the top of the file system, outside of any repository.

@@ -25,14 +25,13 @@ from dowse.settings import read_json
 from dowse.store.catalog import Catalog, Reached
 from dowse.store.catalog_rows import input_hash
 from dowse.store.lance_import import import_lancedb
+from dowse.store.store_files import TABLES_FILE
 from dowse.types import KINDS, Kind, ReadText, StoredDocument, View
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 FORMAT = 1
-RECORD_FILE = "tables.json"
-"""The record (`TablesRecord`) of the tables of an index."""
 TABLES: dict[Kind, tuple[str, str]] = {
     "code": ("index.lancedb", "project_docs"),
     "docs": ("docs.lancedb", "project_docs_prose"),
@@ -74,7 +73,7 @@ class LanceTables:
 
     def __init__(self, folder: Path, catalog: Catalog, read_text: ReadText) -> None:
         self._catalog, self._read_text = catalog, read_text
-        self._folder, self._record_file = folder, folder / RECORD_FILE
+        self._folder, self._record_file = folder, folder / TABLES_FILE
 
     def follow(self) -> None:
         """Bring the tables up to date with the catalog; raise Failed if that cannot be done. The caller holds the lock."""
@@ -317,15 +316,10 @@ def lance_errors(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def were_written(folder: Path) -> bool:
-    """Return whether an index has tables, or had some when the settings asked for them."""
-    return (folder / RECORD_FILE).exists()
-
-
 def remove_tables(folder: Path) -> None:
     """Remove the tables that an index had while the settings asked for them; those of other programs stay."""
     for database, name in TABLES.values():
         shutil.rmtree(folder / database / f"{name}.lance", ignore_errors=True)
         with contextlib.suppress(OSError):  # something else is in it
             (folder / database).rmdir()
-    (folder / RECORD_FILE).unlink(missing_ok=True)
+    (folder / TABLES_FILE).unlink(missing_ok=True)

@@ -9,7 +9,6 @@ import errno
 import json
 import os
 import shutil
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -221,6 +220,8 @@ def linked_folder(folder: Path) -> Iterator[Path]:
 
 
 def _make_links(folder: Path) -> Path:
+    import tempfile  # rarely needed
+
     named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
     for place in filter(None, (*named, *_TEMPORARY_FOLDERS)):
         try:

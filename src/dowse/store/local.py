@@ -22,13 +22,12 @@ from dowse.protocols import DocumentWords
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_schema import is_current_format
 from dowse.store.catalog_writer import WorkStart
-from dowse.store.lance_tables import LanceTables, remove_tables, were_written
 from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
 from dowse.store.matrices import Matrices
 from dowse.store.reference_index import ReadReferences, ReferenceIndex, read_none
 from dowse.store.storage_layout import WRITE_WAIT_SECONDS, folder_size
-from dowse.store.store_files import CATALOG_FILE
+from dowse.store.store_files import CATALOG_FILE, TABLES_FILE
 from dowse.types import (
     Batch,
     DocumentMatch,
@@ -46,6 +45,7 @@ from dowse.types import (
 )
 
 if TYPE_CHECKING:
+    from dowse.store.lance_tables import LanceTables
     from dowse.types import Vectors
 
 SMALL_BATCH_DOCUMENTS = 50
@@ -92,7 +92,11 @@ class LocalStore:
         self._lost: list[str] = []
         self._matrices = Matrices(folder, self.catalog, self._lock)
         self._matrices.remove_unknown()
-        self._tables = LanceTables(folder, catalog, read_text) if has_tables else None
+        self._tables: LanceTables | None = None
+        if has_tables:
+            from dowse.store.lance_tables import LanceTables as Tables  # few have them
+
+            self._tables = Tables(folder, catalog, read_text)
 
     def seen_as(self, view: View) -> "LocalStore":
         """Return this store with one view of the index."""
@@ -323,7 +327,9 @@ class LocalStore:
         if self._tables:
             with self._lock.held(WRITE_WAIT_SECONDS):
                 self._tables.follow()
-        elif were_written(self.folder):
+        elif (self.folder / TABLES_FILE).exists():
+            from dowse.store.lance_tables import remove_tables
+
             with self._lock.held(WRITE_WAIT_SECONDS):
                 remove_tables(self.folder)
 

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dowse.platform import make_private_folder
-from dowse.store.lance_tables import RECORD_FILE
 from dowse.store.lexical_follower import FOLDER_PREFIX
 from dowse.store.matrix import matrix_files
 from dowse.store.storage_layout import remove_forgotten_folders
 
 CATALOG_FILE = "catalog.sqlite"
+TABLES_FILE = "tables.json"
+"""The record of the tables of an index (`lance_tables`)."""
 
 
 def set_catalog_aside(folder: Path) -> Path:
@@ -53,7 +54,7 @@ def _derived_folders(folder: Path) -> list[Path]:
 
 
 def _derived_files(folder: Path) -> list[Path]:
-    return [*matrix_files(folder), *folder.glob(RECORD_FILE)]
+    return [*matrix_files(folder), *folder.glob(TABLES_FILE)]
 
 
 _FOLDER_PREFIX = "replaced-"

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Container, Iterator
 from functools import cache, lru_cache
-from importlib import resources
+from pathlib import Path
 from typing import Any, NamedTuple
 
 MARK = "\u02ec"
@@ -47,7 +47,7 @@ def languages() -> tuple[Language, ...]:
 
 @cache
 def _known_languages() -> tuple[Language, ...]:
-    lines = (resources.files(__package__) / "stemmed_languages.txt").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("stemmed_languages.txt").read_text(encoding="utf-8").splitlines()
     rows = [line.split() for line in lines if not line.startswith("#")]
     return tuple(Language(name, how[0], "+" in how, frozenset(words)) for name, how, *words in rows)
 
