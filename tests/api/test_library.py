@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -222,9 +223,50 @@ def test_closing_stops_indexing_that_has_begun(tmp_path: Path) -> None:
         found = index.search("apple_7")
         assert found
         assert not found.is_complete
+        assert "Indexing continues" in found.notes[0]
+        assert index.status()[0].state == "indexing"
     assert left_behind(before) == set()
     left = [thread.name for thread in threading.enumerate() if thread not in threads]
     assert not [name for name in left if name.startswith(("dowse", "keeps"))]
+
+
+def test_an_interrupt_ends_waiting_and_leaves_no_process_behind(tmp_path: Path) -> None:
+    files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" * 50 for number in range(2000)}
+    big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
+    program = f"import dowse\nwith dowse.open({str(big)!r}, progress=print) as index:\n    index.wait()\n"
+    command = [sys.executable, "-u", "-c", program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
+        assert process.stdout
+        process.stdout.readline()  # of the first progress
+        process.send_signal(signal.SIGINT)
+        _, problem = process.communicate(timeout=60)
+        assert problem.endswith(b"KeyboardInterrupt\n")
+    left = subprocess.run(["ps", "-s", str(process.pid), "-o", "args="], capture_output=True, text=True, check=False)
+    assert [line for line in left.stdout.splitlines() if "<defunct>" not in line] == []
+
+
+def test_work_that_nobody_waits_for_stops_at_its_next_step(shop: Path) -> None:
+    steps = list[int]()
+    with dowse.open(shop) as index:
+
+        def work() -> None:
+            for step in range(1000):
+                index._report(step, 1000)
+                steps.append(step)
+                time.sleep(0.01)
+
+        def interrupt() -> None:
+            while len(steps) < 10:  # by then, the main thread waits
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        interrupting = threading.Thread(target=interrupt)
+        interrupting.start()
+        with pytest.raises(KeyboardInterrupt):
+            index._do(work)
+        interrupting.join()
+        assert index.search("when is delivery free")
+    assert len(steps) < 1000
 
 
 def children() -> set[str]:

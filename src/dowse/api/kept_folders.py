@@ -1,15 +1,19 @@
 """Folders as a running program has them: answered at once, kept fresh while they are open, and left without a process."""
 
+import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.api.folder_target import FolderTarget
+from dowse.api.results import Status
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_lookup import open_each
 from dowse.indexes.project_search import Update, update_if_quick
-from dowse.types import Progress
+from dowse.types import Progress, View
 
 if TYPE_CHECKING:
     from dowse.keeping.indexing_run import IndexingRun
@@ -77,12 +81,23 @@ class KeptFolders(FolderTarget):
             raise run.error
         return run.done, run.total, run.is_running
 
-    def encode(self, progress: Progress | None) -> None:
+    def status(self) -> list[Status]:
+        """Return the state of each index."""
+        return list(map(self._with_run, super().status()))
+
+    def _with_run(self, status: Status) -> Status:
+        """Return a state; that of an index whose process has just begun says so."""
+        run = self._runs.get(self.indexes[status.name].root)
+        if run is None or not run.is_running or status.state != "not_found":
+            return status
+        return replace(status, state="indexing", files=run.done, expected_files=run.total)
+
+    def encode(self, progress: Progress) -> None:
         """Encode the chunks that lack a vector of the model."""
         from dowse.encoding_worker.encode_now import encode_now
 
         for index in self.indexes.values():
-            encode_now(index, progress or (lambda _done, _total: None), lambda _text: None)
+            encode_now(index, progress, lambda _text: None)
 
     def close(self) -> None:
         """End every process and thread, and close the indexes."""
@@ -96,3 +111,20 @@ class KeptFolders(FolderTarget):
             from dowse.parsing.parser_pool import shared_pool
 
             shared_pool().release()
+
+
+def open_folders(locations: Sequence[str | os.PathLike[str]], view: View) -> KeptFolders:
+    """Open folders, and clones of the repositories whose addresses are given."""
+    roots, warnings = list[Path](), list[str]()
+    for text in map(str, locations):
+        if "://" in text:
+            from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address  # most programs need it not
+
+            root, warning = clone_or_fetch(parse_address(text))
+            warnings += [warning] if warning else []
+        else:
+            root = Path(text).expanduser().absolute()
+        roots.append(root)
+    indexes = open_each(roots)
+    indexes[0].warnings += warnings
+    return KeptFolders([index.seen_as(view) for index in indexes])

@@ -7,11 +7,10 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
-from threading import current_thread
+from threading import Event, current_thread
 from typing import TYPE_CHECKING, Literal, Self, TypeVar
 
-from dowse.api.results import Explanation, Hit, Reference, Results, Status, make_hit
+from dowse.api.results import Explanation, Hit, Reference, Results, Status
 from dowse.errors import UsageError
 from dowse.types import Kind, Progress, View
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from dowse.api.all_sources import AllSources
     from dowse.api.indexed_target import IndexedTarget
     from dowse.api.kept_folders import KeptFolders
-    from dowse.api.search_targets import Found, PackageTarget, PlaceTarget
+    from dowse.api.search_targets import PackageTarget, PlaceTarget
     from dowse.history.commit_diffs import CommitChanges
     from dowse.history.history_search import CommitHit
     from dowse.indexes.document_search import ListedDocument
@@ -69,7 +68,9 @@ class Index:
         the research archives, `notes` all named indexes: with one of them, everything is searched at once. `progress`
         is called with the number of finished steps and of all while an answer waits for indexing.
         """
-        self._progress, self._is_closed = progress, False
+        self._callback, self._is_closed, self._has_answered = progress, False, False
+        self._left = Event()
+        """Set once nobody waits for the work that is being done."""
         self._files: KeptFolders | PlaceTarget | PackageTarget | None = None
         self._sources: AllSources | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="dowse")
@@ -78,6 +79,8 @@ class Index:
             names = [os.fspath(folder) for folder in folders]
             place = store or next((name for name in names if name.startswith(_PLACES)), None)
             has_others = bool(sites or archives or notes)
+            if not place:
+                from dowse.api.kept_folders import open_folders
             if place or dependencies or package:
                 from dowse.api.search_targets import PackageTarget, PlaceTarget
             if place:
@@ -87,15 +90,15 @@ class Index:
             elif dependencies or package:
                 if len(names) > 1 or has_others or documents:
                     raise UsageError("The packages of one folder are searched alone, without other sources.")
-                [index] = _open_folders(folders, View.PROJECT).indexes.values()
+                [index] = open_folders(folders, View.PROJECT).indexes.values()
                 self._files = PackageTarget(index.root, package)
             elif folders or not has_others:
-                self._files = _open_folders(folders, View.DOCUMENTS if documents else View.PROJECT)
+                self._files = open_folders(folders, View.DOCUMENTS if documents else View.PROJECT)
             if has_others:
                 from dowse.api.all_sources import AllSources
 
                 roots = (
-                    [index.root for index in _open_folders(folders, View.PROJECT).indexes.values()] if folders else []
+                    [index.root for index in open_folders(folders, View.PROJECT).indexes.values()] if folders else []
                 )
                 self._sources = AllSources(roots, sites, archives=archives, notes=notes)
 
@@ -144,8 +147,9 @@ class Index:
             else:
                 options = SearchOptions(limit, kind, path, language, detail=detail)
             options = replace(options, mode=mode, alpha=alpha, excluded_globs=tuple(exclude), tests=tests)
-            found = self._asked().search(parse_search_query(query, names), options, self._progress)
-            return _results(found, query, limit, self._asked().warnings)
+            found = self._asked().search(parse_search_query(query, names), options, self._report)
+            self._has_answered = True
+            return found.results(query, limit, self._asked().warnings)
 
         return self._do(answer)
 
@@ -168,7 +172,7 @@ class Index:
             from dowse.searching.search import SearchOptions
 
             options = SearchOptions(limit, kind, path, language)
-            found, covered = self._asked().find(ExactQuery(text, options, seconds, regex, offset), self._progress)
+            found, covered = self._asked().find(ExactQuery(text, options, seconds, regex, offset), self._report)
             is_complete = found.is_complete and covered.is_complete
             return Results(tuple(found.found), text, found.total, is_complete)
 
@@ -178,17 +182,17 @@ class Index:
         self, name: str, *, kind: str | None = None, path: str | None = None, limit: int = 100
     ) -> Results[Reference]:
         """Return where a name is defined, then where it is used; `Client.get` names a method. The index is waited for."""
-        return self._after_wait(lambda files: files.uses(name, kind, path, limit, self._progress))
+        return self._after_wait(lambda files: files.uses(name, kind, path, limit, self._report))
 
     def related(self, path: str, *, limit: int = 20) -> "RelatedFiles":
         """Return the files that a file imports, those that import it, its tests, and those that change together with it."""
-        return self._after_wait(lambda files: files.related(path, limit, self._progress))
+        return self._after_wait(lambda files: files.related(path, limit, self._report))
 
     def explain(self, path: str, query: str | None = None) -> Explanation:
         """Return why a file is or is not indexed and, with a query, its rank and the signals that led to it."""
         if query:
             self.wait()
-        return self._do(lambda: self._indexed().explanation(path, query, self._progress))
+        return self._do(lambda: self._indexed().explanation(path, query, self._report))
 
     def history(
         self,
@@ -208,7 +212,7 @@ class Index:
         from dowse.history.history_search import HistoryOptions
 
         options = HistoryOptions(limit, path, since, until)
-        return self._do(lambda: self._folders().commits(query, options, seconds, self._progress))
+        return self._do(lambda: self._folders().commits(query, options, seconds, self._report))
 
     def commit(self, name: str) -> "CommitChanges":
         """Return the changes of a commit, file by file, by its name or the beginning of it."""
@@ -242,9 +246,8 @@ class Index:
         """Publish the commit that is checked out in each folder to a place; with `model`, with its vectors."""
 
         def publish() -> "list[PublishReport]":
-            progress = self._progress or (lambda _done, _total: None)
             done = self._folders().publish(
-                place, lambda _root: nullcontext(progress), lambda _text: None, name=name, with_model=model
+                place, lambda _root: nullcontext(self._report), lambda _text: None, name=name, with_model=model
             )
             return [report for _, report in done]
 
@@ -273,19 +276,19 @@ class Index:
 
         folders = self._files
         if isinstance(folders, PackageTarget):
-            self._do(lambda: folders.prepare(self._progress))
+            self._do(lambda: folders.prepare(self._report))
         if not isinstance(folders, KeptFolders):
             return
         for index in self._do(partial(folders.start_missing, rebuilds=rebuild)):
             while True:
                 done, total, goes_on = self._do(partial(folders.progress_of, index))
-                if self._progress and total:
-                    self._progress(done, total)
+                if self._callback and total:
+                    self._callback(done, total)
                 if not goes_on:
                     break
                 time.sleep(WAIT_SECONDS)
         if model:
-            self._do(lambda: folders.encode(self._progress))
+            self._do(lambda: folders.encode(self._report))
 
     def status(self) -> list[Status]:
         """Return the state of each folder, or of each source."""
@@ -300,6 +303,9 @@ class Index:
             self._is_closed = True
             self._thread.shutdown()
 
+    def __repr__(self) -> str:
+        return f"<dowse.Index of {self._files.name if self._files else 'several sources'}>"
+
     def __enter__(self) -> Self:
         return self
 
@@ -312,7 +318,31 @@ class Index:
             raise UsageError("This index is closed. Open it again.")
         if current_thread() in self._thread._threads:
             return work()
-        return self._thread.submit(work).result()
+        if self._has_answered:
+            return self._wait_for(work)
+        from dowse.memory_plan import collector_at_rest
+
+        with collector_at_rest():
+            return self._wait_for(work)
+
+    def _wait_for(self, work: Callable[[], R]) -> R:
+        left = Event()
+
+        def run() -> R:
+            self._left = left
+            return work()
+
+        try:
+            return self._thread.submit(run).result()
+        finally:
+            left.set()  # after Ctrl-C, the work stops at its next step, so that `close` need not wait for its end
+
+    def _report(self, done: int, total: int) -> None:
+        """Report progress, and stop work that nobody waits for any more."""
+        if self._left.is_set():
+            raise KeyboardInterrupt
+        if self._callback:
+            self._callback(done, total)
 
     def _after_wait(self, ask: "Callable[[IndexedTarget], R]") -> R:
         """Ask once the index is equal to the files."""
@@ -339,41 +369,3 @@ class Index:
         if self._files is None:
             raise UsageError("This needs a folder, and none is open here.")
         return self._files
-
-
-def _open_folders(locations: Sequence[Location], view: View) -> "KeptFolders":
-    from dowse.api.kept_folders import KeptFolders
-    from dowse.indexes.project_lookup import open_each
-
-    roots, warnings = list[Path](), list[str]()
-    for text in map(str, locations):
-        if "://" in text:
-            from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address  # most programs need it not
-
-            root, warning = clone_or_fetch(parse_address(text))
-            warnings += [warning] if warning else []
-        else:
-            root = Path(text).expanduser().absolute()
-        roots.append(root)
-    indexes = open_each(roots)
-    indexes[0].warnings += warnings
-    return KeptFolders([index.seen_as(view) for index in indexes])
-
-
-def _results(found: "Found", query: str, limit: int, warnings: Sequence[str]) -> Results[Hit]:
-    answer = found.answer
-    hits = sorted(
-        ((hit, passage) for hit in answer.hits for passage in hit.passages), key=lambda pair: pair[1].rank
-    )  # a rank is 0 where definitions are not ranked
-    items = tuple(make_hit(hit, passage, found.show(hit.path)) for hit, passage in hits[:limit])
-    corrected = [f"{near} instead of {word}" for word, near in answer.corrected.items()]
-    notes = [f"Corrected: {', '.join(corrected)}"] if corrected else []
-    is_complete = found.coverage.is_complete and not answer.outdated
-    return Results(
-        items,
-        query,
-        len(items),
-        is_complete,
-        (*warnings, *notes, *found.warnings, *found.notes),
-        frozenset(answer.terms),
-    )

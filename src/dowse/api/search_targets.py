@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from dowse.api.indexed_target import IndexedTarget, LocatedFile
-from dowse.api.results import Status
+from dowse.api.results import Hit, Results, Status, make_hit
 from dowse.errors import UsageError
 from dowse.indexes.project_search import ExactQuery, Update
 from dowse.searching.query_terms import SearchQuery
@@ -29,6 +29,33 @@ class Found(NamedTuple):
     """Sentences about files that the answer does not cover."""
     notes: Sequence[str] = ()
     notes_say_coverage: bool = False
+
+    def results(self, query: str, limit: int, warnings: Sequence[str]) -> Results[Hit]:
+        """Return the best hits as a program gets them."""
+        answer = self.answer
+        hits = sorted(
+            ((hit, passage) for hit in answer.hits for passage in hit.passages), key=lambda pair: pair[1].rank
+        )  # a rank is 0 where definitions are not ranked
+        items = tuple(make_hit(hit, passage, self.show(hit.path)) for hit, passage in hits[:limit])
+        corrected = [f"{near} instead of {word}" for word, near in answer.corrected.items()]
+        notes = [f"Corrected: {', '.join(corrected)}"] if corrected else []
+        is_complete = self.coverage.is_complete and not answer.outdated
+        return Results(
+            items,
+            query,
+            len(items),
+            is_complete,
+            (*warnings, *notes, *self.warnings, *self._coverage_notes(), *self.notes),
+            frozenset(answer.terms),
+        )
+
+    def _coverage_notes(self) -> list[str]:
+        covered, searched = self.coverage, self.coverage.files + self.coverage.direct
+        if self.notes_say_coverage or not covered.is_indexing:
+            return []
+        of = f" of {covered.expected:,}" if searched < covered.expected else ""
+        by_words = f", {covered.direct:,} of them by words alone" if covered.direct else ""
+        return [f"Searched {searched:,}{of} files{by_words}. Indexing continues; wait() waits for it."]
 
 
 class SearchTarget(Protocol):
