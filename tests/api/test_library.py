@@ -63,7 +63,7 @@ def test_a_file_is_explained_outlined_and_set_among_others(shop: Path) -> None:
         assert (ranked.is_indexed, ranked.rank) == (True, 1)
         assert sum(ranked.signals.values()) == pytest.approx(ranked.score)
         assert [(one.symbol, one.lines[0]) for one in index.outline("src/checkout.py")] == [("pay", 4)]
-        assert index.outline("docs/guide.md")[-1].symbol == "Guide.Returns"
+        assert index.outline("docs/guide.md")[-1].symbol == "Guide > Returns"
         assert index.files("src/**") == ["src/checkout.py", "src/shipping.py"]
         assert [hit.path for hit in index.search("shipping cost", exclude=["src/shipping.py"])] == ["src/checkout.py"]
 

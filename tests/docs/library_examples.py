@@ -23,6 +23,11 @@ async def ask() -> list[str]:
 
 print(asyncio.run(ask()))
 
+with dowse.open("shop") as index:
+    print([one.path for one in index.related("src/checkout.py").imports])
+    print([hit.symbol for hit in index.outline("docs/guide.md")], index.files("src/*"))
+    print(index.explain("src/shipping.py", "when is delivery free").rank)
+
 try:
     dowse.open("nowhere")
 except dowse.DowseError as error:

@@ -135,9 +135,10 @@ class IndexedTarget:
 
         index, within, show = self.locate(path)
         source, shown = read_source(index, within), show(within)
+        joint = " > " if source.kind == "docs" else "."
         return [
             Hit(
-                shown, (unit.start + 1, unit.end + 1), source.lines[unit.definition].strip(), ".".join(unit.names),
+                shown, (unit.start + 1, unit.end + 1), source.lines[unit.definition].strip(), joint.join(unit.names),
                 source.language, id=f"{shown}:{unit.start + 1}-{unit.end + 1}",
             )
             for unit in source.units if unit.names
