@@ -54,3 +54,5 @@ def test_a_site_alone_is_searched_and_has_no_files(tmp_path: Path) -> None:
         index.wait()
         with pytest.raises(dowse.DowseError, match="needs a folder"):
             index.find("apple")
+        with pytest.raises(dowse.DowseError, match="has no exclude, tests, mode, alpha and detail"):
+            index.search("apple", mode="lexical")

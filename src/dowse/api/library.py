@@ -126,8 +126,8 @@ class Index:
         """Return the hits of a query, best first.
 
         `names` are guesses of what the code calls it. `kind` is code or docs, `path` a file, a folder or a pattern,
-        `exclude` patterns of paths to leave out. `tests` are ranked like other files, left out
-        (none), or searched alone (only). `alpha` is the weight of meaning, from 0 to 1. `detail` is definitions, or for each file one line
+        `exclude` patterns of paths to leave out. `tests` are ranked like other files, left out (none), or searched alone
+        (only). `alpha` is the weight of meaning, from 0 to 1. `detail` is definitions, or for each file one line
         (outline), the lines that answer (passages) or a whole function or section (full). Without an index, the files
         themselves are searched, and indexing begins.
         """
@@ -135,6 +135,11 @@ class Index:
         from dowse.searching.query_terms import parse_search_query
 
         if self._sources:
+            if (tuple(exclude), tests, mode, alpha, detail) != ((), "ranked", "hybrid", None, "definitions"):
+                raise UsageError(
+                    "With sites, archives or notes, a search has no exclude, tests, mode, alpha and detail. "
+                    "Open the folders alone for these."
+                )
             asked = parse_search_query(query, names)
             return self._do(lambda sources=self._sources: sources.search(asked, limit, kind, path, language))  # type: ignore[misc]
 
