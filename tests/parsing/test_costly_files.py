@@ -10,11 +10,11 @@ from dowse.parsing.costly_files import FILE_NAME, KEPT_DAYS, MAX_BYTES, CostlyFi
 from dowse.parsing.parser_pool import ParserPool
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
 
-BOMB = b">" * 900_000
+BOMB = "".join(f"{f'(a{number}, b{number}) => ' * 8}\n" for number in range(150)).encode()
 
 
-def request(data: bytes, path: str = "quotes.md") -> ParserRequest:
-    fields = {"job": "document", "path": path, "language": "markdown", "kind": "docs", "is_converted": False}
+def request(data: bytes, path: str = "arrows.c") -> ParserRequest:
+    fields = {"job": "document", "path": path, "language": "c", "kind": "code", "is_converted": False}
     return ParserRequest({**fields, "is_cut": True, "is_encoded": False, "has_references": False}, data)
 
 
@@ -31,10 +31,10 @@ def test_a_bomb_is_parsed_once_under_any_name_and_by_any_process(
 
     monkeypatch.setattr(parser_pool, "ParserProcess", Counted)
     problems = []
-    for name in ("quotes.md", "other/name.md", "quotes.md"):
+    for name in ("arrows.c", "other/name.c", "arrows.c"):
         pool = ParserPool(1)
         problems.append(pool.run(request(BOMB, name)).problem)
-        assert pool.run(request(b"# Heading\n")).problem == ""
+        assert pool.run(request(b"int a;\n")).problem == ""
         pool.close()
     assert len(set(problems)) == 1
     assert problems[0].startswith("takes more than")
@@ -45,8 +45,8 @@ def test_a_bomb_is_parsed_once_under_any_name_and_by_any_process(
 def test_other_content_and_other_jobs_are_parsed(tmp_path: Path) -> None:
     files = CostlyFiles(tmp_path / "list")
     files.note(request(BOMB), ParserReply({}, problem="takes more than 1.5 s to parse", is_costly=True))
-    assert files.known_problem(request(BOMB, "copy.md")) == "takes more than 1.5 s to parse"
-    assert files.known_problem(request(BOMB + b">")) == ""
+    assert files.known_problem(request(BOMB, "copy.c")) == "takes more than 1.5 s to parse"
+    assert files.known_problem(request(BOMB + b" ")) == ""
     assert files.known_problem(ParserRequest({"job": "outline", "anchors": []}, BOMB)) == ""
 
 

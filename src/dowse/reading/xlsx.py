@@ -12,6 +12,9 @@ from dowse.types import Reading
 
 _MAX_COLUMN = 500
 """Cells further to the right are left out, so that one cell does not make a row of thousands of empty ones."""
+EMPTY_CHARACTERS = BLOCK_CHARACTERS // 5
+"""What an empty cell before another one counts for. A sheet is cut after 90,000 cells or 500,000 empty ones, which take
+a second; one that was read to its end would run out of time, and would have no text at all."""
 _COLUMN = re.compile(r"[A-Z]{1,3}")
 
 
@@ -98,9 +101,10 @@ class _Sheet:
         if name != "c" or not self.rows or not self._value or self._column > _MAX_COLUMN or self.room <= 0:
             return
         row, shown = self.rows[-1], self._shown()
-        row += [""] * (self._column - len(row))
+        empty = max(0, self._column - len(row))
+        row += [""] * empty
         row[self._column - 1] = shown
-        self.room -= len(shown) + BLOCK_CHARACTERS // 10
+        self.room -= len(shown) + BLOCK_CHARACTERS + empty * EMPTY_CHARACTERS
 
     def _shown(self) -> str:
         if self._kind == "s":

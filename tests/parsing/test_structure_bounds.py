@@ -1,0 +1,37 @@
+"""A file with more structure than any real one is read as plain text, without a parser."""
+
+import pytest
+
+from dowse.parsing.parser_process import ParserRequest
+from dowse.parsing.structure_bounds import structure_problem
+from tests.fuzzing.bombs import document_bombs
+
+DENSE = {
+    "md": {"lines", "quotes", "headings", "brackets", "links", "stars", "rows", "fences", "dashes", "front", "wiki", "underlines", "wide table"},
+    "html": {"cells", "deep b", "formatting"},
+    "rst": {"titles", "literal", "targets", "stars", "ticks"},
+    "adoc": {"titles", "anchors", "blocks", "examples", "lists", "stars", "cells"},
+}  # fmt: skip
+"""Bombs that took all of their time or memory before they were counted."""
+LANGUAGES = {"md": "markdown", "html": "html", "rst": "rst", "adoc": "asciidoc"}
+
+
+@pytest.mark.parametrize("extension", DENSE)
+def test_dense_bombs_are_counted_and_not_parsed(extension: str) -> None:
+    found = {
+        bomb.name: structure_problem(ParserRequest({"language": LANGUAGES[extension]}, bomb.data))
+        for bomb in document_bombs(extension, 1_000_000)
+    }
+    assert [name for name in DENSE[extension] if not found[name]] == []
+    assert set(filter(None, found.values())) <= {
+        "has more than 100,000 lines", *(f"has more than 200,000 {mark} in it" for mark in ">[*_`|")
+    }  # fmt: skip
+
+
+def test_long_tables_and_pages_are_parsed() -> None:
+    row = b"| `first` | [second](page.md) | *third* | fourth_word |\n"
+    tag = b'<li><a href="page.html"><code>name</code></a></li>\n'
+    assert structure_problem(ParserRequest({"language": "markdown"}, row * (1_000_000 // len(row)))) == ""
+    assert structure_problem(ParserRequest({"language": "html"}, tag * (1_000_000 // len(tag)))) == ""
+    assert structure_problem(ParserRequest({"language": "python"}, b"[\n" * 250_000)) == ""
+    assert structure_problem(ParserRequest({"language": "markdown"}, b"PK" + b"\n" * 250_000)) == ""
