@@ -28,8 +28,20 @@ TOML_IN_THE_WILD = {
     "empty": "",
     "keys": 'model = "x"\n\n[KEY.github]\ncommand = "gh" # c\n',
     "CRLF": "[a]\r\nb = 1\r\n",
+    "BOM": BOM + "[a]\nb = 1",
+    "dotted": "KEY.other.command = 'x'\n",
+    "quoted": "[ \"KEY\" . other.env ]\nA = '1' # c",
 }
-YAML_IN_THE_WILD = {"empty": "", "keys": "# c\nKEY:\n  # d\n  developer:\n    enabled: true\nMODE: auto\n"}
+ALIASES = "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 10))
+"""A few lines that say a billion values."""
+YAML_IN_THE_WILD = {
+    "BOM": BOM + "KEY:\n  a:\n    enabled: true\n",
+    "CRLF": "KEY:\r\n  a:\r\n    enabled: true\r\n",
+    "quoted": '---\n"KEY": # mine\n    a:\n        enabled: true',
+    "text that looks like it": "x: |\n  KEY:\n    dowse:\n      cmd: no\n",
+    "empty": "",
+    "keys": "# c\nKEY:\n  # d\n  developer:\n    enabled: true\nMODE: auto\n",
+}
 
 
 def texts_of(assistant: Assistant) -> dict[str, str]:
@@ -163,6 +175,17 @@ def test_a_backup_that_somebody_changed_is_not_restored(places: Places) -> None:
         ("codex", "mcp_servers = { a = { command = 'x' } }\n", "cannot edit"),
         ("goose", "extensions: [\n", "line 2"),
         ("goose", "extensions: {a: {enabled: true}}\n", "not a block"),
+        ("codex", f"a{'.a' * 20_000} = 1\n", "nested too deeply"),
+        ("codex", f"a = {'[' * 5000}{']' * 5000}\n", "nested too deeply"),
+        ("codex", "a = '\0'\n", "invalid character"),
+        ("codex", 'x = """\n[mcp_servers.dowse]\n"""\n', "cannot edit"),
+        ("goose", ALIASES, "more than 50,000 values"),
+        ("goose", "a: &a [*a]\n", "cannot edit"),
+        ("goose", f"a: {'[' * 5000}{']' * 5000}\n", "nested too deeply"),
+        ("goose", f"a: '{'x' * 3_000_000}'\n", "more than 300,000 characters"),
+        ("goose", "a: !!python/object/apply:os.getcwd []\n", "could not determine a constructor"),
+        ("goose", "a: 1\n---\nb: 2\n", "another document"),
+        ("goose", "extensions: &e\n  a: {}\nother: *e\n", "cannot edit"),
         ("cursor", "\udcff", "decode"),
         ("cursor", '{"mcpServers": {"dowse": {}, "dowse": {"command": "x"}}}', "stands in it twice"),
     ],
@@ -175,6 +198,23 @@ def test_a_malformed_file_is_reported_and_left_alone(places: Places, name: str, 
     change = plan_install(assistant, file, COMMAND, ARGUMENTS)
     assert (change.action, problem in change.problem) == ("skipped", True), change.problem
     assert str(file) in change.problem
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.parametrize("name", ["cursor", "codex", "goose"])
+def test_a_pipe_a_folder_and_a_link_to_a_device_are_left_alone(places: Places, name: str) -> None:
+    assistant = known_assistants()[name]
+    file = assistant.user_file(places)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    for make, remove_it in ((os.mkfifo, Path.unlink), (Path.mkdir, Path.rmdir), (link_to_zero, Path.unlink)):
+        make(file)
+        change = plan_install(assistant, file, COMMAND, ARGUMENTS)
+        assert (change.action, "not a regular file" in change.problem) == ("skipped", True), change.problem
+        remove_it(file)
+
+
+def link_to_zero(file: Path) -> None:
+    file.symlink_to("/dev/zero")
 
 
 def test_an_edit_that_would_lose_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,5 @@
 """Edits of a configuration file in its own format, each compared with what the file has to say afterwards."""
 
-import tomllib
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -23,7 +22,7 @@ class _Format:
 
 
 _JSON = _Format(json_edits.parse_json, json_edits.put_member, json_edits.remove_member)
-_TOML = _Format(tomllib.loads, toml_edits.put_table, toml_edits.remove_table)
+_TOML = _Format(toml_edits.parse_toml, toml_edits.put_table, toml_edits.remove_table)
 _YAML = _Format(yaml_edits.parse_yaml, yaml_edits.put_entry, yaml_edits.remove_entry)
 _FORMATS = {".toml": _TOML, ".yaml": _YAML, ".yml": _YAML}
 

@@ -5,10 +5,21 @@ tomlkit would delete the comment above the next table together with the table be
 
 import json
 import re
+import tomllib
 from typing import Any
+
+MAX_DOTS = 100
+"""Dots of one key: the parser takes quadratic time for thousands."""
 
 _HEADER = re.compile(r"^[ \t]*\[")
 _PART = r"(?:{0}|\"{0}\"|'{0}')"
+
+
+def parse_toml(text: str) -> dict[str, Any]:
+    """Return the value of a TOML document. Raise ValueError with the line."""
+    if any(line.partition("=")[0].count(".") > MAX_DOTS for line in text.splitlines()):
+        raise ValueError("it is nested too deeply")
+    return tomllib.loads(text)
 
 
 def put_table(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:

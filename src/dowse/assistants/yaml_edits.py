@@ -8,15 +8,48 @@ from typing import Any
 
 import yaml
 
+MAX_CHARACTERS = 300_000
+"""Configuration files have some thousands; the parser reads 100,000 in a second."""
+MAX_VALUES = 50_000
+"""Values of a file with those that its aliases repeat: nine aliases of nine aliases, and so on, are billions."""
+MAX_DEPTH = 100
+"""Levels of nesting; the parser takes quadratic time for thousands."""
+
 
 def parse_yaml(text: str) -> Any:
     """Return the value of one YAML document. Raise ValueError with the line."""
     try:
+        _require_bounds(text)
         return yaml.safe_load(text)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f"line {mark.line + 1}: " if mark else ""
         raise ValueError(f"{where}{getattr(error, 'problem', None) or 'this is not YAML'}") from error
+
+
+def _require_bounds(text: str) -> None:
+    """Raise ValueError for a text that would take long to parse or to compare; events come in linear time."""
+    if len(text) > MAX_CHARACTERS:
+        raise ValueError(f"it has more than {MAX_CHARACTERS:,} characters")
+    sizes, open_nodes = dict[str, int](), [("", 0)]
+    for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+        anchor, size = getattr(event, "anchor", None) or "", 1
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_nodes.append((anchor, 1))
+            if len(open_nodes) > MAX_DEPTH:
+                raise ValueError("it is nested too deeply")
+            continue
+        if isinstance(event, yaml.CollectionEndEvent):
+            anchor, size = open_nodes.pop()
+        elif isinstance(event, yaml.AliasEvent):
+            anchor, size = "", sizes.get(anchor, 1)
+        elif not isinstance(event, yaml.ScalarEvent):
+            continue
+        sizes[anchor] = size
+        name, inside = open_nodes[-1]
+        open_nodes[-1] = name, inside + size
+        if inside + size > MAX_VALUES:
+            raise ValueError(f"it has more than {MAX_VALUES:,} values")
 
 
 def put_entry(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
