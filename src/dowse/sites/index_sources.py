@@ -1,12 +1,15 @@
 """The index source for a location: a file, an https:// address or a bucket."""
 
+import contextlib
 import os
+import threading
 import zlib
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from email.message import Message
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dowse.errors import DownloadFailed, Failed, UsageError
 from dowse.platform import open_beneath
@@ -202,10 +205,26 @@ class S3IndexSource(IndexSource):
         conditions = {"IfNoneMatch": revision} if revision else {}
         try:
             reply = self._client.get_object(Bucket=self._bucket, Key=self._key, **conditions)
-            return FetchedIndex(bytearray(reply["Body"].read(MAX_INDEX_BYTES + 1)), str(reply["ETag"]))
+            with _ended_after(FETCH_SECONDS, reply["Body"]._raw_stream):
+                body = bytearray(reply["Body"].read(MAX_INDEX_BYTES + 1))
+            if len(body) < min(reply["ContentLength"], MAX_INDEX_BYTES + 1):
+                raise OSError("the connection ended too early")
+            return FetchedIndex(body, str(reply["ETag"]))
         except ClientError as error:
             if revision and error_code(error) in _UNCHANGED_CODES:
                 return None
             raise Failed(f"{self.name} cannot be fetched: {error_meaning(error)}.") from error
         except (BotoCoreError, OSError) as error:
             raise Failed(f"{self.name} cannot be fetched: {error}") from error
+
+
+@contextlib.contextmanager
+def _ended_after(seconds: float, stream: Any) -> Iterator[None]:
+    """End the connection of a reply after some time: one that gets a byte now and then never reaches its timeout."""
+    timer = threading.Timer(seconds, getattr(stream, "shutdown", stream.close))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
