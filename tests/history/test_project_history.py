@@ -93,6 +93,22 @@ def test_a_shallow_clone_says_so(tmp_path: Path, root: Path, opened: OpenHistory
     assert history.coverage().notes() == ["The repository is a shallow clone: it does not have older commits."]
 
 
+def test_commits_whose_objects_were_away_are_read_once_they_are_back(root: Path, opened: OpenHistory) -> None:
+    """git packs and removes objects while others read; what was missing then was once missing for ever."""
+    git(root, "gc", "-q")
+    folder = root / ".git" / "objects" / "pack"
+    packed = list(folder.iterdir())
+    add_commits(root, [Change(f"Later {number}", {"b.py": f"x{number}\n"}) for number in range(3)])
+    for file in packed:
+        file.rename(root / file.name)
+    history = opened(root)
+    assert not history.coverage().is_complete
+    for file in packed:
+        (root / file.name).rename(file)
+    assert history.update(60).is_complete
+    assert subjects(history)[2:] == ["Later 0", "Commit 3", "Commit 2", "Commit 1", "Commit 0"]
+
+
 @pytest.mark.parametrize("kept", ["tree", "commit"])
 def test_what_a_partial_clone_lacks_is_not_fetched(root: Path, opened: OpenHistory, kept: str) -> None:
     """Without its contents a commit has its files, without its lists of files it has its message."""

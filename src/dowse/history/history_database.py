@@ -131,12 +131,32 @@ class HistoryDatabase(SqliteDatabase):
             return {int(state): count for state, count in json.loads(recorded).items()}
         return dict(self.rows("SELECT state, COUNT(*) FROM commits WHERE is_reached = 1 GROUP BY state"))
 
-    def settle(self, *, is_done: bool) -> None:
-        """Record the counts, and whether everything is read: a search would take four times as long otherwise."""
+    def settle(self, *, is_done: bool, objects: str) -> None:
+        """Record the counts, and whether everything is read: a search would take four times as long otherwise.
+
+        `objects` tells the objects of the repository from those that it may have later.
+        """
         with self.transaction() as connection:
             connection.execute("DELETE FROM facts WHERE key = 'counts'")
-            facts = {"counts": json.dumps(self.counts()), "done": "yes" if is_done else "no"}
+            facts = {"counts": json.dumps(self.counts()), "done": "yes" if is_done else "no", "objects": objects}
             connection.executemany("INSERT OR REPLACE INTO facts VALUES (?, ?)", facts.items())
+
+    def has_failures(self, objects: str) -> bool:
+        """Return whether commits could not be read from other objects than these."""
+        return self.fact("objects") != objects and bool(self.fact("problem") or self.counts().get(UNREADABLE))
+
+    def forget_failures(self) -> None:
+        """Let those commits be read that could not be; begin anew if older ones could not be listed, which come first."""
+        is_cut = bool(self.fact("problem"))
+        with self.transaction() as connection:
+            connection.execute("DELETE FROM facts WHERE key IN ('counts', 'done')")
+            connection.execute("UPDATE commits SET state = ? WHERE state = ?", (LISTED, UNREADABLE))
+            if is_cut:
+                connection.execute("DELETE FROM facts WHERE key = 'tip'")
+                for table in ("messages", "commits", "changes", "renames", "symbols"):
+                    connection.execute(f"DELETE FROM {table}")  # noqa: S608 - one of our tables
+                for table in ("texts", "names"):
+                    connection.execute(f"INSERT INTO {table} ({table}) VALUES ('delete-all')")  # noqa: S608 - as above
 
     def move_to(self, tip: str, new: Sequence[str], gone: Iterable[str] | None, **facts: str) -> None:
         """Record the commits that a new HEAD leads to, newest first, and those that it does not; None means all others."""

@@ -107,13 +107,17 @@ class History:
         """Read commits that are not known yet, newest first, for a bounded time; return how much is known."""
         deadline = time.monotonic() + seconds
         repository = replace(self.repository, head=head_commit(self.repository.folders))
-        if repository.head == self.database.fact("tip") and not self.has_more():
+        objects = _objects_stamp(repository)
+        is_retried = self.database.has_failures(objects)
+        if repository.head == self.database.fact("tip") and not self.has_more() and not is_retried:
             return self.coverage()
         lock = Lock(self._folder / LOCK_FILE)
         with contextlib.suppress(StoreBusy, NotWritable), lock.held(LOCK_SECONDS), open_objects(repository) as git:
+            if is_retried:
+                self.database.forget_failures()
             self._follow_head(git)
             _Reading(git, self.database, self.paths, deadline).run()
-            self.database.settle(is_done=not self._finds_more())
+            self.database.settle(is_done=not self._finds_more(), objects=objects)
         return self.coverage()
 
     def has_more(self) -> bool:
@@ -273,6 +277,16 @@ def open_history(root: Path, folder: Path, settings: Settings) -> Iterator[Histo
     """Give a block the history of a root; raise NoHistory if there is none that may be read."""
     with contextlib.closing(History(root, folder, settings)) as history, history.database.odd_values_are_damage():
         yield history
+
+
+def _objects_stamp(repository: GitRepository) -> str:
+    """Return a value that is another one after objects were packed, fetched or removed, which may have been in the way."""
+    objects = repository.folders.common / "objects"
+    stamps = []
+    for folder in (objects, objects / "pack"):
+        with contextlib.suppress(OSError):
+            stamps.append(folder.stat().st_mtime_ns)
+    return " ".join(map(str, stamps))
 
 
 def _fingerprint(repository: GitRepository, settings: Settings) -> str:
