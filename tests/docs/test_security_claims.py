@@ -50,3 +50,10 @@ def test_every_variable_that_is_trusted_is_one_we_read() -> None:
     source = "".join(file.read_text(encoding="utf-8") for file in (REPOSITORY / "src").rglob("*.py"))
     for variable in set(re.findall(r"`([A-Z]+(?:_[A-Z]+)+)`", TEXT)):
         assert f'"{variable}"' in source, variable
+
+
+def test_every_test_in_the_list_of_faults_exists() -> None:
+    faults = (REPOSITORY / "tests/end_to_end/conditions/README.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([\w/]+\.py)::(\w+)`", faults)
+    assert len(named) > 40
+    assert [(file, test) for file, test in named if test not in functions_of(f"tests/{file}")] == []
