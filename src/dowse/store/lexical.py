@@ -27,7 +27,7 @@ _LOCK_PREFIX = ".tantivy-"
 _TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - a folder of its own is made there
 """Tried after the folders that the environment names. Never the working directory, which is a user's project."""
 
-FORMAT = 2
+FORMAT = 3
 """Version of the index format. It changes when the same chunk would be indexed differently; an index of another format is
 rebuilt."""
 
