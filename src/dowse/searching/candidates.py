@@ -15,7 +15,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.pasted_text import PastedText, find_mentioned
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking import Evidence, HalfWay, Leg
-from dowse.searching.spelling import NO_CORRECTIONS, Spelling, check_spelling, term_frequencies
+from dowse.searching.spelling import NO_CORRECTIONS, Spelling, check_spelling, term_frequencies, with_written_names
 from dowse.text.analysis import terms_of
 from dowse.text.vocabulary import rarity
 from dowse.types import Kind, Scored, TextQuery
@@ -101,7 +101,7 @@ def gather_evidence(
     """
     method, scope = method or SearchMethod(), _narrow_scope(store, query, scope)
     if scope.has_code:
-        query = _without_given_words(store, query)
+        query = with_written_names(store, _without_given_words(store, query))
     # The title of pasted text has the vector of the whole text, so its meaning is searched once.
     search_meaning = cache(lambda: _search_meaning(store, query, scope, vectors, method))
     evidence_of = partial(_gather_evidence, store, scope, method, search_meaning)
@@ -215,15 +215,28 @@ def _gather_evidence(
 
 
 def _definers(store: Searchable, names: tuple[str, ...], scope: Scope, *, is_pasted: bool) -> list[Scored]:
-    """Return the chunks that define a name of the query; of a typed one with a score of 1, or less if many files define it."""
-    groups = [names] if is_pasted else [(name,) for name in names]
+    """Return the chunks that define a name of the query; of a typed one with a score of 1, or less if many files define it.
+
+    Those that define it with the same capitals are counted by themselves: an interface `Channel`, and not all fields `channel`.
+    """
+    find = partial(store.find_chunks, limit=ranking_constants.DOCUMENT_CANDIDATES)
+    if is_pasted:
+        return find(_text_query(names, {"names": 1.0}, scope)) if names else []
     found: dict[int, Scored] = {}
-    for group in groups if names else ():
-        hits = store.find_chunks(_text_query(group, {"names": 1.0}, scope), ranking_constants.DOCUMENT_CANDIDATES)
-        share = len({hit.document_id for hit in hits} or "-") ** -ranking_constants.DEFINERS_POWER
-        for hit in hits if is_pasted else (hit._replace(score=share) for hit in hits):
-            found[hit.id] = max(hit, found.get(hit.id, hit), key=lambda one: one.score)
+    for name in names:
+        hits = find(_text_query((name,), {"names": 1.0}, scope))
+        for alike in (hits, _with_exact_name(store, hits, name)):
+            share = len({hit.document_id for hit in alike} or "-") ** -ranking_constants.DEFINERS_POWER
+            for hit in alike:
+                found[hit.id] = hit._replace(score=max(share, found[hit.id].score if hit.id in found else 0.0))
     return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
+
+
+def _with_exact_name(store: Searchable, hits: list[Scored], name: str) -> list[Scored]:
+    """Return the chunks that define a name with the same capitals."""
+    chunks = store.chunks_by_id(hit.id for hit in hits)
+    exact = {number for number, chunk in chunks.items() if any(symbol.name == name for symbol in chunk.symbols)}
+    return [hit for hit in hits if hit.id in exact]
 
 
 def _described_definers(store: Searchable, query: SearchQuery, scope: Scope, known: Collection[int]) -> list[Scored]:
@@ -321,7 +334,8 @@ def _chunk_query(query: SearchQuery, words: tuple[str, ...], scope: Scope) -> Te
     if query.shape != "prose":
         return _text_query(words, ranking_constants.SYMBOL_CHUNK_WEIGHTS, scope)
     if scope.has_code:
-        return _text_query(words, ranking_constants.CHUNK_WEIGHTS, scope)
+        repeated = ranking_constants.IDENTIFIER_REPEATS * query.headers
+        return replace(_text_query(words, ranking_constants.CHUNK_WEIGHTS, scope), repeated=repeated)
     identifiers = tuple(word for word in _WORD.findall(" ".join(words)) if len(terms_of(word)) > 1)
     in_docs = _text_query(words, ranking_constants.DOCS_CHUNK_WEIGHTS, scope)
     return replace(in_docs, repeated=ranking_constants.IDENTIFIER_REPEATS * identifiers)

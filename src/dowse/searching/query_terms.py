@@ -28,6 +28,8 @@ _ENDINGS = (
 )
 _PATH = re.compile(rf"[\w.@+-]*/[\w./@+-]*|[\w@+.-]+\.(?:{_ENDINGS.replace(' ', '|')})")
 _NAME = re.compile(r"[A-Za-z_$][\w$]*")
+_HEADER = re.compile(r"(?<![\w-])[A-Z][A-Za-z0-9]*(?:-[A-Z][A-Za-z0-9]*)+(?![\w-])")
+"""A name whose words have capitals and hyphens, such as `If-None-Match`: code writes `ifNoneMatch` or `if_none_match`."""
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w\$|\$\w|[A-Za-z]\d|^[A-Z][a-z]+$")
 
 
@@ -82,9 +84,17 @@ class SearchQuery(query_syntax.Query):
 
     @property
     def positive(self) -> tuple[str, ...]:
-        """All words that score, in order; without stop words, if others remain."""
+        """All words that score, in order; without stop words, if others remain. `If-None-Match` is `IfNoneMatch`."""
         words = (*self.terms, *self.must, *(word for phrase in self.phrases for word in phrase.split()))
+        if not self.is_pasted:
+            words = tuple(_HEADER.sub(lambda found: found[0].replace("-", ""), word) for word in words)
         return _content_words(words) or words
+
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """Names with capitals and hyphens, as code writes them: `If_None_Match` and `IfNoneMatch`."""
+        found = () if self.is_pasted else _HEADER.findall(" ".join(self.terms))
+        return tuple(name.replace("-", sign) for name in found for sign in ("_", ""))
 
     @property
     def names(self) -> tuple[str, ...]:

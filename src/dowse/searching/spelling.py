@@ -2,14 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.query_terms import SearchQuery
-from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
+from dowse.text.abbreviations import other_forms
+from dowse.text.analysis import remove_separators, restore_underscores, terms_of, whole_terms_of
 from dowse.text.stemming import marked_language
 from dowse.text.vocabulary import similar_words
+from dowse.types import TextQuery
 
 _WORD = re.compile(r"\w+")
 
@@ -50,20 +53,55 @@ def _corrections(store: Searchable, unknown: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def with_written_names(store: Searchable, query: SearchQuery) -> SearchQuery:
+    """Return a query with the names of definitions as they are written: `HTTPServer` for `httpserver`.
+
+    Only a word that does not occur is replaced.
+    """
+    if query.is_pasted:
+        return query
+    unknown = unknown_words(store, query.positive)
+    names = {word: name for word in unknown if (name := _written_name(store, word))}
+
+    def write(text: str) -> str:
+        return _WORD.sub(lambda word: names.get(word[0], word[0]), text)
+
+    return replace(query, terms=tuple(map(write, query.terms)), text=write(query.text)) if names else query
+
+
+def _written_name(store: Searchable, word: str) -> str | None:
+    """Return the name of a definition that has the same letters in other capitals, or with underscores."""
+    hits = store.find_chunks(TextQuery((word,), {"names": 1.0}), 1)
+    chunks = store.chunks_by_id(hit.id for hit in hits).values()
+    names = (symbol.name for chunk in chunks for symbol in chunk.symbols)
+    return next((name for name in names if remove_separators(name).lower() == word.lower()), None)
+
+
 def term_frequencies(store: Searchable, words: Iterable[str]) -> dict[str, dict[str, int]]:
     """Return the terms of each word, and in how many chunks each of them occurs.
 
-    A word that is more frequent in another language than English is represented by its stem in that language.
+    A word that is more frequent in another language than English is represented by its stem in that language, and a word
+    that does not occur by its short or long forms that do.
     """
     terms = {word: terms_of(word) for word in words}
-    known = store.chunk_frequencies({term for found in terms.values() for term in found})
-    frequencies = {word: {term: known[term] for term in found} for word, found in terms.items()}
+    own = {term for found in terms.values() for term in found}
+    known = store.chunk_frequencies({form for term in own for form in (term, *other_forms(term))})
+    frequencies = {word: _known_forms(found, known) for word, found in terms.items()}
     for word, foreign in store.foreign_terms(terms).items():
         best = max(foreign, key=foreign.__getitem__)
         if foreign[best] > max(frequencies[word].values(), default=0):
             language = marked_language(best)
             frequencies[word] = {term: count for term, count in foreign.items() if marked_language(term) == language}
     return frequencies
+
+
+def _known_forms(terms: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
+    """Return the frequencies of terms; instead of one that does not occur, those of its forms that do."""
+    found: dict[str, int] = {}
+    for term in terms:
+        forms = [form for form in other_forms(term) if known[form]] if not known[term] else []
+        found |= {form: known[form] for form in forms or [term]}
+    return found
 
 
 def unknown_words(store: Searchable, words: Iterable[str]) -> list[str]:
