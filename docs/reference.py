@@ -156,7 +156,7 @@ QUERIES = """\
 Words, names, questions and paths are all good queries; the best hits come first, one per file, with the lines that matter.
 `+word` must occur, `-word` must not, the words of `"a phrase"` must follow each other.
 Where they leave nothing, `withoutFilters` says how many hits there would be without them.
-In pasted text (several lines, more than 200 characters, a traceback, code, a command line) they are text, and no word is replaced.
+In pasted text (several lines, more than 200 characters, a traceback, code, a command line, or a sentence that begins with `fix`) they are text, and no word is replaced.
 Quotes in a sentence, such as `saving twice fails with "unknown key"`, are text too: four words beside them, one of them a word like `with`.
 A word that occurs nowhere is replaced by the nearest known word, and `corrected` says so.
 A `score` is between 0 and 1 and means relevance.

@@ -48,6 +48,24 @@ def test_pasted_text_has_no_operators(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("Fix the crash after a -v option", "the crash after a -v option"),
+        ("fix(session): do not refresh a closed token", "(session): do not refresh a closed token"),
+        ("[Bug] Fixes lost sessions after a restart", "lost sessions after a restart"),
+        ("auth: fixed login without a password", "auth: fixed login without a password"),
+    ],
+)
+def test_an_order_to_mend_something_is_read_like_an_issue(text: str, title: str) -> None:
+    """In the subjects of commits, tests and changelogs were found before what was mended."""
+    query = parse_search_query(text)
+    assert query.pasted
+    assert (query.pasted.title, query.terms) == (title, tuple(title.split()))
+    assert not is_pasted("fix the login")
+    assert not is_pasted("fixed-width columns of a table +width")
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "+login -test", '"access token" refresh', "C++ node-js -legacy", "open_session() -test",

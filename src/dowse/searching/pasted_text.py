@@ -32,6 +32,7 @@ _PASTED = re.compile(
     | \w\([^()]*[,="'][^()]*\)                      # a call with arguments
     | \s(?:[=!]=|[-+*/]?=)\s | [;{{]$               # a statement
     | ^[$%]\s\S                                     # a prompt
+    | ^(?:\[[\w\ ]+\]\s|[\w/.-]+:\s)?[Ff]ix(?:e[sd]|ing)?[\s(:]\S*(?:\s+\S+){{2}}  # an order to mend something
     | \w\s(?:.*\s)?--[a-z][\w-]+                    # a command line with a long option
     | ^(?:sudo\s+)?{_PROGRAM}\s(?:.*\s)?-[A-Za-z](?:\s|$)  # a command line with an option of one letter
     """,
@@ -54,7 +55,10 @@ _FORM_HEADINGS = (
 )
 _FORM_LINE = rf"(?i)[#*=~>\s\d.-]*(?:{_FORM_HEADINGS})[\s:?*.#]*|[-=~*_`#>\s]++\w*|[-*] \[[ xX]?\].*"
 """A line that belongs to the form of an issue: a heading, a rule or fence, a box to tick."""
-_TITLE_PREFIX = r"(?i)^[#*>\s]*(?:\[[\w ]+\]\s*:?|(?:bug|feature(?: request)?|error|question)\s*[:-])?\s*"
+_TITLE_PREFIX = (
+    r"(?i)^[#*>\s]*"
+    r"(?:(?:\[[\w #]+\]\s*:?|(?:bug|feature(?: request)?|error|question)\s*[:-]|fix(?:e[sd]|ing)?\b:?)\s*){0,2}"
+)
 _MIN_WRAPPED, _MAX_WRAPPED = 50, 100
 """The lengths of lines that an editor or a mail program breaks."""
 _PATH_OF_CODE = rf"(?<![\w/.])(?:[\w.~-]*[/\\])*[\w-]+\.(?:{_CODE_ENDINGS.replace(' ', '|')})"
@@ -104,9 +108,11 @@ def take_apart(text: str) -> PastedText:
     """Find the title of a pasted text, its words, and the files and modules that it names."""
     text = re.sub(_NOISE, " ", _unwrap(text))
     lines = [line for line in text.splitlines() if line.strip() and not re.fullmatch(_FORM_LINE, line)]
-    titles = (re.sub(_TITLE_PREFIX, "", line).strip() for line in lines)
+    while lines and not (title := re.sub(_TITLE_PREFIX, "", lines[0]).strip()):
+        del lines[0]
+    lines[:1] = [title] if lines else []
     return PastedText(
-        title=next(filter(None, titles), ""),
+        title=lines[0] if lines else "",
         words=tuple(" ".join(lines).split()),
         files=tuple(dict.fromkeys(filter(None, map(_file_parts, re.findall(_FILE, text))))),
         frames=tuple(Frame(_file_parts(file), int(line)) for file, line in dict.fromkeys(re.findall(_FRAME, text))),

@@ -20,7 +20,9 @@ _KINDS: dict[str, re.Pattern[str]] = {
         r"|(?:^|/)[^/]*[a-z.]Tests?/|(?:^|/)Test[A-Z][^/]*\.[a-z]+$"
         r"|(?:^|/)(?:tests?\.[a-z]+|test_[^/]*|conftest\.py|[^/]*[_.-](?:tests?|spec)\.[a-z]+|[^/]*(?:Tests?|Spec|Suite|IT)\.[a-z]+)$"
     ),
-    "example": re.compile(r"(?:^|/)(?:_?examples?|samples?|demos?|docs?_src|benchmarks?|bench|tutorials?)/"),
+    "example": re.compile(
+        r"(?:^|/)(?:_?examples?|samples?|demos?|docs?_src|benchmarks?|bench(?:es)?|tutorials?)/", re.IGNORECASE
+    ),
     "prose": re.compile(r"\.(?:rst|md|mdx|txt|adoc)$", re.IGNORECASE),
     "migration": re.compile(r"(?:^|/)(?:migrations?|migrate|seeds?|seeders?|alembic/versions)/|(?:^|/)seeds?\.[a-z]+$"),
     "translation": re.compile(
@@ -29,7 +31,8 @@ _KINDS: dict[str, re.Pattern[str]] = {
         r"|(?:^|/)(?:locales?|translations?)/[^/]*\.[jt]s$"
     ),
     "generated": re.compile(
-        r"(?:^|/)(?:__generated__|generated)/|(?:_pb2?(?:_grpc)?\.py|\.pb\.go|\.(?:g|generated|designer|min)\.[a-z]+)$",
+        r"(?:^|/)(?:__generated__|generated)/"
+        r"|(?:_pb2?(?:_grpc)?\.py|\.pb\.go|\.(?:g|generated|designer|min)\.[a-z]+|\.[a-z]+\.map)$",
         re.IGNORECASE,
     ),
     "vendored": re.compile(r"(?:^|/)(?:_vendor|_?vendored|third[_-]party)/"),
