@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from dowse.searching import ranking_constants
 from dowse.searching.path_kinds import kinds_of, unrequested_kinds
-from dowse.searching.ranking import Evidence, Leg, best_chunks, leg_scores, rank_files, shortlist
+from dowse.searching.ranking import Evidence, HalfWay, Leg, best_chunks, leg_scores, rank_files, shortlist
 from dowse.store.score_levels import SAME_SCORE, level_scores
 from dowse.types import Scored
 
@@ -154,3 +154,18 @@ def test_ids_decide_nothing(ids: list[int], scores: list[float]) -> None:
     assert ranked_paths({one: f"f{at}.py" for at, one in enumerate(ids)}) == ranked_paths(
         {at: f"f{at}.py" for at in range(8)}
     )
+
+
+@given(HITS, HITS, st.frozensets(st.integers(1, 8)))
+def test_while_the_model_encodes_a_file_without_vectors_keeps_its_place(
+    by_table: list[Scored], by_model: list[Scored], encoded: frozenset[int]
+) -> None:
+    """The model puts the files that it has encoded into order among themselves."""
+    by_table, by_model = (sorted(hits, key=lambda hit: -hit.score) for hits in (by_table, by_model))
+    by_model = [hit for hit in by_model if hit.document_id in encoded]
+    table, model = [Leg("words", by_table)], [Leg("words", by_table), Leg("meaning", by_model, 1.8)]
+    paths = {number: f"src/f{number}.py" for number in range(1, 9)}
+    before = order(Evidence(table, {}, (), {"login": 1.0}), paths)
+    found = Evidence(model, {}, (), {"login": 1.0}, half_way=HalfWay(table, model, encoded))
+    names = {paths[number] for number in encoded}
+    assert all(path == before[at] for at, path in enumerate(order(found, paths)) if path not in names)

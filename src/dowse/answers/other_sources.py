@@ -157,7 +157,7 @@ class OtherSources:
             not is_place and (arguments["kind"] == "code" or arguments["tests"] == "only" or arguments.get("project"))
         ):
             return NOTHING
-        asked = SourceQuery(query, int(arguments["limit"]), arguments["path"], kind=arguments["kind"])
+        asked = SourceQuery(query, int(arguments["limit"]), arguments["path"], kind=arguments["kind"], asks_model=False)
         found = await search_all(self._all, call, FederatedQuery(asked, is_quick=True))
         names = {source.name for source in others}
         best = found.results[0].score if found.results else 0.0

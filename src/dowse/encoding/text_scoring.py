@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 SPREAD = 0.09
 """The usual standard deviation of the cosines of the best 16 definitions, on 160 questions: 0.05 to 0.15. A score is a
 cosine divided by it, so that the scores of another scorer count as much if their usual deviation is 1."""
+SCORING_THREADS = 2
+"""Threads that score texts, where there are as many cores: while they do, no chunk is encoded."""
 KEPT_VECTORS = 2048
 """Vectors of texts that are kept, 3 MB: those of 128 questions that find different texts."""
 

@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from dowse.child_process import INVALID_MESSAGES, ChildProcess, own_program
 from dowse.encoding.minilm import MAX_CHARACTERS
+from dowse.encoding.text_scoring import SCORING_THREADS
 from dowse.encoding_worker.worker_options import count_cores
 from dowse.errors import Failed
 
 if TYPE_CHECKING:
     from dowse.types import Kind, Vectors
-
-SCORING_THREADS = 2
-"""Threads that score texts, where there are as many cores: while they do, no chunk is encoded."""
 
 
 @dataclass(slots=True)

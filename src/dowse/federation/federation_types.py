@@ -29,6 +29,8 @@ class SourceQuery:
     """The names of all sources that are asked."""
     lists_matches: bool = False
     """Whether the paths of all files that match are listed, to be counted."""
+    asks_model: bool = True
+    """Whether the model may be asked to score texts, which takes a moment."""
 
     def with_typed_filters(self) -> "SourceQuery":
         """Return the query with the language and the kind that are typed into it, if none are given beside it."""

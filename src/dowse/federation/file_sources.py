@@ -296,7 +296,7 @@ def brief_options(query: SourceQuery, glob: str | None) -> SearchOptions:
     """Return the options of a search that shows one passage of each file."""
     return SearchOptions(
         query.limit, query.kind, glob, query.language, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
-        keeps_weak=True,
+        keeps_weak=True, asks_model=query.asks_model,
     )  # fmt: skip
 
 

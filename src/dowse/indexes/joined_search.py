@@ -9,7 +9,7 @@ from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.growing_index import has_words, search_growing_index
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, ExactQuery, Update, coverage, find_all
-from dowse.indexes.query_vectors import QueryEncoder, encode_query
+from dowse.indexes.query_vectors import QueryEncoder, encode_query, text_scorer
 from dowse.searching.candidates import QueryVector
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.exact_search import Occurrences
@@ -65,6 +65,8 @@ def _search_stores(
 ) -> Answer:  # fmt: skip
     """Search stores; files that turn out to have changed are indexed again, up to a bound."""
     vectors = _join_vectors(indexes, stores, query, options, encoder)
+    scorers = (text_scorer(index, query, options, encoder) for index in indexes.values() if index.exists)
+    options = replace(options, score_texts=next(filter(None, scorers), None))
 
     def ask() -> Answer:
         return search_store(JoinedStore(stores), read_of(indexes), query, options, vectors)

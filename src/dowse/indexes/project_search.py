@@ -308,8 +308,7 @@ def _search(
         return search_store(files, index.source.read_bytes, query, options)
     store = index.store
     vectors = encode_query(index, query, options.mode, encoder, store, stored_share=(files or store).stored_share)
-    if options.detail == "definitions":
-        options = replace(options, score_texts=text_scorer(index, query, options.mode, encoder, store))
+    options = replace(options, score_texts=text_scorer(index, query, options, encoder))
 
     def answer() -> Answer:
         return search_store(files or store, index.source.read_bytes, query, options, vectors)

@@ -4,7 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol, overload
 
 from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION
@@ -14,10 +14,12 @@ from dowse.indexes.index import ProjectIndex
 from dowse.protocols import ScoreTexts
 from dowse.searching.candidates import Mode, QueryVector
 from dowse.searching.query_terms import SearchQuery
+from dowse.searching.search import SearchOptions
 from dowse.settings import Settings
 from dowse.store.local import LocalStore
 
 if TYPE_CHECKING:
+    from dowse.encoding.text_scoring import CosineScorer
     from dowse.protocols import Encoder
     from dowse.types import Vectors
 
@@ -41,11 +43,13 @@ class QueryEncoder(Protocol):
 
 
 class InProcessEncoder:
-    """The model in this process, for a command that runs one query; loading it takes 0.3 s."""
+    """The model in this process, for a command that runs one query; loading it takes 0.3 s, so that only a query loads it."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._opened: dict[str, Encoder] = {}
+        self._scorer: CosineScorer | None = None
+        self._scoring: threading.Thread | None = None
         self._opening = threading.Lock()
 
     def open_early(self, index: ProjectIndex) -> None:
@@ -80,9 +84,27 @@ class InProcessEncoder:
 
         return encode
 
-    def start_scoring(self, version: str, text: str) -> "Callable[[Sequence[str], float], Vectors | None]":  # noqa: ARG002
-        """Return a function that scores nothing: the model is not loaded for that."""
-        return lambda _texts, _seconds: None
+    def start_scoring(self, version: str, text: str) -> "Callable[[Sequence[str], float], Vectors | None]":
+        """Return a function that scores texts if the model is open for the query; it is not opened for them."""
+        return partial(self._score, version, text)
+
+    def _score(self, version: str, text: str, texts: Sequence[str], seconds: float) -> "Vectors | None":
+        from dowse.encoding.minilm import MiniLM
+        from dowse.encoding.text_scoring import SCORING_THREADS, CosineScorer
+
+        encoder, found = self._opened.get(version), list["Vectors"]()
+        if not isinstance(encoder, MiniLM) or (self._scoring and self._scoring.is_alive()):
+            return None
+        scorer = self._scorer = self._scorer or CosineScorer(encoder, SCORING_THREADS)
+
+        def score() -> None:
+            with contextlib.suppress(Exception):  # a library fails on a strange text, and the order stays
+                found.append(scorer.score(text, texts))
+
+        self._scoring = threading.Thread(target=score, daemon=True, name="scores texts")
+        self._scoring.start()
+        self._scoring.join(seconds)
+        return found[0] if found else None
 
 
 class _Encoded(NamedTuple):
@@ -158,15 +180,19 @@ def encode_query(
 
 
 def text_scorer(
-    index: ProjectIndex, query: SearchQuery, mode: Mode, encoder: QueryEncoder | None, store: LocalStore
+    index: ProjectIndex, query: SearchQuery, options: SearchOptions, encoder: QueryEncoder | None
 ) -> ScoreTexts | None:
     """Return a function that scores texts against a question in prose; None if the model is not asked.
 
+    Files of documents, and of an index whose chunks it has all encoded, are ranked without it; definitions are always scored.
     All calls together wait at most `SCORE_SECONDS`.
     """
-    is_question = query.shape == "prose" and not query.is_pasted and mode != "lexical"
-    version = serving_version(store, index.settings) if encoder and is_question else None
+    is_question = query.shape == "prose" and not query.is_pasted and options.mode != "lexical" and options.asks_model
+    version = serving_version(index.store, index.settings) if encoder and is_question else None
     if encoder is None or version != MINILM_VERSION:
+        return None
+    is_ranked = options.kind == "docs" or options.documents_only or _share(index.store.vector_counts(version)) == 1
+    if is_ranked and options.detail != "definitions":
         return None
     score, left = encoder.start_scoring(version, plain_text(query)), SCORE_SECONDS
 

@@ -136,7 +136,7 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
     source_query = SourceQuery(
         parsed, limit, query.path or None, query.language or None, query.day("since"), query.day("until"),
         query.kind or None,  # type: ignore[arg-type] # it was checked
-        lists_matches=True,
+        lists_matches=True, asks_model=not is_quick,
     )  # fmt: skip
     found = await search_all(sources, NoClient(), FederatedQuery(source_query, query.source or None, is_quick=is_quick))
     words = [*parsed.positive, *(near for answer in found.answers.values() for near in answer.corrected.values())]

@@ -14,6 +14,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
 from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines, room_for
 from dowse.searching.document_lines import DocumentLines
+from dowse.searching.file_scoring import order_by_scores
 from dowse.searching.found_files import ALL_INDEXED, ChunkLines, FoundFile, SearchedFiles, is_aside, scores_by_lines
 from dowse.searching.passages import Passage, ShownTexts, comparable_lines, has_phrases, screen_shown, shorten_lines
 from dowse.searching.path_kinds import Tests, path_filter
@@ -84,6 +85,7 @@ class SearchOptions:
     """Whether the paths of all files that match are listed, to be counted."""
     among_paths: tuple[str, ...] = ()
     """Paths of which one has to match, beside the glob."""
+    asks_model: bool = True  # to score texts, which takes a moment: not while somebody types
     score_texts: ScoreTexts | None = None  # by the model, if it can be asked
 
     @property
@@ -194,8 +196,7 @@ def _search(
 ) -> Answer:
     started = time.perf_counter()
     options = options.within(query.filters)
-    method = SearchMethod(options.mode, options.alpha)
-    scope = scope_of(store, options)
+    method, scope = SearchMethod(options.mode, options.alpha), scope_of(store, options)
     evidence = gather_evidence(store, query, scope, vectors, method, spelling=options.spelling)
     if evidence is None:
         return Answer(query, methods=_search_methods(options, vectors), seconds=time.perf_counter() - started)
@@ -204,6 +205,8 @@ def _search(
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
     ids = shortlist(evidence, scores, pool, store.paths_by_id)
     ranked = rank_files(evidence, scores, store.paths_by_id(ids))
+    if options.score_texts and options.detail != "definitions":
+        ranked = order_by_scores(ranked, evidence, store, read, options.score_texts)
     relevant = (
         len(ranked) if options.keeps_weak else count_relevant([file.score for file in ranked], len(evidence.terms))
     )
@@ -310,12 +313,9 @@ class _AnswerBuilder:
     def _is_read_whole(self, document: StoredDocument) -> bool:
         """Return whether all units of the next file are compared, or only those of its best chunk."""
         most = ranking_constants.DEFINITION_BYTES if self._ranks_definitions else MAX_READ_BYTES
-        return document.stat.size <= most and len(self._found) < self._files_read_whole()
-
-    def _files_read_whole(self) -> int:
-        return {"brief": 0, "outline": self._limit, "definitions": self._limit}.get(
-            self._options.detail, ranking_constants.READ_FILES
-        )
+        whole = {"brief": 0, "outline": self._limit, "definitions": self._limit}
+        is_early = len(self._found) < whole.get(self._options.detail, ranking_constants.READ_FILES)
+        return is_early and document.stat.size <= most
 
     def _show(self) -> None:
         """Choose the passages of all files that were found, and make hits of them."""

@@ -1,0 +1,72 @@
+"""The order of files by the scores of the model, which come with a question or not at all."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from dowse.indexes.index import ProjectIndex
+from dowse.protocols import ScoreTexts
+from dowse.searching import ranking_constants
+from dowse.searching.query_terms import parse_plain_query
+from dowse.searching.search import Answer, SearchOptions, search_store
+from tests.sample_data import write_tree
+
+QUESTION = "how is a parcel weighed at the counter"
+FILES = {
+    "src/counter.py": "def weigh_parcel(parcel):\n    return counter.scale.weigh(parcel)\n",
+    "src/scale.py": "def read_scale(parcel):\n    return parcel.grams\n",
+    **{f"src/part{number}.py": f"def take_{number}(parcel):\n    return {number}\n" for number in range(20)},
+}
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> ProjectIndex:
+    made = ProjectIndex(write_tree(tmp_path / "post", FILES))
+    made.update()
+    made.store.refresh()
+    return made
+
+
+def search(index: ProjectIndex, score_texts: ScoreTexts | None) -> Answer:
+    options = SearchOptions(20, keeps_weak=True, score_texts=score_texts)
+    return search_store(index.store, index.source.read_bytes, parse_plain_query(QUESTION), options)
+
+
+def paths(answer: Answer) -> list[str]:
+    return [hit.path for hit in answer.hits]
+
+
+def test_the_scores_of_the_best_files_change_their_order(index: ProjectIndex) -> None:
+    given = list[str]()
+
+    def prefer_scale(texts: Sequence[str]) -> list[float]:
+        given.extend(texts)
+        return [90.0 * ("read_scale" in text) for text in texts]
+
+    before, after = search(index, None), search(index, prefer_scale)
+    assert (paths(before)[0], paths(after)[0]) == ("src/counter.py", "src/scale.py")
+    assert [path for path in paths(after) if path != "src/scale.py"] == [
+        path for path in paths(before) if path != "src/scale.py"
+    ]
+    assert "src/scale.py\ndef read_scale(parcel):\n    return parcel.grams" in [text.rstrip() for text in given]
+    assert len(given) == ranking_constants.SCORED_FILES
+    scores = [hit.score for hit in after.hits]
+    assert scores == sorted(scores, reverse=True)
+
+
+@pytest.mark.parametrize("scores", [None, [], [1.0]])
+def test_without_a_score_for_each_file_the_order_stays(index: ProjectIndex, scores: list[float] | None) -> None:
+    assert paths(search(index, lambda _texts: scores)) == paths(search(index, None))
+
+
+def test_a_file_that_is_gone_is_scored_by_its_path(index: ProjectIndex) -> None:
+    (index.root / "src/scale.py").unlink()
+    given = list[str]()
+
+    def score(texts: Sequence[str]) -> list[float]:
+        given.extend(texts)
+        return [0.0] * len(texts)
+
+    assert "src/scale.py" not in paths(search(index, score))
+    assert "src/scale.py\n" in given
