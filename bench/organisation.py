@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,7 +30,7 @@ from bench import program, quality
 from bench.report import Row, Table
 from dowse.encoding.selection import STATIC_VERSION, static_encoder
 from dowse.indexes.query_vectors import plain_text
-from dowse.places.place_rows import number_of, project_of, project_row, quote, read_spot, schema, spot_of
+from dowse.places.place_rows import chunk_id, number_of, project_of, project_row, quote, schema
 from dowse.places.place_store import PlaceStore
 from dowse.places.place_table import SharedPlace, tend
 from dowse.publishing import publish as publishing
@@ -104,8 +105,8 @@ def _repeat(table: Any, rows: int) -> None:
     """Copy the rows of projects under other names, and the words with them, until there are enough."""
     import pyarrow as pa
 
-    query = table.search().where("row = 'project'").select(["project", "facts"]).limit(100_000)
-    projects = [one for row in query.to_list() if (one := project_of(row))]
+    query = table.search().where("row = 'project'").select(["facts"]).limit(100_000)
+    projects = [one for row in query.to_list() if (one := project_of(row["facts"]))]
     count, copies = sum(one.chunks for one in projects), 0
     originals = [one for one in projects if "~" not in one.name]
     while count < rows:
@@ -117,30 +118,20 @@ def _repeat(table: Any, rows: int) -> None:
             condition = f"project = {quote(one.name)} AND row IN ('file', 'chunk')"
             found = table.search().where(condition).limit(10_000_000).to_arrow().select(schema().names)
             documents = {number: number_of(name, number) for number in found["document"].unique().to_pylist()}
-            ids = [
-                documents[document] if row == "file" else number_of(name, number)
-                for number, document, row in zip(
-                    *(found[c].to_pylist() for c in ("id", "document", "row")), strict=True
-                )
+            columns = (found[name].to_pylist() for name in ("document", "ordinal", "path"))
+            rows_found = [
+                (documents[document], ordinal, path) for document, ordinal, path in zip(*columns, strict=True)
             ]
             changed = {
-                "id": pa.array(ids, pa.int64()),
-                "document": pa.array([documents[number] for number in found["document"].to_pylist()], pa.int64()),
-                "project": pa.array([name] * len(ids)),
-                "spot": pa.array(
-                    [
-                        spot_of(number, documents[document], lines, f"{name}/{full_path.partition('/')[2]}")
-                        for number, (_, document, lines, full_path) in zip(
-                            ids, map(read_spot, found["spot"].to_pylist()), strict=True
-                        )
-                    ]
-                ),
+                "id": pa.array([one if n is None else chunk_id(one, n) for one, n, _ in rows_found], pa.int64()),
+                "document": pa.array([one for one, _, _ in rows_found], pa.int64()),
+                "project": pa.array([name] * len(rows_found)),
+                "file": pa.array([f"{name}/{path}" if n is None else None for _, n, path in rows_found], pa.string()),
             }
             for column, values in changed.items():
                 found = found.set_column(found.schema.get_field_index(column), schema().field(column), values)
-            facts = {key: getattr(one, key) for key in one.__slots__ if key != "name"}
-            own = pa.Table.from_pylist([project_row(type(one)(name, **facts))], schema())
-            table.add(pa.concat_tables([own, found.cast(schema())]))
+            own = pa.Table.from_pylist([project_row(replace(one, name=name))], schema())
+            table.add(pa.concat_tables([own, found.cast(schema())]), on_bad_vectors="null")
             count += one.chunks
 
 

@@ -305,14 +305,13 @@ class TextQuery:
     repeated: tuple[str, ...] = ()
     """Words that count again in one piece, as often as they occur here."""
     others: OtherChunks | None = None
+    requires_all: bool = False
+    """Whether hits without all words are of no use, so that a store may leave them out."""
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentMatch:
-    """The documents to select by words: those that have every one of `required` and none of `excluded`.
-
-    Where nothing is required, a document must have one of the `words`.
-    """
+    """Documents to select: those with every one of `required`, else with one of the `words`, and none of `excluded`."""
 
     words: tuple[str, ...]
     required: tuple[str, ...] = ()

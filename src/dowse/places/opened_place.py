@@ -1,35 +1,40 @@
-"""The open table of a place, the projects that it has, and the rows that were read of it; and its queries of words."""
+"""The open table of a place, the projects that it has, and the files that were read of it; and its queries of words."""
 
 import asyncio
 import math
 import threading
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from dowse.places.place_rows import WORD_COLUMNS, PublishedProject, project_of, read_spot
-from dowse.places.place_table import ANSWER_SECONDS, SharedPlace, within
+from dowse.places import place_table
+from dowse.places.place_rows import WORD_COLUMNS, PublishedFile, PublishedProject, project_of
+from dowse.places.place_table import INDEX_CACHE_BYTES, SharedPlace
+from dowse.places.row_map import COLUMNS, RowMap
 from dowse.text.analysis import remove_separators, terms_of, whole_terms_of
-from dowse.types import StoredChunk, StoredDocument, TextQuery
+from dowse.types import TextQuery
 
 CHECK_SECONDS = 5.0
 """How long a server goes on with the rows that it sees before it looks for newer ones."""
 MAX_TERMS = 32
 """Terms of a query that count: each is a list that is read from the place."""
 QUERIES_AT_ONCE = 16
-KEPT_SPOTS = 50_000
-"""Candidates of one version whose places are kept for the next search: about 20 MB."""
-KEPT_PLACES = 50_000
-"""Places of candidates that are kept for the next search; a search that lost its own would read their whole files."""
+KEPT_CANDIDATES = 50_000
+"""Chunks of earlier searches whose documents are kept: about 10 MB."""
+MAX_REMOVED_SHARE = 0.5
+"""The share of removed rows in the map of rows from which it is read anew."""
+WARMED_BYTES = INDEX_CACHE_BYTES * 3 // 4
+"""Memory for whole indexes that are read from a bucket beside the second search, the smallest first: a word that is new to a
+server costs seven requests for each index of words that is not there."""
+WORDS_EXPANSION = 4
+"""How much more memory than disk an index of words takes: 100 MB for 24 MB, 190 MB for 39 MB."""
 K1, B = 1.2, 0.75
 """The constants of BM25 in LanceDB."""
 
 
 Result = TypeVar("Result")
-Spot = tuple[int, int, tuple[int, int], str]
-"""The id of a candidate, its document, its lines, and its path after the name of the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +42,12 @@ class TableVersion:
     """One version of the table. The numbers of its rows are valid in this version alone."""
 
     table: Any
-    spots: dict[int, Spot] = field(default_factory=dict)
-    """The candidates that were read, by the number of the row."""
+    number: int
+    rows: RowMap
+    projects: Mapping[str, PublishedProject]
+    unindexed: int
+    frequencies: dict[tuple[Sequence[str], str], int] = field(default_factory=dict)
+    """How many chunks of some projects have a term."""
 
     async def find(self, query: Any, condition: str, score: str, limit: int) -> list[tuple[int, float]]:
         """Return the numbers and scores of the best rows. No column is read for it."""
@@ -46,40 +55,30 @@ class TableVersion:
         found = await query.select(["_rowid", score]).limit(limit).to_arrow()
         return list(zip(found["_rowid"].to_pylist(), found[score].to_pylist(), strict=True))
 
-    async def read_spots(self, rows: Sequence[int]) -> dict[int, Spot]:
-        """Return where candidates lie, by the number of the row."""
-        known = {row: spot for row in rows if (spot := self.spots.get(row))}
-        if missing := [row for row in rows if row not in known]:
-            if len(self.spots) + len(missing) > KEPT_SPOTS:
-                self.spots.clear()
-            query = self.table.take_row_ids(missing).with_row_id().select(["spot"])
-            found = await query.to_arrow()
-            read = map(read_spot, found["spot"].to_pylist())
-            added = dict(zip(found["_rowid"].to_pylist(), read, strict=True))
-            self.spots.update(added)
-            known |= added
-        return known
+    async def take(self, rows: Sequence[int], column: str) -> dict[int, Any]:
+        """Return one column of some rows, by the number of the row; without those that were removed."""
+        if not rows:
+            return {}
+        found = await self.table.take_row_ids(list(rows)).with_row_id().select([column]).to_arrow()
+        return dict(zip(found["_rowid"].to_pylist(), found[column].to_pylist(), strict=True))
 
 
 class OpenedPlace:
-    """The open table of a place, the projects that it has, and the rows that were read."""
+    """The open table of a place, the projects that it has, and the files that were read."""
 
     def __init__(self, place: SharedPlace) -> None:
-        self.place, self.table = place, place.open_table()
+        self.place = place
         self.lock = threading.Lock()
-        self.checked, self.version = 0.0, -1
-        self.projects: dict[str, PublishedProject] = {}
-        self.unindexed = 0
-        self.documents: dict[int, StoredDocument] = {}
-        """The documents that were read; all their paths begin with the name of the project."""
-        self.texts: dict[str, bytes] = {}
-        self.chunks: dict[int, list[StoredChunk]] = {}
-        self.places: dict[int, tuple[int, int]] = {}
-        """The first and last line of candidates, by the id of the chunk."""
-        self.paths: dict[int, str] = {}
-        """The paths of candidates, by the id of the document; with the project, too."""
-        self.frequencies: dict[tuple[str, str], int] = {}
+        self.checked = -math.inf
+        self.files: dict[int, PublishedFile] = {}
+        """The files that were read, by document; all their paths begin with the name of the project."""
+        self.documents: dict[int, int] = {}
+        """The documents of candidates, by the id of the chunk."""
         self.current: TableVersion
+        self._opened: TableVersion | None = None
+        self._next: Any = None
+        """The table in which newer versions are looked for."""
+        self._warmed = -1
         self._limit = asyncio.Semaphore(QUERIES_AT_ONCE)
 
     def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
@@ -92,7 +91,7 @@ class OpenedPlace:
         """Return what was asked for."""
         with self.place.errors("read"):
             try:
-                return asked.result(ANSWER_SECONDS)
+                return asked.result(place_table.ANSWER_SECONDS)
             finally:
                 asked.cancel()
 
@@ -110,36 +109,64 @@ class OpenedPlace:
         return await asyncio.gather(*map(limited, works))
 
     def close(self) -> None:
-        """Release the rows that were read."""
-        self.documents, self.texts, self.chunks, self.places, self.paths = {}, {}, {}, {}, {}
-        self.current.spots.clear()
-
-    def ask(self, work: Callable[[], Any]) -> Any:
-        with self.place.errors("read"):
-            return within(ANSWER_SECONDS, work)
+        """Release what was read."""
+        self.files, self.documents = {}, {}
 
     def refresh(self) -> None:
         """Look for newer rows now and then, and forget candidates of earlier searches if there are many."""
         with self.lock:
-            if len(self.places) > KEPT_PLACES:
-                self.places, self.paths = {}, {}
+            if len(self.documents) > KEPT_CANDIDATES:
+                self.documents = {}
+            if self._opened and self._warmed != self._opened.number and not self.place.is_folder:
+                self._warmed = self._opened.number
+                self.start(_warm(self._opened.table))
             if time.monotonic() < self.checked + CHECK_SECONDS:
                 return
-            self.ask(self._refresh)
+            self.run(self._refresh())
             self.checked = time.monotonic()
 
-    def _refresh(self) -> None:
-        if self.version >= 0:
-            self.table.checkout_latest()
-        if self.table.version == self.version:
-            return
-        query = self.table.search().where("row = 'project'").select(["project", "facts"]).limit(1_000_000)
-        found = filter(None, map(project_of, query.to_list()))
-        self.projects = {one.name: one for one in sorted(found, key=lambda one: one.name)}
-        self.unindexed = getattr(self.table.index_stats("parts_idx"), "num_unindexed_rows", 0) or 0
-        self.frequencies = {}
-        self.current = TableVersion(self.start(self.place.open_for_queries()).result(ANSWER_SECONDS))
-        self.version = self.table.version
+    async def _refresh(self) -> None:
+        if self._next is None:
+            self._next = await self.place.open_for_queries()
+        else:
+            await self._next.checkout_latest()
+        number = await self._next.version()
+        if self._opened is None or number != self._opened.number:
+            table, self._next = self._next, None
+            self._opened = self.current = await self._read_version(table, number, self._opened)
+            self.files = {}  # some of them may have been removed
+
+    async def _read_version(self, table: Any, number: int, before: TableVersion | None) -> TableVersion:
+        """Read the projects and the map of rows; of the latter only new rows, unless many have been removed."""
+        first = before.rows.next_fragment if before else 0
+        facts = table.query().where("facts IS NOT NULL").select(["facts"]).to_arrow()
+        found, rows, indexes = await asyncio.gather(facts, _read_rows(table, first), table.index_stats("parts_idx"))
+        rows = before.rows.joined(rows) if before else rows
+        if len(rows.rows) * (1 - MAX_REMOVED_SHARE) > await table.count_rows():
+            rows = await _read_rows(table, 0)
+        projects = sorted(filter(None, map(project_of, found["facts"].to_pylist())), key=lambda one: one.name)
+        unindexed = getattr(indexes, "num_unindexed_rows", 0) or 0
+        return TableVersion(table, number, rows, {one.name: one for one in projects}, unindexed)
+
+
+async def _warm(table: Any) -> None:
+    """Read small indexes as a whole. Where that fails, searches read what they need."""
+    sizes = {
+        one.name: (one.size_bytes or 0) * (WORDS_EXPANSION if one.index_type == "FTS" else 1)
+        for one in await table.list_indices()
+        if one.index_type == "FTS" or one.columns[0].endswith("_vector")
+    }
+    room = WARMED_BYTES
+    for name in sorted(sizes, key=sizes.__getitem__):
+        room -= sizes[name]
+        if room >= 0:
+            await table.prewarm_index(name)
+
+
+async def _read_rows(table: Any, first: int) -> RowMap:
+    """Read the map of all rows, or of those from a number on."""
+    query = table.query().select([*COLUMNS]).with_row_id()
+    return RowMap.of(await (query.where(f"_rowid >= {first}") if first else query).to_arrow())
 
 
 def match_query(terms: Sequence[str], column: str, boost: float = 1.0, *, requires_all: bool = False) -> Any:
@@ -163,7 +190,7 @@ def word_queries(query: TextQuery) -> list[Any]:
     }
     parts = terms_of(text)
     return [
-        match_query(terms, WORD_COLUMNS[field], weight)
+        match_query(terms, WORD_COLUMNS[field], weight, requires_all=query.requires_all)
         for field, weight in query.weights.items()
         if field in WORD_COLUMNS and (terms := by_field.get(field, parts))
     ]

@@ -2,21 +2,15 @@
 
 import contextlib
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import replace
 from typing import Any, Self
 
 from dowse.errors import Failed, NotFound, PathRefused
 from dowse.places.opened_place import OpenedPlace
-from dowse.places.place_rows import (
-    CHUNK_COLUMNS,
-    DOCUMENT_COLUMNS,
-    PublishedProject,
-    chunks_of,
-    document_of,
-    quote,
-)
-from dowse.places.place_table import SharedPlace, within
+from dowse.places.place_rows import PublishedFile, PublishedProject, quote, unpack_file, unpack_text
+from dowse.places.place_table import SharedPlace
 from dowse.store.catalog_rows import INVALID_VALUES
 from dowse.types import Kind, Stat, StoredChunk, StoredDocument
 
@@ -46,7 +40,7 @@ class PlaceReader:
         seen._names = tuple(dict.fromkeys(projects)) or self._names
         seen._language = (language or "").lower() or self._language
         for name in seen._names:
-            if name not in self._opened.projects or (self._served and name not in self._served):
+            if name not in self._opened.current.projects or (self._served and name not in self._served):
                 raise NotFound(f"{self.place.name} has no project {name[:100]!r}. It has: {self._some_names()}.")
         return seen
 
@@ -69,30 +63,30 @@ class PlaceReader:
     @property
     def has_several(self) -> bool:
         """Whether paths begin with the name of their project: where several are served, whichever of them is meant."""
-        return len(self._served or self._opened.projects) != 1
+        return len(self._served or self._opened.current.projects) != 1
 
     def size_bytes(self) -> int:
         """Return the size of the rows and of the indexes of the place."""
-        table = self._opened.table
-        rows: Mapping[str, Any] = self._opened.ask(table.stats)
-        indexes = self._opened.ask(table.list_indices)
+        table = self._opened.current.table
+        rows: Mapping[str, Any] = self._opened.run(table.stats())
+        indexes = self._opened.run(table.list_indices())
         return int(rows.get("total_bytes", 0)) + sum(int(one.size_bytes or 0) for one in indexes)
 
     def names(self) -> list[str]:
         """Return the names of the projects that are served."""
-        return list(self._served or self._opened.projects)
+        return list(self._served or self._opened.current.projects)
 
     @property
     def warnings(self) -> list[str]:
         """What a reply says about the place."""
-        unindexed = self._opened.unindexed
+        unindexed = self._opened.current.unindexed
         if not unindexed:
             return []
         return [f"{unindexed:,} rows of {self.place.name} are not in its indexes yet, and are searched one by one."]
 
     def projects(self) -> list[PublishedProject]:
         """Return the projects that are searched."""
-        found = self._opened.projects
+        found = self._opened.current.projects
         return [found[name] for name in self._names if name in found] if self._names else list(found.values())
 
     # Reading
@@ -103,37 +97,24 @@ class PlaceReader:
     def _full(self, path: str) -> str:
         return path if self.has_several else f"{self.names()[0]}/{path}"
 
-    def _rows(self, condition: str, columns: Sequence[str], limit: int) -> list[dict[str, Any]]:
-        return self._opened.run(self._select(condition, columns, limit))
-
-    async def _select(self, condition: str, columns: Sequence[str], limit: int) -> list[dict[str, Any]]:
-        query = self._opened.current.table.query().where(condition).select(list(columns)).limit(limit)
-        found: list[dict[str, Any]] = await query.to_list()
+    def _load(self, documents: Iterable[int]) -> dict[int, PublishedFile]:
+        """Return files, which are read unless they are kept."""
+        opened, wanted = self._opened, list(dict.fromkeys(documents))
+        missing = [number for number in wanted if number not in opened.files]
+        found = {number: opened.files[number] for number in wanted if number in opened.files}
+        if missing:
+            version = opened.current
+            numbers, paths = version.rows.rows_of_files(missing), version.rows.file_paths(missing)
+            packed = opened.run(version.take(list(numbers), "text"))
+            with self._damage():
+                read = {
+                    numbers[row]: unpack_file(one, numbers[row], paths[numbers[row]]) for row, one in packed.items()
+                }
+            if len(opened.files) + len(read) > KEPT_DOCUMENTS:
+                opened.files = {}
+            opened.files |= read
+            found |= read
         return found
-
-    def _load(self, ids: Iterable[int]) -> None:
-        """Read documents with their text and chunks, unless they are kept; both at once."""
-        opened = self._opened
-        missing = sorted({number for number in ids if number not in opened.documents})
-        if not missing:
-            return
-        if len(opened.documents) + len(missing) > KEPT_DOCUMENTS:
-            opened.documents, opened.chunks, opened.texts = {}, {}, {}
-        listed = f"({', '.join(map(str, missing))})"
-        asked = (
-            self._select(f"document IN {listed} AND row = 'chunk'", CHUNK_COLUMNS, 100_000),
-            self._select(f"id IN {listed}", DOCUMENT_COLUMNS, len(missing)),
-        )
-        chunks, files = opened.run(opened.gather(asked))
-        rows: dict[int, list[dict[str, Any]]] = {}
-        for row in sorted(chunks, key=lambda row: row["ordinal"] or 0):
-            rows.setdefault(row["document"], []).append(row)
-        with self._damage():
-            for row in files:
-                document = document_of(row, f"{row['project']}/{row['path']}")
-                opened.chunks[document.id] = chunks_of(rows.get(document.id, []))
-                opened.texts[document.path] = row["text"].encode()
-                opened.documents[document.id] = document
 
     @contextlib.contextmanager
     def _damage(self) -> Iterator[None]:
@@ -144,23 +125,23 @@ class PlaceReader:
             raise Failed(f"{self.place.name} has a damaged row ({error}). Publish the project again.") from error
 
     def read(self, path: str) -> tuple[bytes, Stat]:
-        """Return the text of a file that was found, as it was published."""
-        full_path = self._full(path)
-        if full_path not in self._opened.texts:
-            self.find_file(path)
-        data = self._opened.texts.get(full_path)
-        if data is None:
+        """Return the text of a file as it was published."""
+        found = self._file_at(path)
+        if found is None:
             raise PathRefused(f"{path[:200]} is not at {self.place.name}.")
-        return data, Stat(len(data), 0, 0, 0)
+        return found.text.encode(), found.document.stat
 
     def find_file(self, path: str) -> StoredDocument | None:
         """Return a file by its path, which begins with the name of its project where there are several."""
-        project, _, within_project = self._full(path).partition("/")
-        condition = f"project = {quote(project)} AND path = {quote(within_project)} AND row = 'file'"
-        if self._names and project not in self._names:
+        found = self._file_at(path)
+        return replace(found.document, path=path) if found else None
+
+    def _file_at(self, path: str) -> PublishedFile | None:
+        full_path = self._full(path)
+        if self._names and full_path.partition("/")[0] not in self._names:
             return None
-        ids = [row["id"] for row in self._rows(condition, ["id"], 1)]
-        return next(iter(self.documents_by_id(ids).values()), None)
+        number = self._opened.current.rows.document_at(full_path)
+        return self._load([number]).get(number) if number else None
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """Yield the documents, sorted by path, a part at a time."""
@@ -174,25 +155,19 @@ class PlaceReader:
 
     def ids_by_path(self) -> list[tuple[int, str]]:
         condition = self._condition("row = 'file'")
-        rows = self._rows(condition, ["id", "project", "path"], sum(one.files for one in self.projects()) or 1)
-        return [(row["id"], self._shown(f"{row['project']}/{row['path']}")) for row in rows]
+        query = self._opened.current.table.query().where(condition).select(["document", "file"])
+        rows: list[dict[str, Any]] = self._opened.run(query.to_list())
+        return [(row["document"], self._shown(row["file"])) for row in rows]
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
-        wanted = list(ids)
-        self._load(wanted)
-        known = ((number, self._opened.documents.get(number)) for number in wanted)
         return {
-            number: found if self.has_several else replace(found, path=self._shown(found.path))
-            for number, found in known
-            if found
+            number: replace(found.document, path=self._shown(found.document.path))
+            for number, found in self._load(ids).items()
         }
 
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
-        known, wanted = self._opened.paths, list(ids)
-        if missing := [number for number in wanted if number not in known]:
-            self._load(missing)
-            known |= {number: found.path for number in missing if (found := self._opened.documents.get(number))}
-        return {number: self._shown(known[number]) for number in wanted if number in known}
+        found = self._opened.current.rows.file_paths(ids)
+        return {number: self._shown(path) for number, path in found.items()}
 
     def given_words(self) -> frozenset[str]:
         """Return the language of more than half of the code files, if there is one."""
@@ -203,21 +178,17 @@ class PlaceReader:
         return frozenset(language for language, files in counts.items() if 2 * files > sum(counts.values()))
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
-        self._load([document_id])
-        return self._opened.chunks.get(document_id, [])
+        return [chunk for found in self._load([document_id]).values() for chunk in found.chunks]
 
     def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-        places = self._opened.places
-        return {number: places[number] for number in ids if number in places}
+        return {number: (one.start_line, one.end_line) for number, one in self.chunks_by_id(ids).items()}
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        wanted = list(dict.fromkeys(ids))
-        loaded = {one.id: one for chunks in self._opened.chunks.values() for one in chunks}
-        missing = [number for number in wanted if number not in loaded]
-        if missing:
-            rows = self._rows(f"id IN ({', '.join(map(str, missing))})", CHUNK_COLUMNS, len(missing))
-            loaded |= {one.id: one for one in chunks_of([row for row in rows if row["ordinal"] is not None])}
-        return {number: loaded[number] for number in wanted if number in loaded}
+        """Return chunks that a search has found; their files are read for it."""
+        wanted, documents = list(dict.fromkeys(ids)), self._opened.documents
+        files = self._load(documents[number] for number in wanted if number in documents)
+        found = {chunk.id: chunk for one in files.values() for chunk in one.chunks}
+        return {number: found[number] for number in wanted if number in found}
 
     def texts(
         self, needle: str, kind: Kind | None, among: frozenset[int] | None, seconds: float
@@ -225,21 +196,20 @@ class PlaceReader:
         """Yield the paths and texts of the files that may have a text, sorted by path; raise TimeoutError if that takes long."""
         contains = f"contains(text, {quote(needle)})" if needle else ""
         condition = self._condition("row = 'file'", contains, kind=kind, among=among)
-        query = self._opened.table.search().where(condition).select(["id", "project", "path"]).limit(10_000_000)
-        with self.place.errors("read"):
-            try:
-                rows = within(seconds, query.to_list)
-            except TimeoutError:
-                rows = None
-        if rows is None:
+        version = self._opened.current
+        query = version.table.query().where(condition).select(["document", "file"]).with_row_id()
+        asked: Future[list[dict[str, Any]]] = self._opened.start(query.to_list())
+        if not wait([asked], seconds).done:
+            asked.cancel()
             raise TimeoutError
-        listed = sorted((f"{row['project']}/{row['path']}", row["id"]) for row in rows)
-        listed = [(path, number) for path, number in listed if among is None or number in among]
+        rows = self._opened.wait(asked)
+        listed = sorted((row["file"], row["_rowid"]) for row in rows if among is None or row["document"] in among)
         for start in range(0, len(listed), TEXTS_PAGE):
             page = {number: path for path, number in listed[start : start + TEXTS_PAGE]}
-            found = self._rows(f"id IN ({', '.join(map(str, page))})", ["id", "text"], len(page))
-            texts = {row["id"]: row["text"] or "" for row in found}
-            yield from ((self._shown(path), texts[number]) for number, path in page.items() if number in texts)
+            texts = self._opened.run(version.take(list(page), "text"))
+            yield from (
+                (self._shown(path), unpack_text(texts[number])) for number, path in page.items() if number in texts
+            )
 
     def converted_text(self, document_id: int) -> str | None:  # noqa: ARG002 - every text is kept as it is shown
         return None

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 from dowse.encoding.packing import unpack_vector
 from dowse.encoding.selection import STATIC_VERSION
 from dowse.store.catalog import Catalog
-from dowse.store.catalog_rows import chunks_from_rows, input_hash
+from dowse.store.catalog_rows import input_hash
 from dowse.text.analysis import remove_separators, terms_of, whole_terms_of
-from dowse.types import Field, ReadText, Stat, StoredChunk, StoredDocument
+from dowse.types import Field, ReadText, Stat, StoredChunk, StoredDocument, Symbol
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 1
+FORMAT = 2
 TABLE_DIMENSIONS, MODEL_DIMENSIONS = 256, 384
 WORD_COLUMNS: Mapping[Field, str] = {
     "parts": "parts", "words": "words", "symbols": "symbol_parts", "names": "names", "headings": "heading_parts",
@@ -82,7 +82,7 @@ def schema() -> "pa.Schema":
             *((name, pa.string()) for name in WORD_COLUMNS.values()),
             ("table_vector", pa.list_(pa.float32(), TABLE_DIMENSIONS)),
             ("model_vector", pa.list_(pa.float32(), MODEL_DIMENSIONS)),
-            ("spot", pa.string()),
+            ("file", pa.string()),
         ],
         metadata={"dowse": json.dumps({"format": FORMAT, "encoder": STATIC_VERSION})},
     )  # fmt: skip
@@ -99,15 +99,9 @@ def number_of(*parts: object) -> int:
     return int.from_bytes(hashlib.blake2b(data, digest_size=8).digest(), "big") >> 2 or 1
 
 
-def spot_of(number: int, document: int, lines: tuple[int, int], full_path: str) -> str:
-    """Return all that a search has to know of a candidate: one column is read from a bucket in a sixth of the requests."""
-    return f"{number} {document} {lines[0]} {lines[1]} {full_path}"
-
-
-def read_spot(spot: str) -> tuple[int, int, tuple[int, int], str]:
-    """Return the id of a candidate, its document, its lines, and its path after the name of the project."""
-    number, document, start, end, full_path = spot.split(" ", 4)
-    return int(number), int(document), (int(start), int(end)), full_path
+def chunk_id(document: int, ordinal: int) -> int:
+    """Return the id of a chunk."""
+    return number_of(document, ordinal)
 
 
 def project_id(name: str) -> int:
@@ -127,16 +121,16 @@ def place_row() -> dict[str, Any]:
 
 def project_row(project: PublishedProject) -> dict[str, Any]:
     """Return the row of a project."""
-    facts = {name: getattr(project, name) for name in PublishedProject.__slots__ if name != "name"}
-    return {"id": project_id(project.name), "row": "project", "project": project.name, "facts": json.dumps(facts)}
+    facts = json.dumps({name: getattr(project, name) for name in PublishedProject.__slots__})
+    return {"id": project_id(project.name), "row": "project", "project": project.name, "facts": facts}
 
 
-def project_of(row: Mapping[str, Any]) -> PublishedProject | None:
+def project_of(facts: str | None) -> PublishedProject | None:
     """Return the project of a row; None for a row that no publisher writes, or whose project is not published yet."""
     try:
-        found = PublishedProject(row["project"], **json.loads(row["facts"]))
+        found = PublishedProject(**json.loads(facts or ""))
         numbers = (found.files, found.chunks, found.terms, *found.languages.values())
-        texts = (found.commit, found.published, found.rules, *found.encoders, *found.languages)
+        texts = (found.name, found.commit, found.published, found.rules, *found.encoders, *found.languages)
         is_sound = all(type(number) is int for number in numbers) and all(type(text) is str for text in texts)
     except (TypeError, ValueError, KeyError, AttributeError):
         return None
@@ -179,28 +173,22 @@ class RowMaker:
         data = text.encode("utf-8", "replace")
         hashed = hashlib.sha256(data).hexdigest()
         number = number_of(self.project, document.path, hashed, document.recipe)
-        full_path = f"{self.project}/{document.path}"
         common = {
             "document": number, "project": self.project, "path": document.path, "kind": document.kind,
             "language": document.language,
         }  # fmt: skip
+        chunks = self.catalog.chunks(document.id)
         yield {
             **common, "id": number, "row": "file", "blob": blob, "recipe": document.recipe, "title": document.title,
-            "text": data.decode(), "content_hash": hashed, "spot": spot_of(number, number, (1, 1), full_path),
+            "text": pack_file(data.decode(), document, hashed, chunks), "content_hash": hashed,
+            "file": f"{self.project}/{document.path}",
             "path_parts": _words(terms_of(document.path) + terms_of(PurePosixPath(document.path).stem)),
-            "facts": json.dumps(
-                {
-                    "chunk_count": document.chunk_count, "description": document.description, "tags": document.tags,
-                    "is_truncated": document.is_truncated, "problem": document.problem,
-                }
-            ),
         }  # fmt: skip
-        for chunk in self.catalog.chunks(document.id):
+        for chunk in chunks:
             part = data[chunk.start_byte : chunk.end_byte]
-            names, own = [symbol.name for symbol in chunk.symbols], number_of(number, chunk.ordinal)
+            names, own = [symbol.name for symbol in chunk.symbols], chunk_id(number, chunk.ordinal)
             yield {
                 **common, "id": own, "row": "chunk",
-                "spot": spot_of(own, number, (chunk.start_line, chunk.end_line), full_path),
                 "ordinal": chunk.ordinal, "start_byte": chunk.start_byte, "end_byte": chunk.end_byte,
                 "start_line": chunk.start_line, "end_line": chunk.end_line, "text_hash": chunk.text_hash.hex(),
                 "input_hash": input_hash(document.path, part.decode("utf-8", "replace")).hex(),
@@ -249,40 +237,56 @@ def _words(terms: Iterable[str]) -> str | None:
     return " ".join(terms) or None
 
 
-DOCUMENT_COLUMNS = (
-    "id",
-    "document",
-    "row",
-    "project",
-    "path",
-    "kind",
-    "language",
-    "title",
-    "text",
-    "content_hash",
-    "recipe",
-    "facts",
-)
-CHUNK_COLUMNS = (
-    "id", "document", "ordinal", "start_byte", "end_byte", "start_line", "end_line", "text_hash", "symbols", "headings",
-)  # fmt: skip
+@dataclass(frozen=True, slots=True)
+class PublishedFile:
+    """A file of a place: its document, its masked text and its chunks."""
+
+    document: StoredDocument
+    text: str
+    chunks: Sequence[StoredChunk]
 
 
-def document_of(row: Mapping[str, Any], shown_path: str) -> StoredDocument:
-    """Return the document of a row of a file; raise TypeError, ValueError or KeyError for one that no publisher writes."""
-    facts, text = json.loads(row["facts"]), row["text"]
-    return StoredDocument(
-        id=row["id"], path=shown_path, kind="docs" if row["kind"] == "docs" else "code", language=str(row["language"]),
-        title=str(row["title"]), description=str(facts["description"]), tags=tuple(map(str, facts["tags"])),
-        stat=Stat(len(text.encode()), 0, 0, 0), checked_ns=0, content_hash=bytes.fromhex(row["content_hash"]),
+def pack_file(text: str, document: StoredDocument, content_hash: str, chunks: Sequence[StoredChunk]) -> str:
+    """Return all that is shown of a file as the column of its text has it: one column is read with one request.
+
+    After the text come a NUL and JSON, which has none.
+    """
+    facts = {
+        "kind": document.kind, "language": document.language, "title": document.title, "recipe": document.recipe,
+        "description": document.description, "tags": document.tags, "is_truncated": document.is_truncated,
+        "problem": document.problem, "content_hash": content_hash,
+        "chunks": [
+            (
+                one.ordinal, one.start_byte, one.end_byte, one.start_line, one.end_line, one.text_hash.hex(),
+                [(symbol.name, symbol.kind, symbol.line, symbol.end_line) for symbol in one.symbols], one.headings,
+            )
+            for one in chunks
+        ],
+    }  # fmt: skip
+    return f"{text}\0{json.dumps(facts)}"
+
+
+def unpack_text(packed: str) -> str:
+    """Return the text of a file from the column that has it."""
+    return packed.rpartition("\0")[0]
+
+
+def unpack_file(packed: str, number: int, full_path: str) -> PublishedFile:
+    """Return a file from the column that has it; raise TypeError, ValueError or LookupError if no publisher wrote it."""
+    text, _, listed = packed.rpartition("\0")
+    facts = json.loads(listed)
+    chunks = [
+        StoredChunk(
+            chunk_id(number, int(ordinal)), number, int(ordinal), int(start), int(end), int(first), int(last),
+            bytes.fromhex(hashed), tuple(Symbol(*symbol) for symbol in symbols), tuple(map(str, headings)),
+        )
+        for ordinal, start, end, first, last, hashed, symbols, headings in facts["chunks"]
+    ]  # fmt: skip
+    document = StoredDocument(
+        id=number, path=full_path, kind="docs" if facts["kind"] == "docs" else "code", language=str(facts["language"]),
+        title=str(facts["title"]), description=str(facts["description"]), tags=tuple(map(str, facts["tags"])),
+        stat=Stat(len(text.encode()), 0, 0, 0), checked_ns=0, content_hash=bytes.fromhex(facts["content_hash"]),
         encoding="utf-8", text_start=0, is_verbatim=True, is_truncated=bool(facts["is_truncated"]),
-        chunk_count=int(facts["chunk_count"]), recipe=str(row["recipe"]), problem=str(facts["problem"]),
+        chunk_count=len(chunks), recipe=str(facts["recipe"]), problem=str(facts["problem"]),
     )  # fmt: skip
-
-
-def chunks_of(rows: Sequence[Mapping[str, Any]]) -> list[StoredChunk]:
-    """Return the chunks of rows."""
-    values = [
-        tuple(bytes.fromhex(row[name]) if name == "text_hash" else row[name] for name in CHUNK_COLUMNS) for row in rows
-    ]
-    return chunks_from_rows(values)
+    return PublishedFile(document, text, chunks)

@@ -25,19 +25,23 @@ CONNECT_SECONDS, READ_SECONDS = 5, 30
 ANSWER_SECONDS = 120.0
 """How long any work on a place may take: a file that is none, or a store that never answers, must not hang a server."""
 WRITE_SECONDS = 7200.0
-INDEX_CACHE_BYTES, METADATA_CACHE_BYTES = 192 << 20, 64 << 20
+INDEX_CACHE_BYTES, METADATA_CACHE_BYTES = 256 << 20, 64 << 20
 """Memory for parts of the indexes and of the table's files, for all searches of a process."""
 ATTEMPTS = 12
 """How often a writer tries again after others were faster; each of them has then written something."""
 _CONFLICTS = ("conflict", "please retry", "concurrent", "contention")
 MIN_TRAINED_ROWS = 5000
 """Below this many vectors, LanceDB compares all of them, which takes less than its index."""
-ROWS_PER_PARTITION = 1500
-SUB_VECTORS = 32
-"""Bytes for each vector in the index. With 128, training did not end in 285 s where it takes 258 s with 32."""
+ROWS_PER_PARTITION = 4000
+"""Vectors in a part of the index of vectors. Each part that a search reads from a bucket takes about seven requests, so few
+large ones are read."""
 TRAINED_ITERATIONS, TRAINED_SAMPLES = 15, 64
-"""How much the index of vectors learns from: less than by default in LanceDB, which repeats 50 times with 256 vectors for
-each part. For 153,367 vectors it takes 189 s of processor time."""
+"""How much the parts of the index of vectors learn from: less than by default in LanceDB, which repeats 50 times with 256
+vectors for each part. The codes of RaBitQ, of 32 bytes, learn nothing: 153,367 vectors take 2.6 s of processor time, where
+a product quantizer with codes of the same size took 189 s."""
+MAX_SEGMENTS, MAX_GROWTH = 4, 2.0
+"""Each publication adds a segment to the index of vectors, and each search reads parts of every segment. It is made anew
+when it has more segments than this, or when there are so many times as many vectors as it was made of."""
 KEPT_VERSIONS = timedelta(minutes=30)
 """How long older versions are kept for those who read one; a server moves to the newest one within seconds."""
 _SCALARS = {
@@ -77,14 +81,14 @@ class SharedPlace:
         with self.errors("read"):
             table = within(ANSWER_SECONDS, self._open)
         if table is not None:
-            self._require_own(table)
+            self._require_own(table.schema)
         return table
 
     def open_table(self) -> Any:
         """Return the table; raise NotFound if nothing has been published here."""
         table = self.find_table()
         if table is None:
-            raise NotFound(f"Nothing has been published to {self.name}. Run in a repository: dowse publish {self.name}")
+            raise self._nothing_published()
         return table
 
     def make_table(self) -> Any:
@@ -108,10 +112,8 @@ class SharedPlace:
             return self._connect().open_table(TABLE)
 
     def _open(self) -> Any:
-        if self.is_folder:
-            if not Path(self.name).is_dir():
-                return None
-            _require_plain_files(Path(self.name))
+        if not self._may_have_table():
+            return None
         try:
             return self._connect().open_table(TABLE)
         except ValueError as error:
@@ -119,13 +121,32 @@ class SharedPlace:
                 return None
             raise
 
+    def _may_have_table(self) -> bool:
+        """Return whether there is a folder or bucket; raise Failed for a folder with anything but files."""
+        if not self.is_folder:
+            return True
+        _require_plain_files(Path(self.name))
+        return Path(self.name).is_dir()
+
+    def _nothing_published(self) -> NotFound:
+        return NotFound(f"Nothing has been published to {self.name}. Run in a repository: dowse publish {self.name}")
+
     async def open_for_queries(self) -> Any:
         """Return the newest version of the table, for queries that a loop of events runs at the same time."""
+        if not self._may_have_table():
+            raise self._nothing_published()
         if self._reading is None:
             self._reading = await import_lancedb(is_whole=self.scheme == "db").connect_async(
                 self.name, **self._settings
             )
-        return await self._reading.open_table(TABLE)
+        try:
+            table = await self._reading.open_table(TABLE)
+        except ValueError as error:
+            if "not found" in str(error):
+                raise self._nothing_published() from error
+            raise
+        self._require_own(await table.schema())
+        return table
 
     def _connect(self) -> Any:
         if self._connection is None:
@@ -142,9 +163,9 @@ class SharedPlace:
         )
         return {"storage_options": dict(_s3_options(self.name) if self.scheme == "s3" else {}), "session": session}
 
-    def _require_own(self, table: Any) -> None:
+    def _require_own(self, schema: Any) -> None:
         try:
-            found = json.loads((table.schema.metadata or {})[b"dowse"])
+            found = json.loads((schema.metadata or {})[b"dowse"])
             number, encoder = int(found["format"]), str(found["encoder"])
         except (KeyError, ValueError, TypeError) as error:
             raise Failed(
@@ -268,24 +289,45 @@ def retried(table: Any, work: Callable[[], Result]) -> Result:
 def tend(table: Any) -> None:
     """Bring the indexes up to date, join small files and remove old versions. Another publisher may do the same."""
     with contextlib.suppress(RuntimeError):  # it lost against another one, who does the rest
-        names = {one.name for one in table.list_indices()}
         for column in ("table_vector", "model_vector"):
-            if f"{column}_idx" not in names:
-                count = table.count_rows(f"{column} IS NOT NULL")
-                if count >= MIN_TRAINED_ROWS:
-                    _train(table, column, count)
+            _tend_vectors(table, column)
         table.optimize(cleanup_older_than=KEPT_VERSIONS)
 
 
-def _train(table: Any, column: str, count: int) -> None:
-    from lancedb.index import IvfPq
+def _tend_vectors(table: Any, column: str) -> None:
+    """Make the index of a column of vectors if it is missing, or anew if it has become slow.
 
-    width = table.schema.field(column).type.list_size
-    config = IvfPq(
-        distance_type="cosine", num_partitions=max(1, count // ROWS_PER_PARTITION),
-        num_sub_vectors=min(SUB_VECTORS, width // 2), max_iterations=TRAINED_ITERATIONS, sample_rate=TRAINED_SAMPLES,
-    )  # fmt: skip
-    table.create_index(column, config=config, name=f"{column}_idx")
+    Its name has the number of vectors that it was made of. Those who read an earlier version go on with the one there.
+    """
+    found = {one.name: one for one in table.list_indices() if one.columns == [column]}
+    newest = max(found, key=_trained_rows, default=None)
+    count = table.count_rows(f"{column} IS NOT NULL")
+    if newest is None:
+        is_due = count >= MIN_TRAINED_ROWS
+    else:
+        segments = found[newest].num_segments or 1
+        is_due = segments > MAX_SEGMENTS or count >= MAX_GROWTH * _trained_rows(newest)
+    if is_due:
+        newest = f"{column}_{count}"
+        _train(table, column, count, newest)
+    for name in found.keys() - {newest}:
+        table.drop_index(name)
+
+
+def _trained_rows(name: str) -> int:
+    """Return how many vectors an index was made of."""
+    number = name.rpartition("_")[2]
+    return int(number) if number.isdecimal() else 0
+
+
+def _train(table: Any, column: str, count: int, name: str) -> None:
+    from lancedb.index import IvfRq
+
+    parts = max(1, count // ROWS_PER_PARTITION)
+    config = IvfRq(
+        distance_type="cosine", num_partitions=parts, max_iterations=TRAINED_ITERATIONS, sample_rate=TRAINED_SAMPLES
+    )
+    table.create_index(column, config=config, name=name)
 
 
 def _make_word_indexes(table: Any) -> None:

@@ -119,8 +119,8 @@ def remove(name: str, place: SharedPlace) -> None:
 
 def find_project(table: Any, name: str) -> PublishedProject | None:
     """Return a project of a place; None if it is not published there."""
-    found = table.search().where(f"id = {project_id(name)}").select(["project", "facts"]).limit(1).to_list()
-    return project_of(found[0]) if found else None
+    found = table.search().where(f"id = {project_id(name)}").select(["facts"]).limit(1).to_list()
+    return project_of(found[0]["facts"]) if found else None
 
 
 def replace_rows(table: Any, project: PublishedProject, rows: Any, *, is_known: bool = False) -> None:

@@ -244,7 +244,7 @@ def _described_definers(store: Searchable, query: SearchQuery, scope: Scope, kno
     terms = frozenset(terms_of(" ".join(query.positive)))
     if query.shape != "prose" or query.is_pasted or not scope.has_code or not 1 < len(terms) <= MAX_NAME_TERMS:
         return []
-    wanted = _text_query(query.positive, {"symbols": 1.0}, scope)
+    wanted = replace(_text_query(query.positive, {"symbols": 1.0}, scope), requires_all=True)
     hits = [hit for hit in store.find_chunks(wanted, ranking_constants.NAMED_CANDIDATES) if hit.id not in known]
     chunks = store.chunks_by_id(hit.id for hit in hits)
     named = {

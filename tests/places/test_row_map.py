@@ -1,0 +1,46 @@
+"""The map of rows: the documents of candidates and the paths of files, without a request."""
+
+from typing import Any
+
+import pytest
+
+pa = pytest.importorskip("pyarrow", reason="needs the extra lance")
+
+from dowse.places.row_map import RowMap  # noqa: E402 - after the line above
+
+
+def rows(*listed: tuple[int, int | None, int | None, str | None]) -> Any:
+    """Return rows by number, document, ordinal and path."""
+    columns = [list(column) for column in zip(*listed, strict=True)] if listed else [[], [], [], []]
+    types = (pa.uint64(), pa.int64(), pa.int32(), pa.string())
+    arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
+    return pa.table(dict(zip(("_rowid", "document", "ordinal", "file"), arrays, strict=True)))
+
+
+FIRST = rows((2, 70, 0, None), (0, None, None, None), (1, 70, None, "a/x.py"), (3, 50, None, "a/y.py"))
+NEW_FRAGMENT = 1 << 32
+
+
+def test_candidates_are_found_by_the_numbers_of_their_rows() -> None:
+    found = RowMap.of(FIRST)
+    assert list(found.find([3, 2, 0, 99])) == [(3, 50, -1), (2, 70, 0)]
+    assert found.file_paths([50, 70, 60, 99]) == {50: "a/y.py", 70: "a/x.py"}
+    assert found.rows_of_files([70, 60]) == {1: 70}
+    assert (found.document_at("a/y.py"), found.document_at("a/z.py")) == (50, None)
+    assert found.next_fragment == NEW_FRAGMENT
+
+
+def test_later_rows_are_added_and_the_newer_row_of_a_file_counts() -> None:
+    later = RowMap.of(rows((NEW_FRAGMENT, 70, None, "a/x.py"), (NEW_FRAGMENT + 1, 60, None, "a/y.py")))
+    found = RowMap.of(FIRST).joined(later)
+    assert found.rows_of_files([70, 60]) == {NEW_FRAGMENT: 70, NEW_FRAGMENT + 1: 60}
+    assert found.document_at("a/y.py") == 60
+    assert list(found.find([NEW_FRAGMENT, 2])) == [(NEW_FRAGMENT, 70, -1), (2, 70, 0)]
+    assert found.next_fragment == 2 * NEW_FRAGMENT
+
+
+def test_a_place_without_rows_has_an_empty_map() -> None:
+    found = RowMap.of(rows())
+    assert list(found.find([1])) == []
+    assert (found.file_paths([1]), found.document_at("a"), found.next_fragment) == ({}, None, 0)
+    assert RowMap.of(FIRST).joined(found).document_at("a/x.py") == 70
