@@ -117,9 +117,9 @@ class OpenedPlace:
         with self.lock:
             if len(self.documents) > KEPT_CANDIDATES:
                 self.documents = {}
-            if self._opened and self._warmed != self._opened.number and not self.place.is_folder:
-                self._warmed = self._opened.number
-                self.start(_warm(self._opened.table))
+            if self.files and self._warmed != self.current.number and not self.place.is_folder:
+                self._warmed = self.current.number
+                self.start(_warm(self.current.table))  # a search has been answered: the first one comes before it
             if time.monotonic() < self.checked + CHECK_SECONDS:
                 return
             self.run(self._refresh())
