@@ -76,3 +76,13 @@ def test_a_value_of_another_type_is_damage_where_it_is_read(kept: NotesRegistry,
 
     with pytest.raises(StoreDamaged, match=r"another type|not what was written"):
         NotesRegistry().use("kept", use)
+
+
+@pytest.mark.parametrize("table", ["documents", "contents"])
+def test_a_note_that_words_name_and_that_is_gone_is_damage(kept: NotesRegistry, table: str) -> None:
+    """It once ended in a KeyError."""
+    with sqlite3.connect(index_file("kept")) as connection:
+        connection.execute(f"DELETE FROM {table} WHERE id = 3")
+    connection.close()
+    with pytest.raises(StoreDamaged, match="its words are in a note that is gone"):
+        NotesRegistry().use("kept", lambda index: index.search("some", 100))

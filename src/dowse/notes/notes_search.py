@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dowse.errors import StoreDamaged
 from dowse.notes.highlights import find_highlights
-from dowse.notes.notes_database import check_note
+from dowse.notes.notes_database import DiskDatabase, check_note
 from dowse.notes.notes_tokens import NotesQuery, NotesTokenizer, TokenSequence, tokenize_query
 from dowse.notes.postings import Numbers, count_places, is_in, read_new_places, read_places
 from dowse.query_syntax import Query, parse_query
@@ -162,6 +163,8 @@ def _sort_best(
         is_best = is_above | is_in(ids, equal)
         ids, scores = ids[is_best], scores[is_best]
     doc_ids = dict(_read_doc_ids(connection, ids.tolist()))
+    if len(doc_ids) < len(ids):
+        raise _note_missing()
     matches = [(score, doc_ids[number], number) for score, number in zip(scores.tolist(), ids.tolist(), strict=True)]
     return sorted(matches, key=lambda match: (-match[0], match[1]))
 
@@ -180,9 +183,16 @@ def _first_by_doc_id(connection: sqlite3.Connection, ids: Numbers, documents: in
 
 def _read_document(connection: sqlite3.Connection, number: int) -> tuple[str, str]:
     query = "SELECT doc_id, text, metadata, checksum FROM documents JOIN contents USING (id) WHERE id = ?"
-    doc_id, text, metadata, checksum = connection.execute(query, (number,)).fetchone()
+    row = connection.execute(query, (number,)).fetchone()
+    if row is None:
+        raise _note_missing()
+    doc_id, text, metadata, checksum = row
     check_note(doc_id, text, metadata, checksum)
     return text, metadata
+
+
+def _note_missing() -> StoreDamaged:
+    return StoreDamaged(f"An index of notes is damaged: its words are in a note that is gone. {DiskDatabase.remedy}")
 
 
 def _read_doc_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
