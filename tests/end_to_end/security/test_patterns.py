@@ -73,7 +73,8 @@ def patterns(package: str) -> dict[tuple[Any, int], Used]:
                 except (NameError, TypeError):
                     continue  # made from values that only a call knows
                 method = ast.unparse(call.func).removeprefix("re.")
-                name = f"{info.name}:{call.lineno}"
+                place = f".{call.args[0].id}" if isinstance(call.args[0], ast.Name) else f":{call.lineno}"
+                name = f"{info.name}{place}"
                 found.setdefault((pattern.pattern, pattern.flags), Used(name, pattern, frozenset({method})))
     return found
 
