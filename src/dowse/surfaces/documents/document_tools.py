@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dowse.errors import NotIndexed, UsageError
+from dowse.errors import DowseError, NotIndexed, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.line_numbers import split_lines
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
@@ -112,8 +112,8 @@ async def _ask_index(
                 lambda index, _: find(folder.current_links(index), index), View.DOCUMENTS
             )
             return [link_reply(link, folder.uri) for link in found]
-        except NotIndexed:
-            if time.monotonic() > deadline:
+        except DowseError as error:
+            if error.code != NotIndexed.code or time.monotonic() > deadline:
                 raise
             folder.served.make_index(View.DOCUMENTS)
         await asyncio.sleep(0.05)
