@@ -40,6 +40,7 @@ def data(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.soak
 def test_all_sets_are_in_one_table_and_each_rule_is_taken_away(data: Path) -> None:
     done = measure(data, "--code-search", str(data / "laid-out"), "--checkouts", str(data / "checkouts"))
     assert done.returncode == 0, done.stderr

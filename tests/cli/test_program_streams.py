@@ -68,7 +68,7 @@ def test_names_that_are_not_utf_8_are_indexed_listed_and_escaped(start: Run, tmp
 @pytest.mark.parametrize(
     "environment",
     [
-        {"PYTHONIOENCODING": "latin-1"},
+        pytest.param({"PYTHONIOENCODING": "latin-1"}, marks=pytest.mark.soak),
         {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     ],
 )

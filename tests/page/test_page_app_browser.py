@@ -306,7 +306,9 @@ def test_hostile_names_and_contents_are_text(browser: Browser, page: HttpServer)
         assert browser.value("document.body.textContent.length") > 100
 
 
-@pytest.mark.parametrize("name", LOOKS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.soak) if name == "dark" else name for name in LOOKS]
+)
 def test_every_view_fits_its_screen_and_can_be_read_by_everybody(
     browser: Browser, page: HttpServer, tmp_path: Path, name: str
 ) -> None:

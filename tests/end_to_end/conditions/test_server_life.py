@@ -106,6 +106,7 @@ def live(tmp_path: Path, seconds: float) -> list[int]:
     return measured
 
 
+@pytest.mark.soak
 def test_an_hour_of_a_server(tmp_path: Path) -> None:
     assert len(live(tmp_path, 0)) == 1
 

@@ -84,7 +84,7 @@ def orders_of_a_new_index(root: Path, scratch: Path, texts: list[str]) -> Orders
 
 
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 12))])
-@pytest.mark.parametrize("candidates", [20, ranking_constants.CHUNK_CANDIDATES])
+@pytest.mark.parametrize("candidates", [20, pytest.param(ranking_constants.CHUNK_CANDIDATES, marks=pytest.mark.soak)])
 def test_updates_and_kills_leave_the_order_of_a_new_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, candidates: int
 ) -> None:

@@ -41,7 +41,7 @@ ONE, LEGACY, MODERN = CLIENTS
 @pytest.fixture(
     scope="module",
     params=[
-        conversation(LEGACY, "http"),
+        conversation(LEGACY, "http", pytest.mark.soak),
         conversation(MODERN, "stdio"),
         conversation(MODERN, "http", pytest.mark.soak),
         conversation(ONE, "http", pytest.mark.soak),

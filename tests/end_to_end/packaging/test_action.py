@@ -63,6 +63,7 @@ def checkout(tmp_path: Path) -> Path:
     return tmp_path / "work" / "checkout"
 
 
+@pytest.mark.soak
 @needs_bash
 def test_it_publishes_a_checkout_under_the_name_of_the_repository(
     checkout: Path, installed: Environment, tmp_path: Path

@@ -106,8 +106,21 @@ def assert_commands_are_right(root: Path, words: list[str]) -> None:
         assert found == set(grep(root, f"{word}()")), (word, reply)
 
 
-@pytest.mark.parametrize("is_live", [True, False], ids=["live", "off"])
-@pytest.mark.parametrize("change", [checkout, delete, rename, delete_the_folder])
+CHANGES = [(change, is_live) for change in (checkout, delete, rename, delete_the_folder) for is_live in (True, False)]
+IN_EVERY_RUN = [(checkout, True), (rename, False)]
+
+
+@pytest.mark.parametrize(
+    ("change", "is_live"),
+    [
+        pytest.param(
+            *one,
+            id=f"{one[0].__name__}-{'live' if one[1] else 'off'}",
+            marks=() if one in IN_EVERY_RUN else pytest.mark.soak,
+        )
+        for one in CHANGES
+    ],
+)
 @pytest.mark.parametrize(
     ("files", "changed"),
     [pytest.param(400, 300, id="some"), pytest.param(12_000, 10_000, id="many", marks=pytest.mark.soak)],
