@@ -1,10 +1,11 @@
-"""The index of vectors of a place, which is made anew beside those who read it."""
+"""The table of a place: its index of vectors, which is made anew beside those who read it, and its errors."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dowse.errors import Failed
 from dowse.places import place_table
 from dowse.places.place_rows import TABLE_DIMENSIONS, schema
 from dowse.places.place_table import SharedPlace, tend
@@ -73,3 +74,12 @@ def test_an_index_of_few_vectors_is_made_anew_for_many_and_a_left_over_one_is_dr
     tend(table)
     assert vector_index(table) == ("table_vector_1300", 1, 0)
     assert nearest(table, 2100) == 2100
+
+
+def test_the_digits_of_a_time_are_no_status_of_a_store(tmp_path: Path) -> None:
+    """The time until a client gave up was once taken for the status 403."""
+    message = "Generic S3 error: error sending request, after 3 retries in 1.403117s"
+    with pytest.raises(Failed, match="it does not answer"), SharedPlace(str(tmp_path)).errors("read"):
+        raise OSError(message)
+    with pytest.raises(Failed, match="have no access"), SharedPlace(str(tmp_path)).errors("read"):
+        raise OSError("Client error with status 403 Forbidden: No Body")

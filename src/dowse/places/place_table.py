@@ -217,7 +217,7 @@ _REASONS = (
     (("NoSuchBucket", "bucket does not exist"), "there is no such bucket"),
     (("InvalidAccessKeyId",), "the access key is unknown"),
     (("SignatureDoesNotMatch",), "the secret key is wrong"),
-    (("AccessDenied", "403", "Forbidden", "401", "Unauthorized"), "these credentials have no access"),
+    (("AccessDenied", "Forbidden", "Unauthorized"), "these credentials have no access"),
     (("NoCredentials", "Unable to locate credentials", "no credentials"), "there are no credentials. Set AWS_PROFILE or AWS_ACCESS_KEY_ID"),
     (
         ("error sending request", "Could not connect", "dns error", "connection refused", "Connection refused", "timed out", "TimeoutError"),
