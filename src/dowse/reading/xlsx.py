@@ -13,8 +13,8 @@ from dowse.types import Reading
 _MAX_COLUMN = 500
 """Cells further to the right are left out, so that one cell does not make a row of thousands of empty ones."""
 EMPTY_CHARACTERS = BLOCK_CHARACTERS // 5
-"""What an empty cell before another one counts for. A sheet is cut after 90,000 cells or 500,000 empty ones, which take
-a second; one that was read to its end would run out of time, and would have no text at all."""
+"""The characters that an empty cell before another one counts for. A sheet is cut after 90,000 cells or 500,000
+empty ones, which take a second; one that was read to its end would run out of time, and would have no text at all."""
 _COLUMN = re.compile(r"[A-Z]{1,3}")
 
 

@@ -226,7 +226,7 @@ def _definers(store: Searchable, names: tuple[str, ...], scope: Scope, *, is_pas
     for name in names:
         hits = find(_text_query((name,), {"names": 1.0}, scope))
         for alike in (hits, _with_exact_name(store, hits, name)):
-            share = len({hit.document_id for hit in alike} or "-") ** -ranking_constants.DEFINERS_POWER
+            share = max(1, len({hit.document_id for hit in alike})) ** -ranking_constants.DEFINERS_POWER
             for hit in alike:
                 found[hit.id] = hit._replace(score=max(share, found[hit.id].score if hit.id in found else 0.0))
     return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
