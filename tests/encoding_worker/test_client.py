@@ -17,7 +17,7 @@ from dowse.encoding.selection import MINILM_VERSION
 from dowse.encoding_worker import client as worker_client
 from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping import watch_session, watched_index
+from dowse.keeping import keeper, watched_index
 from dowse.keeping.service import Service
 from mcp import Client
 from tests.encoding_worker.conftest import MANY, encoding_progress, is_complete, is_gone, wait_until
@@ -29,7 +29,7 @@ Indexed = Callable[[Path], ProjectIndex]
 @pytest.fixture(autouse=True)
 def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let servers start to encode without delay."""
-    monkeypatch.setattr(watch_session, "ENCODE_EVERY_SECONDS", 0.1)
+    monkeypatch.setattr(keeper, "ENCODE_EVERY_SECONDS", 0.1)
     monkeypatch.setattr(watched_index, "SETTLE_SECONDS", 0.1)
     monkeypatch.setattr(worker_client, "VECTOR_CHECK_SECONDS", 0.1)
 

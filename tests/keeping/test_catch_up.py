@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import CannotWatch
+from dowse.freshness import lost_events
 from dowse.freshness.tree_watcher import Watcher
 from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
@@ -100,12 +101,12 @@ def test_a_folder_without_files_is_watched_as_well(root: Path, project: ProjectI
         assert texts(project)[f"empty/below/{number}.py"] == {f"name{number}"}
 
 
-def test_a_server_that_follows_knows_what_changed_before_it_came(root: Path, project: ProjectIndex, keep: Keep) -> None:
+def test_a_second_server_knows_what_changed_before_it_came(root: Path, project: ProjectIndex, keep: Keep) -> None:
     write_settings(project, indexingStrategy="git")
     keep().catch_up(ProjectIndex(root))
     save(root / "src/fig.py", "fig")
     second = keep()
-    assert eventually(lambda: second.watch_status(project).mode == "elsewhere")
+    assert eventually(lambda: second.watch_status(project).mode == "watching")
     assert {".", "src/fig.py"} & set(second.catch_up(ProjectIndex(root)))
 
 
@@ -185,7 +186,7 @@ def test_where_nothing_can_be_watched_an_answer_looks_for_itself(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
-    monkeypatch.setattr(watched_index, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(lost_events, "POLL_SECONDS", 3600)
     keeper = keep()
     assert eventually(lambda: keeper.catch_up(project) == [])
     for number in range(5):
@@ -198,8 +199,8 @@ def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
-    monkeypatch.setattr(watched_index, "POLL_SECONDS", 3600)
-    monkeypatch.setattr(watched_index, "QUICK_SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(lost_events, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
     monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
     assert eventually(lambda: keeper.watch_status(project).mode == "polling")
@@ -209,8 +210,8 @@ def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
 def test_other_machines_may_write_without_an_event(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(watched_index, "has_remote_writers", lambda _root: True)
-    monkeypatch.setattr(watched_index, "QUICK_SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(lost_events, "has_remote_writers", lambda _root: True)
+    monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
     monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
     assert eventually(lambda: keeper.watch_status(project).mode == "watching")
@@ -229,7 +230,7 @@ def test_words_that_another_process_is_writing_are_not_claimed(root: Path, proje
 
 
 def test_a_root_that_was_replaced_is_not_claimed_to_be_known(root: Path, tmp_path: Path, project: ProjectIndex) -> None:
-    watched = WatchedIndex(project, threading.Lock(), lambda: True, leads=False)
+    watched = WatchedIndex(project, threading.Lock(), lambda: True)
     watched.start_watching()
     try:
         assert watched.take_events() is (sys.platform == "linux")

@@ -17,7 +17,7 @@ from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import catch_up, watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
-from dowse.keeping.watch_status import read_watch_status
+from dowse.keeping.watch_status import read_watch_status, watch_lease
 from dowse.parsing.document_parsing import ParsedDocument
 from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex
@@ -169,17 +169,30 @@ def test_other_settings_are_taken_up_without_a_restart(
     assert eventually(lambda: "docs/guide.md" not in paths())
 
 
-def test_a_second_keeper_waits_and_takes_over(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
+def test_a_second_keeper_watches_as_well_and_comes_first_when_the_first_ends(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
     first = keep()
     assert eventually(lambda: first.watch_status(project).mode == "watching")
     second = keep()
     second.catch_up(project)
-    assert second.watch_status(project).mode == "elsewhere"
-    assert f"process {os.getpid()}" in second.watch_status(project).why
+    assert second.watch_status(project).mode == "watching"
+    assert read_watch_status(project).why == f"by process {os.getpid()}, watching"
     first.stop()
-    assert eventually(lambda: second.watch_status(project).mode == "watching")
+    assert eventually(lambda: read_watch_status(project).mode == "elsewhere")
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: "src/fig.py" in paths())
+
+
+def test_nothing_waits_for_a_first_process_that_does_not_come_to_run(
+    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+) -> None:
+    """Another process holds the lease and does nothing, as one that was stopped by a debugger."""
+    with watch_lease(project.folder).held(5.0):
+        keep().catch_up(project)
+        write_tree(root, {"src/fig.py": "def fig(): ...\n"})
+        (root / "src/pear.py").unlink()
+        assert eventually(lambda: paths() == {"src/apple.py", "src/fig.py", "docs/guide.md"})
 
 
 def test_a_file_that_another_process_has_indexed_is_not_pending(

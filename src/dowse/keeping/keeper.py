@@ -1,7 +1,7 @@
 """The thread that keeps one index equal to its files for as long as a server runs.
 
-The process that holds the lease leads and updates the index; when it ends, another takes over. The others watch
-as well, so that they know which paths are pending, and index what a search needs.
+Every server watches its files and may update their index. The one that came first does so at once; the others
+compare what is still pending a moment later, so that no change waits for a process that does not come to run.
 """
 
 import contextlib
@@ -11,18 +11,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from dowse.errors import DowseError, NotIndexed, NotWritable
+from dowse.errors import CannotWatch, DowseError, NotIndexed, NotWritable
+from dowse.freshness.git_head import CheckoutDetector
+from dowse.freshness.pending_paths import QUIET_SECONDS, ChangeTimes, due_paths
+from dowse.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.catch_up import CATCH_UP_SECONDS, MAX_CATCH_UP_PATHS, catch_up, pending_names
-from dowse.keeping.watch_session import WatchSession
-from dowse.keeping.watch_status import WatchStatus, read_watch_status, watch_lease
+from dowse.keeping.watch_status import WatchStatus, read_watch_status
 from dowse.keeping.watched_index import RETRY_SECONDS, WatchedIndex
-from dowse.platform import Lock
+from dowse.platform import release_memory
 from dowse.types import KINDS
 
 INDEX_CHECK_SECONDS = 1.0
 """Time between two checks whether there is an index to keep fresh."""
+SETTINGS_CHECK_SECONDS = 1.0
+"""Time between two checks of what no event reports: settings, the state of the index."""
+TICK_SECONDS = 0.05
+"""The longest wait for events while paths are pending, or where nothing can be watched."""
+ENCODE_EVERY_SECONDS = 5.0
+"""Time between two requests to encode what lacks vectors, once nothing changes any more; only new chunks are asked for."""
 
 QUICK_SCAN_FILES = 10_000
 """A search waits for a scan of a root with up to this many indexed files: it takes 0.3 s at most."""
@@ -43,6 +51,7 @@ class Keeper:
         encode: "IndexCallback | None" = None,
         index_type: type[ProjectIndex] = ProjectIndex,
     ) -> None:
+        """`changed` is called after each change of the index, `encode` when it lacks vectors and is quiet."""
         self.root = root
         self._index_type = index_type
         self._changed = changed
@@ -54,9 +63,9 @@ class Keeper:
         self._working = threading.Lock()
         """Held while pending paths are compared and applied."""
         self._watched: WatchedIndex | None = None
-        """The index while a session watches it."""
-        self._leads = False
-        """This process updates the index."""
+        """The index while it is watched, from the end of its first scan."""
+        self._is_beginning = False
+        """The first scan has begun."""
         self._last_error: str | None = None
         self._thread = threading.Thread(target=self._keep, daemon=True, name=f"keeps {root.name}")
         self._thread.start()
@@ -66,6 +75,8 @@ class Keeper:
         self._stop.set()
         self._wake.set()
         self._thread.join(5)
+
+    # Before an answer, on the thread that answers
 
     def catch_up(self, project: ProjectIndex) -> list[str]:
         """Apply some pending changes before an answer; return the paths that are left."""
@@ -77,7 +88,7 @@ class Keeper:
         return [] if "." in pending and may_wait and _is_current(project) else pending
 
     def _started(self, project: ProjectIndex) -> WatchedIndex | None:
-        """Return the watched index; wait a moment for a session that is about to start, unless its first scan takes longer."""
+        """Return the watched index; wait a moment until it is watched, unless the first scan takes longer."""
         deadline = time.monotonic() + (CATCH_UP_SECONDS if self._watched or _has_quick_scan(project) else 0)
         while self._watched is None and project.has_catalog and time.monotonic() < deadline:
             self._wake.set()  # the index may just have been created
@@ -92,12 +103,13 @@ class Keeper:
             is_starting = (
                 status.mode == "off" and self._last_error is None and project.has_catalog and self.root.is_dir()
             )
-            if self._leads or is_starting:
+            if self._is_beginning or is_starting:
                 status = replace(status, mode="watching", why="the first scan has not ended")
             return replace(status, last_error=self._last_error or status.last_error)
         watched.take_events()
-        status = watched.status if watched.leads else read_watch_status(project)
-        return replace(status, pending=_differing(project, pending_names(watched)))
+        return replace(watched.status, pending=_differing(project, pending_names(watched)))
+
+    # On the thread that keeps the index, from the first scan until the root, the index or the server goes
 
     def _keep(self) -> None:
         while not self._stop.is_set():
@@ -107,43 +119,121 @@ class Keeper:
                 pass
             except DowseError as error:
                 self._report_and_wait(str(error))
-            except Exception as error:  # a session that crashes is started again, after a full scan
+            except Exception as error:  # watching begins again, with a full scan
                 self._report_and_wait(f"{type(error).__name__}: {error}")
             self._wake.wait(INDEX_CHECK_SECONDS)
             self._wake.clear()
 
     def _keep_while_possible(self) -> None:
-        lease = watch_lease(self._index_type.folder_of(self.root))
-        if not self.root.is_dir() or not lease.path.parent.is_dir():
+        if not self.root.is_dir() or not self._index_type.folder_of(self.root).is_dir():
             return
-        self._leads = _take_lead(lease)
+        project = self._index_type(self.root)
+        if not project.has_catalog:
+            return
+        watched = WatchedIndex(project, self._working, self._may_resume)
         try:
-            project = self._index_type(self.root)
-            if project.has_catalog:
-                self._watch(WatchedIndex(project, self._working, self._may_resume, leads=self._leads), lease)
+            self._is_beginning = True
+            watched.begin()
+            self._watched, self._last_error, self._is_beginning = watched, None, False
+            self._follow_events(watched)
         finally:
-            lease.release()
-            self._leads = False
-
-    def _watch(self, watched: WatchedIndex, lease: Lock) -> None:
-        def may_continue() -> bool:
-            """Return whether this process leads or follows as before. A lease is taken as soon as it can be written."""
-            return not self._leads or lease.is_held or _take_lead(lease)
-
-        session = WatchSession(watched, self._stop, may_continue, self._changed, self._encode)
-        try:
-            session.begin()
-            self._watched, self._last_error = watched, None
-            session.keep()
-        finally:
-            self._watched = None
+            self._watched, self._is_beginning = None, False
             watched.close()
+
+    def _follow_events(self, watched: WatchedIndex) -> None:
+        checkouts = CheckoutDetector(self.root)
+        checked_at, self._encoded_at, self._reported_sequence = 0.0, time.monotonic(), -1
+        while not self._stop.is_set() and watched.is_in_place():
+            self._wait_for_events(watched)
+            now = time.monotonic()
+            if now - checked_at >= SETTINGS_CHECK_SECONDS or watched.has_new_settings():
+                checked_at = now
+                self._check_what_no_event_reports(watched, now)
+            watched.finish_run()
+            if watched.run is None and watched.may_try(now):
+                _update_if_due(watched, checkouts, now)
+
+    def _wait_for_events(self, watched: WatchedIndex) -> None:
+        """Add the paths that change."""
+        if watched.watcher is None:
+            self._stop.wait(TICK_SECONDS)
+            return
+        seconds = TICK_SECONDS if watched.pending_paths.pending() or watched.run else SETTINGS_CHECK_SECONDS
+        try:
+            watched.watcher.wait(seconds, self._stop)
+            watched.take_events(STEP_SECONDS)
+        except CannotWatch as error:
+            watched.poll(str(error))
+            watched.add_paths([EVERYWHERE])
+
+    def _check_what_no_event_reports(self, watched: WatchedIndex, now: float) -> None:
+        watched.try_to_be_first()
+        if watched.has_new_settings():
+            watched.adopt_settings()
+        if watched.run is None and watched.project.is_being_updated():
+            watched.must_scan = True
+        elif watched.run is None and watched.lost_events.is_scan_due(now):
+            watched.could_find_changes(watched.project)
+        watched.add_missing_words(now)
+        if watched.recently_read and now - watched.changed_at >= QUIET_SECONDS:
+            paths, watched.recently_read = watched.recently_read, set()
+            watched.update(dict.fromkeys(paths, ChangeTimes(now, now)))
+        _settle_when_quiet(watched, now)
+        may_verify = watched.is_first and watched.run is None and watched.may_try(now)
+        if may_verify and watched.project.needs_verification():
+            watched.start_verification()
+        if watched.is_first:
+            watched.pending_paths.save()
+        self._report_change(watched.project)
+        self._encode_when_quiet(watched, now)
+
+    def _report_change(self, project: ProjectIndex) -> None:
+        """Call `changed` if the index has changed since the last call."""
+        if self._changed and (sequence := project.whole.catalog.sequence()) != self._reported_sequence:
+            self._reported_sequence = sequence
+            self._changed(project)
+
+    def _encode_when_quiet(self, watched: WatchedIndex, now: float) -> None:
+        """Have missing vectors made once the index is equal to its files."""
+        is_quiet = watched.run is None and watched.is_quiet(now)
+        if self._encode and is_quiet and now - self._encoded_at >= ENCODE_EVERY_SECONDS:
+            self._encoded_at = now
+            with contextlib.suppress(DowseError, OSError):  # it is tried again, and searches work without vectors
+                self._encode(watched.project)
 
     def _report_and_wait(self, problem: str) -> None:
         self._last_error = problem
         with contextlib.suppress(DowseError, OSError):
             open_log(self._index_type.folder_of(self.root)).error("keeping fresh: %s", problem)
         self._stop.wait(RETRY_SECONDS)
+
+
+def _update_if_due(watched: WatchedIndex, checkouts: CheckoutDetector, now: float) -> None:
+    if watched.must_scan and not watched.project.is_being_updated():
+        watched.compare_everything()
+    settings, pending, wait = watched.project.settings, watched.pending_paths.pending(), watched.wait_seconds
+    last_event_at = watched.lost_events.last_event_at + wait
+    is_checkout = settings.indexing_strategy == "git" and checkouts.has_just_ended(now, last_event_at)
+    is_searching = watched.is_search_waiting
+    if paths := due_paths(settings, pending, now - wait, has_head_moved=is_checkout, is_searching=is_searching):
+        watched.is_search_waiting = False
+        watched.update(paths)
+
+
+def _settle_when_quiet(watched: WatchedIndex, now: float) -> None:
+    """Write the JSON files of the index again, once it is quiet."""
+    is_settled = watched.is_settled and (watched.project.is_settled() or not watched.is_first)
+    if is_settled or not watched.is_quiet(now) or not watched.may_try(now):
+        return
+    try:
+        watched.project.settle()
+    except NotWritable as error:
+        watched.note_failure(str(error))  # it is not tried every second
+    except DowseError:
+        pass
+    else:
+        watched.is_settled = True
+        release_memory()  # 70 of the 90 MB that indexing took
 
 
 def _has_quick_scan(project: ProjectIndex) -> bool:
@@ -173,11 +263,3 @@ def _differing(project: ProjectIndex, pending: tuple[str, ...]) -> tuple[str, ..
         return tuple(sorted(project.drift_at(pending).paths))
     except (DowseError, OSError):  # as above
         return pending
-
-
-def _take_lead(lease: Lock) -> bool:
-    """Return whether this process leads: it holds the lease, or nobody can write one and nobody holds it."""
-    try:
-        return lease.try_acquire()
-    except NotWritable:
-        return not lease.is_taken()

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, NotWritable, StoreDamaged
-from dowse.freshness.filesystems import has_remote_writers, poll_seconds
+from dowse.freshness.lost_events import LostEventDetector
 from dowse.freshness.pending_paths import ChangeTimes, PendingPaths
 from dowse.freshness.scan import Drift
 from dowse.freshness.tree_watcher import EVERYWHERE, Watcher
@@ -16,69 +16,9 @@ from dowse.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.indexing_run import VERIFY, IndexingRun, start_run
-from dowse.keeping.watch_status import WatchMode, WatchStatus, remove_watch_status, write_watch_status
+from dowse.keeping.watch_status import WatchMode, WatchStatus, remove_watch_status, watch_lease, write_watch_status
 from dowse.sources.policy import RULE_NAMES
 from dowse.types import View
-
-POLL_SECONDS = 5.0
-"""Time between two scans of a root that cannot be watched."""
-POLL_SHARE = 20
-"""Polling spends at most one twentieth of the time on scanning."""
-INSURANCE_SECONDS = 10.0
-INSURANCE_EVERY_SECONDS = 300.0
-"""The system can lose events without saying so. Ten quiet seconds after the last event the root is scanned once
-more, at most every five minutes: 0.35 s on 10,000 files."""
-QUICK_SCAN_SECONDS = 0.1
-"""A scan that takes no longer, which means about 3,000 files, may be done before an answer."""
-STORM_EVENTS = 200
-"""After this many events since the last scan, some were probably lost: the next scan does not wait five minutes."""
-STORM_QUIET_SECONDS = 2.0
-"""Quiet time before the scan that follows a storm of events."""
-
-
-class LostEventDetector:
-    """Counts the events of one root and says when a scan of the whole root is due."""
-
-    def __init__(self, root: Path) -> None:
-        self.poll_seconds = poll_seconds(root)
-        """Time between two scans that happen whatever the events say; 0 where events can be relied on."""
-        self.has_remote_writers = has_remote_writers(root)
-        """Other machines may change files, which no event reports."""
-        self.last_event_at = 0.0
-        self.scan_seconds = float("inf")
-        """How long the last scan of the whole root took."""
-        self._events_since_scan = 0
-        self._scanned_at = 0.0
-
-    def note_events(self, count: int) -> None:
-        """Record that events named this many paths just now."""
-        self.last_event_at = time.monotonic()
-        self._events_since_scan += count
-
-    @property
-    def is_scan_quick(self) -> bool:
-        """Whether the last scan of the whole root was so quick that a search may wait for one."""
-        return self.scan_seconds <= QUICK_SCAN_SECONDS
-
-    def note_scan(self, scan_seconds: float) -> None:
-        """Record that the whole root was scanned just now; polling slows down where a scan takes long."""
-        self._scanned_at, self._events_since_scan, self.scan_seconds = time.monotonic(), 0, scan_seconds
-        if self.poll_seconds:
-            self.poll_seconds = max(self.poll_seconds, POLL_SHARE * scan_seconds)
-
-    def poll(self) -> None:
-        """Scan regularly from now on, because nothing can be watched."""
-        self.poll_seconds = self.poll_seconds or POLL_SECONDS
-
-    def is_scan_due(self, now: float) -> bool:
-        """Return whether the whole root should be scanned now."""
-        is_stormy = self._events_since_scan >= STORM_EVENTS
-        quiet_seconds = STORM_QUIET_SECONDS if is_stormy else INSURANCE_SECONDS
-        is_quiet = self._scanned_at < self.last_event_at <= now - quiet_seconds
-        is_recent = not is_stormy and now - self._scanned_at < INSURANCE_EVERY_SECONDS
-        is_poll_due = bool(self.poll_seconds) and now - self._scanned_at >= self.poll_seconds
-        return is_poll_due or (is_quiet and not is_recent)
-
 
 AT_ONCE_FILES = 200
 """More files are left to a process of their own, which starts in 0.4 s and indexes 350 files a second."""
@@ -88,18 +28,19 @@ TAKE_SECONDS = 0.3
 """How long a thread waits for another one that is just taking events."""
 RETRY_SECONDS = 30.0
 """Time after a failure before the same work is tried again."""
+WAIT_SECONDS = 1.5
+"""How long a process leaves changes to the one that came first, which need not compute everything twice."""
 
 
 class WatchedIndex:
     """An index with its watcher and its pending paths, shared by the thread that indexes and the one that answers."""
 
-    def __init__(
-        self, project: ProjectIndex, working: threading.Lock, may_resume: Callable[[], bool], *, leads: bool
-    ) -> None:
+    def __init__(self, project: ProjectIndex, working: threading.Lock, may_resume: Callable[[], bool]) -> None:
         self.project = project
         self._may_resume = may_resume
-        self.leads = leads
-        """This process updates the index; otherwise another process does, and this one only tracks what is pending."""
+        self._lease = watch_lease(project.folder)
+        self.is_first = False
+        """Other processes leave changes to this one for a moment, and it says for all how the index is kept fresh."""
         self.working = working
         """Held while pending paths are compared and applied."""
         self.status = WatchStatus("off", project.settings.indexing_strategy)
@@ -121,10 +62,36 @@ class WatchedIndex:
         self.is_settled = True
         self.changed_at = 0.0
         self._failed_at = -RETRY_SECONDS
+        self._backlog_at: float | None = None
+        """The time at which words or references were found to be missing."""
         self._root_identity = _identity(project.root)
         self._settings_stamp = project.settings_stamp()
 
     # Watching
+
+    def begin(self) -> None:
+        """Start watching and scan everything: a folder is watched before it is listed, so no change is missed."""
+        self.start_watching()
+        self.try_to_be_first()
+        if self.is_first:
+            self.pending_paths.load(time.monotonic())
+        self.compare_everything()
+
+    def try_to_be_first(self) -> None:
+        """Become the process that acts at once, unless another one is; the lease ends with its owner."""
+        if self._lease.is_held:
+            return
+        try:
+            self.is_first = self._lease.try_acquire()
+        except NotWritable:  # nobody can take it, nor write a status
+            self.is_first = not self._lease.is_taken()
+        if self.is_first:
+            self.publish_status()
+
+    @property
+    def wait_seconds(self) -> float:
+        """How long pending paths are left to another process."""
+        return 0.0 if self.is_first else WAIT_SECONDS
 
     def start_watching(self) -> None:
         """Start the watcher, or poll where nothing can be watched."""
@@ -132,6 +99,7 @@ class WatchedIndex:
             self.watcher = start_watcher(self.project.root)
         except CannotWatch as error:
             self.poll(str(error))
+        self.publish_status()
 
     def poll(self, why: str) -> None:
         """Stop watching and scan regularly instead."""
@@ -139,9 +107,8 @@ class WatchedIndex:
             self.watcher.close()
         self.watcher = None
         self.lost_events.poll()
-        self.status = replace(self.status, mode="polling", why=why)
-        if self.leads:
-            self.publish_status()
+        self.status = replace(self.status, why=why)
+        self.publish_status()
 
     def take_events(self, age_seconds: float = 0.0) -> bool:
         """Add the paths of all changes up to now; return whether no change can be missing.
@@ -192,12 +159,13 @@ class WatchedIndex:
             self.run.stop()
         if self.watcher is not None:
             self.watcher.close()
-        if self.leads:
+        with contextlib.suppress(DowseError, OSError):
+            if not self.is_settled:
+                self.project.settle()
+        if self.is_first:
             self.pending_paths.save()
-            with contextlib.suppress(DowseError, OSError):
-                if not self.is_settled:
-                    self.project.settle()
             remove_watch_status(self.project)
+        self._lease.release()
         self.project.close()
 
     def find_changes(self, project: ProjectIndex) -> None:
@@ -287,8 +255,28 @@ class WatchedIndex:
             self.note_change()
         return True
 
-    def update_everything(self) -> None:
-        """Make the index equal to all files now, whatever the strategy: at the start, and after others wrote to it."""
+    def compare_everything(self) -> None:
+        """Compare all files with the index: at the start, and after others wrote to it or to the settings.
+
+        The process that came first makes them equal, whatever the strategy; the others know what is pending.
+        """
+        if self.is_first:
+            self._update_everything()
+        else:
+            self.find_changes(self.project)
+            self.must_scan = False
+
+    def add_missing_words(self, now: float) -> None:
+        """Start a process for words or references that are missing, unless another process does so in a moment."""
+        whole = self.project.whole
+        if self.run is not None or not (whole.has_backlog() or whole.references.has_backlog()):
+            self._backlog_at = None
+            return
+        self._backlog_at = self._backlog_at or now
+        if now - self._backlog_at >= self.wait_seconds and self.may_try(now):
+            self._update_everything()
+
+    def _update_everything(self) -> None:
         self.pending_paths.add([EVERYWHERE], time.monotonic())
         self.update({EVERYWHERE: self.pending_paths.pending()[EVERYWHERE]})
 
@@ -319,13 +307,13 @@ class WatchedIndex:
 
     def adopt_settings(self) -> None:
         """Apply what waits under the old settings, then compare everything under the new ones."""
-        if pending := self.pending_paths.pending():
+        if self.is_first and (pending := self.pending_paths.pending()):
             self.update(pending)
         self.project.close()
         self.project = type(self.project)(self.project.root)
         self._settings_stamp = self.project.settings_stamp()
         self.publish_status()
-        self.update_everything()
+        self.compare_everything()
 
     def has_new_settings(self) -> bool:
         """Return whether a settings file changed since the index was opened."""
@@ -362,14 +350,15 @@ class WatchedIndex:
         self.status = replace(self.status, last_error=None)
 
     def publish_status(self) -> None:
-        """Write how the index is kept fresh, for other processes."""
+        """Note how the index is kept fresh; the process that came first writes it for others."""
         mode: WatchMode = "watching" if self.watcher else "polling"
         why, seconds = self.status.why, self.lost_events.poll_seconds
         if self.watcher and seconds:
             why = f"this file system may not report all changes; all files are also checked every {seconds:.0f} s"
         strategy = self.project.settings.indexing_strategy
         self.status = replace(self.status, mode=mode, strategy=strategy, why=why)
-        write_watch_status(self.project, self.status)
+        if self.is_first:
+            write_watch_status(self.project, self.status)
 
 
 def _is_unmounted(project: ProjectIndex, device: str, drift: Drift) -> bool:

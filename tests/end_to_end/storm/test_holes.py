@@ -259,9 +259,9 @@ LIMITED = """
 import sys
 from pathlib import Path
 Path("/proc/sys/user/max_inotify_watches").write_text("3")
-from dowse.keeping import watched_index
+from dowse.freshness import lost_events
 from tests.end_to_end.storm.test_holes import KeptProject, eventually, save
-watched_index.POLL_SECONDS = 0.2
+lost_events.POLL_SECONDS = 0.2
 kept = KeptProject(Path(sys.argv[1]))
 eventually(lambda: "first scan" not in kept.keeper.watch_status(kept.project).why)
 watch = kept.keeper.watch_status(kept.project)
