@@ -16,7 +16,7 @@ from dowse.freshness.scan import scan
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
-from dowse.types import Batch, Entry, FileContent, Reason, Verdict
+from dowse.types import Batch, Entry, FileContent, Reason, StoredChunk, Verdict
 from tests.examples import examples
 from tests.sample_data import write_tree
 from tests.store.opened_stores import found_paths
@@ -107,6 +107,33 @@ def test_a_file_that_was_only_touched_is_not_chunked_again(
     monkeypatch.setattr(indexer, "make_put", lambda _: pytest.fail("the content is the same"))
     report = update_index(source, store)
     assert (report.unchanged, report.changed_anything) == (3, False)
+
+
+@pytest.mark.parametrize("change", ["copied", "moved", "touched"])
+def test_chunks_that_another_process_removes_while_they_are_read_are_not_taken_for_none(
+    root: Path, source: ProjectFiles, store: LocalStore, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """A copy takes the chunks of its twin, a moved file those of its old path, and a touched file its own."""
+    update(source, store)
+    content = (root / "src/a.py").read_text(encoding="utf-8")
+    path = {"touched": "src/a.py"}.get(change, "src/copy.py")
+    if change == "moved":
+        (root / "src/a.py").unlink()
+    write_tree(root, {path: content})
+    os.utime(root / path)
+    other, really_read = LocalStore(store.folder, text_reader(source)), store.chunks
+
+    def remove_and_read(document_id: int) -> list[StoredChunk]:
+        other.apply(Batch(drops=["src/a.py"]))
+        return really_read(document_id)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "chunks", remove_and_read)
+        update_index(source, store)
+    other.close()
+    update_index(source, store)
+    assert path in found_paths(store, "apple")
+    assert all(store.chunks(document.id) for document in store.documents())
 
 
 def test_a_change_within_the_clocks_tick_is_found(root: Path, source: ProjectFiles, store: LocalStore) -> None:

@@ -258,8 +258,8 @@ class _PendingBatch:
         """Keep the chunks of files that will be removed; a moved file is recognized by its content."""
         for path in islice(paths, MAX_MOVED_FILES):
             for document in self._store.documents_at(path):
-                if document.recipe == RECIPE:
-                    self._removed[_content_key(document)] = document, self._store.chunks(document.id)
+                if document.recipe == RECIPE and (chunks := self._chunks_of(document)) is not None:
+                    self._removed[_content_key(document)] = document, chunks
 
     def has_same(self, path: str, read: Sequence[FileContent]) -> bool:
         """Return whether a file would give the same chunks as are stored, in the same views."""
@@ -271,20 +271,26 @@ class _PendingBatch:
 
     def has_whole_chunks(self, path: str, data: bytes) -> bool:
         """Return whether the stored chunks of a file are slices of its text, as they were when they were stored."""
-        return all(
-            text_hash(data[document.text_start + chunk.start_byte : document.text_start + chunk.end_byte])
-            == chunk.text_hash
-            for document in self._store.documents_at(path)
-            if document.is_verbatim
-            for chunk in self._store.chunks(document.id)
-        )
+        for document in self._store.documents_at(path):
+            chunks, text = self._chunks_of(document), data[document.text_start :]
+            if chunks is None:
+                return False
+            if document.is_verbatim and any(text_hash(text[c.start_byte : c.end_byte]) != c.text_hash for c in chunks):
+                return False
+        return True
 
     def find_duplicate(self, content: FileContent) -> tuple[StoredDocument, list[StoredChunk]] | None:
         """Return a document with the same content, and its chunks."""
         if removed := self._removed.get(_content_key(content)):
             return removed
         twin = self._store.catalog.find_twin(content, RECIPE)
-        return (twin, self._store.chunks(twin.id)) if twin else None
+        chunks = self._chunks_of(twin) if twin else None
+        return (twin, chunks) if twin and chunks is not None else None
+
+    def _chunks_of(self, document: StoredDocument) -> list[StoredChunk] | None:
+        """Return the chunks of a document; None if another process has removed it, perhaps before they were read."""
+        chunks = self._store.chunks(document.id)
+        return chunks if self._store.paths_by_id([document.id]) else None
 
     def put(self, puts: Sequence[Put], *, is_known: bool) -> None:
         """Replace a file by its representations, whose chunks get their vectors."""
