@@ -179,22 +179,15 @@ def test_a_file_that_is_no_index_is_told_and_left_alone(library: NotesRegistry) 
 
 
 @pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ("DELETE FROM facts WHERE key = 'tokenizer'", "Restore the file from a backup, or delete the index"),
-        ("UPDATE facts SET value = '{' WHERE key = 'tokenizer'", "Restore the file from a backup, or delete the index"),
-        ("DELETE FROM facts WHERE key = 'layout'", "bare has a format that this version of dowse does not read"),
-    ],
+    "change", ["DELETE FROM facts WHERE key = 'tokenizer'", "UPDATE facts SET value = '{' WHERE key = 'tokenizer'"]
 )
-def test_an_index_without_its_settings_or_of_another_format_is_refused(
-    library: NotesRegistry, change: str, message: str
-) -> None:
+def test_an_index_without_its_settings_is_refused(library: NotesRegistry, change: str) -> None:
     library.create("bare", "disk")
     library.close()
     with sqlite3.connect(index_file("bare")) as connection:
         connection.execute(change)
     connection.close()
-    with pytest.raises(StoreDamaged, match=message):
+    with pytest.raises(StoreDamaged, match="Restore the file from a backup, or delete the index"):
         found(NotesRegistry(), "bare", "x")
 
 
@@ -204,7 +197,7 @@ def test_an_index_of_a_later_version_is_refused_with_both_versions(library: Note
     with sqlite3.connect(index_file("late")) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(StoreTooNew, match=r"format 99.*format 2"):
+    with pytest.raises(StoreTooNew, match=r"format 99.*format 1"):
         found(NotesRegistry(), "late", "x")
 
 

@@ -29,14 +29,15 @@ _STEPS = (
     ) WITHOUT ROWID;
 
     -- A later commit has a higher number. `is_reached` is 0 for one that HEAD does not lead to now.
-    -- `files` counts the files that it changes; -1 if they are not known.
+    -- `files` counts the files that it changes; -1 if they are not known. `is_cut`: it changes more than these.
     CREATE TABLE commits (
         number INTEGER PRIMARY KEY,
         name TEXT NOT NULL UNIQUE,
         is_reached INTEGER NOT NULL DEFAULT 1,
         state INTEGER NOT NULL DEFAULT 0,
         time INTEGER NOT NULL DEFAULT 0,
-        files INTEGER NOT NULL DEFAULT 0
+        files INTEGER NOT NULL DEFAULT 0,
+        is_cut INTEGER NOT NULL DEFAULT 0
     );
     CREATE INDEX commits_by_state ON commits (is_reached, state, number);
 
@@ -84,10 +85,6 @@ _STEPS = (
     );
     CREATE VIRTUAL TABLE texts_terms USING fts5vocab (texts, row);
     CREATE VIRTUAL TABLE names_terms USING fts5vocab (names, row);
-    """,
-    """
-    -- Whether a commit changes more files than `files`.
-    ALTER TABLE commits ADD COLUMN is_cut INTEGER NOT NULL DEFAULT 0;
     """,
 )
 

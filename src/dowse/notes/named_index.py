@@ -8,7 +8,7 @@ from typing import Any
 
 from dowse.errors import NotFound, SnapshotGone, StoreDamaged, UsageError
 from dowse.notes.limits import DEFAULT_K
-from dowse.notes.notes_database import LAYOUT, DiskDatabase, NotesDatabase, check_note
+from dowse.notes.notes_database import DiskDatabase, NotesDatabase, check_note
 from dowse.notes.notes_documents import AddedNote, NewNote, StoredNote
 from dowse.notes.notes_search import CheckCancelled, Fits, NotesAnswer, search_notes
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
@@ -58,11 +58,6 @@ class NamedIndex:
         with database.snapshot() as connection:
             _read_counts(connection)
             facts = dict(connection.execute("SELECT key, value FROM facts").fetchall())
-        if facts.get("layout") != LAYOUT:
-            raise StoreDamaged(
-                f"The index {name} has a format that this version of dowse does not read. Delete the index, or use it "
-                "with the version that wrote it."
-            )
         try:
             self._created = facts["created"]
             self.tokenizer = parse_tokenizer_config(json.loads(facts["tokenizer"]))

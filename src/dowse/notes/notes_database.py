@@ -15,8 +15,6 @@ from dowse.sqlite_database import DatabaseConnection, SqliteDatabase, run_steps,
 APPLICATION_ID = 0x646F776E
 """Spells `down`; distinguishes a named index from a project's catalog and from any other database."""
 
-LAYOUT = "places"
-"""The fact that tells these tables from those of an unreleased version, which had the same format number."""
 STEPS = (
     """
     CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -29,15 +27,11 @@ STEPS = (
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY AUTOINCREMENT, doc_id TEXT NOT NULL UNIQUE, tokens INTEGER NOT NULL,
         metadata TEXT NOT NULL);
-    CREATE TABLE contents (id INTEGER PRIMARY KEY, text TEXT NOT NULL);
+    CREATE TABLE contents (id INTEGER PRIMARY KEY, text TEXT NOT NULL, checksum INTEGER NOT NULL);
     -- The first id of each batch of documents.
     CREATE TABLE batches (first INTEGER PRIMARY KEY);
     CREATE TABLE postings (
         batch INTEGER NOT NULL, token TEXT NOT NULL, places BLOB NOT NULL, PRIMARY KEY (batch, token)) WITHOUT ROWID;
-    """,
-    """
-    -- Of a note as it was written. Notes that were written before this step have none.
-    ALTER TABLE contents ADD COLUMN checksum INTEGER;
     """,
 )
 
@@ -50,7 +44,7 @@ def note_checksum(doc_id: str, text: str, metadata: str) -> int:
 def check_note(doc_id: Any, text: Any, metadata: Any, checksum: Any) -> None:
     """Raise StoreDamaged if a note is not what was written."""
     is_text = all(isinstance(value, str) for value in (doc_id, text, metadata))
-    if not is_text or (checksum is not None and note_checksum(doc_id, text, metadata) != checksum):
+    if not is_text or note_checksum(doc_id, text, metadata) != checksum:
         raise StoreDamaged(
             f"The note {doc_id} is damaged: it is not what was written. {DiskDatabase.remedy} Or add the note again."
         )
@@ -139,4 +133,4 @@ NotesDatabase = MemoryDatabase | DiskDatabase
 
 def make_tables(connection: sqlite3.Connection, facts: dict[str, str]) -> None:
     """Create the tables of a new, empty index."""
-    run_steps(connection, STEPS, APPLICATION_ID, layout=LAYOUT, **facts)
+    run_steps(connection, STEPS, APPLICATION_ID, **facts)
