@@ -1,8 +1,7 @@
-"""Identities of URLs, and the parsing of dates."""
+"""Identities of URLs."""
 
 import pytest
 
-from dowse.archives.dates import date_from_value, find_date, find_date_in_path
 from dowse.archives.url_identities import url_identity
 
 
@@ -55,33 +54,3 @@ def test_what_has_a_number_is_known_by_it(address: str, key: str) -> None:
 )
 def test_what_leads_nowhere_has_no_identity(address: str) -> None:
     assert url_identity(address) == ""
-
-
-@pytest.mark.parametrize(
-    ("written", "date"),
-    [
-        ("2025-05-20T10:00:00Z", "2025-05-20"), ("2025/5/2", "2025-05-02"), ("20250520", "2025-05-20"),
-        ("May 20, 2025", "2025-05-20"), ("20-May-2025", "2025-05-20"), ("5th June 2025", "2025-06-05"),
-        ("June 1999", "1999-06"), ("2025-05", "2025-05"), ("2025-13-40", None), ("next week", None), ("", None),
-    ],
-)  # fmt: skip
-def test_dates_are_read_as_people_write_them(written: str, date: str | None) -> None:
-    assert find_date(written) == date
-
-
-def test_a_number_is_seconds_or_milliseconds() -> None:
-    assert date_from_value(1747735200) == date_from_value(1747735200000) == "2025-05-20"
-    odd: list[object] = [True, None, [], -1, 1e300, float("nan")]
-    assert [date_from_value(one) for one in odd] == [None] * 6
-
-
-@pytest.mark.parametrize(
-    ("path", "date"),
-    [
-        ("2025-05-20/report.md", "2025-05-20"), ("notes/2025-05-20 meeting.md", "2025-05-20"),
-        ("2025/05/20/report.md", "2025-05-20"), ("2025/05/report.md", "2025-05"), ("pages/1234567/content.md", None),
-        ("2024-01-01/2025-05-20.md", "2025-05-20"), ("report.md", None),
-    ],
-)  # fmt: skip
-def test_a_path_has_the_date_nearest_to_the_file(path: str, date: str | None) -> None:
-    assert find_date_in_path(path) == date

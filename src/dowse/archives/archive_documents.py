@@ -13,10 +13,10 @@ from dowse.archives.archive_files import ORIGINALS, RESULT_FILE, split_note
 from dowse.archives.archive_types import CitationInText, CitationKind, DocumentDetails
 from dowse.archives.bibtex import BibEntry, parse_bibtex
 from dowse.archives.citations import extract_citations
-from dowse.archives.dates import date_from_value, find_date_in_path
 from dowse.archives.query_results import parse_metadata, result_to_markdown
 from dowse.archives.rfc_headers import RfcHeader, parse_rfc_header
 from dowse.archives.url_identities import DOI, arxiv_identity, doi_identity, is_web_url, url_identity
+from dowse.reading.dates import date_from_value, find_date_in_path
 from dowse.reading.decoding import decode
 from dowse.reading.file_reading import read_document
 from dowse.reading.front_matter import parse_front_matter

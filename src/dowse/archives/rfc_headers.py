@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from dowse.archives.dates import find_date
 from dowse.archives.url_identities import Series, all_series
+from dowse.reading.dates import find_date
 
 _MAX_HEADER_CHARACTERS = 8000
 _FIELD = re.compile(r"^:?(?P<name>[A-Z][A-Za-z -]{1,30}):[ \t]*(?P<value>.*(?:\n[ \t]+\S.*)*)", re.MULTILINE)

@@ -9,7 +9,6 @@ import pytest
 
 from dowse.errors import DowseError, UsageError
 from dowse.sites.building.builder import BuildSettings, build
-from dowse.sites.building.markdown_pages import parse_day
 from dowse.sites.building.plain_text import markdown_text
 from dowse.sites.index_check import inspect_bytes
 from tests.end_to_end.security.fake_secrets import private_key
@@ -46,31 +45,6 @@ def pages_of(root: Path, settings: BuildSettings = SETTINGS) -> dict[str, dict[s
 )  # fmt: skip
 def test_markdown_becomes_clean_words(markdown: str, expected: str) -> None:
     assert markdown_text(markdown).text == expected
-
-
-@pytest.mark.parametrize(
-    ("written", "expected"),
-    [
-        ("2025-01-31", "2025-01-31"),
-        ("2025-1-5", "2025-01-05"),
-        ("2025/01/31", "2025-01-31"),
-        ("2025-01-31T23:30:00-08:00", "2025-01-31"),
-        ("2025-01-31 10:00:00 +0100", "2025-01-31"),
-        ("Jan 31, 2025", "2025-01-31"),
-        ("January 31, 2025", "2025-01-31"),
-        ("31 January 2025", "2025-01-31"),
-        ("Fri, 31 Jan 2025 10:00:00 GMT", "2025-01-31"),
-        ("20250131", "2025-01-31"),
-        ("2025-02-30", ""),
-        ("soon", ""),
-        ("", ""),
-        (None, ""),
-        (True, ""),
-        (["2025-01-31"], ""),
-    ],
-)
-def test_a_day_is_normalised_however_it_is_written(written: object, expected: str) -> None:
-    assert parse_day(written) == expected
 
 
 def test_an_odd_date_is_left_out_and_said(tmp_path: Path) -> None:

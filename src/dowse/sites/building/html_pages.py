@@ -7,10 +7,10 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from dowse.errors import NotAPage
+from dowse.reading.dates import day_from_value
 from dowse.reading.decoding import decode
 from dowse.reading.html import declared_charset
 from dowse.reading.html_markdown import convert_html
-from dowse.sites.building.markdown_pages import parse_day
 from dowse.sites.building.plain_text import SourcePage, clean_text, make_abstract, markdown_text, title_from_path
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
@@ -101,7 +101,7 @@ class _HtmlFile:
             self._metas.get(name) for name in ("article:published_time", "date", "dc.date", "datepublished", "pubdate")
         )
         shown = (node.attributes.get("datetime") for node in self._main.css("time[datetime]"))
-        return next(filter(None, map(parse_day, filter(None, (*stated, *self._days, *shown)))), "")
+        return next(filter(None, map(day_from_value, filter(None, (*stated, *self._days, *shown)))), "")
 
     @property
     def topics(self) -> tuple[str, ...]:

@@ -7,18 +7,15 @@ and `url` in the front matter replace the path, and `slug` replaces its last par
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
-from email.utils import parsedate
 from typing import Any
 
+from dowse.reading.dates import day_from_value
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import parse_front_matter
 from dowse.sites.building.plain_text import SourcePage, clean_text, make_abstract, markdown_text, title_from_path
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _FALSE = frozenset({"false", "no", "off", "0"})
-_ISO_DAY = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})(?![0-9])")
-_DATE_FORMATS = ("%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y", "%B %d %Y", "%b %d %Y", "%Y%m%d", "%B %Y", "%b %Y")
 _DATE_KEYS = ("date", "pubDate", "publishDate", "publishdate", "published", "created", "datePublished")
 
 
@@ -55,7 +52,7 @@ class PageFrontMatter:
     @property
     def day(self) -> str:
         """The day of the page as YYYY-MM-DD."""
-        return next(filter(None, (parse_day(self.values.get(name)) for name in _DATE_KEYS)), "")
+        return next(filter(None, (day_from_value(self.values.get(name)) for name in _DATE_KEYS)), "")
 
     @property
     def unreadable_day(self) -> str:
@@ -74,33 +71,6 @@ def _flatten_texts(value: Any) -> list[str]:
         texts = value.split(",") if "," in value else [value]
         return [" ".join(text.split()) for text in texts if text.strip()]
     return [] if value is None or isinstance(value, dict) else [str(value)]
-
-
-def parse_day(value: Any) -> str:
-    """Parse a day in any common form into YYYY-MM-DD; empty if it is none. Ignore the time zone."""
-    if isinstance(value, datetime):
-        return value.date().isoformat()
-    if isinstance(value, date):
-        return value.isoformat()
-    text = " ".join(str(value).split()) if isinstance(value, str | int) and not isinstance(value, bool) else ""
-    if not text:
-        return ""
-    if match := _ISO_DAY.match(text):
-        return _iso_day(*map(int, match.groups()))
-    for date_format in _DATE_FORMATS:
-        try:
-            return datetime.strptime(text, date_format).date().isoformat()
-        except ValueError:
-            continue
-    parsed = parsedate(text)
-    return _iso_day(*parsed[:3]) if parsed else ""
-
-
-def _iso_day(year: int, month: int, day: int) -> str:
-    try:
-        return date(year, month, day).isoformat()
-    except ValueError:
-        return ""
 
 
 MARKDOWN_ENDINGS = (".md", ".markdown")

@@ -22,7 +22,15 @@ def date_from_value(value: Any) -> str | None:
         return None
     if isinstance(value, int | float):
         return _date_from_timestamp(value)
+    if isinstance(value, date):  # TOML has dates
+        return value.isoformat()[:10]
     return find_date(value) if isinstance(value, str) else None
+
+
+def day_from_value(value: Any) -> str:
+    """Return the date in a value as a day, the first of a month that is given alone; empty without one."""
+    found = date_from_value(value) or ""
+    return f"{found}-01" if len(found) == len("2025-05") else found
 
 
 def find_date(text: str) -> str | None:
