@@ -15,8 +15,6 @@ from dowse.types import Symbol
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-    L_SIZE = 600
-
 TARGET_SIZE = 1500
 """Small neighbours share a chunk up to this size, in bytes; encoders read even less of a chunk."""
 

@@ -1,7 +1,6 @@
 """Search of commits by the words of their messages, paths and changed symbols."""
 
 import json
-import math
 import re
 import time
 from collections import defaultdict
@@ -18,6 +17,7 @@ from dowse.history.project_history import History, HistoryCoverage
 from dowse.screening.masking import screen_text
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.text.analysis import terms_of, whole_terms_of
+from dowse.text.vocabulary import rarity
 
 SUBJECT_WEIGHT, BODY_WEIGHT, SYMBOL_WEIGHT, PATH_WEIGHT = 4.0, 1.0, 1.0, 1.0
 SATURATION = 1.5
@@ -74,11 +74,6 @@ def score_commit(text: CommitText, weights: Mapping[str, float], total: float) -
 
 def _share(usual: int, found: Sequence[str]) -> float:
     return min(1.0, usual / max(len(found), 1))
-
-
-def term_weight(frequency: int, commits: int) -> float:
-    """Return how much a term says that this many commits have."""
-    return math.log(1 + (commits - frequency + 0.5) / (frequency + 0.5))
 
 
 READ_SECONDS = 1.5
@@ -183,7 +178,7 @@ class _Search:
         terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MAX_TERMS]
         total = max(1, sum(self._database.counts().values()))
         self._frequencies = {term: self._frequency(term) for term in terms}
-        self._weights = {term: term_weight(found, total) for term, found in self._frequencies.items() if found}
+        self._weights = {term: rarity(found, total) for term, found in self._frequencies.items() if found}
         by_rarity = sorted(self._weights, key=self._frequencies.__getitem__)
         sums = accumulate(self._frequencies[term] for term in by_rarity)
         self._selecting = [term for term, sum_ in zip(by_rarity, sums, strict=True) if sum_ <= MAX_SELECTED]
