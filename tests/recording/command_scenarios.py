@@ -139,9 +139,9 @@ def archive_commands(place: Place) -> str:
         ["search", "zzzqqq"], ["search", "zzzqqq", "--json"], ["citations", "Plums"], ["citations", "Plums", "--json"],
         ["citations", "Plums", "--only", "cited", "--limit", "1"], ["citations", "Nothing"], ["citations", "Nothing", "--json"],
         ["most-cited"], ["most-cited", "--json"], ["broken"], ["broken", "--json"],
-        ["graph", "Plums", "--format", "json"], ["graph", "--format", "graphml", "-o", "x.xml"],
-        ["graph", "plums", "--format", "html", "-o", "x.html"], ["graph", "zzzqqq", "--format", "json"], ["export"],
-        ["export", "plums"], ["export", "plums of the market"], ["export", "Pears", "--format", "json"], ["export", "zzzqqq"],
+        ["graph", "Plums", "--format", "graphml"], ["graph", "--format", "graphml", "-o", "x.xml"],
+        ["graph", "plums", "--format", "html", "-o", "x.html"], ["graph", "zzzqqq"], ["export"],
+        ["export", "plums"], ["export", "plums of the market"], ["export", "zzzqqq"],
         ["search", "plums", "--db", "nowhere.db"], ["search", "plums", "--limit", "0"],
     ):  # fmt: skip
         shell.run("archive", *words)

@@ -7,6 +7,7 @@ from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, Highlight, StoredArchiveDocument
 from dowse.archives.citation_graph import graph_from
 from dowse.archives.graph_queries import broken_links, most_cited, most_cited_unarchived
+from dowse.screening.masking import screen_text, warning_fields
 
 MAX_CITATIONS = 50
 """Citations of a hit in each direction in the reply of a search; `find_citations` returns all."""
@@ -174,3 +175,31 @@ def _titles_and_paths(database: ArchiveDatabase, citations: Sequence[Citation]) 
     ids = {id_ for citation in citations for id_ in (citation.source_id, citation.target_id) if id_}
     rows = list(database.rows_in("SELECT number FROM documents WHERE id IN", ids))
     return {found.id: (found.title, found.path) for found in database.documents(row[0] for row in rows).values()}
+
+
+_TEXT_KEYS = ("title", "question", "context", "label", "sourceTitle", "targetTitle", "url", "targetUrl")
+"""Keys whose values are text of archived files. Snippets are masked where they are made."""
+
+
+def screen_reply(reply: dict[str, Any], *, masks: bool = True) -> dict[str, Any]:
+    """Return a reply with secrets masked; every object in it lists what is masked, and its content warnings."""
+    result: dict[str, Any] = {}
+    found = []
+    for key, value in reply.items():
+        if key in _TEXT_KEYS and isinstance(value, str):
+            safe = screen_text(value, masks=masks)
+            found.append((safe, 1))
+            result[key] = safe.text
+        else:
+            result[key] = _screen_value(value, masks=masks)
+    warnings = warning_fields(found)
+    warnings.pop("flaggedLines", None)  # titles and contexts are shown on one line
+    return result | {key: sorted({*result.get(key, ()), *value}) for key, value in warnings.items()}
+
+
+def _screen_value(value: Any, *, masks: bool) -> Any:
+    if isinstance(value, dict):
+        return screen_reply(value, masks=masks)
+    if isinstance(value, list):
+        return [_screen_value(item, masks=masks) for item in value]
+    return value

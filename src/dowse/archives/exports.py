@@ -1,36 +1,50 @@
-"""Exports: documents as BibTeX, and the whole archives as JSON."""
+"""Exports for other programs: documents as BibTeX, and the graph of citations as GraphML."""
 
-import json
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
+from xml.sax.saxutils import escape, quoteattr
 
-from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_replies import citation_reply, document_reply
-from dowse.archives.archive_types import StoredArchiveDocument
+from dowse.archives.archive_replies import document_reply
+from dowse.archives.archive_types import CitationGraph, StoredArchiveDocument
 
 _TEX_ESCAPES = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NODE_KEYS = ("label", "path", "source", "type", "date", "url", "role")
+
+
+def as_graphml(graph: CitationGraph) -> str:
+    """Return the graph as GraphML, as Gephi, yEd and Cytoscape read it."""
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns" '
+        'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" '
+        'xsi:schemaLocation="http://graphml.graphdrawing.org/xmlns http://graphml.graphdrawing.org/xmlns/1.0/graphml.xsd">',
+        *(f'  <key id="{key}" for="node" attr.name="{key}" attr.type="string"/>' for key in _NODE_KEYS),
+        '  <key id="confidence" for="edge" attr.name="confidence" attr.type="double"/>',
+        '  <graph id="citations" edgedefault="directed">',
+    ]
+    for node in graph.nodes:
+        lines.append(f"    <node id={quoteattr(node.document.id)}>")
+        values = document_reply(node.document) | {"label": node.document.title, "role": node.type}
+        lines += [
+            f'      <data key="{key}">{escape(_xml_text(values[key]))}</data>' for key in _NODE_KEYS if values.get(key)
+        ]
+        lines.append("    </node>")
+    for number, edge in enumerate(graph.edges):
+        ends = f"source={quoteattr(edge.source)} target={quoteattr(edge.target)}"
+        lines.append(f'    <edge id="e{number}" {ends}><data key="confidence">{edge.confidence}</data></edge>')
+    return "\n".join([*lines, "  </graph>", "</graphml>", ""])
+
+
+def _xml_text(text: str) -> str:
+    """Replace the characters that XML does not allow."""
+    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def as_bibtex(documents: Iterable[StoredArchiveDocument]) -> str:
     """Return BibTeX with an entry for each document, whose key is the id of the document."""
     return "\n".join(map(_bibtex_entry, documents))
-
-
-def export_all(database: ArchiveDatabase) -> Iterator[str]:
-    """Yield all documents with their texts and citations, as parts of one JSON object."""
-    yield '{"documents": [\n'
-    for number, document in enumerate(database.documents().values()):
-        value: dict[str, Any] = document_reply(document) | {
-            "text": database.text(document.number),
-            "citing": [
-                citation_reply(citation) | {"kind": citation.kind, "line": citation.line}
-                for citation in database.citations_from(document.number)
-            ],
-        }
-        yield (",\n" if number else "") + json.dumps(value, ensure_ascii=False)
-    yield "\n]}\n"
 
 
 def _bibtex_entry(document: StoredArchiveDocument) -> str:

@@ -111,8 +111,7 @@ def search(
     as_json: bool,
 ) -> int | CommandReply:
     """Search the archives. Exit code 1 if nothing is found."""
-    from dowse.archives.archive_replies import search_reply
-    from dowse.archives.reply_screening import screen_reply
+    from dowse.archives.archive_replies import screen_reply, search_reply
     from dowse.indexes.masking_setting import masks_secrets
 
     with open_archives(database) as archives:

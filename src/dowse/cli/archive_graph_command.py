@@ -105,7 +105,7 @@ def broken(database: str | None, *, limit: int, as_json: bool) -> int | CommandR
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["html", "json", "graphml"]),
+    type=click.Choice(["html", "graphml"]),
     default="html",
     show_default=True,
     help="Output format.",
@@ -139,8 +139,8 @@ def graph(
 ) -> int | CommandReply:
     """Draw the graph of citations: around a document, around the results of a QUERY, or the whole graph.
 
-    html opens in any browser and needs no network. Without -o, it is written to archive-graph.html, and the
-    other formats to stdout. Exit code 1 if there is nothing to draw.
+    html opens in any browser and needs no network. Without -o, it is written to archive-graph.html, and graphml
+    to stdout. Exit code 1 if there is nothing to draw.
     """
     with open_archives(database) as archives:
         found = _find_graph(archives, about, options)
@@ -158,30 +158,23 @@ def graph(
 
 @click.command()
 @click.argument("about", metavar="[QUERY|ID]", required=False)
-@click.option("--format", "format_", type=click.Choice(["bibtex", "json"]), default="bibtex", show_default=True, help="bibtex exports the documents found, json exports everything.")  # fmt: skip
 @click.option("-o", "--output", metavar="FILE", default="-", help="Output file. Default: stdout.")
 @click.option(
     "--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Maximum number of documents found."
 )
 @database_option
 @json_option
-def export(
-    about: str | None, format_: str, output: str, database: str | None, *, limit: int, as_json: bool
-) -> int | CommandReply:
-    """Export documents: the results of a QUERY, one by its ID, or all. Exit code 1 if there are none."""
-    from dowse.archives import exports
+def export(about: str | None, output: str, database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
+    """Export documents as BibTeX: the results of a QUERY, one by its ID, or all. Exit code 1 if there are none."""
+    from dowse.archives.exports import as_bibtex
 
-    if format_ == "json" and about is not None:
-        raise click.UsageError(
-            "--format json exports everything and takes no query. For the results of a query, use dowse archive search --json."
-        )
     with open_archives(database) as archives:
         documents = _find_documents(archives, about, limit)
-        text = exports.as_bibtex(documents) if format_ == "bibtex" else "".join(exports.export_all(archives))
+        text = as_bibtex(documents)
     if not documents:
         say("There are no documents." if about is None else f"Nothing found for: {about}")
         return CommandReply({"documents": 0}, 1) if as_json else 1
-    destination = f"archive.{'bib' if format_ == 'bibtex' else 'json'}" if as_json and output == "-" else output
+    destination = "archive.bib" if as_json and output == "-" else output
     return _write_output(text, destination, {"documents": len(documents)}, as_json=as_json)
 
 
@@ -195,7 +188,7 @@ def _show_citation(citation: dict[str, Any], name: str) -> None:
 
 def _screen(reply: dict[str, Any]) -> dict[str, Any]:
     """Return a reply with secrets masked, and with content warnings."""
-    from dowse.archives.reply_screening import screen_reply
+    from dowse.archives.archive_replies import screen_reply
     from dowse.indexes.masking_setting import masks_secrets
 
     return screen_reply(reply, masks=masks_secrets())
@@ -233,12 +226,10 @@ def _find_documents(archives: "ArchiveDatabase", about: str | None, limit: int) 
 
 
 def _render(archives: "ArchiveDatabase", found: "CitationGraph", format_: str, title: str) -> str:
-    from dowse.archives.graph_pictures import graph_formats
-
-    if format_ == "json":
-        return graph_formats.as_json(found)
     if format_ == "graphml":
-        return graph_formats.as_graphml(found)
+        from dowse.archives.exports import as_graphml
+
+        return as_graphml(found)
     from dowse.archives.graph_pictures.graph_page import as_html, page_data
 
     return as_html(page_data(archives, found, title, with_text=True))

@@ -13,11 +13,11 @@ from dowse.archives.archive_replies import (
     broken_reply,
     citations_reply,
     most_cited_reply,
+    screen_reply,
     search_reply,
 )
 from dowse.archives.archive_search import ArchiveAnswer, merge_answers, search_archive
 from dowse.archives.archive_types import ArchiveHit
-from dowse.archives.reply_screening import screen_reply
 from dowse.errors import CatalogError, DowseError, NotIndexed, NotWritable, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.masking_setting import masks_secrets

@@ -2,7 +2,6 @@
 
 import json
 import re
-from pathlib import Path
 
 import networkx as nx  # type: ignore[import-untyped]
 import pytest
@@ -10,8 +9,7 @@ import pytest
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import CitationGraph
 from dowse.archives.citation_graph import whole_graph
-from dowse.archives.exports import as_bibtex, export_all
-from dowse.archives.graph_pictures.graph_formats import as_graphml, as_json
+from dowse.archives.exports import as_bibtex, as_graphml
 from dowse.archives.graph_pictures.graph_page import as_html, page_data
 from dowse.archives.graph_pictures.layout import lay_out
 from tests.archives.sample_archives import HOSTILE, captured_page, make_database
@@ -34,26 +32,16 @@ def graph(database: ArchiveDatabase) -> CitationGraph:
     return whole_graph(database)
 
 
-def edges(graph: CitationGraph) -> set[tuple[str, str]]:
-    return {(edge.source, edge.target) for edge in graph.edges}
-
-
 def test_graphml_is_read_by_networkx(graph: CitationGraph) -> None:
     read = nx.parse_graphml(as_graphml(graph))
     assert set(read.nodes) == {node.document.id for node in graph.nodes}
-    assert set(read.edges) == edges(graph)
+    assert set(read.edges) == {(edge.source, edge.target) for edge in graph.edges}
     labels = {
         node.document.title
         for node in graph.nodes
         if node.document.title.isascii() and node.document.title.isprintable()
     }
     assert labels <= {label for _, label in read.nodes(data="label")}
-
-
-def test_json_has_every_node_and_edge(graph: CitationGraph) -> None:
-    read = json.loads(as_json(graph))
-    assert {(edge["from"], edge["to"]) for edge in read["edges"]} == edges(graph)
-    assert [node["label"] for node in read["nodes"]] == [node.document.title for node in graph.nodes]
 
 
 def test_the_page_loads_nothing_and_holds_the_data(database: ArchiveDatabase, graph: CitationGraph) -> None:
@@ -84,9 +72,3 @@ def test_bibtex_has_every_document(database: ArchiveDatabase) -> None:
     assert len(re.findall(r"^@(?:misc|online)\{doc-", text, re.MULTILINE)) == len(documents)
     bare = re.sub(r"\\[{}]", "", text)
     assert bare.count("{") == bare.count("}")
-
-
-def test_everything_is_exported_as_json(database: ArchiveDatabase, tmp_path: Path) -> None:
-    read = json.loads("".join(export_all(database)))
-    assert len(read["documents"]) == len(database.documents())
-    assert all("text" in document and "citing" in document for document in read["documents"])
