@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dowse.chunking.source_references import DECLARATION, DEFINITION
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
+from dowse.parsing.source_references import DECLARATION, DEFINITION
 from dowse.references.name_resolution import Confidence
 from dowse.references.reference_search import ReferenceOptions, find_references
 from dowse.searching.path_kinds import kinds_of

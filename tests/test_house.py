@@ -45,17 +45,16 @@ GROUND: dict[str, set[str]] = {
 
 KNOWS: dict[str, set[str]] = {
     "reading": set(),
-    "chunking": set(),
     "screening": set(),
     "encoding": {"screening"},
     "text": set(),
     "sources": {"reading"},
-    "parsing": {"sources", "reading", "chunking", "encoding"},
-    "store": {"chunking", "encoding", "text"},
-    "searching": {"chunking", "reading", "store", "screening", "text"},
+    "parsing": {"sources", "reading", "encoding"},
+    "store": {"parsing", "encoding", "text"},
+    "searching": {"parsing", "reading", "store", "screening", "text"},
     "history": {"sources", "searching", "screening", "text"},
-    "references": {"chunking", "store", "searching"},
-    "freshness": {"sources", "parsing", "reading", "chunking", "encoding", "store", "text"},
+    "references": {"parsing", "store", "searching"},
+    "freshness": {"sources", "parsing", "reading", "encoding", "store", "text"},
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
     "notes": {"store", "text"},
     "places": {"encoding", "store", "text"},
@@ -83,7 +82,7 @@ KNOWS: dict[str, set[str]] = {
     },
     "assistants": set(),
     "page": {
-        "places", "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing", "chunking",
+        "places", "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing",
         "reading", "searching", "screening", "sources", "text",
     },
     "api": {

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dowse.chunking import chunk
+from dowse.parsing.text_cutting import chunk
 from dowse.reading.file_reading import read_document
 from dowse.reading.languages import detect_language
 from training.comments import find_comments, first_sentence

@@ -8,13 +8,13 @@ from typing import Any
 import anyio
 import pytest
 
-from dowse.chunking import MAX_CHUNKS
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.error_catalog import CATALOG
 from dowse.freshness import pending_paths
 from dowse.indexes import index_log
 from dowse.keeping.service import Service
 from dowse.notes import limits
+from dowse.parsing.text_cutting import MAX_CHUNKS
 from dowse.settings import MAX_JSON_BYTES, Settings, write_default_settings
 from dowse.sites.site_constants import FIELD_WEIGHTS
 from dowse.sources import policy

@@ -5,9 +5,9 @@ Most targets call them in their own process, which is as expendable as a parser 
 
 import hashlib
 
-from dowse.chunking import chunk
 from dowse.parsing.document_parsing import outline as outline_in_pool
 from dowse.parsing.document_parsing import start_parsing
+from dowse.parsing.text_cutting import chunk
 from dowse.reading.file_reading import read_document
 from dowse.reading.languages import detect_language
 from dowse.reading.links import find_links

@@ -9,13 +9,13 @@ from typing import Any
 
 import semble_grammars  # type: ignore[import-untyped]
 
-from dowse.chunking.grammar_libraries import load_language
-from dowse.chunking.grammars import _language_table
+from dowse.parsing.grammar_libraries import load_language
+from dowse.parsing.grammars import _language_table
 from dowse.reading.languages import _language_tables
 
 Samples = tuple[bytes, ...]
 
-CODE = Path(__file__).parents[1] / "chunking" / "samples"
+CODE = Path(__file__).parents[1] / "parsing" / "samples"
 
 
 def _lines(text: str) -> Samples:

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.chunking.grammars import load_grammar
 from dowse.parsing.document_parsing import start_parsing
+from dowse.parsing.grammars import load_grammar
 from dowse.types import FileContent, Kind, Stat, View
 from tests.fuzzing import bombs, samples
 from tests.fuzzing.bombs import Bomb

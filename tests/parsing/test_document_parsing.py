@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from dowse import chunking
 from dowse.encoding.packing import encode_chunks
 from dowse.encoding.selection import static_encoder
-from dowse.parsing import parser_pool
+from dowse.parsing import parser_pool, text_cutting
 from dowse.parsing.document_parsing import ParsedDocument, outline, parse, parse_within, start_parsing
 from dowse.parsing.parser_limits import MAX_PROCESSES, MEMORY_BYTES
 from dowse.parsing.parser_pool import shared_pool
@@ -75,7 +74,7 @@ def test_a_source_file_is_what_the_readers_and_the_chunker_make_of_it(source: Pr
     found = parsed(source, content)
     expected = file_reading.read(content.data, path, content.language)
     assert found.document.reading == expected
-    assert (found.chunks, found.is_truncated) == chunking.chunk(expected.text, content.language, kind)
+    assert (found.chunks, found.is_truncated) == text_cutting.chunk(expected.text, content.language, kind)
     assert found.problem == ""
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.chunking.source_references import Import
 from dowse.indexes.reference_lookup import read_missing_references
+from dowse.parsing.source_references import Import
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import SourceFiles
 from tests.sample_data import open_indexed, write_tree

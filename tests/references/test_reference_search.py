@@ -10,9 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dowse.chunking import find_references as extract
 from dowse.errors import PathRefused, UsageError
 from dowse.indexes.index import ProjectIndex
+from dowse.parsing.text_cutting import find_references as extract
 from dowse.platform import Lock
 from dowse.references.reference_search import ReferenceOptions, References, find_references
 from dowse.references.related_files import find_related

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.chunking import find_references
+from dowse.parsing.text_cutting import find_references
 from dowse.store import reference_index
 from dowse.store.local import LocalStore
 from dowse.store.store_files import CATALOG_FILE

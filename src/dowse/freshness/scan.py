@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from dowse import chunking, reading, sources
+from dowse import reading, sources
+from dowse.parsing import text_cutting
 from dowse.platform import IS_WINDOWS
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.types import Entry, FolderCallback, Stat, StoredDocument, Verdict, View
 
-RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {chunking.VERSION}"
+RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {text_cutting.VERSION}"
 """The versions of the code that makes chunks of files. Documents with another recipe are made again."""
 _FINE_CLOCK_NS = 20_000_000
 _COARSE_CLOCK_NS = 2_000_000_000

@@ -40,10 +40,10 @@ Fields = dict[str, Any]
 
 def prepare(fields: Fields) -> None:
     """Load the grammar, so that no file pays for it."""
-    from dowse import chunking
+    from dowse.parsing import text_cutting
 
     if fields["job"] in ("colours", "symbols") and fields["language"] not in UNCOLOURED:
-        chunking.prepare(fields["language"])
+        text_cutting.prepare(fields["language"])
 
 
 def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
@@ -81,7 +81,7 @@ def _colours(fields: Fields, data: bytes) -> list[list[int]]:
 
 
 def _parse(language: str, text: bytes) -> "Tree | None":
-    from dowse.chunking.grammars import load_grammar, parse
+    from dowse.parsing.grammars import load_grammar, parse
 
     grammar = load_grammar(language) if text and language not in UNCOLOURED else None
     return parse(grammar, text) if grammar else None
@@ -137,11 +137,11 @@ def _colour_of(node: "Node", field: str | None) -> int:
 
 
 def _symbols(language: str, text: str) -> list[tuple[str, str, int, int]]:
-    from dowse import chunking
+    from dowse.parsing import text_cutting
 
     if language in MARKUP_LANGUAGES:
         return [(one.text, "heading", one.line + 1, 0) for one in find_markup_headings(split_lines(text), language)]
-    chunks, _ = chunking.chunk(text, language, "code")
+    chunks, _ = text_cutting.chunk(text, language, "code")
     found = ((one.name, one.kind, one.line, one.end_line) for chunk in chunks for one in chunk.symbols)
     return list(dict.fromkeys(found))
 

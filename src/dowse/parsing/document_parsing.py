@@ -5,9 +5,9 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from typing import Any
 
-from dowse.chunking import cut_as_plain_text
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserReply, ParserRequest
+from dowse.parsing.text_cutting import cut_as_plain_text
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.reading.languages import detect_language, is_binary_document
 from dowse.reading.outlines import Heading, Section

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from dowse import chunking
 from dowse.errors import Failed, FormatNotReadable
+from dowse.parsing import text_cutting
 from dowse.reading import file_reading
 from dowse.types import Chunk, Reading
 
@@ -20,11 +20,11 @@ def prepare(fields: Fields) -> None:
     """Load what a job needs and no file can influence, so that it does not count against the limits of the file."""
     if fields["job"] == "document":
         if fields["kind"] == "code":
-            chunking.prepare(fields["language"], has_references=fields["has_references"])
+            text_cutting.prepare(fields["language"], has_references=fields["has_references"])
         if fields["is_encoded"]:
             _table()
     elif fields["job"] == "prepare":
-        chunking.prepare_all(fields["languages"])
+        text_cutting.prepare_all(fields["languages"])
 
 
 def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
@@ -54,13 +54,13 @@ def parse_document(fields: Fields, data: bytes, read: ReadFile = _read) -> tuple
     reply: Fields = {"reading": _reading_to_json(found)}
     text = b"" if found.is_verbatim else found.text.encode("utf-8", "surrogatepass")
     if fields["is_cut"]:
-        chunks, is_truncated = chunking.chunk(found.text, fields["language"], fields["kind"])
+        chunks, is_truncated = text_cutting.chunk(found.text, fields["language"], fields["kind"])
         reply |= {"chunks": [_chunk_to_json(chunk) for chunk in chunks], "is_truncated": is_truncated}
         if fields["is_encoded"] and (vectors := _encode(fields["path"], chunks)):
             reply["vector_bytes"] = len(vectors[0])
             text += b"".join(vectors)
     if fields["has_references"] and fields["kind"] == "code":
-        references = chunking.find_references(found.text, fields["language"])
+        references = text_cutting.find_references(found.text, fields["language"])
         reply["reference_bytes"] = len(references)
         text += references
     return reply, text

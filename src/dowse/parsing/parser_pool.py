@@ -12,10 +12,10 @@ from concurrent.futures import Future
 from functools import cache
 from typing import TypeVar
 
-from dowse.chunking.grammars import unpack_grammars
 from dowse.errors import DowseError, Failed, ParserEnded
 from dowse.memory_plan import is_memory_small, scaled
 from dowse.parsing.costly_files import costly_files
+from dowse.parsing.grammars import unpack_grammars
 from dowse.parsing.parser_limits import MAX_PROCESSES
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
 from dowse.parsing.structure_bounds import structure_problem

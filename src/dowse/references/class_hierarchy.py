@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from dowse.chunking.source_references import INHERITANCE, TYPED, Use
+from dowse.parsing.source_references import INHERITANCE, TYPED, Use
 from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles, is_same_class
 
 _MAX_LEVELS = 8

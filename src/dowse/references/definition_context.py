@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 
-from dowse.chunking.source_references import IMPORT, MENTION, SourceReferences, Use
+from dowse.parsing.source_references import IMPORT, MENTION, SourceReferences, Use
 from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.name_resolution import Confidence, NameResolution, ResolvedUse

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
 from posixpath import commonprefix, dirname, normpath
 
-from dowse.chunking.source_references import Import
 from dowse.errors import PathRefused
+from dowse.parsing.source_references import Import
 from dowse.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.verification import ReadBytes
 from dowse.store.reference_index import module_of

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 
-from dowse.chunking.source_references import CALL, IMPORT, NO_USES, Import, Use
+from dowse.parsing.source_references import CALL, IMPORT, NO_USES, Import, Use
 from dowse.references.class_hierarchy import IMPLICIT_SELF, SELF, ClassHierarchy, ExpressionTypes, paths_around
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from dowse.chunking.source_references import DECLARATION, DEFINITION, TYPED, Import, SourceReferences, Use
+from dowse.parsing.source_references import DECLARATION, DEFINITION, TYPED, Import, SourceReferences, Use
 from dowse.store.reference_index import ReferenceIndex, ReferenceRow
 
 FAMILIES = {

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from dowse.chunking.source_references import MENTION, SourceReferences, Use
+from dowse.parsing.source_references import MENTION, SourceReferences, Use
 from dowse.protocols import Searchable
 from dowse.references.name_resolution import Confidence, ResolvedUse
 from dowse.references.reference_files import SourceFile, SourceFiles

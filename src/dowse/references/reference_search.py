@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from dowse.chunking.source_references import CALL, KINDS, USE_KINDS
 from dowse.errors import UsageError
 from dowse.globs import compile_path_filter
+from dowse.parsing.source_references import CALL, KINDS, USE_KINDS
 from dowse.protocols import Searchable
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse, is_body_of

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from dowse.chunking.source_references import Import
+from dowse.parsing.source_references import Import
 from dowse.references.import_resolution import ImportResolver
 from dowse.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.path_kinds import kinds_of

@@ -13,9 +13,9 @@ from math import exp
 from pathlib import PurePosixPath
 from typing import Literal, TypeVar
 
-from dowse.chunking import MAX_CHUNKS
-from dowse.chunking.spans import Text, make_chunks
-from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, ChunkSize, split_text
+from dowse.parsing.spans import Text, make_chunks
+from dowse.parsing.splitter import CODE_SIZE, DOCS_SIZE, ChunkSize, split_text
+from dowse.parsing.text_cutting import MAX_CHUNKS
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching.written_symbols import defined_names, defines_any, find_title, heading_in
 from dowse.text.analysis import terms_of

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import count, repeat
 from typing import NamedTuple
 
-from dowse.chunking.source_references import packed_checksums
+from dowse.parsing.source_references import packed_checksums
 from dowse.store.catalog_rows import DOCUMENT_COLUMNS, check_types, chunk_row, document_row, input_hash, stat_row
 from dowse.store.row_checksums import checked_values, document_checksum, vector_checksum
 from dowse.types import Batch, Put, View

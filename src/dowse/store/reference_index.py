@@ -11,14 +11,14 @@ from math import inf
 from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from dowse.chunking.source_references import (
+from dowse.errors import StoreDamaged
+from dowse.parsing.source_references import (
     VERSION,
     SourceReferences,
     name_checksum,
     packed_checksums,
     unpack_references,
 )
-from dowse.errors import StoreDamaged
 from dowse.platform import Lock
 from dowse.store.catalog import Catalog
 from dowse.store.storage_layout import WRITE_WAIT_SECONDS

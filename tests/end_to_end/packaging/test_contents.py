@@ -16,7 +16,7 @@ PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-
 PACKAGE = REPOSITORY / "src"
 NEEDED = {
     "dowse/py.typed", "dowse/screening/secret_rules.json", "dowse/searching/stopwords.txt",
-    "dowse/sources/deny.toml", "dowse/chunking/languages.toml", "dowse/chunking/queries/python.scm",
+    "dowse/sources/deny.toml", "dowse/parsing/languages.toml", "dowse/parsing/queries/python.scm",
     "dowse/archives/graph_pictures/graph_page.html",
 }  # fmt: skip
 """Some of the data files that the package needs."""

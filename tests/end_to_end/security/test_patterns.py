@@ -31,9 +31,9 @@ SHORT = {
     "dowse.references.reference_search._QUALIFIED": 500,  # an argument of a tool
     "dowse.searching.pasted_text._PASTED": 200,  # a query that was typed
     "dowse.searching.pasted_text._F": 260,  # a run of characters, longer ones are taken out before
-    "dowse.chunking.reference_syntax._TYPES": 240,  # what stands around a name
-    "dowse.chunking.reference_syntax._SEPARATORS": 240,
-    "dowse.chunking.reference_extraction._TEXTS": 200,  # up to the last end of a comment
+    "dowse.parsing.reference_syntax._TYPES": 240,  # what stands around a name
+    "dowse.parsing.reference_syntax._SEPARATORS": 240,
+    "dowse.parsing.reference_extraction._TEXTS": 200,  # up to the last end of a comment
     "dowse.cli.archive_output._MARK": 4_000,  # a passage of our own
     "dowse.screening.instructions": 200,  # a phrase of our own
 }

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.chunking import MAX_CHUNKS, chunk
+from dowse.parsing.text_cutting import MAX_CHUNKS, chunk
 from dowse.types import Kind
-from tests.chunking.passages import assert_exact, assert_nothing_lost, texts
+from tests.parsing.passages import assert_exact, assert_nothing_lost, texts
 
 
 @given(texts, st.sampled_from(["text", "klingon", ""]), st.sampled_from(["code", "docs"]))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.chunking import chunk
+from dowse.parsing.text_cutting import chunk
 from dowse.types import Chunk
 
 SAMPLES = Path(__file__).parent / "samples"

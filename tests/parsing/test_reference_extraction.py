@@ -2,8 +2,8 @@
 
 import pytest
 
-from dowse.chunking import find_references
-from dowse.chunking.source_references import DEFINITION, KINDS, Use, unpack_references
+from dowse.parsing.source_references import DEFINITION, KINDS, Use, unpack_references
+from dowse.parsing.text_cutting import find_references
 
 
 def uses_of(source: str, language: str) -> list[str]:

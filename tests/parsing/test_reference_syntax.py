@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.chunking.reference_syntax import load_reference_syntax, receiver_before, written_type
+from dowse.parsing.reference_syntax import load_reference_syntax, receiver_before, written_type
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from dowse.chunking.source_references import Import
+from dowse.parsing.source_references import Import
 
 _WORD = r"[\w$]+"
 _STRING = re.compile(r"""['"]([^'"\n]+)['"]""")

@@ -3,8 +3,9 @@ from importlib import resources
 
 import pytest
 
-from dowse.chunking import chunk, grammars
-from dowse.chunking.grammars import load_grammar, parse
+from dowse.parsing import grammars
+from dowse.parsing.grammars import load_grammar, parse
+from dowse.parsing.text_cutting import chunk
 
 
 @pytest.fixture
@@ -15,7 +16,7 @@ def no_grammar_loaded() -> Iterator[None]:
 
 
 def queries() -> list[str]:
-    return sorted(file.name.removesuffix(".scm") for file in (resources.files("dowse.chunking") / "queries").iterdir())
+    return sorted(file.name.removesuffix(".scm") for file in (resources.files("dowse.parsing") / "queries").iterdir())
 
 
 def is_parsed(text: str, language: str = "python") -> bool:

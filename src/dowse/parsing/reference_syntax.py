@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from dowse.chunking.grammars import language_settings, load_grammar, read_patterns
+from dowse.parsing.grammars import language_settings, load_grammar, read_patterns
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query

@@ -9,10 +9,10 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from dowse.chunking.definitions import SCOPE, Definition
-from dowse.chunking.import_statements import imports_of
-from dowse.chunking.reference_syntax import ReferenceSyntax, load_reference_syntax, receiver_before, written_type
-from dowse.chunking.source_references import (
+from dowse.parsing.definitions import SCOPE, Definition
+from dowse.parsing.import_statements import imports_of
+from dowse.parsing.reference_syntax import ReferenceSyntax, load_reference_syntax, receiver_before, written_type
+from dowse.parsing.source_references import (
     ANNOTATION,
     CALL,
     DECLARATION,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from dowse.chunking.definitions import SCOPE, Definition, EnclosingNames, find_definitions
-from dowse.chunking.grammars import Grammar, is_too_long, is_written, load_grammar, parse
-from dowse.chunking.spans import Span, Text
-from dowse.chunking.splitter import CODE_SIZE, ChunkSize, split_text
+from dowse.parsing.definitions import SCOPE, Definition, EnclosingNames, find_definitions
+from dowse.parsing.grammars import Grammar, is_too_long, is_written, load_grammar, parse
+from dowse.parsing.spans import Span, Text
+from dowse.parsing.splitter import CODE_SIZE, ChunkSize, split_text
 from dowse.types import Symbol
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def source_references(text: Text, language: str) -> bytes:
     source = _parse_source(_MACROS.sub(_without_macro, text.utf8) if is_c else text.utf8, language)
     if grammar is None or (source is None and not (is_too_long(text.utf8) and is_written(text.utf8))):
         return b""
-    from dowse.chunking.reference_extraction import extract_references  # not needed to cut a text
+    from dowse.parsing.reference_extraction import extract_references  # not needed to cut a text
 
     if source is None:
         return extract_references(grammar.name, None, text.utf8, [], text.line_starts)

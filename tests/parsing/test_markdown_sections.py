@@ -1,9 +1,9 @@
 from hypothesis import given
 
-from dowse.chunking import chunk
+from dowse.parsing.text_cutting import chunk
 from dowse.types import Chunk
-from tests.chunking.passages import assert_exact, assert_nothing_lost, texts
 from tests.examples import examples
+from tests.parsing.passages import assert_exact, assert_nothing_lost, texts
 
 LONG = "A sentence of some length that says nothing. " * 15
 

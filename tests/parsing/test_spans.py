@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.chunking.spans import Span, Text, make_chunks
+from dowse.parsing.spans import Span, Text, make_chunks
 
 
 def only_chunk(text: str) -> str:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.chunking.import_statements import imports_of
+from dowse.parsing.import_statements import imports_of
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from dowse.chunking.grammars import Grammar
+from dowse.parsing.grammars import Grammar
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -9,8 +9,8 @@ import pytest
 import semble_grammars  # type: ignore[import-untyped]
 from tree_sitter import Parser
 
-from dowse.chunking import grammar_libraries
-from dowse.chunking.grammar_libraries import GrammarBundle, find_bundle, load_language, unpack_libraries
+from dowse.parsing import grammar_libraries
+from dowse.parsing.grammar_libraries import GrammarBundle, find_bundle, load_language, unpack_libraries
 
 
 @pytest.fixture
@@ -82,7 +82,7 @@ def test_without_the_package_there_is_no_grammar(monkeypatch: pytest.MonkeyPatch
 
 
 def test_two_processes_unpack_at_once(folder: Path) -> None:
-    program = "from dowse.chunking.grammar_libraries import load_language; print(load_language('json') is not None)"
+    program = "from dowse.parsing.grammar_libraries import load_language; print(load_language('json') is not None)"
     started = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(3)]
     assert [process.communicate()[0].strip() for process in started] == [b"True"] * 3
     assert len(libraries(folder)) == 1

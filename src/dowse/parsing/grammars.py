@@ -7,7 +7,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from dowse.chunking.grammar_libraries import load_language, unpack_libraries
+from dowse.parsing.grammar_libraries import load_language, unpack_libraries
 
 if TYPE_CHECKING:
     from tree_sitter import Language, Query, Tree

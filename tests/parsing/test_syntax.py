@@ -2,11 +2,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.chunking import chunk
+from dowse.parsing.text_cutting import chunk
 from dowse.types import Chunk, Symbol
-from tests.chunking.passages import assert_exact, assert_nothing_lost, texts
-from tests.chunking.test_definitions import LANGUAGES, long_sample, sample
 from tests.examples import examples
+from tests.parsing.passages import assert_exact, assert_nothing_lost, texts
+from tests.parsing.test_definitions import LANGUAGES, long_sample, sample
 
 
 def chunks_of(text: str, language: str = "python") -> tuple[Chunk, ...]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from dowse.chunking.spans import Span
+from dowse.parsing.spans import Span
 
 # Includes the line ends of Windows and of old Macs; without them such files would be cut at words.
 _PARAGRAPH = ("\n\n", "\r\n\r\n")

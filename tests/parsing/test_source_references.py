@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.chunking.source_references import (
+from dowse.parsing.source_references import (
     CALL,
     Import,
     Use,

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.chunking.splitter import CODE_SIZE, DOCS_SIZE, ChunkSize, split_text
-from tests.chunking.passages import texts
+from dowse.parsing.splitter import CODE_SIZE, DOCS_SIZE, ChunkSize, split_text
 from tests.examples import examples
+from tests.parsing.passages import texts
 
 SMALL = ChunkSize(size=20, overlap=6, separators=("\n\n", "\n", " "))
 measures = st.sampled_from([CODE_SIZE, DOCS_SIZE, SMALL, ChunkSize(1, 0, ()), ChunkSize(7, 6, ("\n", " "))])
