@@ -15,8 +15,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from dowse.history.history_search import HistoryOptions, search_history
-from dowse.history.project_history import History, open_history
+from dowse.searching.history.history_search import HistoryOptions, search_history
+from dowse.searching.history.project_history import History, open_history
 from dowse.settings import Settings
 
 WORDS = [

@@ -13,8 +13,8 @@ from typing import Any
 
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
-from dowse.references.name_resolution import Confidence
-from dowse.references.reference_search import Place, ReferenceOptions, References, find_references
+from dowse.searching.references.name_resolution import Confidence
+from dowse.searching.references.reference_search import Place, ReferenceOptions, References, find_references
 
 _LEAST = (Confidence.CERTAIN, Confidence.LIKELY, Confidence.POSSIBLE)
 

@@ -18,9 +18,9 @@ from pathlib import Path
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.parsing.source_references import DECLARATION, DEFINITION
-from dowse.references.name_resolution import Confidence
-from dowse.references.reference_search import ReferenceOptions, find_references
 from dowse.searching.path_kinds import kinds_of
+from dowse.searching.references.name_resolution import Confidence
+from dowse.searching.references.reference_search import ReferenceOptions, find_references
 
 _INSIDE = Path(__file__).with_name("inside")
 _KINDS = frozenset({"function", "class", "method", "interface", "type", "struct", "enum", "constant"})

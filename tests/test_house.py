@@ -51,25 +51,23 @@ KNOWS: dict[str, set[str]] = {
     "sources": {"reading"},
     "parsing": {"sources", "reading", "encoding"},
     "store": {"parsing", "encoding", "text"},
-    "searching": {"parsing", "reading", "store", "screening", "text"},
-    "history": {"sources", "searching", "screening", "text"},
-    "references": {"parsing", "store", "searching"},
+    "searching": {"parsing", "reading", "store", "screening", "sources", "text"},
     "freshness": {"sources", "parsing", "reading", "encoding", "store", "text"},
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
     "notes": {"store", "text"},
     "places": {"encoding", "store", "text"},
-    "indexes": {"places", "references", "freshness", "history", "searching", "screening", "store", "sources", "parsing", "reading", "encoding"},
+    "indexes": {"places", "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "encoding"},
     "archives": {"indexes", "sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "dependencies": {"encoding", "indexes", "parsing", "searching", "sources", "store", "text"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "publishing": {
-        "places", "indexes", "encoding", "encoding_worker", "freshness", "history", "screening", "sources", "store",
+        "places", "indexes", "encoding", "encoding_worker", "freshness", "screening", "sources", "store",
     },
     "keeping": {"dependencies", "store", "indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},
     "http": {"mcp"},
     "surfaces": {
-        "places", "encoding", "indexes", "history", "keeping", "mcp", "archives", "notes", "sites", "references",
+        "places", "encoding", "indexes", "keeping", "mcp", "archives", "notes", "sites",
         "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "text",
     },
     "federation": {
@@ -77,7 +75,7 @@ KNOWS: dict[str, set[str]] = {
         "store", "text",
     },
     "answers": {
-        "federation", "surfaces", "dependencies", "indexes", "keeping", "mcp", "references", "searching", "screening", "parsing", "reading",
+        "federation", "surfaces", "dependencies", "indexes", "keeping", "mcp", "searching", "screening", "parsing", "reading",
         "sources", "store", "text",
     },
     "assistants": set(),
@@ -87,12 +85,12 @@ KNOWS: dict[str, set[str]] = {
     },
     "api": {
         "answers", "archives", "dependencies", "encoding_worker", "federation", "indexes", "keeping", "mcp", "notes", "page",
-        "parsing", "places", "references", "searching", "surfaces", "text", "history", "publishing", "store", "screening",
+        "parsing", "places", "searching", "surfaces", "text", "publishing", "store", "screening",
         "sources",
     },
     "cli": {
         "api", "answers", "dependencies", "places", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
-        "archives", "history", "notes", "sites", "searching", "references",
+        "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip
 """The packages, each after those that it may import."""
@@ -304,7 +302,7 @@ SYSTEM_MODULES = {
     "signals.py": {"signal"},
     "cli/__init__.py": {"signal"},
     "freshness/inotify.py": {"fcntl"},
-    "history/git_objects.py": {"resource"},
+    "searching/history/git_objects.py": {"resource"},
     "http/uvicorn_server.py": {"resource"},
     "keeping/indexing_worker.py": {"signal"},
     "parsing/parser_limits.py": {"resource", "signal"},

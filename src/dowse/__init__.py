@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from dowse.api.project_list import forget, projects
     from dowse.api.results import Explanation, Hit, Reference, Results, Status
     from dowse.errors import DowseError
-    from dowse.history.commit_diffs import CommitChanges
-    from dowse.history.history_search import CommitHit
     from dowse.indexes.document_search import ListedDocument
     from dowse.notes.notes_documents import StoredNote
     from dowse.publishing.publish import PublishReport
-    from dowse.references.related_files import RelatedFiles
     from dowse.searching.exact_search import Occurrence
+    from dowse.searching.history.commit_diffs import CommitChanges
+    from dowse.searching.history.history_search import CommitHit
+    from dowse.searching.references.related_files import RelatedFiles
     from dowse.store.storage_layout import Project
     from dowse.surfaces.documents.document_links import DocumentLink
 
@@ -65,12 +65,12 @@ _MODULES = {
     "api.project_list": ("forget", "projects"),
     "api.results": ("Explanation", "Hit", "Reference", "Results", "Status"),
     "errors": ("DowseError",),
-    "history.commit_diffs": ("CommitChanges",),
-    "history.history_search": ("CommitHit",),
+    "searching.history.commit_diffs": ("CommitChanges",),
+    "searching.history.history_search": ("CommitHit",),
     "indexes.document_search": ("ListedDocument",),
     "notes.notes_documents": ("StoredNote",),
     "publishing.publish": ("PublishReport",),
-    "references.related_files": ("RelatedFiles",),
+    "searching.references.related_files": ("RelatedFiles",),
     "searching.exact_search": ("Occurrence",),
     "store.storage_layout": ("Project",),
     "surfaces.documents.document_links": ("DocumentLink",),

@@ -16,8 +16,8 @@ import dowse
 from dowse.errors import NoSuchDocument, ProjectNotDetected
 from dowse.indexes import project_search
 from tests.dependencies import environments
-from tests.history.repositories import Change, make_repository
 from tests.sample_data import write_tree
+from tests.searching.history.repositories import Change, make_repository
 
 
 def test_every_public_name_is_there_and_no_other() -> None:

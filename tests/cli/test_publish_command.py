@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import Run
-from tests.history.repositories import git
 from tests.publishing.shared_places import PLANTS, commit, found_at, make_project
 from tests.sample_data import write_tree
+from tests.searching.history.repositories import git
 
 pytest.importorskip("lancedb", reason="needs the extra lance")
 

@@ -14,8 +14,8 @@ from dowse.indexes.cloned_repositories import parse_address
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock
 from tests.cli.conftest import Run
-from tests.history.repositories import Change, git, make_repository
 from tests.sample_data import make_words_older, write_tree
+from tests.searching.history.repositories import Change, git, make_repository
 
 HOSTILE_QUERIES = [
     "'; DROP TABLE chunks; --", '"unclosed', "((((", "a AND OR NOT", "field:value^2~", "*", "?" * 50, "\\", "[a-", "🍎",

@@ -20,8 +20,8 @@ from dowse.page.served_roots import root_name
 from dowse.page.status_view import status_view
 from mcp import Client
 from tests.federation.federated_server import make_app, make_indexed_archives, make_indexes
-from tests.history.repositories import Change, make_repository
 from tests.sample_data import write_tree
+from tests.searching.history.repositories import Change, make_repository
 
 Reply = dict[str, Any]
 

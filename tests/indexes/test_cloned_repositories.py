@@ -14,7 +14,7 @@ from dowse.indexes import cloned_repositories
 from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import storage_root
-from tests.history.repositories import Change, add_commits, git, make_repository
+from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
 
 @pytest.fixture

@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.browser import Browser
-from tests.history.repositories import Change, git, make_repository
 from tests.http.http_server import HttpServer
 from tests.page.conftest import get
 from tests.page.test_page_app_browser import HITS, open_page, search
 from tests.sample_data import index, write_tree
+from tests.searching.history.repositories import Change, git, make_repository
 
 SETTINGS = 'import os\n\nFREE_DELIVERY_FROM = int(os.environ.get("FREE_DELIVERY_FROM", {limit}))\n"""Orders of this value cost no postage."""\n'
 SHIPPING = (

@@ -11,7 +11,7 @@ from dowse.publishing.publish import PublishReport, publish
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.organisation.place_search import search_place
-from tests.history.repositories import Change, add_commits, git, make_repository
+from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
 KEY = "AKIAIOSFODNN7ABCDEFG"
 FILES = {

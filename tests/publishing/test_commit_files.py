@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from dowse.history.git_objects import find_repository, open_objects
 from dowse.platform import IS_WINDOWS
 from dowse.publishing.commit_files import list_blobs, mask_file, write_blobs
-from tests.history.repositories import Change, git, make_repository
+from dowse.searching.history.git_objects import find_repository, open_objects
 from tests.publishing.shared_places import KEY
+from tests.searching.history.repositories import Change, git, make_repository
 
 NAMES = (
     ".git", ".GIT", ".Git", ".git.", ".GIT ", ".git. .", ".git::$INDEX_ALLOCATION", "git~1", "GIT~1", "git~1 ",

@@ -32,9 +32,9 @@ from dowse.indexes.reference_lookup import references_now
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.service import Service
 from dowse.mcp.tools import Call
-from dowse.references.reference_search import ReferenceOptions
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_plain_query
+from dowse.searching.references.reference_search import ReferenceOptions
 from dowse.searching.search import Answer, SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri

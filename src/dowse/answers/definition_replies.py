@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from dowse.references.definition_context import DefinitionContext
-from dowse.references.reference_lines import Place
 from dowse.searching.passages import Passage, first_match
+from dowse.searching.references.definition_context import DefinitionContext
+from dowse.searching.references.reference_lines import Place
 from dowse.text.excerpts import cut_line
 
 ShowPath = Callable[[str], str]

@@ -12,9 +12,9 @@ from dowse.indexes.first_search import FIRST_QUERY
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import definition_options, search_now
 from dowse.indexes.reference_lookup import read_missing_references, read_references_to
-from dowse.references.definition_context import ContextFinder, DefinitionContext
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import parse_plain_query
+from dowse.searching.references.definition_context import ContextFinder, DefinitionContext
 from dowse.searching.search import Answer, SearchHit
 from dowse.types import View
 

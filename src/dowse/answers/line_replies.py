@@ -8,9 +8,9 @@ from dowse.answers.definition_replies import counted
 from dowse.answers.source_text import SourceText
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, find_all_now
-from dowse.references.name_resolution import Confidence
-from dowse.references.reference_search import Place, ReferenceOptions, References
 from dowse.searching.exact_search import Occurrences
+from dowse.searching.references.name_resolution import Confidence
+from dowse.searching.references.reference_search import Place, ReferenceOptions, References
 from dowse.searching.search import SearchOptions
 from dowse.types import Coverage
 

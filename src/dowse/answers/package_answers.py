@@ -14,8 +14,8 @@ from dowse.errors import UsageError
 from dowse.indexes.project_search import ExactQuery, find_all_now
 from dowse.indexes.reference_lookup import references_now
 from dowse.mcp.tools import Call
-from dowse.references.reference_search import ReferenceOptions
 from dowse.searching.query_terms import SearchQuery
+from dowse.searching.references.reference_search import ReferenceOptions
 from dowse.searching.search import SearchOptions
 from dowse.types import TextQuery
 

@@ -22,10 +22,10 @@ from dowse.types import Progress
 
 if TYPE_CHECKING:
     from dowse.answers.definition_search import FoundDefinitions
-    from dowse.history.commit_diffs import CommitChanges
-    from dowse.history.history_search import CommitHit, HistoryAnswer, HistoryOptions
-    from dowse.history.project_history import History
     from dowse.publishing.publish import PublishReport
+    from dowse.searching.history.commit_diffs import CommitChanges
+    from dowse.searching.history.history_search import CommitHit, HistoryAnswer, HistoryOptions
+    from dowse.searching.history.project_history import History
     from dowse.surfaces.documents.document_links import DocumentLink
     from dowse.surfaces.documents.link_graph import LinkGraph
 
@@ -151,7 +151,7 @@ class FolderTarget(IndexedTarget):
         self, query: str, options: "HistoryOptions", *, seconds: float | None = None, progress: Progress | None = None
     ) -> "dict[str, HistoryAnswer]":
         """Return the commits of each folder by the beginning of its paths; unread ones are read for some seconds."""
-        from dowse.history.history_search import READ_SECONDS, search_history
+        from dowse.searching.history.history_search import READ_SECONDS, search_history
 
         found = {}
         for lead, index in self.leads().items():
@@ -177,7 +177,7 @@ class FolderTarget(IndexedTarget):
 
     def commit(self, name: str) -> "CommitChanges":
         """Return the changes of a commit."""
-        from dowse.history.commit_diffs import read_changes
+        from dowse.searching.history.commit_diffs import read_changes
 
         for lead, index in self.leads().items():
             with contextlib.suppress(ItemNotFound), self._open_history(index, None) as history:
@@ -192,8 +192,8 @@ class FolderTarget(IndexedTarget):
 
         Until it is there, or where nothing can be written, the folder is one that is removed afterwards.
         """
-        from dowse.history.git_objects import find_repository
-        from dowse.history.project_history import open_history
+        from dowse.searching.history.git_objects import find_repository
+        from dowse.searching.history.project_history import open_history
 
         if not index.has_catalog and index.settings.read_history:
             find_repository(index.root)  # raises NoHistory before anything is made

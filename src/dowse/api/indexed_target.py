@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from dowse.indexes.index import PathDecision
     from dowse.indexes.query_vectors import QueryEncoder
     from dowse.indexes.reference_lookup import FoundReferences
-    from dowse.references.reference_search import ReferenceOptions
-    from dowse.references.related_files import RelatedFiles
     from dowse.searching.exact_search import Occurrences
     from dowse.searching.explain import RankExplanation
+    from dowse.searching.references.reference_search import ReferenceOptions
+    from dowse.searching.references.related_files import RelatedFiles
 
 
 LocatedFile = tuple[ProjectIndex, str, Callable[[str], str]]
@@ -81,7 +81,7 @@ class IndexedTarget:
         self, name: str, kind: str | None, path: str | None, limit: int, progress: Progress | None
     ) -> Results[Reference]:
         """Return where a name is defined and used."""
-        from dowse.references.reference_search import ReferenceOptions
+        from dowse.searching.references.reference_search import ReferenceOptions
 
         places, notes = list[Reference](), list[str]()
         answers = self.references(name, ReferenceOptions(kind, path, limit), progress)
@@ -99,7 +99,7 @@ class IndexedTarget:
     def related(self, path: str, limit: int, progress: Progress | None = None) -> "RelatedFiles":
         """Return the files around a file."""
         from dowse.indexes.reference_lookup import read_missing_references, related_files
-        from dowse.references.related_files import shown_files
+        from dowse.searching.references.related_files import shown_files
 
         index, path, show = self.locate(path)
         self._updating(progress)(index, "")

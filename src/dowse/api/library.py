@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from dowse.api.indexed_target import IndexedTarget
     from dowse.api.kept_folders import KeptFolders
     from dowse.api.search_targets import PackageTarget, PlaceTarget
-    from dowse.history.commit_diffs import CommitChanges
-    from dowse.history.history_search import CommitHit
     from dowse.indexes.document_search import ListedDocument
     from dowse.publishing.publish import PublishReport
-    from dowse.references.related_files import RelatedFiles
     from dowse.searching.exact_search import Occurrence
+    from dowse.searching.history.commit_diffs import CommitChanges
+    from dowse.searching.history.history_search import CommitHit
+    from dowse.searching.references.related_files import RelatedFiles
     from dowse.surfaces.documents.document_links import DocumentLink
 
 Location = str | os.PathLike[str]
@@ -214,7 +214,7 @@ class Index:
         `since` and `until` are dates such as 2025, 2025-05 or 2025-05-20. Commits that are not known yet are read for
         some seconds before; `is_complete` says whether all are known.
         """
-        from dowse.history.history_search import HistoryOptions
+        from dowse.searching.history.history_search import HistoryOptions
 
         options = HistoryOptions(limit, path, since, until)
         return self._do(lambda: self._folders().commits(query, options, seconds, self._report))

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
 if TYPE_CHECKING:
     from dowse.indexes.index import PathDecision
-    from dowse.references.reference_search import Place
     from dowse.searching.explain import RankExplanation
     from dowse.searching.passages import Passage
+    from dowse.searching.references.reference_search import Place
     from dowse.searching.search import SearchHit
 
 Result = TypeVar("Result")

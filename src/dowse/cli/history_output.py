@@ -8,14 +8,14 @@ from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from dowse.api.folder_target import FolderTarget
-    from dowse.history.history_search import CommitHit
+    from dowse.searching.history.history_search import CommitHit
 
 
 def search_commits(
     target: "FolderTarget", query: str, *, wait: bool, as_json: bool, authors: bool, **how: Any
 ) -> int | CommandReply:
     """Search the history of a project and print the commits."""
-    from dowse.history.history_search import HistoryOptions
+    from dowse.searching.history.history_search import HistoryOptions
     from dowse.surfaces.project.history_replies import READ_AHEAD_SECONDS, history_reply
 
     options = HistoryOptions(how["limit"] or 10, how["glob"], how["since"], how["until"])

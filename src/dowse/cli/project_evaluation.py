@@ -17,10 +17,10 @@ from typing import Literal
 
 from dowse.encoding_worker.encode_now import encode_now
 from dowse.errors import Failed
-from dowse.history.git_objects import GitObjects, find_repository
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search, update_fully
 from dowse.indexes.query_vectors import InProcessEncoder
+from dowse.searching.history.git_objects import GitObjects, find_repository
 from dowse.searching.search import SearchOptions
 from dowse.settings import read_settings
 from dowse.store import storage_layout

@@ -12,7 +12,7 @@ from dowse.cli.output import CommandReply, escape, pluralize, progress_bar, say,
 from dowse.cli.result_output import coverage_notes, format_flags
 
 if TYPE_CHECKING:
-    from dowse.references.reference_search import Place, References
+    from dowse.searching.references.reference_search import Place, References
 
 KINDS = ("call", "import", "inheritance", "annotation", "mention")
 
@@ -39,7 +39,7 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
     """
     from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_lookup import open_or_find
-    from dowse.references.reference_search import ReferenceOptions
+    from dowse.searching.references.reference_search import ReferenceOptions
 
     project = open_or_find(parse_folder(folder))
     limit, offset = how["limit"], how["offset"]

@@ -10,7 +10,7 @@ from dowse.cli.common_arguments import json_option, parse_folder, parse_path
 from dowse.cli.output import CommandReply, escape, progress_bar, say, show, using
 
 if TYPE_CHECKING:
-    from dowse.references.related_files import RelatedFile
+    from dowse.searching.references.related_files import RelatedFile
 
 
 @click.command()

@@ -13,13 +13,13 @@ from typing import Any
 
 from dowse.errors import DowseError
 from dowse.freshness.filesystems import file_system_of
-from dowse.history.history_database import read_commit_counts
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import IndexStatus
 from dowse.indexes.project_lookup import list_projects
 from dowse.memory_plan import is_memory_small, usable_bytes
 from dowse.platform import storage_root
 from dowse.sandbox import sandbox_support
+from dowse.searching.history.history_database import read_commit_counts
 from dowse.settings import SETTING_FIELDS, Settings, differing_keys
 from dowse.types import Finding, Reason
 

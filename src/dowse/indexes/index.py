@@ -247,7 +247,7 @@ class ProjectIndex(OpenedIndex):
     def check(self, progress: Progress | None = None) -> list[Finding]:
         """Return everything that is wrong with the index; change nothing."""
         from dowse.freshness.integrity import check_index
-        from dowse.history.history_database import check_history
+        from dowse.searching.history.history_database import check_history
 
         if self.is_being_updated():
             raise StoreBusy(
@@ -265,7 +265,7 @@ class ProjectIndex(OpenedIndex):
     def repair(self, findings: list[Finding], progress: Progress | None = None) -> list[Finding]:
         """Repair the findings of a check, reading every file again; return the findings that remain."""
         if any(finding.part == "history" for finding in findings):
-            from dowse.history.history_database import remove_history
+            from dowse.searching.history.history_database import remove_history
 
             remove_history(self.folder)
         if any(finding.part == "catalog" for finding in findings):

@@ -10,8 +10,8 @@ from dowse.errors import Failed, PathRefused, StoreBusy
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, Update, coverage
-from dowse.references.reference_search import ReferenceOptions, References, find_references
-from dowse.references.related_files import RelatedFile, RelatedFiles, find_related
+from dowse.searching.references.reference_search import ReferenceOptions, References, find_references
+from dowse.searching.references.related_files import RelatedFile, RelatedFiles, find_related
 from dowse.store.storage_layout import READ_WAIT_SECONDS
 from dowse.types import Coverage, Progress
 
@@ -119,8 +119,8 @@ def related_files(index: ProjectIndex, path: str, limit: int) -> RelatedFiles:
 
 def _changes(index: ProjectIndex, path: str, limit: int) -> tuple[RelatedFile, ...]:
     """Return the files of the index that change together with one; none where there is no history."""
-    from dowse.history.co_changes import changed_together  # imports what a server does not need at its start
-    from dowse.history.project_history import open_history
+    from dowse.searching.history.co_changes import changed_together  # imports what a server does not need at its start
+    from dowse.searching.history.project_history import open_history
 
     with contextlib.suppress(Failed), open_history(index.root, index.folder, index.settings) as history:
         history.update(HISTORY_SECONDS)

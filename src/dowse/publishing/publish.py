@@ -21,7 +21,6 @@ from dowse.encoding_worker.encode_now import encode_now
 from dowse.errors import DowseError, NotFound, UsageError
 from dowse.freshness.indexer import text_reader
 from dowse.freshness.scan import RECIPE
-from dowse.history.git_objects import find_repository, open_objects
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
 from dowse.places.place_rows import (
@@ -38,6 +37,7 @@ from dowse.places.place_rows import (
 from dowse.places.place_table import WRITE_SECONDS, SharedPlace, merge, retried, tend, within
 from dowse.platform import Lock, disk_errors, make_private_folder, storage_root
 from dowse.publishing.commit_files import Blob, list_blobs, write_blobs
+from dowse.searching.history.git_objects import find_repository, open_objects
 from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE
 from dowse.store.storage_layout import index_folder
 from dowse.types import Progress

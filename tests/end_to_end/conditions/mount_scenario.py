@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 from tests.end_to_end.conditions.commands import Ran, found_paths, run_command
-from tests.history.repositories import Change, make_repository
 from tests.sample_data import write_tree
+from tests.searching.history.repositories import Change, make_repository
 
 CANNOT_MOUNT = 77
 MAKE = {

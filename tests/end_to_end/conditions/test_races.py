@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import DowseError
-from dowse.history.history_search import HistoryOptions, search_history
-from dowse.history.project_history import open_history
+from dowse.searching.history.history_search import HistoryOptions, search_history
+from dowse.searching.history.project_history import open_history
 from dowse.settings import Settings
 from tests.end_to_end.conditions.commands import found_paths, run_command
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
-from tests.history.repositories import Change, add_commits, git, make_repository
+from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
 SECRET = "do_not_read_me"
 

@@ -13,8 +13,8 @@ import pytest
 from tests.archives.sample_archives import make_archives
 from tests.end_to_end.damage.storage import run
 from tests.end_to_end.damage.test_damage import RAW
-from tests.history.repositories import Change, make_repository
 from tests.sample_data import write_tree
+from tests.searching.history.repositories import Change, make_repository
 
 OTHER_TYPES = {
     "INTEGER": ("'three'", "x'fffe'", "1.5"),

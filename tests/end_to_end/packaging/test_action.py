@@ -14,8 +14,8 @@ import yaml
 from bench.installing import REPOSITORY, Environment, clean_environment
 
 from tests.docs.test_workflows import read, schema
-from tests.history.repositories import git
 from tests.publishing.shared_places import make_project
+from tests.searching.history.repositories import git
 
 ACTION = read(REPOSITORY / "action.yml")
 PYTHON_STEP, INSTALL_STEP, PUBLISH_STEP = ACTION["runs"]["steps"]

@@ -28,7 +28,7 @@ SHORT = {
     "dowse.searching.path_kinds._KINDS": 4_096,  # a path
     "dowse.reading.html._CHARSET": 4_096,  # the head of a page
     "dowse.reading.markup_text._TITLED": 2_000,  # the text of one link
-    "dowse.references.reference_search._QUALIFIED": 500,  # an argument of a tool
+    "dowse.searching.references.reference_search._QUALIFIED": 500,  # an argument of a tool
     "dowse.searching.pasted_text._PASTED": 200,  # a query that was typed
     "dowse.searching.pasted_text._F": 260,  # a run of characters, longer ones are taken out before
     "dowse.parsing.reference_syntax._TYPES": 240,  # what stands around a name

@@ -6,11 +6,11 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dowse.history import commit_reading, history_search, project_history
-from dowse.history.history_database import SYMBOLS_READ, read_commit_counts
+from dowse.searching.history import commit_reading, history_search, project_history
+from dowse.searching.history.history_database import SYMBOLS_READ, read_commit_counts
 from dowse.store.storage_layout import index_folder
-from tests.history.repositories import Change, git, make_repository
 from tests.sample_data import index, write_tree
+from tests.searching.history.repositories import Change, git, make_repository
 from tests.surfaces.project import project_client
 from tests.surfaces.project.project_client import Assistant
 

@@ -11,7 +11,7 @@ from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_no
 from dowse.settings import Settings
 
 if TYPE_CHECKING:  # a server without a search of its history starts 10 ms sooner
-    from dowse.history.history_search import CommitHit, HistoryAnswer
+    from dowse.searching.history.history_search import CommitHit, HistoryAnswer
 
 SHORT_NAME = 10
 """Characters of the name of a commit that are shown."""
@@ -37,8 +37,8 @@ class HistoryReadings:
 
     def search(self, place: HistoryPlace, query: str, options: Mapping[str, Any]) -> "HistoryAnswer":
         """Search the commits that are read by now; the others are read afterwards."""
-        from dowse.history.history_search import HistoryOptions, search_history
-        from dowse.history.project_history import open_history
+        from dowse.searching.history.history_search import HistoryOptions, search_history
+        from dowse.searching.history.project_history import open_history
 
         with open_history(*place) as history:
             answer = search_history(history, query, HistoryOptions(**options))
@@ -49,7 +49,7 @@ class HistoryReadings:
         return answer
 
     def _read_rest(self, place: HistoryPlace) -> None:
-        from dowse.history.project_history import open_history
+        from dowse.searching.history.project_history import open_history
 
         deadline = time.monotonic() + READ_AHEAD_SECONDS
         try:
@@ -91,8 +91,8 @@ def history_reply(
 
 def commit_reply(place: HistoryPlace, name: str, shown_path: Callable[[str], str]) -> Reply:
     """Return the changes of one commit, file by file."""
-    from dowse.history.commit_diffs import read_changes
-    from dowse.history.project_history import open_history
+    from dowse.searching.history.commit_diffs import read_changes
+    from dowse.searching.history.project_history import open_history
 
     with open_history(*place) as history:
         found = read_changes(history, name)

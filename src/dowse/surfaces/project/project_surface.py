@@ -23,9 +23,9 @@ from dowse.mcp.confirmation import ask_consent
 from dowse.mcp.reply_budget import Reply, present
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.mcp.tools import Call
-from dowse.references.reference_search import ReferenceOptions
-from dowse.references.related_files import shown_files
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_search_query
+from dowse.searching.references.reference_search import ReferenceOptions
+from dowse.searching.references.related_files import shown_files
 from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.project import path_search
@@ -48,7 +48,7 @@ from dowse.surfaces.project.text_replies import explanation_reply, occurrences_r
 from dowse.types import Kind, View
 
 if TYPE_CHECKING:
-    from dowse.history.history_search import HistoryAnswer
+    from dowse.searching.history.history_search import HistoryAnswer
 
 INSTRUCTIONS = (
     "Searches the code and documentation of the project on this machine. Ask search_code or search_docs before "

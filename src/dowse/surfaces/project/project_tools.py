@@ -9,7 +9,7 @@ from typing import Protocol
 from dowse.mcp.reply_budget import Reply
 from dowse.mcp.schemas import FLAG, MAX_QUERY_CHARACTERS, NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
-from dowse.references.reference_search import USE_KINDS
+from dowse.searching.references.reference_search import USE_KINDS
 from dowse.settings import SettingsFiles
 from dowse.store.storage_layout import global_settings_file, index_folder
 from dowse.surfaces.project.project_surface import ProjectSurface

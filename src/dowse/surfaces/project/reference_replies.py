@@ -5,9 +5,9 @@ from itertools import groupby
 
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
 from dowse.mcp.reply_status import coverage_reply
-from dowse.references.name_resolution import Confidence
-from dowse.references.reference_search import NameOwner, Place, References
-from dowse.references.related_files import RelatedFiles
+from dowse.searching.references.name_resolution import Confidence
+from dowse.searching.references.reference_search import NameOwner, Place, References
+from dowse.searching.references.related_files import RelatedFiles
 from dowse.types import Coverage
 
 ShowPath = Callable[[str], str]

@@ -1,7 +1,7 @@
 """The files around a file are those that it imports, those that import it, and its tests."""
 
 from dowse.indexes.index import ProjectIndex
-from dowse.references.related_files import RelatedFiles, find_related
+from dowse.searching.references.related_files import RelatedFiles, find_related
 
 
 def related(project: ProjectIndex, path: str) -> RelatedFiles:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed, NoHistory
-from dowse.history import git_objects
-from dowse.history.git_objects import find_repository, open_objects
 from dowse.platform import IS_LINUX
-from tests.history.conftest import OpenHistory
-from tests.history.repositories import Change, add_commits, git, make_repository
+from dowse.searching.history import git_objects
+from dowse.searching.history.git_objects import find_repository, open_objects
+from tests.searching.history.conftest import OpenHistory
+from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
 FIRST = Change("Charge the customer once", {"pay.py": "def charge():\n    bill()\n"})
 SECOND = Change("Charge the customer twice", {"pay.py": "def charge():\n    bill()\n    bill()\n"})

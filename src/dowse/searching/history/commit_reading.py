@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from dowse.errors import Failed
-from dowse.history.git_objects import GitObjects
+from dowse.searching.history.git_objects import GitObjects
 from dowse.searching.written_symbols import defined_names
 
 MAX_MESSAGE_BYTES = 20_000

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dowse.column_types import find_mistyped_columns
 from dowse.errors import Failed, StoreDamaged
-from dowse.history.commit_reading import CommitRecord
+from dowse.searching.history.commit_reading import CommitRecord
 from dowse.sqlite_database import SqliteDatabase
 from dowse.text.analysis import terms_of
 from dowse.types import Finding

@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dowse.errors import Failed, NoHistory, NotWritable, StoreBusy, StoreDamaged
-from dowse.history.commit_reading import READING_MODES, CommitRecord, list_commits, read_commits, read_symbols
-from dowse.history.git_objects import GitObjects, GitRepository, find_repository, open_objects
-from dowse.history.history_database import (
+from dowse.platform import Lock
+from dowse.searching.history.commit_reading import READING_MODES, CommitRecord, list_commits, read_commits, read_symbols
+from dowse.searching.history.git_objects import GitObjects, GitRepository, find_repository, open_objects
+from dowse.searching.history.history_database import (
     HISTORY_FILE,
     READ,
     SYMBOLS_READ,
@@ -19,7 +20,6 @@ from dowse.history.history_database import (
     HistoryDatabase,
     remove_history,
 )
-from dowse.platform import Lock
 from dowse.settings import Settings
 from dowse.sources.past_paths import PastPaths
 from dowse.sources.policy import Policy

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from dowse.history import commit_reading
-from dowse.history.commit_reading import list_commits, read_commits, read_symbols
-from dowse.history.git_objects import find_repository, open_objects
-from tests.history.repositories import Change, git, make_repository
+from dowse.searching.history import commit_reading
+from dowse.searching.history.commit_reading import list_commits, read_commits, read_symbols
+from dowse.searching.history.git_objects import find_repository, open_objects
+from tests.searching.history.repositories import Change, git, make_repository
 
 
 def test_the_rest_of_a_large_commit_is_passed_over_and_the_next_one_is_whole(

@@ -7,7 +7,7 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
-from dowse.references.reference_search import ReferenceOptions, References, find_references
+from dowse.searching.references.reference_search import ReferenceOptions, References, find_references
 from tests.sample_data import open_indexed, write_tree
 
 FILES = {

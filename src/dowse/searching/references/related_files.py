@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
 from dowse.parsing.source_references import Import
-from dowse.references.import_resolution import ImportResolver
-from dowse.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.path_kinds import kinds_of
+from dowse.searching.references.import_resolution import ImportResolver
+from dowse.searching.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.verification import ReadBytes
 from dowse.store.reference_index import ReferenceIndex, module_of
 

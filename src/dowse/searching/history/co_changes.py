@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from dowse.history.history_database import HistoryDatabase
-from dowse.history.project_history import History
+from dowse.searching.history.history_database import HistoryDatabase
+from dowse.searching.history.project_history import History
 
 EVER = 1 << 62
 """A number that no commit reaches."""

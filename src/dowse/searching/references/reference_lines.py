@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 from dowse.parsing.source_references import MENTION, SourceReferences, Use
 from dowse.protocols import Searchable
-from dowse.references.name_resolution import Confidence, ResolvedUse
-from dowse.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.exact_search import exact_matcher, find_occurrences, line_start_characters, pattern_matcher
 from dowse.searching.passages import screen_line
 from dowse.searching.path_kinds import kinds_of
+from dowse.searching.references.name_resolution import Confidence, ResolvedUse
+from dowse.searching.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.search import SearchOptions
 from dowse.searching.verification import Current, ReadBytes, verify
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import ItemNotFound
-from dowse.history.commit_diffs import read_changes
-from dowse.history.history_search import HistoryOptions, search_history
-from tests.history.conftest import OpenHistory
-from tests.history.repositories import Change, git, make_repository
+from dowse.searching.history.commit_diffs import read_changes
+from dowse.searching.history.history_search import HistoryOptions, search_history
+from tests.searching.history.conftest import OpenHistory
+from tests.searching.history.repositories import Change, git, make_repository
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 KEY = (

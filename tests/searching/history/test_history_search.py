@@ -6,12 +6,12 @@ import pytest
 from bench.history import make_history
 
 from dowse.errors import StoreDamaged, UsageError
-from dowse.history.history_database import check_history
-from dowse.history.history_search import CommitHit, HistoryOptions, search_history
-from dowse.history.project_history import open_history
+from dowse.searching.history.history_database import check_history
+from dowse.searching.history.history_search import CommitHit, HistoryOptions, search_history
+from dowse.searching.history.project_history import open_history
 from dowse.settings import Settings
-from tests.history.conftest import OpenHistory
-from tests.history.repositories import Change, git, make_repository
+from tests.searching.history.conftest import OpenHistory
+from tests.searching.history.repositories import Change, git, make_repository
 
 DAY = 86_400
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

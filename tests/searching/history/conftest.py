@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.history.project_history import History, open_history
+from dowse.searching.history.project_history import History, open_history
 from dowse.settings import Settings
 
 OpenHistory = Callable[..., History]

@@ -5,7 +5,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from dowse.parsing.source_references import INHERITANCE, TYPED, Use
-from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles, is_same_class
+from dowse.searching.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles, is_same_class
 
 _MAX_LEVELS = 8
 _MAX_CLASSES = 50

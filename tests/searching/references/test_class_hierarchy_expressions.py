@@ -7,9 +7,9 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
-from dowse.references.reference_search import ReferenceOptions, find_references
-from tests.references.conftest import Find, places
+from dowse.searching.references.reference_search import ReferenceOptions, find_references
 from tests.sample_data import write_tree
+from tests.searching.references.conftest import Find, places
 
 FILES = {
     "pyproject.toml": "",

@@ -7,9 +7,9 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.reference_lookup import read_missing_references
-from dowse.references.reference_search import ReferenceOptions, References, find_references
-from tests.references.conftest import Find, places
+from dowse.searching.references.reference_search import ReferenceOptions, References, find_references
 from tests.sample_data import open_indexed, write_tree
+from tests.searching.references.conftest import Find, places
 
 FILES = {
     "pyproject.toml": "",
@@ -108,7 +108,7 @@ def test_a_zero_is_compared_with_the_text(find: Find) -> None:
 
 
 def test_without_time_to_search_the_text_nothing_is_called_unknown(find: Find, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dowse.references.reference_lines.SECONDS", -1.0)
+    monkeypatch.setattr("dowse.searching.references.reference_lines.SECONDS", -1.0)
     found = find("heave")
     assert (found.total, found.is_text_searched, found.is_found) == (0, False, True)
 

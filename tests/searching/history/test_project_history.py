@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 
 from dowse.errors import NoHistory, StoreBusy, StoreTooNew
-from dowse.history import project_history
-from dowse.history.commit_reading import MAX_MESSAGE_BYTES, CommitRecord, read_commits
-from dowse.history.git_objects import GitObjects
-from dowse.history.history_database import HISTORY_FILE, read_commit_counts
-from dowse.history.project_history import History, open_history
 from dowse.platform import Lock
+from dowse.searching.history import project_history
+from dowse.searching.history.commit_reading import MAX_MESSAGE_BYTES, CommitRecord, read_commits
+from dowse.searching.history.git_objects import GitObjects
+from dowse.searching.history.history_database import HISTORY_FILE, read_commit_counts
+from dowse.searching.history.project_history import History, open_history
 from dowse.settings import Settings
-from tests.history.conftest import OpenHistory
-from tests.history.repositories import Change, add_commits, git, make_repository
 from tests.sample_data import open_indexed
+from tests.searching.history.conftest import OpenHistory
+from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
 CHANGES = [Change(f"Commit {number}", {"a.py": f"def a():\n    return {number}\n"}) for number in range(4)]
 

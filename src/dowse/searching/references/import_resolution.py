@@ -7,7 +7,7 @@ from posixpath import commonprefix, dirname, normpath
 
 from dowse.errors import PathRefused
 from dowse.parsing.source_references import Import
-from dowse.references.reference_files import SourceFile, SourceFiles
+from dowse.searching.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.verification import ReadBytes
 from dowse.store.reference_index import module_of
 

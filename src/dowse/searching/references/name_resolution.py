@@ -6,9 +6,15 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from dowse.parsing.source_references import CALL, IMPORT, NO_USES, Import, Use
-from dowse.references.class_hierarchy import IMPLICIT_SELF, SELF, ClassHierarchy, ExpressionTypes, paths_around
-from dowse.references.import_resolution import ImportResolver
-from dowse.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles
+from dowse.searching.references.class_hierarchy import (
+    IMPLICIT_SELF,
+    SELF,
+    ClassHierarchy,
+    ExpressionTypes,
+    paths_around,
+)
+from dowse.searching.references.import_resolution import ImportResolver
+from dowse.searching.references.reference_files import TYPES, DefinedName, SourceFile, SourceFiles
 from dowse.store.reference_index import module_of
 
 MAX_REEXPORTS = 6

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from dowse.errors import ItemNotFound
-from dowse.history.commit_reading import MAX_MESSAGE_BYTES
-from dowse.history.git_objects import GitObjects, open_objects
-from dowse.history.project_history import History
 from dowse.screening.masking import screen_text
+from dowse.searching.history.commit_reading import MAX_MESSAGE_BYTES
+from dowse.searching.history.git_objects import GitObjects, open_objects
+from dowse.searching.history.project_history import History
 
 MAX_DIFF_BYTES = 2_000_000
 """The rest of a larger commit is not shown."""

@@ -11,10 +11,10 @@ from itertools import accumulate
 
 from dowse.errors import UsageError
 from dowse.globs import compile_path_filter
-from dowse.history.co_changes import earlier_names
-from dowse.history.commit_reading import MAX_FILES
-from dowse.history.project_history import History, HistoryCoverage
 from dowse.screening.masking import screen_text
+from dowse.searching.history.co_changes import earlier_names
+from dowse.searching.history.commit_reading import MAX_FILES
+from dowse.searching.history.project_history import History, HistoryCoverage
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.text.analysis import terms_of, whole_terms_of
 from dowse.text.vocabulary import rarity

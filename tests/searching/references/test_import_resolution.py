@@ -6,8 +6,8 @@ import pytest
 
 from dowse.indexes.reference_lookup import read_missing_references
 from dowse.parsing.source_references import Import
-from dowse.references.import_resolution import ImportResolver
-from dowse.references.reference_files import SourceFiles
+from dowse.searching.references.import_resolution import ImportResolver
+from dowse.searching.references.reference_files import SourceFiles
 from tests.sample_data import open_indexed, write_tree
 
 FILES = {

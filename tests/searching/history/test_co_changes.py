@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from dowse.history.co_changes import MAX_FILES, changed_together
+from dowse.searching.history.co_changes import MAX_FILES, changed_together
 from dowse.settings import Settings
-from tests.history.conftest import OpenHistory
-from tests.history.repositories import Change, make_repository
+from tests.searching.history.conftest import OpenHistory
+from tests.searching.history.repositories import Change, make_repository
 
 
 def both(number: int) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """A use means one definition of its name: told apart by scope, import and receiver, with a confidence."""
 
-from tests.references.conftest import Find, places
+from tests.searching.references.conftest import Find, places
 
 
 def test_an_import_tells_two_functions_of_one_name_apart(find: Find) -> None:

@@ -14,13 +14,13 @@ from dowse.errors import PathRefused, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.parsing.text_cutting import find_references as extract
 from dowse.platform import Lock
-from dowse.references.reference_search import ReferenceOptions, References, find_references
-from dowse.references.related_files import find_related
+from dowse.searching.references.reference_search import ReferenceOptions, References, find_references
+from dowse.searching.references.related_files import find_related
 from dowse.store.catalog import Catalog
 from dowse.store.reference_index import ReferenceIndex
 from dowse.types import Batch, Stat
-from tests.references.conftest import Find, places
 from tests.sample_data import make_put
+from tests.searching.references.conftest import Find, places
 
 
 def test_a_use_has_its_line_and_the_definition_around_it(find: Find) -> None:
