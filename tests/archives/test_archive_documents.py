@@ -81,13 +81,15 @@ def test_other_formats_are_read(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("hostile", HOSTILE)
-def test_any_text_may_stand_anywhere(tmp_path: Path, hostile: str) -> None:
-    page = captured_page(f"https://example.com/{hostile}", hostile, hostile)
-    note = f"# {hostile}\n\n{hostile} [{hostile}]({hostile}) [[{hostile}]] <{hostile}>\n"
-    matter = f"---\ntitle: {json.dumps(hostile)}\nquestion: {json.dumps(hostile)}\n---\n{hostile}\n"
-    database = make_database(tmp_path, {"note.md": note, "matter.md": matter}, {"p": page})
-    assert len(database.documents()) == 3
+def test_any_text_may_stand_anywhere(tmp_path: Path) -> None:
+    notes, pages = dict[str, str](), dict[str, dict[str, str]]()
+    for n, hostile in enumerate(HOSTILE):
+        pages[f"p{n}"] = captured_page(f"https://example.com/{hostile}", hostile, hostile)
+        notes[f"{n}.md"] = f"# {hostile}\n\n{hostile} [{hostile}]({hostile}) [[{hostile}]] <{hostile}>\n"
+        quoted = json.dumps(hostile)
+        notes[f"matter{n}.md"] = f"---\ntitle: {quoted}\nquestion: {quoted}\n---\n{hostile}\n"
+    database = make_database(tmp_path, notes, pages)
+    assert len(database.documents()) == 3 * len(HOSTILE)
     for document in database.documents().values():
         database.citations_from(document.number)
         assert database.text(document.number).encode()

@@ -4,8 +4,6 @@ import io
 import zipfile
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dowse.reading.file_reading import read_document
 from dowse.types import Link, Reading
@@ -194,40 +192,3 @@ def test_what_comes_before_the_damage_is_kept() -> None:
 def test_what_is_no_document_says_nothing(data: bytes) -> None:
     reading = read_document(data, "in/Letter.docx")
     assert (reading.text, reading.title, reading.is_verbatim) == ("", "Letter", False)
-
-
-SOUND = archive({"word/document.xml": part("document", paragraph("text") * 50)})
-
-
-@given(
-    st.lists(st.tuples(st.integers(0, len(SOUND) - 1), st.integers(0, 255)), min_size=1, max_size=20),
-    st.integers(0, len(SOUND)),
-)
-@settings(deadline=None)
-def test_a_damaged_archive_raises_nothing(changes: list[tuple[int, int]], length: int) -> None:
-    data = bytearray(SOUND)
-    for place, byte in changes:
-        data[place] = byte
-    assert read_document(bytes(data), "a.docx").title
-    assert read_document(bytes(data[:length]), "a.docx").title
-
-
-TAGS = ["p", "r", "t", "tbl", "tr", "tc", "hyperlink", "fldSimple", "footnote", "instrText", "del", "body"]
-TAGS += [
-    'fldChar w:fldCharType="begin"',
-    'fldChar w:fldCharType="separate"',
-    'fldChar w:fldCharType="end"',
-    'numId w:val="1"',
-]
-
-
-@given(st.lists(st.tuples(st.sampled_from(TAGS), st.integers(0, 3))))
-@settings(deadline=None)
-def test_any_order_of_elements_is_a_document(tags: list[tuple[str, int]]) -> None:
-    source, opened = "", list[str]()
-    for tag, closing in tags:
-        source += f"<w:{tag}>x"
-        opened.append(tag.split()[0])
-        source += "".join(f"</w:{opened.pop()}>" for _ in range(min(closing, len(opened))))
-    source += "".join(f"</w:{tag}>" for tag in reversed(opened))
-    assert read_document(archive({"word/document.xml": part("document", source)}), "a.docx").title

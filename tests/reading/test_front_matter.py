@@ -1,8 +1,6 @@
 """Front matter is read safely; front matter that cannot be read is text."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dowse.reading.front_matter import FrontMatter, read_front_matter
 
@@ -101,9 +99,3 @@ def test_front_matter_made_to_hang_is_no_front_matter(text: str) -> None:
 def test_aliases_that_would_unfold_to_a_billion_items_are_not_unfolded() -> None:
     bomb = "\n".join(f"a{level}: &a{level} [{', '.join([f'*a{level - 1}'] * 9)}]" for level in range(1, 30))
     assert read_front_matter(f"---\na0: &a0 lol\n{bomb}\ntitle: Still here\n---\n").title == "Still here"
-
-
-@given(st.text(), st.sampled_from(["---", "+++"]))
-def test_any_front_matter_can_be_read_or_is_text(text: str, fence: str) -> None:
-    whole = f"{fence}\n{text}\n{fence}\nbody"
-    assert 0 <= read_front_matter(whole).end <= len(whole)

@@ -181,11 +181,6 @@ def test_a_hostile_page_is_read_in_seconds(source: str) -> None:
     assert page(source).title
 
 
-@given(st.text())
-def test_any_text_is_html(source: str) -> None:
-    page(source).text.encode("utf-8")
-
-
 PARTS = ["<a href=x>", "<p>", "</p>", "<h1>", "</h1>", "<table>", "<td>", "<li>", "<ul>", "<pre>", "<!--", "-->"]
 PARTS += ["&#xD800;", "&amp;", "\r\n", "[a](b)", "x"]
 
@@ -195,12 +190,6 @@ def test_any_mix_of_tags_is_html(parts: list[str]) -> None:
     reading = page("".join(parts))
     reading.text.encode("utf-8")
     assert all(link.line <= reading.text.count("\n") + 1 for link in reading.links)
-
-
-@given(st.binary())
-def test_any_bytes_are_a_document(data: bytes) -> None:
-    for path in ("a.html", "a.md", "a.txt"):
-        assert read_document(data, path).title
 
 
 def test_an_angle_that_is_text_does_not_become_a_tag() -> None:

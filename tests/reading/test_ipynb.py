@@ -4,8 +4,6 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dowse.reading.file_reading import read_document
 from dowse.types import Link, Reading
@@ -88,18 +86,3 @@ def test_half_a_character_becomes_a_whole_one() -> None:
     data = b'{"cells": [{"cell_type": "markdown", "source": "# \\ud800 T [a](\\udfff.md)"}]}'
     reading = read_document(data, "a.ipynb")
     assert (reading.text + reading.title + reading.links[0].target).encode()
-
-
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text() | st.sampled_from(["markdown", "code", "heading", "raw"]),
-    lambda inner: (
-        st.lists(inner) | st.dictionaries(st.sampled_from(["cells", "source", "cell_type", "level", "x"]), inner)
-    ),
-)
-
-
-@given(json_values, json_values)
-@settings(deadline=None)
-def test_any_json_is_a_document(cells: Any, metadata: Any) -> None:
-    data = json.dumps({"cells": cells, "metadata": metadata}).encode()
-    assert read_document(data, "a.ipynb").title

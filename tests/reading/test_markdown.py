@@ -135,13 +135,6 @@ def test_a_hostile_megabyte_is_read_in_seconds(text: str) -> None:
     assert len(markdown(text).title) <= 300
 
 
-@given(st.text())
-def test_any_text_is_markdown(text: str) -> None:
-    reading = markdown(text)
-    assert reading.text == text.removeprefix("\ufeff") or "\0" in text
-    assert len(reading.description) <= 150
-
-
 @given(st.text(alphabet="#[]()<>!`*_~|-=\\ \r\n\tab:/.&;\"'^"))
 def test_any_mix_of_markup_is_markdown(text: str) -> None:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1

@@ -9,8 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from dowse.errors import FormatNotReadable
 from dowse.parsing.document_parsing import ParsedDocument, start_parsing
@@ -176,14 +174,6 @@ def bomb() -> bytes:
 @pytest.mark.parametrize("make", [looping, bomb])
 def test_a_hostile_file_is_read_in_seconds(make: type) -> None:
     assert read(make()).title
-
-
-@has_parser
-@given(st.binary(max_size=300))
-@settings(deadline=None, max_examples=5)
-def test_any_bytes_are_a_document(data: bytes) -> None:
-    assert read(b"%PDF-1.4" + data).title
-    assert read(make_pdf("words").replace(b"/Kids", data[:8])).title
 
 
 @has_parser

@@ -1,8 +1,6 @@
 """Title and description of plain text."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from dowse.reading.file_reading import read, read_document
 from dowse.types import Reading
@@ -66,8 +64,3 @@ def test_prose_in_other_markups_is_called_by_its_heading_and_code_by_its_file(
     language: str, text: str, title: str
 ) -> None:
     assert read(text.encode(), "docs/guide.x", language).title == title
-
-
-@given(st.text(), st.sampled_from(["text", "rst", "asciidoc", "org", "python"]))
-def test_any_text_is_plain_text(text: str, language: str) -> None:
-    assert read(text.encode(), "a.txt", language).title

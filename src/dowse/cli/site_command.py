@@ -123,5 +123,5 @@ def build(source: str, *, output: str, as_json: bool, **options: Any) -> int | C
         some = ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
         say(f"dowse: left out {pluralize(len(paths), 'file')}: {reason} ({some})")
     size = f"{len(built.data) / 1e6:.1f} MB" if len(built.data) >= 1e5 else f"{len(built.data):,} bytes"
-    show(f"{output}: {pluralize(built.pages, 'page')} of {built.identity.name} ({built.format}), {size}")
+    show(f"{output}: {pluralize(built.pages, 'page')} of {built.site.name} ({built.format}), {size}")
     return 0

@@ -1,6 +1,7 @@
 """A small project in several languages, and a function that finds references in it."""
 
 from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -41,25 +42,35 @@ def bowl(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tree(tmp_path_factory.mktemp("bowl"), FILES)
 
 
+@contextmanager
+def indexed(root: Path) -> Iterator[ProjectIndex]:
+    """Give a block the index of a project with its references."""
+    with closing(open_indexed(root)) as index:
+        read_missing_references(index)
+        yield index
+
+
+def finder(index: ProjectIndex) -> Find:
+    """Return a function that finds references in a project."""
+
+    def find_in_project(name: str, **options: object) -> References:
+        made = ReferenceOptions(**options)  # type: ignore[arg-type]
+        return find_references(index.store, index.whole.references, index.source.read_bytes, name, made)
+
+    return find_in_project
+
+
 @pytest.fixture
 def project(bowl: Path) -> Iterator[ProjectIndex]:
     """The project, indexed."""
-    index = open_indexed(bowl)
-    read_missing_references(index)
-    yield index
-    index.close()
+    with indexed(bowl) as index:
+        yield index
 
 
 @pytest.fixture
 def find(project: ProjectIndex) -> Find:
     """A function that finds references in the project."""
-
-    def find_in_project(name: str, **options: object) -> References:
-        references = project.whole.references
-        made = ReferenceOptions(**options)  # type: ignore[arg-type]
-        return find_references(project.store, references, project.source.read_bytes, name, made)
-
-    return find_in_project
+    return finder(project)
 
 
 def places(found: References) -> list[str]:

@@ -5,11 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
-from dowse.indexes.reference_lookup import read_missing_references
-from dowse.searching.references.reference_search import ReferenceOptions, References, find_references
-from tests.sample_data import open_indexed, write_tree
-from tests.searching.references.conftest import Find, places
+from tests.sample_data import write_tree
+from tests.searching.references.conftest import Find, finder, indexed, places
 
 FILES = {
     "pyproject.toml": "",
@@ -36,21 +33,9 @@ FILES = {
 
 
 @pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ProjectIndex]:
-    index = open_indexed(write_tree(tmp_path_factory.mktemp("shop"), FILES))
-    read_missing_references(index)
-    yield index
-    index.close()
-
-
-@pytest.fixture
-def find(shop: ProjectIndex) -> Find:
-    def find_in_shop(name: str, **options: object) -> References:
-        references = shop.whole.references
-        made = ReferenceOptions(**options)  # type: ignore[arg-type]
-        return find_references(shop.store, references, shop.source.read_bytes, name, made)
-
-    return find_in_shop
+def find(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Find]:
+    with indexed(write_tree(tmp_path_factory.mktemp("shop"), FILES)) as index:
+        yield finder(index)
 
 
 def test_the_type_of_a_variable_tells_whose_method_it_is_and_code_comes_before_tests(find: Find) -> None:
@@ -119,10 +104,6 @@ def test_a_language_that_was_not_measured_says_so(find: Find) -> None:
 
 def test_a_file_that_is_too_long_to_be_parsed_has_its_names(tmp_path: Path) -> None:
     long = "".join(f"int value_{number}; /* pad the file with a comment that is long */\n" for number in range(9000))
-    index = open_indexed(
-        write_tree(tmp_path, {"a.h": "int push(int x) { return x; }\n", "b.c": f"{long}int y = push(1);\n"})
-    )
-    read_missing_references(index)
-    found = find_references(index.store, index.whole.references, index.source.read_bytes, "push", ReferenceOptions())
-    index.close()
-    assert places(found) == ["b.c:9001 call likely"]
+    files = {"a.h": "int push(int x) { return x; }\n", "b.c": f"{long}int y = push(1);\n"}
+    with indexed(write_tree(tmp_path, files)) as index:
+        assert places(finder(index)("push")) == ["b.c:9001 call likely"]

@@ -1,15 +1,11 @@
 """Types that are written for variables, functions and fields say what a chain of calls means."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
-from dowse.indexes.reference_lookup import read_missing_references
-from dowse.searching.references.reference_search import ReferenceOptions, find_references
 from tests.sample_data import write_tree
-from tests.searching.references.conftest import Find, places
+from tests.searching.references.conftest import Find, finder, indexed, places
 
 FILES = {
     "pyproject.toml": "",
@@ -49,14 +45,8 @@ FILES = {
 
 @pytest.fixture(scope="module")
 def find(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Find]:
-    root: Path = tmp_path_factory.mktemp("orchard")
-    write_tree(root, FILES)
-    index = ProjectIndex(root)
-    index.update()
-    read_missing_references(index)
-    references = index.whole.references
-    yield lambda name: find_references(index.store, references, index.source.read_bytes, name, ReferenceOptions())
-    index.close()
+    with indexed(write_tree(tmp_path_factory.mktemp("orchard"), FILES)) as index:
+        yield finder(index)
 
 
 @pytest.mark.parametrize(

@@ -265,7 +265,7 @@ def test_what_stands_around_the_content_is_left_out(tmp_path: Path, body: str, w
 def test_the_domain_of_built_pages_is_read_from_them(tmp_path: Path) -> None:
     write_tree(tmp_path, {"index.html": PAGE})
     done = build(tmp_path, BuildSettings(name="S"))
-    assert done.identity.domain == "site.example"
+    assert done.site.domain == "site.example"
 
 
 def test_a_date_is_found_in_linked_data_and_times(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from dowse.sites.building.html_pages import HTML_ENDINGS
 from dowse.sites.building.markdown_pages import MARKDOWN_ENDINGS
 from dowse.sites.building.plain_text import SourcePage
 from dowse.sites.index_check import inspect_bytes
-from dowse.sites.index_model import FORMAT_VERSION, Page
+from dowse.sites.index_model import FORMAT_VERSION, Page, Site
 from dowse.sites.page_urls import is_same_host
 from dowse.sources.denylist import DenyList
 from dowse.sources.private_keys import find_private_key
@@ -85,28 +85,14 @@ class BuildSettings:
     future: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SiteIdentity:
-    """The site as its index describes it."""
-
-    name: str
-    domain: str
-    description: str
-    prefix: str
-    base: str
-    """The path that all URLs begin with; empty, or with a slash first."""
-
-
-def resolve_identity(settings: BuildSettings, stated_host: str) -> SiteIdentity:
+def _describe_site(settings: BuildSettings, stated_host: str) -> Site:
     """Return the site; its domain is the host that its pages state if the settings state none."""
     domain = settings.domain
     domain = (urlsplit(domain).netloc if "://" in domain else domain.partition("/")[0]).strip() or stated_host
     missing = [option for option, value in (("--name", settings.name), ("--domain", domain)) if not value]
     if missing:
         raise UsageError(f"The site needs {' and '.join(missing)}.")
-    base = settings.base.strip("/")
-    description = " ".join(settings.description.split())
-    return SiteIdentity(settings.name, domain, description, settings.prefix, f"/{base}" if base else "")
+    return Site(settings.name, domain, " ".join(settings.description.split()), settings.prefix)
 
 
 Format = Literal["html", "markdown"]
@@ -118,7 +104,7 @@ class BuiltSite:
 
     data: bytes
     format: Format
-    identity: SiteIdentity
+    site: Site
     pages: int
     skipped: dict[str, list[str]] = field(default_factory=dict)
     """The files that were left out, by reason."""
@@ -140,10 +126,10 @@ def build(
     for count, (path, page) in enumerate(read_ahead(_start_page(tree, path) for path in paths), 1):
         collector.add(path, page)
         progress(count, len(paths))
-    site = resolve_identity(settings, collector.host)
+    site = _describe_site(settings, collector.host)
     if not collector.pages:
         raise NoPagesFound(f"{source} has no page that can be built{_summarize_skipped(collector.skipped)}.")
-    data = _serialize(site, collector.sorted_pages(site.base), now)
+    data = _serialize(site, collector.sorted_pages(settings.base.strip("/")), now)
     problems = inspect_bytes(data).problems
     if errors := [problem for problem in problems if problem.grade == "error"]:
         raise Failed(f"The index would have an error: {errors[0]}")
@@ -201,8 +187,9 @@ class _PageCollector:
         self.warnings += [f"{path}: {warning}" for warning in page.warnings]
         self.pages[url] = Page(url, page.title, page.abstract, page.day, tuple(page.topics), page.text)
 
-    def sorted_pages(self, base: str) -> list[Page]:
-        """Return all pages in the order of their URLs, which begin with the base."""
+    def sorted_pages(self, folder: str) -> list[Page]:
+        """Return all pages in the order of their URLs, which begin with a folder."""
+        base = f"/{folder}" if folder else ""
         pages = [replace(page, url=_with_base(base, page.url)) for page in self.pages.values()]
         return sorted(pages, key=lambda page: page.url)
 
@@ -247,7 +234,7 @@ def _build_time(environment: Mapping[str, str]) -> datetime:
         raise UsageError(f"SOURCE_DATE_EPOCH is {epoch[:40]!r}; it has to be a number of seconds.") from error
 
 
-def _serialize(site: SiteIdentity, pages: list[Page], now: datetime) -> bytes:
+def _serialize(site: Site, pages: list[Page], now: datetime) -> bytes:
     """Serialize the index as JSON with one page per line, so that a changed page changes one line."""
     facts = {"name": site.name, "domain": site.domain, "description": site.description, "toolPrefix": site.prefix}
     head = {
