@@ -28,12 +28,12 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from bench import program, quality
 from bench.report import Row, Table
+from dowse.api.publishing import publish as publishing
 from dowse.encoding.selection import STATIC_VERSION, static_encoder
 from dowse.indexes.query_vectors import plain_text
 from dowse.places.place_rows import chunk_id, number_of, project_of, project_row, quote, schema
 from dowse.places.place_store import PlaceStore
 from dowse.places.place_table import SharedPlace, tend
-from dowse.publishing import publish as publishing
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import parse_search_query

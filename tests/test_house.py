@@ -60,9 +60,6 @@ KNOWS: dict[str, set[str]] = {
     "archives": {"indexes", "sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
     "dependencies": {"encoding", "indexes", "parsing", "searching", "sources", "store", "text"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
-    "publishing": {
-        "places", "indexes", "encoding", "encoding_worker", "freshness", "screening", "sources", "store",
-    },
     "keeping": {"dependencies", "store", "indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},
     "http": {"mcp"},
@@ -85,11 +82,11 @@ KNOWS: dict[str, set[str]] = {
     },
     "api": {
         "answers", "archives", "dependencies", "encoding_worker", "federation", "indexes", "keeping", "mcp", "notes", "page",
-        "parsing", "places", "searching", "surfaces", "text", "publishing", "store", "screening",
-        "sources",
+        "parsing", "places", "searching", "surfaces", "text", "store", "screening",
+        "encoding", "freshness", "sources",
     },
     "cli": {
-        "api", "answers", "dependencies", "places", "publishing", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
+        "api", "answers", "dependencies", "places", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from dowse.api.note_index import Notes
     from dowse.api.note_index import Notes as notes  # noqa: N813 - as above
     from dowse.api.project_list import forget, projects
+    from dowse.api.publishing.publish import PublishReport
     from dowse.api.results import Explanation, Hit, Reference, Results, Status
     from dowse.errors import DowseError
     from dowse.indexes.document_search import ListedDocument
     from dowse.notes.notes_documents import StoredNote
-    from dowse.publishing.publish import PublishReport
     from dowse.searching.exact_search import Occurrence
     from dowse.searching.history.commit_diffs import CommitChanges
     from dowse.searching.history.history_search import CommitHit
@@ -69,7 +69,7 @@ _MODULES = {
     "searching.history.history_search": ("CommitHit",),
     "indexes.document_search": ("ListedDocument",),
     "notes.notes_documents": ("StoredNote",),
-    "publishing.publish": ("PublishReport",),
+    "api.publishing.publish": ("PublishReport",),
     "searching.references.related_files": ("RelatedFiles",),
     "searching.exact_search": ("Occurrence",),
     "store.storage_layout": ("Project",),

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.api.publishing.shared_places import PLANTS, commit, found_at, make_project
 from tests.cli.conftest import Run
-from tests.publishing.shared_places import PLANTS, commit, found_at, make_project
 from tests.sample_data import write_tree
 from tests.searching.history.repositories import git
 

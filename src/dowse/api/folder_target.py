@@ -22,7 +22,7 @@ from dowse.types import Progress
 
 if TYPE_CHECKING:
     from dowse.answers.definition_search import FoundDefinitions
-    from dowse.publishing.publish import PublishReport
+    from dowse.api.publishing.publish import PublishReport
     from dowse.searching.history.commit_diffs import CommitChanges
     from dowse.searching.history.history_search import CommitHit, HistoryAnswer, HistoryOptions
     from dowse.searching.history.project_history import History
@@ -217,8 +217,8 @@ class FolderTarget(IndexedTarget):
         with_model: bool = True,
     ) -> "Iterator[tuple[Path, PublishReport]]":
         """Publish the commit in each folder to a place, and yield the folder with the report."""
+        from dowse.api.publishing.publish import publish
         from dowse.places.place_table import SharedPlace
-        from dowse.publishing.publish import publish
         from dowse.store.lance_import import import_lancedb
 
         place, roots = SharedPlace(location), [index.root for index in self.indexes.values()]

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from dowse.api.all_sources import AllSources
     from dowse.api.indexed_target import IndexedTarget
     from dowse.api.kept_folders import KeptFolders
+    from dowse.api.publishing.publish import PublishReport
     from dowse.api.search_targets import PackageTarget, PlaceTarget
     from dowse.indexes.document_search import ListedDocument
-    from dowse.publishing.publish import PublishReport
     from dowse.searching.exact_search import Occurrence
     from dowse.searching.history.commit_diffs import CommitChanges
     from dowse.searching.history.history_search import CommitHit

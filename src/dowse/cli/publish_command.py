@@ -13,7 +13,7 @@ from dowse.errors import UsageError
 from dowse.types import Progress
 
 if TYPE_CHECKING:
-    from dowse.publishing.publish import PublishReport
+    from dowse.api.publishing.publish import PublishReport
 
 
 @click.command()
@@ -65,8 +65,8 @@ def publish_folders(
 
 
 def _remove(name: str, location: str, *, as_json: bool) -> int | CommandReply:
+    from dowse.api.publishing.publish import remove
     from dowse.places.place_table import SharedPlace
-    from dowse.publishing.publish import remove
 
     remove(name, SharedPlace(location))
     if as_json:

@@ -13,8 +13,8 @@ import pytest
 import yaml
 from bench.installing import REPOSITORY, Environment, clean_environment
 
+from tests.api.publishing.shared_places import make_project
 from tests.docs.test_workflows import read, schema
-from tests.publishing.shared_places import make_project
 from tests.searching.history.repositories import git
 
 ACTION = read(REPOSITORY / "action.yml")

@@ -14,7 +14,7 @@ from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
 
 from mcp import Client, StdioServerParameters
-from tests.publishing.shared_places import PLANTS, make_project, publish_words
+from tests.api.publishing.shared_places import PLANTS, make_project, publish_words
 
 pytest.importorskip("lancedb", reason="needs the extra lance")
 pytestmark = pytest.mark.anyio

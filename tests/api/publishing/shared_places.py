@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dowse.api.publishing.publish import PublishReport, publish
 from dowse.places.place_store import PlaceStore
 from dowse.places.place_table import SharedPlace
-from dowse.publishing.publish import PublishReport, publish
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.organisation.place_search import search_place

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.publishing.shared_places import FILES, commit, found_at, publish_words, rows_at
+from tests.api.publishing.shared_places import FILES, commit, found_at, publish_words, rows_at
 
 pytest.importorskip("lancedb", reason="needs the extra lance")
 MAX_SECONDS = 6.0
 _PROGRAM = """
 import sys, pathlib
-from tests.publishing.shared_places import publish_words
+from tests.api.publishing.shared_places import publish_words
 print("begun", flush=True)
 publish_words(pathlib.Path(sys.argv[1]), sys.argv[2])
 """

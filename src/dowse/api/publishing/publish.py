@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from dowse.api.publishing.commit_files import Blob, list_blobs, write_blobs
 from dowse.encoding.selection import STATIC_VERSION, model_version
 from dowse.encoding_worker.encode_now import encode_now
 from dowse.errors import DowseError, NotFound, UsageError
@@ -36,7 +37,6 @@ from dowse.places.place_rows import (
 )
 from dowse.places.place_table import WRITE_SECONDS, SharedPlace, merge, retried, tend, within
 from dowse.platform import Lock, disk_errors, make_private_folder, storage_root
-from dowse.publishing.commit_files import Blob, list_blobs, write_blobs
 from dowse.searching.history.git_objects import find_repository, open_objects
 from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE
 from dowse.store.storage_layout import index_folder

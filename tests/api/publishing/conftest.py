@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.publishing.shared_places import make_project
+from tests.api.publishing.shared_places import make_project
 
 
 @pytest.fixture

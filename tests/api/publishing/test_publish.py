@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from dowse.api.publishing.publish import find_project, publish, remove, replace_rows
 from dowse.errors import Failed, NotFound, StoreTooNew, UsageError
 from dowse.places import place_rows, place_table
 from dowse.places.place_rows import PublishedProject
 from dowse.places.place_table import SharedPlace
 from dowse.platform import IS_WINDOWS
-from dowse.publishing.publish import find_project, publish, remove, replace_rows
-from tests.publishing.shared_places import (
+from tests.api.publishing.shared_places import (
     KEY,
     PLANTS,
     commit,
