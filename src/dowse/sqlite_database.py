@@ -166,6 +166,10 @@ class SqliteDatabase:
             page = id_list[start : start + _IDS_PER_QUERY]
             yield from self.rows(f"{query} ({', '.join('?' * len(page))})", (*before, *page))
 
+    def fact(self, key: str) -> str | None:
+        """Return a fact about the whole database, from its table `facts`."""
+        return next((str(value) for (value,) in self.rows("SELECT value FROM facts WHERE key = ?", (key,))), None)
+
     def state(self) -> tuple[int, int, int] | None:
         """Return a value that is another one after every change of the database, by any process; None if it is unknown.
 

@@ -114,11 +114,6 @@ class ArchiveDatabase(SqliteDatabase):
         """Return the number of the last run that changed anything."""
         return int(self.fact("sequence") or 0)
 
-    def fact(self, key: str) -> str | None:
-        """Return the value of a key of the `facts` table, which holds facts about the whole database."""
-        rows = self.rows("SELECT value FROM facts WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else None
-
     def is_filled(self) -> bool:
         """Return whether archives were indexed."""
         return bool(self._folders())

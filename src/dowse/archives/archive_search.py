@@ -15,11 +15,10 @@ from dowse.archives.archive_ranking import RankedArchived, question_score, rank_
 from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
 from dowse.archives.archive_update import document_id, source_of
 from dowse.archives.archive_words import ArchiveWords, look_up_words
-from dowse.errors import NotWritable, StoreBusy, WordsMissing
+from dowse.errors import NotWritable, StoreBusy
 from dowse.indexes.damage_recovery import answer_or_rebuild
-from dowse.indexes.document_search import read_now
+from dowse.indexes.document_search import ask_documents, read_now
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import REPAIRED_FILES, coverage
 from dowse.protocols import Searchable
 from dowse.searching.candidates import query_of_best_words
 from dowse.searching.passages import Passage, ShownTexts, has_phrases, holds_phrase, screen_shown
@@ -84,18 +83,10 @@ def search_archive(
     def ask(files: Searchable | None) -> tuple[list[ArchiveHit], list[str]]:
         return _find(index, files or index.store, archive, query, limit, fuzzy=fuzzy)
 
-    if not is_behind and index.is_ready():
-        with contextlib.suppress(WordsMissing):
-            hits, outdated = ask(None)
-            if outdated:
-                with contextlib.suppress(NotWritable):  # the answer leaves them out
-                    index.reindex(outdated[:REPAIRED_FILES])
-                    hits, outdated = ask(None)
-            return ArchiveAnswer(tuple(hits), coverage(index, max(pending, len(outdated))))
-    from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
-
-    (hits, outdated), searched = search_growing_index(index, query, SearchOptions(), ask, lambda found: found[0])
-    return ArchiveAnswer(tuple(hits), coverage(index, max(pending, len(outdated)), searched))
+    hits, covered = ask_documents(
+        index, query, SearchOptions(), ask, lambda found: found, pending=pending, is_behind=is_behind
+    )
+    return ArchiveAnswer(tuple(hits), covered)
 
 
 def _find(

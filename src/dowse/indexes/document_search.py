@@ -1,9 +1,10 @@
 """Searches of a folder of documents by title and content, and the list of its documents."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from typing import TypeVar
 
 from dowse.errors import NotIndexed, NotWritable, WordsMissing
 from dowse.indexes.index import ProjectIndex
@@ -21,7 +22,8 @@ from dowse.types import Coverage, Document, Entry, Verdict
 
 RANKED_FILES = 24
 """Documents that are ranked closely, or twice as many as are shown; with 120 a search takes 3 ms longer."""
-"""Only an excerpt of a passage is shown, so long passages are no reason to leave others out."""
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,17 +64,41 @@ def find_documents(
     is_behind: bool = False,
 ) -> DocumentResults:
     """Find documents in a root's index as it is now; files that it lacks are searched directly, as `search_now` does."""
-    if is_behind or not index.is_ready():
-        return _find_in_growing_index(index, request, pending, encoder)
-    try:
-        matches, outdated = _rank(index, request, encoder)
-    except WordsMissing:
-        return _find_in_growing_index(index, request, pending, encoder)
-    if outdated:
-        with contextlib.suppress(NotWritable):  # the answer leaves them out
-            index.reindex(outdated[:REPAIRED_FILES])
-            matches, outdated = _rank(index, request, encoder)
-    return DocumentResults(matches, coverage(index, max(pending, len(outdated))))
+    options = SearchOptions(path_glob=_extensions_glob(request.extensions))
+    return DocumentResults(
+        *ask_documents(
+            index, request.query, options, lambda files: _rank(index, request, encoder, files), lambda found: found.found,
+            pending=pending, is_behind=is_behind,
+        )
+    )  # fmt: skip
+
+
+def ask_documents(
+    index: ProjectIndex,
+    query: SearchQuery,
+    options: SearchOptions,
+    ask: Callable[[Searchable | None], tuple[Found, list[str]]],
+    hits: Callable[[Found], Sequence[object]],
+    *,
+    pending: int,
+    is_behind: bool,
+) -> tuple[Found, Coverage]:
+    """Ask an index, or the files that an index lacks as well; `ask` also returns the paths that changed since they were indexed.
+
+    These are indexed, and the index is asked again.
+    """
+    if not is_behind and index.is_ready():
+        with contextlib.suppress(WordsMissing):
+            found, outdated = ask(None)
+            if outdated:
+                with contextlib.suppress(NotWritable):  # the answer leaves them out
+                    index.reindex(outdated[:REPAIRED_FILES])
+                    found, outdated = ask(None)
+            return found, coverage(index, max(pending, len(outdated)))
+    from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
+
+    (found, outdated), searched = search_growing_index(index, query, options, ask, lambda one: hits(one[0]))
+    return found, coverage(index, max(pending, len(outdated)), searched)
 
 
 def find_indexed_documents(index: ProjectIndex, request: DocumentQuery) -> DocumentResults:
@@ -83,19 +109,6 @@ def find_indexed_documents(index: ProjectIndex, request: DocumentQuery) -> Docum
     except (NotIndexed, WordsMissing):
         matches, outdated = DocumentMatches([], 0, {}, {}), []
     return DocumentResults(matches, coverage(index, len(outdated)))
-
-
-def _find_in_growing_index(
-    index: ProjectIndex, request: DocumentQuery, pending: int, encoder: QueryEncoder | None
-) -> DocumentResults:
-    """Find documents in an index that is being made; those that it lacks are read and searched directly."""
-    from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
-
-    options = SearchOptions(path_glob=_extensions_glob(request.extensions))
-    (matches, outdated), searched = search_growing_index(
-        index, request.query, options, lambda files: _rank(index, request, encoder, files), lambda found: found[0].found
-    )
-    return DocumentResults(matches, coverage(index, max(pending, len(outdated)), searched))
 
 
 def _rank(

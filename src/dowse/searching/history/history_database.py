@@ -104,11 +104,6 @@ class HistoryDatabase(SqliteDatabase):
         """The words for the database in messages."""
         return f"history {self.file}"
 
-    def fact(self, key: str) -> str | None:
-        """Return a fact about the whole database."""
-        rows = self.rows("SELECT value FROM facts WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else None
-
     def unread(self, limit: int) -> list[str]:
         """Return the newest commits of which only the name is known."""
         query = "SELECT name FROM commits WHERE is_reached = 1 AND state = ? ORDER BY number DESC LIMIT ?"
