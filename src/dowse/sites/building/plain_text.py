@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from dowse.reading.html_scan import extract_text
 from dowse.reading.markdown_events import is_inline, parse_markdown
+from dowse.reading.shorten import shorten
 
 _SHORTCODE = re.compile(
     r"\{\{[<%](?:[^{}]|\}(?!\})|\{(?!\{))*+\}\}|\{%(?:[^{%]|%(?!\})|\{(?!%))*+%\}|\{\{(?:[^{}]|\{[^{}]*\})*+\}\}"
@@ -43,15 +44,6 @@ def clean_text(text: str) -> str:
     text = _CONTROL.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
     lines = (_SPACES.sub(" ", line).strip() for line in text.split("\n"))
     return _BLANK.sub("\n\n", "\n".join(lines)).strip()
-
-
-def first_paragraph(text: str, max_characters: int) -> str:
-    """Return the first paragraph of more than 40 characters, or else the first, cut between words."""
-    opening = next((block for block in text.split("\n\n") if len(block) > 40), text.partition("\n\n")[0])
-    line = " ".join(opening.split())
-    if len(line) <= max_characters:
-        return line
-    return line[:max_characters].rpartition(" ")[0].rstrip(" ,;:.-") + "…"
 
 
 class _BlockCollector:
@@ -128,10 +120,12 @@ class SourcePage:
 
 
 def make_abstract(stated: str, text: str, heading: str) -> str:
-    """Return the abstract that a page states, or else the beginning of its text without the heading."""
+    """Return the abstract that a page states, or else the first paragraph of more than 40 characters below its heading."""
     first, _, rest = text.partition("\n\n")
     opening = rest if rest and " ".join(first.split()) == heading else text
-    return clean_text(stated) or first_paragraph(opening, ABSTRACT_CHARACTERS)
+    paragraphs = opening.split("\n\n")
+    first = next((block for block in paragraphs if len(block) > 40), paragraphs[0])
+    return clean_text(stated) or shorten(first, ABSTRACT_CHARACTERS)
 
 
 def title_from_path(path: str) -> str:
