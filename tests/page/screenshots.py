@@ -34,7 +34,6 @@ PICTURES = {
     "page-file": ("light", "/read?id=project/dowse/src/dowse/page/markup.py&symbol=render#L19-L29"),
     "page-markdown": ("light", "/read?id=project/dowse/docs/page.md"),
     "page-folder": ("light", "/read?id=project/dowse/src/dowse/parsing/"),
-    "page-graph": ("light", "/graph?in=documents/dowse"),
     "page-status": ("light", "/status"),
     "page-connect": ("dark", "/connect"),
 }

@@ -18,7 +18,7 @@ VIEWS = (
     "/read?id=project/fruit/src/evil.py", "/read?id=project/fruit/docs/knife.md", "/read?id=documents/fruit/docs/page.html",
     "/read?id=project/fruit/hostile/", "/read?id=project/fruit/hostile/all.md", "/read?id=project/fruit/hostile/all.py",
     "/outline?id=project/fruit/src/evil.py", "/links?id=documents/fruit/docs/guide.md", "/read?id=archive/",
-    "/problems?in=documents/fruit", "/problems?in=archive", "/graph?in=archive", "/graph?in=documents/fruit", "/status",
+    "/status",
     "/connect", "/nothing", "/read?id=%3Cscript%3E", "/?since=%22%3E%3Cscript%3E&q=a", "/find?q=%3Cscript%3E", "/find?q=all",
     "/tree?id=project/fruit/hostile/all.md", "/related?id=project/fruit/src/apple.py", "/history", "/history?q=%3Cscript%3E",
     "/symbol?id=project/fruit/src/evil.py&name=%3Cscript%3E", "/symbol?id=project/fruit/src/apple.py&name=peel_apple",
@@ -230,15 +230,13 @@ def test_facets_write_filters_into_the_box_and_take_them_out(page: HttpServer) -
     assert "language=python" in exact
 
 
-def test_links_in_and_out_and_broken_links_are_listed(page: HttpServer) -> None:
+def test_links_in_and_out_are_listed(page: HttpServer) -> None:
     wait_until(lambda: b"docs/guide.md" in get(page, "/links?id=documents/fruit/docs/knife.md").body)
     assert "Linked from (1)" in shown(get(page, "/links?id=project/fruit/docs/knife.md"))
-    assert "gone.md" in shown(get(page, "/problems?in=documents/fruit"))
     archive = get(page, "/results?q=first+report&source=archive").body.decode()
     first = re.search(r'href="(/read\?id=archive/[^"]+)" title="[^"]*one.md"', archive)
     assert first
     assert "Second" in shown(get(page, first[1].replace("/read", "/links")))
-    assert "gone.md" in shown(get(page, "/problems?in=archive"))
 
 
 def test_the_status_names_every_source_and_what_was_skipped(page: HttpServer) -> None:

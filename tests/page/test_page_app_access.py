@@ -23,7 +23,7 @@ def test_a_page_from_elsewhere_cannot_load_anything(page: HttpServer) -> None:
 
 
 def test_without_the_token_there_is_a_form_and_nothing_else(guarded: HttpServer) -> None:
-    for path in ("/", "/?q=apple", "/read?id=project/fruit/src/apple.py", "/status", "/graph", "/connect"):
+    for path in ("/", "/?q=apple", "/read?id=project/fruit/src/apple.py", "/status", "/connect"):
         reply = get(guarded, path)
         assert reply.status == 401
         assert "Sign in" in shown(reply)

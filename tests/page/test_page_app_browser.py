@@ -31,8 +31,8 @@ AXE_RULES = {
 HITS = "[...document.querySelectorAll('.hit h2 a')].map((one) => one.title)"
 VIEWS = (
     "/", "/?q=apple&path=src/**", "/?q=nothing-like-this", "/read?id=project/fruit/src/apple.py",
-    "/read?id=project/fruit/docs/guide.md", "/read?id=project/fruit/", "/status", "/connect", "/graph?in=documents/fruit",
-    "/problems?in=documents/fruit", "/nothing", "/history", "/find?q=apple", "/read?id=project/fruit/docs/pears.md",
+    "/read?id=project/fruit/docs/guide.md", "/read?id=project/fruit/", "/status", "/connect",
+    "/nothing", "/history", "/find?q=apple", "/read?id=project/fruit/docs/pears.md",
     "/symbol?id=project/fruit/src/apple.py&name=peel_apple", "/read?id=project/fruit/src/apple.py&symbol=peel_apple",
 )  # fmt: skip
 
@@ -191,26 +191,6 @@ def test_documents_lead_to_each_other(browser: Browser, page: HttpServer) -> Non
     )
 
 
-def test_the_graph_is_in_the_page(browser: Browser, page: HttpServer) -> None:
-    open_page(browser, page, "/graph?in=archive")
-    browser.wait_for("document.getElementById('count').textContent.includes('3 documents')")
-    browser.value("document.activeElement.blur()")
-    browser.type("/second")
-    browser.wait_for("document.querySelectorAll('#list button').length === 1")
-    for _ in "second":
-        browser.press("Backspace")
-    browser.wait_for("document.querySelectorAll('#list button').length === 3")
-    browser.value(
-        "[...document.querySelectorAll('#list button')].find((one) => one.textContent === 'First report').click()"
-    )
-    assert browser.value("document.querySelector('#detail a').getAttribute('href')").startswith("/read?id=archive/")
-    node = browser.value("document.body.dataset.selected")
-    browser.mouse("mouseMoved", *browser.value(f"placeOf({node!r})"))
-    browser.wait_for("!document.getElementById('tip').hidden")
-    browser.value("document.querySelector('#detail a').click()")
-    browser.wait_for("document.querySelector('.rendered') && document.body.textContent.includes('Aardvarks')")
-
-
 def click_button(browser: Browser, label: str) -> None:
     """Press a button of the status as soon as it is there, and a yes."""
     found = f"[...document.querySelectorAll('button')].find((one) => one.textContent === '{label}')"
@@ -292,7 +272,7 @@ def test_hostile_names_and_contents_are_text(browser: Browser, page: HttpServer)
     views = [
         "/?q=persimmon&limit=50", "/?q=persimmon&mode=exact&limit=50", f"/?q={quote(SCRIPT)}", "/read?id=project/fruit/src/evil.py",
         "/read?id=project/fruit/docs/knife.md", "/read?id=project/fruit/hostile/", "/read?id=project/fruit/hostile/all.md",
-        "/read?id=project/fruit/hostile/all.py", "/read?id=documents/fruit/docs/page.html", "/graph?in=archive",
+        "/read?id=project/fruit/hostile/all.py", "/read?id=documents/fruit/docs/page.html",
     ]  # fmt: skip
     for view in views:
         open_page(browser, page, view)

@@ -1,4 +1,4 @@
-"""The links of an item, in and out, and the broken links of a source."""
+"""The links of an item, in and out."""
 
 import asyncio
 import re
@@ -6,7 +6,6 @@ from collections.abc import Iterable
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import StoredArchiveDocument
-from dowse.archives.graph_queries import broken_links as broken_citations
 from dowse.errors import ItemNotFound, NotIndexed
 from dowse.federation.federated_search import find_source
 from dowse.federation.result_ids import id_of, source_name
@@ -14,23 +13,14 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.page.item_links import item_address
 from dowse.page.markup import Html, html
 from dowse.page.page_search import read_address
-from dowse.page.plain_words import plural
-from dowse.page.served_roots import reading_source, root_name
-from dowse.reading.link_resolution import Fault
+from dowse.page.served_roots import reading_source
 from dowse.surfaces.documents.document_folders import DocumentFolder
-from dowse.surfaces.documents.document_links import (
-    NO_ANCHOR,
-    DocumentLink,
-    broken_links,
-    incoming_links,
-    outgoing_links,
-)
+from dowse.surfaces.documents.document_links import NO_ANCHOR, DocumentLink, incoming_links, outgoing_links
 from dowse.types import View
 from dowse.visible_text import one_line
 
 MAX_LISTED = 200
 TITLE_CHARACTERS = 150
-_ARCHIVE = "archive"
 _LINE = re.compile(r"#L\d+(-L?\d+)?$")
 
 
@@ -118,7 +108,7 @@ def _citations(database: ArchiveDatabase, document_id: str) -> Html:
 
 def _archived(document: StoredArchiveDocument) -> Html:
     title = one_line(document.title or document.path, TITLE_CHARACTERS)
-    return html('<a href="{address}">{title}</a>', address=read_address(id_of(_ARCHIVE, document.id)), title=title)
+    return html('<a href="{address}">{title}</a>', address=read_address(id_of("archive", document.id)), title=title)
 
 
 def _list(heading: str, items: Iterable[Html]) -> Html:
@@ -129,41 +119,3 @@ def _list(heading: str, items: Iterable[Html]) -> Html:
         if rows
         else Html()
     )
-
-
-async def problems_view(sources: SourceList, name: str) -> Html:
-    """Return the broken links of a source; those that lead out of a folder are counted, and not looked at."""
-    outside = 0
-    if name == _ARCHIVE:
-        broken = await asyncio.to_thread(_broken_citations, await archive_database(sources))
-    else:
-        folder = document_folder(sources, name.partition("/")[2])
-        if folder is None:
-            raise ItemNotFound("there is no such folder of documents")
-        links = await folder.served.ask(lambda index: broken_links(folder.current_links(index), index), View.DOCUMENTS)
-        outside = sum(one.problem == Fault.OUTSIDE for one in links)
-        broken = [
-            html("{source}, line {line}: {target} <span class=\"about\">{problem}</span>",
-                 source=_link(sources, folder, one.path, one.path), line=one.line,
-                 target=one_line(one.target, TITLE_CHARACTERS), problem=one.problem)
-            for one in links
-            if one.problem != Fault.OUTSIDE
-        ]  # fmt: skip
-    said = f"{plural(len(broken), 'link')} to what does not exist." if broken else "Every link leads somewhere."
-    if outside:
-        said += f" {plural(outside, 'link')} out of the folder {'was' if outside == 1 else 'were'} not looked at."
-    return html(
-        '<h1>Broken links in {root}</h1><p class="about">{said} <a href="/graph?in={name}">Show the graph</a></p>{broken}',
-        name=name, root=root_name(name), said=said, broken=_list("Broken links", broken),
-    )  # fmt: skip
-
-
-def _broken_citations(database: ArchiveDatabase) -> list[Html]:
-    broken, _ = broken_citations(database, MAX_LISTED)
-    titles = {one.id: one for one in database.documents().values()}
-    return [
-        html('{source}: {target} <span class="about">{fault}</span>', source=_archived(titles[one.source_id]),
-             target=one_line(one.target_url, TITLE_CHARACTERS), fault=one.fault)
-        for one in broken
-        if one.source_id in titles
-    ]  # fmt: skip

@@ -61,7 +61,7 @@ class BrowserPage:
         sign_in = SignIn(self.sessions, self.access)
         names = (
             "results", "progress", "why", "matches", "find", "read", "tree", "lines", "outline", "raw", "picture", "symbol", "related",
-            "links", "history", "commit", "problems", "graph", "status", "connect",
+            "links", "history", "commit", "status", "connect",
         )  # fmt: skip
         routes = [
             get("/", self.search),
@@ -239,18 +239,6 @@ class BrowserPage:
         from dowse.page.link_view import item_links
 
         return reply(await item_links(self.sources, request.query_params.get("id", "")))
-
-    async def problems(self, request: Request) -> Response:
-        """Reply with the broken links of a source."""
-        from dowse.page.link_view import problems_view
-
-        return page("problems", "Broken links", await problems_view(self.sources, request.query_params.get("in", "")))
-
-    async def graph(self, request: Request) -> Response:
-        """Reply with the graph of the links of a source."""
-        from dowse.page.graph_view import graph_page
-
-        return await graph_page(self.sources, request.query_params.get("in", ""))
 
     async def status(self, request: Request) -> Response:
         """Reply with the status; a browser that may change something gets the cookie for that."""

@@ -21,15 +21,7 @@ HEADERS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "X-Frame-Options": "DENY",
 }
-ASSETS = {
-    "page.css": "text/css",
-    "page.js": "text/javascript",
-    "graph.css": "text/css",
-    "graph.js": "text/javascript",
-    "icon.svg": "image/svg+xml",
-}
-_GRAPH_FILES = {"graph.css": "graph_page.css", "graph.js": "graph_page.js"}
-"""The graph of the archives has its own script, which a file of `dowse archive graph` contains as well."""
+ASSETS = {"page.css": "text/css", "page.js": "text/javascript", "icon.svg": "image/svg+xml"}
 
 _FRAME = """<!doctype html>
 <html lang="en">
@@ -40,7 +32,7 @@ _FRAME = """<!doctype html>
 <title>{title}</title>
 <link rel="icon" href="{icon}" type="image/svg+xml">
 <link rel="stylesheet" href="{style}">
-{more_head}<script src="{script}" type="module"></script>
+<script src="{script}" type="module"></script>
 </head>
 <body class="{name}">
 <a class="skip" href="#main">Skip to content</a>
@@ -48,7 +40,7 @@ _FRAME = """<!doctype html>
 <a class="brand" href="/">dowse</a>{form}
 <nav aria-label="Views">{links}</nav>
 </header>
-{before}<main id="main">
+<main id="main">
 {body}
 </main>
 </body>
@@ -67,19 +59,11 @@ _MODES = {
     "exact": "List every line with exactly this text",
     "regex": "List every line that matches this pattern",
 }
-_VIEWS = (
-    ("history", "/history", "History"),
-    ("graph", "/graph", "Links"),
-    ("status", "/status", "Status"),
-    ("connect", "/connect", "Connect"),
-)
+_VIEWS = (("history", "/history", "History"), ("status", "/status", "Status"), ("connect", "/connect", "Connect"))
 
 
-def page(
-    name: str, title: str, body: Html, *, status: int = 200, head: Html | None = None, before: Html | None = None,
-    query: PageQuery | None = None,
-) -> Response:  # fmt: skip
-    """Return a whole view, with more in its head or before its main part if that is given, and the query in the box."""
+def page(name: str, title: str, body: Html, *, status: int = 200, query: PageQuery | None = None) -> Response:
+    """Return a whole view, with the query in the box."""
     links = [
         html('<a href="{address}"{current}>{label}</a>', address=address, label=label,
              current=Html(' aria-current="page"') if view == name else None)
@@ -89,7 +73,6 @@ def page(
     found = html(
         _FRAME, title=f"{title} - dowse" if title else "dowse", name=name, links=None if is_asking else links,
         form=None if is_asking else search_box(query or PageQuery(), has_focus=name == "search"), body=body,
-        more_head=head, before=before,
         icon=asset_address("icon.svg"), style=asset_address("page.css"), script=asset_address("page.js"),
     )  # fmt: skip
     return reply(found, status)
@@ -140,8 +123,6 @@ def asset_address(name: str) -> str:
 
 @cache
 def _asset(name: str) -> bytes:
-    if name in _GRAPH_FILES:
-        return (resources.files("dowse.archives.graph_pictures") / _GRAPH_FILES[name]).read_bytes()
     return (resources.files("dowse.page") / name).read_bytes()
 
 
