@@ -35,7 +35,6 @@ PICTURES = {
     "page-markdown": ("light", "/read?id=project/dowse/docs/page.md"),
     "page-folder": ("light", "/read?id=project/dowse/src/dowse/parsing/"),
     "page-status": ("light", "/status"),
-    "page-connect": ("dark", "/connect"),
 }
 """The pictures that stand in the documentation."""
 

@@ -23,7 +23,7 @@ def test_a_page_from_elsewhere_cannot_load_anything(page: HttpServer) -> None:
 
 
 def test_without_the_token_there_is_a_form_and_nothing_else(guarded: HttpServer) -> None:
-    for path in ("/", "/?q=apple", "/read?id=project/fruit/src/apple.py", "/status", "/connect"):
+    for path in ("/", "/?q=apple", "/read?id=project/fruit/src/apple.py", "/status"):
         reply = get(guarded, path)
         assert reply.status == 401
         assert "Sign in" in shown(reply)
@@ -63,7 +63,6 @@ def test_from_other_machines_the_page_is_read_only_unless_a_flag_says_otherwise(
     change = post(guarded, "/change", {"action": "forget", "source": "project/fruit", "confirm": "yes"}, Cookie=cookie)
     assert change.status == 403
     assert "read-only" in shown(change)
-    assert "Started by the assistant" not in shown(get(guarded, "/connect", Cookie=cookie))
 
 
 def test_with_the_flag_other_machines_may_change_something(fruit: Path) -> None:
@@ -85,7 +84,6 @@ def test_a_public_page_shows_documents_and_nothing_of_projects(fruit: Path) -> N
         status = get(server, "/status")
         assert b'action="/change"' not in status.body
         assert str(fruit).encode() not in status.body
-        assert "Started by the assistant" not in shown(get(server, "/connect"))
         assert (
             post(server, "/change", {"action": "forget", "source": "documents/fruit", "confirm": "yes"}).status == 403
         )
@@ -112,7 +110,6 @@ def test_an_opened_page_is_for_those_who_have_its_address(fruit: Path, tmp_path:
         assert get(server, found[3][:-1]).status == 401
         assert found[3].partition("=")[2] not in log.read_text(encoding="utf-8").replace(found[0], "")
         assert server.post({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).status == 401
-        assert "over HTTP" not in shown(get(server, "/connect", Cookie=cookie))
     finally:
         process.terminate()
         process.wait(20)

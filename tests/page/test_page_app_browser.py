@@ -31,8 +31,7 @@ AXE_RULES = {
 HITS = "[...document.querySelectorAll('.hit h2 a')].map((one) => one.title)"
 VIEWS = (
     "/", "/?q=apple&path=src/**", "/?q=nothing-like-this", "/read?id=project/fruit/src/apple.py",
-    "/read?id=project/fruit/docs/guide.md", "/read?id=project/fruit/", "/status", "/connect",
-    "/nothing", "/history", "/find?q=apple", "/read?id=project/fruit/docs/pears.md",
+    "/read?id=project/fruit/docs/guide.md", "/read?id=project/fruit/", "/status", "/nothing", "/history", "/find?q=apple", "/read?id=project/fruit/docs/pears.md",
     "/symbol?id=project/fruit/src/apple.py&name=peel_apple", "/read?id=project/fruit/src/apple.py&symbol=peel_apple",
 )  # fmt: skip
 
@@ -129,14 +128,6 @@ def test_the_first_results_come_while_typing_and_all_in_a_pause(browser: Browser
     open_page(browser, page)
     search(browser, "persimmon")
     browser.wait_for("document.querySelectorAll('.hit').length === 10")
-
-
-def test_a_snippet_is_copied(browser: Browser, page: HttpServer) -> None:
-    open_page(browser, page, "/connect")
-    browser.value("navigator.clipboard.writeText = async (text) => { window.copied = text; }; true")
-    browser.value("document.querySelector('.copy').click()")
-    browser.wait_for("document.querySelector('.copy').textContent === 'Copied'")
-    assert browser.value("copied") == f"claude mcp add --transport http dowse http://{page.name}/mcp"
 
 
 def test_why_is_one_click_away(browser: Browser, page: HttpServer) -> None:

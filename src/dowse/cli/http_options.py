@@ -122,7 +122,7 @@ def serve_over_http(
     port = listener.getsockname()[1]
     sessions = BrowserSessions(port, token)
     admission = Admission(names if is_local or hosts else None, known_origins, token, sessions)
-    access = PageAccess(is_local, public, token is not None, open_browser is not None, allow_changes)
+    access = PageAccess(is_local, public, open_browser is not None, allow_changes)
     page = BrowserPage(composed.source_list, sessions, access)
     host_text = f"[{host}]" if ":" in host else host
     address = f"http://{host_text}:{port}"

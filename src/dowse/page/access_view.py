@@ -40,8 +40,6 @@ class PageAccess:
     is_local: bool = True
     """Only this machine can connect, so that its folders may be named."""
     is_public: bool = False
-    needs_token: bool = False
-    """MCP clients need a token."""
     is_opened: bool = False
     """The server was started for one browser: no MCP client can connect."""
     allows_changes: bool = False

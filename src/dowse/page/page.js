@@ -228,7 +228,7 @@ function startSearch(form) {
     }
     const hit = event.target.closest(".hit");
     if (event.target.closest("h2 a")) remember(sessionStorage, "opened", location.search + "#" + hit.id);
-    const link = event.target.closest("a.why, a.matches");
+    const link = event.target.closest("a.why");
     if (!link) return;
     event.preventDefault();
     const reason = hit.querySelector(".reason"), isShown = !reason.hidden && reason.dataset.shown === link.pathname;
@@ -541,16 +541,6 @@ document.addEventListener("click", async (event) => {
   catch { prompt("Copy this:", copy.dataset.copy ?? address.href); }  // over plain HTTP, browsers let nobody copy
   setTimeout(() => { copy.textContent = label; }, 1500);
 });
-for (const text of document.querySelectorAll(".snippet")) {
-  const button = document.createElement("button");
-  button.className = "copy";
-  button.textContent = "Copy";
-  button.addEventListener("click", async () => {
-    try { await navigator.clipboard.writeText(text.textContent); button.textContent = "Copied"; }
-    catch { getSelection().selectAllChildren(text); }  // over plain HTTP, browsers let nobody copy
-  });
-  text.before(button);
-}
 
 // Elsewhere, the box leads to the search, as it was meant the last time.
 const mode = recall(localStorage, "mode");

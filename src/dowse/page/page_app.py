@@ -60,8 +60,8 @@ class BrowserPage:
 
         sign_in = SignIn(self.sessions, self.access)
         names = (
-            "results", "progress", "why", "matches", "find", "read", "tree", "lines", "outline", "raw", "picture", "symbol", "related",
-            "links", "history", "commit", "status", "connect",
+            "results", "progress", "why", "find", "read", "tree", "lines", "outline", "raw", "picture", "symbol", "related",
+            "links", "history", "commit", "status",
         )  # fmt: skip
         routes = [
             get("/", self.search),
@@ -127,13 +127,6 @@ class BrowserPage:
 
         body = await explain_hit(self.sources, request.query_params.get("id", ""), request.query_params.get("q", ""))
         return reply(body) if is_part(request) else page("why", "Why this hit?", body)
-
-    async def matches(self, request: Request) -> Response:
-        """Reply with all lines of a file that have words of a query."""
-        from dowse.page.match_view import matches_view
-
-        body = await matches_view(await self._open(request), read_query(request.query_params), self.texts.colours)
-        return reply(body) if is_part(request) else page("why", "Lines that match", body)
 
     async def find(self, request: Request) -> Response:
         """Reply with the files and symbols that have a name."""
@@ -270,16 +263,6 @@ class BrowserPage:
             return page("status", "Confirm", await question_view(self.sources, change, self.sessions.form_token))
         await make_change(self.sources, change)
         return RedirectResponse("/status", 303, HEADERS)
-
-    async def connect(self, request: Request) -> Response:
-        """Reply with how to connect an assistant."""
-        from dowse.page.connect_view import connect_view
-
-        scheme = "https" if request.headers.get("x-forwarded-proto") == "https" else "http"
-        address = None if self.access.is_opened else f"{scheme}://{request.headers['host']}/mcp"
-        folders = [served.root for served in self.sources.projects.projects] if self.sources.projects else []
-        body = connect_view(address, folders if self.access.is_here else None, needs_token=self.access.needs_token)
-        return page("connect", "Connect", body)
 
     async def _open(self, request: Request) -> OpenItem:
         return await open_item(self.sources, request.query_params.get("id", ""))

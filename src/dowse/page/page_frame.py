@@ -59,7 +59,7 @@ _MODES = {
     "exact": "List every line with exactly this text",
     "regex": "List every line that matches this pattern",
 }
-_VIEWS = (("history", "/history", "History"), ("status", "/status", "Status"), ("connect", "/connect", "Connect"))
+_VIEWS = (("history", "/history", "History"), ("status", "/status", "Status"))
 
 
 def page(name: str, title: str, body: Html, *, status: int = 200, query: PageQuery | None = None) -> Response:

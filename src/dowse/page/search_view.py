@@ -163,11 +163,7 @@ def _name_view(name: str) -> str:
 
 def _why(query: PageQuery, hit: PageHit) -> Html:
     given = urlencode({"id": hit.id, "q": query.q}, errors="replace")
-    has_lines = bool(hit.lines and hit.lines[0].number)
-    return html(
-        '{matches}<a class="why" href="/why?{given}">why?</a>', given=given,
-        matches=html('<a class="matches" href="/matches?{given}">all lines</a>', given=given) if has_lines else None,
-    )  # fmt: skip
+    return html('<a class="why" href="/why?{given}">why?</a>', given=given)
 
 
 def _path_view(path: str) -> Html:
