@@ -84,10 +84,14 @@ container: ## build the container image and try it; needs Docker
 smoke: .venv/installed ## say in two minutes what works on this machine
 	$(RUN) scripts/smoke
 
-# FUZZ_INPUTS, FUZZ_SECONDS, BOMBS, KILLS and LIFE_SECONDS make it longer or shorter; FUZZ_SEED, BOMB_SEED, KILL_SEED and
-# LIFE_SEED make it another one. An input that fails is kept in tests/fuzzing/seeds.
-soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (hours)
-	SOAK=1 $(RUN) -m pytest -m "soak or property" --timeout 3600
+# PART=tests/end_to_end/storm runs one part of it, as any folder or file of tests does; the longest parts are the folders
+# conditions, crash, damage and storm of tests/end_to_end, tests/fuzzing and tests/bench.
+# FUZZ_INPUTS, FUZZ_SECONDS, BOMBS, KILLS, LIFE_SECONDS and STORM_OPERATIONS make it longer or shorter; FUZZ_SEED, BOMB_SEED,
+# KILL_SEED, LIFE_SEED and STORM_SEED make it another one. An input that fails is kept in tests/fuzzing/seeds.
+# One test at a time goes to a process, the longest first: with two cores, three processes wait for none at the end.
+PART ?= tests
+soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (less than an hour on two cores)
+	SOAK=1 $(RUN) -m pytest -m "soak or property" --timeout 3600 --durations 30 --numprocesses 3 --dist load --maxschedchunk 1 $(PART)
 
 bench: .venv/installed ## search quality in one table, and while an index grows; EVAL, CODE_SEARCH, ISSUES name folders of data (bench/NOTES.md)
 	$(RUN) -m bench.judged --eval "$(EVAL)" --code-search "$(CODE_SEARCH)" --checkouts "$(ISSUES)" --peps "$(CORPORA)/python+peps" --semble .bench/semble

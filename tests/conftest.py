@@ -49,13 +49,19 @@ def pytest_configure() -> None:
 _LONGEST_FIRST = ("test_recording.py", "end_to_end", "encoding_worker", "federation", "bench", "mcp", "cli", "http")
 """Files and folders of tests that take long; `--no-loadscope-reorder` keeps their order."""
 
+_LONGEST_FIRST_IN_THE_SOAK = (
+    "test_server_life.py", "test_judged.py", "test_damage.py", "test_storm.py", "storm", "fuzzing", "bench", "crash",
+)  # fmt: skip
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the longest files: a file runs on one worker, and the others would wait for it at the end."""
+    """Begin with the longest files: a worker that begins one late is waited for by the others at the end."""
+    first = _LONGEST_FIRST_IN_THE_SOAK if os.environ.get("SOAK") else _LONGEST_FIRST
 
     def rank(item: pytest.Item) -> int:
         parts = item.path.relative_to(Path(__file__).parent).parts
-        return _LONGEST_FIRST.index(parts[0]) if parts[0] in _LONGEST_FIRST else len(_LONGEST_FIRST)
+        known = parts if os.environ.get("SOAK") else parts[:1]
+        return min((first.index(part) for part in known if part in first), default=len(first))
 
     items.sort(key=rank)
 

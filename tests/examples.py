@@ -1,4 +1,4 @@
-"""How many examples a property is tried with: some in the suite, many in `make soak`."""
+"""How much is tried: some examples of a property in the suite, many in `make soak`, which also kills."""
 
 import os
 from collections.abc import Callable
@@ -6,6 +6,9 @@ from typing import Any, TypeVar
 
 import pytest
 from hypothesis import settings
+
+KILLS = int(os.environ.get("KILLS", "200"))
+"""About as many kills each test of the soak makes that kills writers."""
 
 Test = TypeVar("Test", bound=Callable[..., object])
 

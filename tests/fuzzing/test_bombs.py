@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, to
 
 MAX_SECONDS = 2.0
 MAX_POOL_BYTES = 300_000_000
-BOMBS = int(os.environ.get("BOMBS", "12"))
+BOMBS = int(os.environ.get("BOMBS", "6"))
 SEED = os.environ.get("BOMB_SEED", "1")
 
 

@@ -1,4 +1,4 @@
-"""No input of any parser raises, hangs or takes much memory: seeds that once did, and a campaign of a million.
+"""No input of any parser raises, hangs or takes much memory: seeds that once did, and a campaign of many more.
 
 `FUZZ_INPUTS` is the number of inputs over all targets, `FUZZ_SECONDS` the longest time for one target, and `FUZZ_SEED`
 another sequence of inputs. `python -m tests.fuzzing TARGET --keep` writes what it finds to `seeds/`.
@@ -15,8 +15,8 @@ from tests.fuzzing.campaign import Child, Failure, keep, minimise, run_campaign,
 from tests.fuzzing.mutation import make_input
 from tests.fuzzing.targets import TARGETS
 
-INPUTS = int(os.environ.get("FUZZ_INPUTS", "1000000"))
-SECONDS = float(os.environ.get("FUZZ_SECONDS", "900"))
+INPUTS = int(os.environ.get("FUZZ_INPUTS", "50000"))
+SECONDS = float(os.environ.get("FUZZ_SECONDS", "30"))
 SEED = int(os.environ.get("FUZZ_SEED", "1"))
 FEW = 40
 """Inputs for a target in the suite; they run in the process of the tests, where a failure shows its traceback."""
@@ -57,9 +57,9 @@ def test_a_few_damaged_inputs_do_no_harm(name: str) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(4 * SECONDS)
+@pytest.mark.timeout(4 * SECONDS + 600)
 @pytest.mark.parametrize("name", TARGETS)
-def test_a_million_damaged_inputs_do_no_harm(name: str) -> None:
+def test_many_damaged_inputs_do_no_harm(name: str) -> None:
     inputs = max(200, round(INPUTS * TARGETS[name].share / _SHARES))
     result = run_campaign(name, inputs, SECONDS, SEED)
     print(f"{name}: {result.inputs:,} inputs")

@@ -14,12 +14,11 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.crash.writers import WRITERS, Writer
+from tests.examples import KILLS
 from tests.forking import Process, start
 from tests.fuzzing.parser_costs import descendants
 from tests.mcp.stdio.stdio_client import is_alive, wait_until
 
-KILLS = int(os.environ.get("KILLS", "800"))
-"""Together with those of `test_kills` and of the storm these are more than a thousand."""
 SEED = os.environ.get("KILL_SEED", "1")
 SHARES = {"index": 4, "vectors": 1, "archive": 4, "import": 4, "add": 2, "names": 2, "site": 2, "registry": 1}
 
@@ -88,6 +87,6 @@ def test_a_killed_writer_has_done_all_or_nothing(tmp_path: Path, name: str) -> N
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", WRITERS)
-def test_a_thousand_kills_leave_the_state_before_or_after(tmp_path: Path, name: str) -> None:
+def test_many_kills_leave_the_state_before_or_after(tmp_path: Path, name: str) -> None:
     kills = round(KILLS * SHARES[name] / sum(SHARES.values()))
     survive_kills(WRITERS[name](tmp_path), kills, f"{SEED} {name}")

@@ -16,6 +16,7 @@ from tests.end_to_end.crash.project import (
     make_project,
     start_index,
 )
+from tests.examples import KILLS
 from tests.sample_data import find, open_indexed
 
 
@@ -58,8 +59,8 @@ def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", range(10))
-def test_two_hundred_kills_at_random_moments_lose_nothing(tmp_path: Path, seed: int) -> None:
+@pytest.mark.parametrize("seed", range(KILLS // 20))
+def test_many_kills_at_random_moments_lose_nothing(tmp_path: Path, seed: int) -> None:
     survive_kills(tmp_path / "project", tmp_path / "scratch", kills=20, seed=100 + seed)
 
 

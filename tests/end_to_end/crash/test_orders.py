@@ -20,6 +20,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode
 from dowse.searching.search import SearchOptions
 from tests.end_to_end.crash.project import start_index
+from tests.examples import KILLS
 from tests.sample_data import open_indexed
 
 PACKAGES = ("searching", "store", "page", "cli")
@@ -83,7 +84,9 @@ def orders_of_a_new_index(root: Path, scratch: Path, texts: list[str]) -> Orders
     return found
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 12))])
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 2 + KILLS // 20))]
+)
 @pytest.mark.parametrize("candidates", [20, pytest.param(ranking_constants.CHUNK_CANDIDATES, marks=pytest.mark.soak)])
 def test_updates_and_kills_leave_the_order_of_a_new_index(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seed: int, candidates: int

@@ -58,7 +58,11 @@ def indexed_contents(root: Path) -> Contents:
 def difference(found: Contents, expected: Contents) -> dict[str, str]:
     """Return the paths whose indexed contents differ from the expected ones, with the kind of difference."""
     return {
-        path: "missing" if path not in found else "too much" if path not in expected else "another content"
+        path: "missing"
+        if path not in found
+        else "too much"
+        if path not in expected
+        else f"{found[path]} instead of {expected[path]}"
         for path in sorted(found.keys() | expected.keys())
         if found.get(path) != expected.get(path)
     }

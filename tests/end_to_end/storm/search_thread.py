@@ -83,6 +83,10 @@ def stale_hits(searches: list[Search], history: list[Operation], now: Snapshot) 
             is_between = any(operation.is_between(hit["path"]) for operation in during)
             if not is_between and not any(_shows(files.get(hit["path"]), hit) for files in states):
                 found.append(f"{hit['path']} for {search.token}: {hit}")
+            for path in hit.get("sameIn", ()):
+                is_between = any(operation.is_between(path) for operation in during)
+                if not is_between and not any(_contains(files.get(path), hit) for files in states):
+                    found.append(f"{path} for {search.token}: {hit}")
     return found
 
 
@@ -111,7 +115,7 @@ def is_complete(search: Search) -> bool:
 
 
 def _is_shown(path: str, reply: Message) -> bool:
-    return any(hit["path"] == path for hit in reply["results"])
+    return any(path in (hit["path"], *hit.get("sameIn", ())) for hit in reply["results"])
 
 
 def _states(history: list[Operation], during: list[Operation], began: float, now: Snapshot) -> list[Snapshot]:
@@ -127,3 +131,12 @@ def _shows(content: bytes | None, hit: Message) -> bool:
         return False
     lines = _LINE_END.split(content.decode("utf-8", "replace"))
     return bool(hit["text"]) and lines[hit["startLine"] - 1 : hit["endLine"]] == _LINE_END.split(hit["text"])
+
+
+def _contains(content: bytes | None, hit: Message) -> bool:
+    """Return whether the lines of a hit are anywhere in the file, indented in any way."""
+    return content is not None and _bare_lines(hit["text"]) in _bare_lines(content.decode("utf-8", "replace"))
+
+
+def _bare_lines(text: str) -> str:
+    return "\n".join(stripped for line in _LINE_END.split(text) if (stripped := line.strip()))

@@ -13,6 +13,7 @@ from tests.end_to_end.storm.file_operations import RandomOperations
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.search_thread import SearchThread
 from tests.end_to_end.storm.servers import Server, eventually
+from tests.examples import KILLS
 from tests.sample_data import index, write_tree
 
 
@@ -50,9 +51,9 @@ def test_a_server_killed_in_a_storm_is_followed_by_one_that_mends_the_index(tmp_
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("seed", range(100, 105))
+@pytest.mark.parametrize("seed", range(100, 100 + KILLS // 40))
 def test_many_servers_killed_in_a_storm(tmp_path: Path, seed: int) -> None:
-    survive_kills(tmp_path, seed=seed, kills=40)
+    survive_kills(tmp_path, seed=seed, kills=20)
 
 
 # Disk failures
