@@ -11,20 +11,23 @@ DENSE = {
     "html": {"cells", "deep b", "formatting"},
     "rst": {"titles", "literal", "targets", "stars", "ticks"},
     "adoc": {"titles", "anchors", "blocks", "examples", "lists", "stars", "cells"},
+    "ipynb": {"nested", "closed", "cells", "lines", "quotes"},
 }  # fmt: skip
 """Bombs that took all of their time or memory before they were counted."""
-LANGUAGES = {"md": "markdown", "html": "html", "rst": "rst", "adoc": "asciidoc"}
+LANGUAGES = {"md": "markdown", "html": "html", "rst": "rst", "adoc": "asciidoc", "ipynb": "json"}
 
 
 @pytest.mark.parametrize("extension", DENSE)
 def test_dense_bombs_are_counted_and_not_parsed(extension: str) -> None:
     found = {
-        bomb.name: structure_problem(ParserRequest({"language": LANGUAGES[extension]}, bomb.data))
+        bomb.name: structure_problem(
+            ParserRequest({"path": f"a.{extension}", "language": LANGUAGES[extension]}, bomb.data)
+        )
         for bomb in document_bombs(extension, 1_000_000)
     }
     assert [name for name in DENSE[extension] if not found[name]] == []
     assert set(filter(None, found.values())) <= {
-        "has more than 100,000 lines", *(f"has more than 200,000 {mark} in it" for mark in ">[*_`|")
+        "has more than 100,000 lines", "has more than 10,000 cells", *(f"has more than 200,000 {mark} in it" for mark in ">[*_`|")
     }  # fmt: skip
 
 
@@ -35,3 +38,7 @@ def test_long_tables_and_pages_are_parsed() -> None:
     assert structure_problem(ParserRequest({"language": "html"}, tag * (1_000_000 // len(tag)))) == ""
     assert structure_problem(ParserRequest({"language": "python"}, b"[\n" * 250_000)) == ""
     assert structure_problem(ParserRequest({"language": "markdown"}, b"PK" + b"\n" * 250_000)) == ""
+    cell = b'{"cell_type": "code", "source": ["value = table[1]\\n", "value"]},\n'
+    notebook = b'{"cells": [\n' + cell * 9_000 + b"{}]}"
+    assert structure_problem(ParserRequest({"path": "a.ipynb", "language": "json"}, notebook)) == ""
+    assert structure_problem(ParserRequest({"path": "a.json", "language": "json"}, notebook * 2)) == ""

@@ -181,6 +181,20 @@ def test_a_bomb_is_read_up_to_a_limit() -> None:
     assert 4_000_000 < len(reading.text) < 6_000_000
 
 
+def test_elements_without_text_are_read_up_to_a_limit() -> None:
+    """Two million of them fit into 20 KB, and once took all of the time of a file, which then had no text."""
+    source = part("document", paragraph("before") + "<w:p>" + "<w:r/>" * 700_000 + "</w:p>" + paragraph("after"))
+    assert read_document(archive({"word/document.xml": source}), "a.docx").text == "before\n"
+
+
+def test_a_table_that_is_cut_keeps_its_first_rows() -> None:
+    row = f"<w:tr><w:tc>{paragraph('a' * 100_000)}</w:tc></w:tr>"
+    source = part("document", f"<w:tbl>{row * 60}</w:tbl>" + paragraph("after"))
+    text = read_document(archive({"word/document.xml": source}), "a.docx").text
+    assert 4_000_000 < len(text) < 6_000_000
+    assert "after" not in text
+
+
 def test_what_comes_before_the_damage_is_kept() -> None:
     source = part("document", paragraph("before") + "<w:p><broken")
     assert read_document(archive({"word/document.xml": source}), "a.docx").text == "before\n"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from dowse.errors import PackageRefused
 from dowse.reading.markdown import read_converted
 from dowse.reading.markdown_writer import heading, link, paragraph, table
 from dowse.reading.office_package import BLOCK_CHARACTERS, MAX_CHARACTERS, ZIP_ERRORS, OfficePackage
@@ -118,7 +119,10 @@ class _Body:
         self._is_text = self._is_hidden = False
 
     def markdown(self) -> str:
-        """Return the whole text, with the items of lists on consecutive lines."""
+        """Return the whole text, with the items of lists on consecutive lines, and what was open when the reading ended."""
+        while self._paragraphs:
+            self._end_paragraph(self._paragraphs.pop())
+        self._end_table()
         text, was_item = "", False
         for is_item, block in self._blocks:
             text += ("\n" if is_item and was_item else "\n\n" if text else "") + block
@@ -126,8 +130,10 @@ class _Body:
         return f"{text}\n" if text else ""
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
-        """Handle the start of an element."""
-        if self._invisible_depth or name in _INVISIBLE or self._chars > MAX_CHARACTERS:
+        """Handle the start of an element; refuse one that comes after the longest text."""
+        if self._chars > MAX_CHARACTERS:
+            raise PackageRefused
+        if self._invisible_depth or name in _INVISIBLE:
             self._invisible_depth += 1
         elif name == "p":
             self._paragraphs.append(_Paragraph())
@@ -177,9 +183,8 @@ class _Body:
             current.address = ""
         elif name == "tbl" and self._tables:
             self._tables -= 1
-            if not self._tables and (text := table([" ".join(cell) for cell in row] for row in self._rows)):
-                self._blocks.append((False, text))
-            self._rows = [] if not self._tables else self._rows
+            if not self._tables:
+                self._end_table()
 
     def text(self, text: str) -> None:
         """Handle characters; only those inside text elements are shown."""
@@ -190,6 +195,13 @@ class _Body:
         if self._paragraphs and not self._is_hidden:
             self._paragraphs[-1].pieces.append(text)
             self._chars += len(text)
+            if self._chars > MAX_CHARACTERS:
+                raise PackageRefused
+
+    def _end_table(self) -> None:
+        if text := table([" ".join(cell) for cell in row] for row in self._rows):
+            self._blocks.append((False, text))
+        self._rows = []
 
     def _end_paragraph(self, current: _Paragraph) -> None:
         text = "".join(current.pieces).strip()

@@ -17,6 +17,8 @@ from dowse.reading.shorten import clean_title, split_keywords
 
 _MAX_UNPACKED_BYTES = 48 * 1024 * 1024
 """The limit for all parts together, unpacked; the rest is not read. A book of a thousand pages has 20 MB."""
+_MAX_ELEMENTS = 600_000
+"""The limit for the elements of all parts together. Ten documents have one in 27 to 40 bytes: a book of 800 pages is read whole."""
 _READ_BYTES = 512 * 1024
 MAX_CHARACTERS = 5_000_000
 """The maximum length of the text: that of a book of two thousand pages."""
@@ -49,6 +51,7 @@ class OfficePackage:
     def __init__(self, data: bytes) -> None:
         self._archive = zipfile.ZipFile(BytesIO(data))
         self._bytes_left = _MAX_UNPACKED_BYTES
+        self._elements_left = _MAX_ELEMENTS
 
     def parse(
         self,
@@ -57,10 +60,17 @@ class OfficePackage:
         end: Callable[[str], None] = lambda _name: None,
         text: Callable[[str], None] = lambda _text: None,
     ) -> None:
-        """Pass all elements of a part to functions, as far as the part can be read."""
+        """Pass all elements of a part to functions, as far as the part can be read, or until one raises PackageRefused."""
+
+        def count_and_start(name: str, attributes: dict[str, str]) -> None:
+            self._elements_left -= 1
+            if self._elements_left < 0:
+                raise PackageRefused
+            start(_local(name), _local_attributes(attributes))
+
         parser = expat.ParserCreate(namespace_separator=" ")
         parser.buffer_text = True
-        parser.StartElementHandler = lambda name, attributes: start(_local(name), _local_attributes(attributes))
+        parser.StartElementHandler = count_and_start
         parser.EndElementHandler = lambda name: end(_local(name))
         parser.CharacterDataHandler = text
         parser.StartDoctypeDeclHandler = _refuse
