@@ -31,9 +31,10 @@ from bench.report import Row, Table
 from dowse.api.publishing import publish as publishing
 from dowse.encoding.selection import STATIC_VERSION, static_encoder
 from dowse.indexes.query_vectors import plain_text
+from dowse.places.place_indexes import tend
 from dowse.places.place_rows import chunk_id, number_of, project_of, project_row, quote, schema
 from dowse.places.place_store import PlaceStore
-from dowse.places.place_table import SharedPlace, tend
+from dowse.places.place_table import SharedPlace
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import parse_search_query
@@ -93,7 +94,7 @@ def _build(options: argparse.Namespace, work: Path) -> list[Row]:  # noqa: ARG00
     _repeat(table, options.rows)
     repeated = time.monotonic() - started - published
     begun = time.monotonic()
-    tend(table)
+    tend(table, now=True)
     return [
         ("publish the projects that were missing", f"{published:.0f} s"),
         ("repeat rows under other names", f"{repeated:.0f} s"),

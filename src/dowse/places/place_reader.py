@@ -9,6 +9,7 @@ from typing import Any, Self
 
 from dowse.errors import Failed, NotFound, PathRefused
 from dowse.places.opened_place import OpenedPlace
+from dowse.places.place_indexes import MAX_UNINDEXED_ROWS
 from dowse.places.place_rows import PublishedFile, PublishedProject, quote, unpack_file, unpack_text
 from dowse.places.place_table import SharedPlace
 from dowse.store.catalog_rows import INVALID_VALUES
@@ -80,7 +81,7 @@ class PlaceReader:
     def warnings(self) -> list[str]:
         """What a reply says about the place."""
         unindexed = self._opened.current.unindexed
-        if not unindexed:
+        if unindexed <= MAX_UNINDEXED_ROWS:
             return []
         return [f"{unindexed:,} rows of {self.place.name} are not in its indexes yet, and are searched one by one."]
 
@@ -103,8 +104,8 @@ class PlaceReader:
         missing = [number for number in wanted if number not in opened.files]
         found = {number: opened.files[number] for number in wanted if number in opened.files}
         if missing:
-            version = opened.current
-            numbers, paths = version.rows.rows_of_files(missing), version.rows.file_paths(missing)
+            version, rows = opened.current, opened.rows()
+            numbers, paths = rows.rows_of_files(missing), rows.file_paths(missing)
             packed = opened.run(version.take(list(numbers), "text"))
             with self._damage():
                 read = {
@@ -140,7 +141,7 @@ class PlaceReader:
         full_path = self._full(path)
         if self._names and full_path.partition("/")[0] not in self._names:
             return None
-        number = self._opened.current.rows.document_at(full_path)
+        number = self._opened.rows().document_at(full_path)
         return self._load([number]).get(number) if number else None
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
@@ -166,7 +167,7 @@ class PlaceReader:
         }
 
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
-        found = self._opened.current.rows.file_paths(ids)
+        found = self._opened.rows().file_paths(ids)
         return {number: self._shown(path) for number, path in found.items()}
 
     def given_words(self) -> frozenset[str]:

@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.selection import STATIC_VERSION
-from dowse.places.opened_place import TableVersion, frequency_of, match_query, word_queries
+from dowse.places.opened_place import TableVersion, form_queries, frequency_of, match_query, word_queries
 from dowse.places.place_reader import MAX_LISTED, PlaceReader
 from dowse.places.place_rows import chunk_id, quote
 from dowse.text.analysis import terms_of, whole_terms_of
@@ -38,8 +38,30 @@ class PlaceStore(PlaceReader):
     """A place as a search sees it."""
 
     stored_share = 1.0
-    _expected: tuple[tuple[object, ...], Future[list[Scored]]] | None = None
-    """A search by meaning that has begun, and what it is about."""
+    _begun: Sequence[tuple[object, Future[Any]]] = ()
+    """What has been asked already, each with what it is about."""
+
+    def expect(
+        self, queries: Iterable[tuple[TextQuery, int]], terms: Iterable[str],
+        vectors: Iterable[tuple[str, "Vectors", int]], *, kind: Kind | None = None, among: frozenset[int] | None = None,
+    ) -> None:  # fmt: skip
+        """Begin to ask what a search is going to ask for, all at the same time; it then waits for the slowest."""
+        version, start = self._opened.current, self._opened.start
+        if among == frozenset():
+            return
+        begun: list[tuple[object, Future[Any]]] = [
+            ((encoder, limit, kind, among), start(self._nearest(encoder, vector, limit, kind, among)))
+            for encoder, vector, limit in vectors
+        ]
+        begun += [
+            ((query, limit), start(self._score(version, word_queries(query), query, limit))) for query, limit in queries
+        ]
+        if missing := self._uncounted(version, terms):
+            begun.append(("terms", start(self._count(version, missing))))
+        self._begun = begun
+
+    def _begun_for(self, wanted: object) -> Future[Any] | None:
+        return next((asked for about, asked in self._begun if about == wanted), None)
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
         return self._find(query, limit)
@@ -49,18 +71,28 @@ class PlaceStore(PlaceReader):
 
     def _find(self, query: TextQuery, limit: int) -> list[Scored]:
         queries = word_queries(query) if query.among != frozenset() else []
-        return self._opened.run(self._find_words(queries, query, limit)) if queries else []
+        if not queries:
+            return []
+        opened, version = self._opened, self._opened.current
+        asked = self._begun_for((query, limit)) or opened.start(self._score(version, queries, query, limit))
+        forms = form_queries(query, lambda term: version.frequencies.get((self._names, term), 0))
+        more = opened.run(self._score(version, forms, query, limit)) if forms else {}
+        scores = dict(opened.wait(asked))
+        for row, score in more.items():
+            scores[row] = scores.get(row, 0.0) + score
+        return self._best(scores, limit, query.among)
 
-    async def _find_words(self, queries: Sequence[Any], query: TextQuery, limit: int) -> list[Scored]:
+    async def _score(
+        self, version: TableVersion, queries: Sequence[Any], query: TextQuery, limit: int
+    ) -> dict[int, float]:
         """Search each field by itself, at the same time, and add up the scores of a row."""
-        version, scores = self._opened.current, dict[int, float]()
         most = limit if len(queries) == 1 else limit * FIELD_FACTOR
         most *= DROPPED_FACTOR if _drops(query.among) else 1
-        condition = self._condition(kind=query.kind, among=query.among)
+        condition, scores = self._condition(kind=query.kind, among=query.among), dict[int, float]()
         for hits in await self._find_rows(version, queries, condition, most):
             for row, score in hits:
                 scores[row] = scores.get(row, 0.0) + score
-        return self._best(version, scores, limit, query.among)
+        return scores
 
     def nearest(
         self, encoder: str, vector: "Vectors", limit: int, *, kind: Kind | None = None,
@@ -68,39 +100,26 @@ class PlaceStore(PlaceReader):
     ) -> list[Scored]:  # fmt: skip
         if among == frozenset():
             return []
-        expected, self._expected = self._expected, None
-        if expected and expected[0] == (encoder, limit, kind, among):
-            return self._opened.wait(expected[1])
-        return self._opened.run(self._nearest(encoder, vector, limit, kind, among))
-
-    def expect_nearest(
-        self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None, among: frozenset[int] | None
-    ) -> None:
-        """Begin to search by meaning, beside the search by words, which is asked for first."""
-        if among != frozenset():
-            asked = self._opened.start(self._nearest(encoder, vector, limit, kind, among))
-            self._expected = (encoder, limit, kind, among), asked
+        asked = self._begun_for((encoder, limit, kind, among))
+        found = self._opened.wait(asked or self._opened.start(self._nearest(encoder, vector, limit, kind, among)))
+        return self._best({row: 1.0 - distance for row, distance in found}, limit, among)
 
     async def _nearest(
         self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None, among: frozenset[int] | None
-    ) -> list[Scored]:
+    ) -> list[tuple[int, float]]:
         is_table, version = encoder == STATIC_VERSION, self._opened.current
         column, own = ("table_vector", "") if is_table else ("model_vector", f"model = {quote(encoder)}")
         query = version.table.query().nearest_to(vector).column(column)
         query = query.distance_type("cosine").nprobes(PROBED_PARTITIONS)
         query = query.refine_factor(REFINED_FACTOR) if self.place.is_folder else query
         condition = self._condition(own, kind=kind, among=among)
-        most = limit * (DROPPED_FACTOR if _drops(among) else 1)
-        found = await version.find(query, condition, "_distance", most)
-        return self._best(version, {row: 1.0 - distance for row, distance in found}, limit, among)
+        return await version.find(query, condition, "_distance", limit * (DROPPED_FACTOR if _drops(among) else 1))
 
-    def _best(
-        self, version: TableVersion, scores: Mapping[int, float], limit: int, among: frozenset[int] | None
-    ) -> list[Scored]:
+    def _best(self, scores: Mapping[int, float], limit: int, among: frozenset[int] | None) -> list[Scored]:
         """Return the best rows as chunks or files; the documents of the chunks are kept."""
         rows = sorted(scores, key=lambda row: (-scores[row], row))
         documents, hits = self._opened.documents, list[Scored]()
-        for row, document, ordinal in version.rows.find(rows if _drops(among) else rows[:limit]):
+        for row, document, ordinal in self._opened.rows().find(rows if _drops(among) else rows[:limit]):
             if among is None or document in among:
                 number = document if ordinal < 0 else chunk_id(document, ordinal)
                 documents[number] = document
@@ -125,7 +144,7 @@ class PlaceStore(PlaceReader):
         version, condition = self._opened.current, self._condition()
         found = self._opened.run(self._find_rows(version, queries, condition, WORD_DOCUMENTS))
         rows = {row for hits in found for row, _ in hits}
-        return frozenset(document for _, document, _ in version.rows.find(rows))
+        return frozenset(document for _, document, _ in self._opened.rows().find(rows))
 
     async def _find_rows(
         self, version: TableVersion, queries: Sequence[Any], condition: str, limit: int
@@ -141,33 +160,26 @@ class PlaceStore(PlaceReader):
         return sum(one.chunks for one in self.projects())
 
     def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        version, names = self._opened.current, self._names
-        wanted, known = list(dict.fromkeys(terms)), version.frequencies
-        if missing := [term for term in wanted if (names, term) not in known]:
-            counts = self._opened.run(self._count(version, missing))
-            known.update({(names, term): count for term, count in zip(missing, counts, strict=True)})
-        return {term: known[names, term] for term in wanted}
+        version, wanted = self._opened.current, list(dict.fromkeys(terms))
+        if self._uncounted(version, wanted) and (begun := self._begun_for("terms")):
+            self._opened.wait(begun)
+        if missing := self._uncounted(version, wanted):
+            self._opened.run(self._count(version, missing))
+        return {term: version.frequencies[self._names, term] for term in wanted}
 
-    async def _count(self, version: TableVersion, terms: Sequence[str]) -> list[int]:
-        """Return how many chunks have each term. For frequent ones the score of the best chunk tells it, by its words."""
+    def _uncounted(self, version: TableVersion, terms: Iterable[str]) -> list[str]:
+        return [term for term in dict.fromkeys(terms) if (self._names, term) not in version.frequencies]
+
+    async def _count(self, version: TableVersion, terms: Sequence[str]) -> None:
+        """Count the chunks that have each term. For a frequent one the score of the best chunk tells it."""
         condition = self._condition() if self._names else ""
-        found = await self._find_rows(
-            version, [match_query([term], "parts") for term in terms], condition, COUNTED_ROWS
-        )
-        best = [hits[0] if len(hits) == COUNTED_ROWS else None for hits in found]
-        texts = await version.take(list({row for row, _ in filter(None, best)}), "parts")
-        everything = version.projects.values()
-        total = sum(one.chunks for one in everything)
-        mean = sum(one.terms for one in everything) / max(1, total)
+        queries = [match_query([term], "parts") for term in terms]
+        total = sum(one.chunks for one in version.projects.values())
         share = self.chunk_count() / max(1, total)
-        return [
-            len(hits)
-            if frequent is None
-            else max(
-                COUNTED_ROWS, round(share * frequency_of(term, texts[frequent[0]].split(" "), frequent[1], total, mean))
-            )
-            for term, hits, frequent in zip(terms, found, best, strict=True)
-        ]
+        found = await self._find_rows(version, queries, condition, COUNTED_ROWS)
+        for term, hits in zip(terms, found, strict=True):
+            estimated = round(share * frequency_of(hits[0][1], total)) if len(hits) == COUNTED_ROWS else 0
+            version.frequencies[self._names, term] = max(len(hits), estimated)
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:  # noqa: ARG002 - a place has no list of words
         return []
@@ -180,7 +192,7 @@ class PlaceStore(PlaceReader):
         names = {one.name for one in self.projects() if encoder in one.encoders}
         if len(names) == len(self.projects()):
             return documents
-        paths = self._opened.current.rows.file_paths(documents)
+        paths = self._opened.rows().file_paths(documents)
         return frozenset(number for number, path in paths.items() if path.partition("/")[0] in names)
 
 

@@ -1,4 +1,4 @@
-"""The table of a place: how it is reached, opened, made and tended. LanceDB decides which of two writers comes first."""
+"""The table of a place: how it is reached, opened and made. LanceDB decides which of two writers comes first."""
 
 import contextlib
 import functools
@@ -9,13 +9,13 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dowse.encoding.selection import STATIC_VERSION
 from dowse.errors import DowseError, Failed, NotFound, StoreTooNew, UsageError
-from dowse.places.place_rows import FORMAT, PLACE_ID, WORD_COLUMNS, place_row, schema
+from dowse.places.place_indexes import make_word_indexes
+from dowse.places.place_rows import FORMAT, PLACE_ID, place_row, schema
 from dowse.store.lance_import import import_lancedb
 
 TABLE = "dowse"
@@ -30,30 +30,6 @@ INDEX_CACHE_BYTES, METADATA_CACHE_BYTES = 256 << 20, 64 << 20
 ATTEMPTS = 12
 """How often a writer tries again after others were faster; each of them has then written something."""
 _CONFLICTS = ("conflict", "please retry", "concurrent", "contention")
-MIN_TRAINED_ROWS = 5000
-"""Below this many vectors, LanceDB compares all of them, which takes less than its index."""
-ROWS_PER_PARTITION = 4000
-"""Vectors in a part of the index of vectors. Each part that a search reads from a bucket takes about seven requests, so few
-large ones are read."""
-TRAINED_ITERATIONS, TRAINED_SAMPLES = 15, 64
-"""How much the parts of the index of vectors learn from: less than by default in LanceDB, which repeats 50 times with 256
-vectors for each part. The codes of RaBitQ, of 32 bytes, learn nothing: 153,367 vectors take 2.6 s of processor time, where
-a product quantizer with codes of the same size took 189 s."""
-MAX_SEGMENTS, MAX_GROWTH = 4, 2.0
-"""Each publication adds a segment to the index of vectors, and each search reads parts of every segment. It is made anew
-when it has more segments than this, or when there are so many times as many vectors as it was made of."""
-KEPT_VERSIONS = timedelta(minutes=30)
-"""How long older versions are kept for those who read one; a server moves to the newest one within seconds."""
-_SCALARS = {
-    "id": "BTree",
-    "document": "BTree",
-    "input_hash": "BTree",
-    "project": "Bitmap",
-    "row": "Bitmap",
-    "kind": "Bitmap",
-    "language": "Bitmap",
-}
-
 Result = TypeVar("Result")
 
 
@@ -100,7 +76,7 @@ class SharedPlace:
                 if self.is_folder:
                     Path(self.name).mkdir(parents=True, exist_ok=True)
                 table = within(ANSWER_SECONDS, self._create)
-            within(WRITE_SECONDS, lambda: retried(table, lambda: _make_word_indexes(table)))
+            within(WRITE_SECONDS, lambda: retried(table, lambda: make_word_indexes(table)))
             if not table.count_rows(f"id = {PLACE_ID}"):
                 merge(table, [place_row()], None)
         return table
@@ -286,67 +262,6 @@ def retried(table: Any, work: Callable[[], Result]) -> Result:
     return work()
 
 
-def tend(table: Any) -> None:
-    """Bring the indexes up to date, join small files and remove old versions. Another publisher may do the same."""
-    with contextlib.suppress(RuntimeError):  # it lost against another one, who does the rest
-        for column in ("table_vector", "model_vector"):
-            _tend_vectors(table, column)
-        table.optimize(cleanup_older_than=KEPT_VERSIONS)
-
-
-def _tend_vectors(table: Any, column: str) -> None:
-    """Make the index of a column of vectors if it is missing, or anew if it has become slow.
-
-    Its name has the number of vectors that it was made of. Those who read an earlier version go on with the one there.
-    """
-    found = {one.name: one for one in table.list_indices() if one.columns == [column]}
-    newest = max(found, key=_trained_rows, default=None)
-    count = table.count_rows(f"{column} IS NOT NULL")
-    if newest is None:
-        is_due = count >= MIN_TRAINED_ROWS
-    else:
-        segments = found[newest].num_segments or 1
-        is_due = segments > MAX_SEGMENTS or count >= MAX_GROWTH * _trained_rows(newest)
-    if is_due:
-        newest = f"{column}_{count}"
-        _train(table, column, count, newest)
-    for name in found.keys() - {newest}:
-        table.drop_index(name)
-
-
-def _trained_rows(name: str) -> int:
-    """Return how many vectors an index was made of."""
-    number = name.rpartition("_")[2]
-    return int(number) if number.isdecimal() else 0
-
-
-def _train(table: Any, column: str, count: int, name: str) -> None:
-    from lancedb.index import IvfRq
-
-    parts = max(1, count // ROWS_PER_PARTITION)
-    config = IvfRq(
-        distance_type="cosine", num_partitions=parts, max_iterations=TRAINED_ITERATIONS, sample_rate=TRAINED_SAMPLES
-    )
-    table.create_index(column, config=config, name=name)
-
-
-def _make_word_indexes(table: Any) -> None:
-    """Make the indexes that are missing: of words, and of the columns that rows are chosen by."""
-    from lancedb import index
-
-    known = {one.name for one in table.list_indices()}
-    for column in WORD_COLUMNS.values():
-        if f"{column}_idx" not in known:
-            words = index.FTS(
-                base_tokenizer="whitespace", max_token_length=256, lower_case=False, stem=False,
-                remove_stop_words=False, ascii_folding=False,
-            )  # fmt: skip
-            table.create_index(column, config=words, name=f"{column}_idx")
-    for column, kind in _SCALARS.items():
-        if f"{column}_idx" not in known:
-            table.create_index(column, config=getattr(index, kind)(), name=f"{column}_idx")
-
-
 def _require_plain_files(folder: Path) -> None:
     """Raise Failed if a folder has anything but files and folders: reading a pipe never ends, and a link leads elsewhere."""
     pending = [folder / f"{TABLE}.lance"]
@@ -370,21 +285,40 @@ def _s3_client(url: str) -> tuple[Any, Any]:
 
 def _s3_options(url: str) -> Mapping[str, str]:
     """Return the endpoint, the region and the credentials as the AWS tools find them."""
+    found = _environment_options() or _configured_options(url)
+    endpoint = found.get("aws_endpoint", "")
+    bounds = {"connect_timeout": f"{CONNECT_SECONDS}s", "timeout": f"{READ_SECONDS}s", "client_max_retries": "3"}
+    own = {"allow_http": str(endpoint.startswith("http://")).lower()} if endpoint else {}
+    return {name: value for name, value in {**found, **bounds, **own}.items() if value}
+
+
+def _environment_options() -> Mapping[str, str]:
+    """Return the options of the environment, where they stand there alone: the AWS tools take 0.3 s to find them."""
+    variables = os.environ
+    configured = Path(variables.get("AWS_CONFIG_FILE", "~/.aws/config")).expanduser().exists()
+    if configured or "AWS_PROFILE" in variables or "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS" in variables:
+        return {}
+    keys = {
+        "aws_access_key_id": variables.get("AWS_ACCESS_KEY_ID", ""),
+        "aws_secret_access_key": variables.get("AWS_SECRET_ACCESS_KEY", ""),
+        "aws_region": variables.get("AWS_DEFAULT_REGION", ""),
+    }
+    if not all(keys.values()):
+        return {}
+    endpoint = variables.get("AWS_ENDPOINT_URL_S3") or variables.get("AWS_ENDPOINT_URL", "")
+    return {**keys, "aws_session_token": variables.get("AWS_SESSION_TOKEN", ""), "aws_endpoint": endpoint}
+
+
+def _configured_options(url: str) -> Mapping[str, str]:
     session, client = _s3_client(url)
     found = session.get_credentials()
     if found is None:
         raise Failed(f"{url} cannot be reached: there are no credentials. Set AWS_PROFILE or AWS_ACCESS_KEY_ID.")
     keys, endpoint = found.get_frozen_credentials(), client.meta.endpoint_url
-    options = {
+    return {
         "aws_access_key_id": keys.access_key,
         "aws_secret_access_key": keys.secret_key,
         "aws_region": client.meta.region_name or "us-east-1",
-        "connect_timeout": f"{CONNECT_SECONDS}s",
-        "timeout": f"{READ_SECONDS}s",
-        "client_max_retries": "3",
+        "aws_session_token": keys.token or "",
+        "aws_endpoint": "" if endpoint.endswith(".amazonaws.com") else endpoint,
     }
-    if keys.token:
-        options["aws_session_token"] = keys.token
-    if not endpoint.endswith(".amazonaws.com"):
-        options |= {"aws_endpoint": endpoint, "allow_http": str(endpoint.startswith("http://")).lower()}
-    return options

@@ -173,10 +173,8 @@ def _gather_evidence(
         _, near, _ = search_meaning()
         near = [_drop_distant(leg, ()) for leg in near]
         return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
-    by_words = store.find_chunks(_chunk_query(query, words, scope), ranking_constants.CHUNK_CANDIDATES)
-    by_path = store.find_documents(
-        _text_query(words, ranking_constants.PATH_WEIGHTS, scope), ranking_constants.DOCUMENT_CANDIDATES
-    )
+    by_words = store.find_chunks(*_chunk_query(query, words, scope))
+    by_path = store.find_documents(*_path_query(words, scope))
     definers = _definers(store, names, scope, is_pasted=query.is_pasted)
     definers += _described_definers(store, query, scope, {hit.id for hit in definers})
     found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
@@ -219,12 +217,11 @@ def _definers(store: Searchable, names: tuple[str, ...], scope: Scope, *, is_pas
 
     Those that define it with the same capitals are counted by themselves: an interface `Channel`, and not all fields `channel`.
     """
-    find = partial(store.find_chunks, limit=ranking_constants.DOCUMENT_CANDIDATES)
     if is_pasted:
-        return find(_text_query(names, {"names": 1.0}, scope)) if names else []
+        return store.find_chunks(*_names_query(names, scope)) if names else []
     found: dict[int, Scored] = {}
     for name in names:
-        hits = find(_text_query((name,), {"names": 1.0}, scope))
+        hits = store.find_chunks(*_names_query((name,), scope))
         for alike in (hits, _with_exact_name(store, hits, name)):
             share = max(1, len({hit.document_id for hit in alike})) ** -ranking_constants.DEFINERS_POWER
             for hit in alike:
@@ -241,16 +238,22 @@ def _with_exact_name(store: Searchable, hits: list[Scored], name: str) -> list[S
 
 def _described_definers(store: Searchable, query: SearchQuery, scope: Scope, known: Collection[int]) -> list[Scored]:
     """Return further chunks that define a name of all words of a query: `parse_cookie` for "how are cookies parsed"."""
-    terms = frozenset(terms_of(" ".join(query.positive)))
-    if query.shape != "prose" or query.is_pasted or not scope.has_code or not 1 < len(terms) <= MAX_NAME_TERMS:
+    if not _may_describe_name(query, scope):
         return []
-    wanted = replace(_text_query(query.positive, {"symbols": 1.0}, scope), requires_all=True)
-    hits = [hit for hit in store.find_chunks(wanted, ranking_constants.NAMED_CANDIDATES) if hit.id not in known]
+    terms = frozenset(terms_of(" ".join(query.positive)))
+    hits = [hit for hit in store.find_chunks(*_described_query(query, scope)) if hit.id not in known]
     chunks = store.chunks_by_id(hit.id for hit in hits)
     named = {
         number for number, chunk in chunks.items() if any(terms.issubset(terms_of(one.name)) for one in chunk.symbols)
     }
     return [hit._replace(score=1.0) for hit in hits if hit.id in named]
+
+
+def _may_describe_name(query: SearchQuery, scope: Scope) -> bool:
+    """Return whether a query may have all words of a name and few others."""
+    terms = frozenset(terms_of(" ".join(query.positive)))
+    is_prose = query.shape == "prose" and not query.is_pasted
+    return is_prose and scope.has_code and 1 < len(terms) <= MAX_NAME_TERMS
 
 
 def _search_meaning(
@@ -325,20 +328,46 @@ def _merge_terms(found: Iterable[dict[str, int]]) -> dict[str, int]:
     return dict(islice(merged.items(), MAX_TERMS))
 
 
+Limited = tuple[TextQuery, int]
+"""A query, and how many hits are wanted."""
+
+
+def expected_queries(query: SearchQuery, scope: Scope) -> list[Limited]:
+    """Return the queries by words that a search asks for if no word is replaced, for a store that begins with them early."""
+    if query.is_pasted or not query.positive:
+        return []
+    found = [_chunk_query(query, query.positive, scope), _path_query(query.positive, scope)]
+    found += [_names_query((name,), scope) for name in query.names]
+    return found + ([_described_query(query, scope)] if _may_describe_name(query, scope) else [])
+
+
 def _text_query(words: tuple[str, ...], weights: "Mapping[Field, float]", scope: Scope) -> TextQuery:
     return TextQuery(words, weights, scope.kind, scope.among)
 
 
-def _chunk_query(query: SearchQuery, words: tuple[str, ...], scope: Scope) -> TextQuery:
+def _chunk_query(query: SearchQuery, words: tuple[str, ...], scope: Scope) -> Limited:
     """Return the query for chunks. In documents, identifiers of several parts count more in one piece than words do."""
     if query.shape != "prose":
-        return _text_query(words, ranking_constants.SYMBOL_CHUNK_WEIGHTS, scope)
-    if scope.has_code:
-        repeated = ranking_constants.IDENTIFIER_REPEATS * query.headers
-        return replace(_text_query(words, ranking_constants.CHUNK_WEIGHTS, scope), repeated=repeated)
-    identifiers = tuple(word for word in _WORD.findall(" ".join(words)) if len(terms_of(word)) > 1)
-    in_docs = _text_query(words, ranking_constants.DOCS_CHUNK_WEIGHTS, scope)
-    return replace(in_docs, repeated=ranking_constants.IDENTIFIER_REPEATS * identifiers)
+        weights, repeated = ranking_constants.SYMBOL_CHUNK_WEIGHTS, tuple[str, ...]()
+    elif scope.has_code:
+        weights, repeated = ranking_constants.CHUNK_WEIGHTS, ranking_constants.IDENTIFIER_REPEATS * query.headers
+    else:
+        identifiers = tuple(word for word in _WORD.findall(" ".join(words)) if len(terms_of(word)) > 1)
+        weights, repeated = ranking_constants.DOCS_CHUNK_WEIGHTS, ranking_constants.IDENTIFIER_REPEATS * identifiers
+    return replace(_text_query(words, weights, scope), repeated=repeated), ranking_constants.CHUNK_CANDIDATES
+
+
+def _path_query(words: tuple[str, ...], scope: Scope) -> Limited:
+    return _text_query(words, ranking_constants.PATH_WEIGHTS, scope), ranking_constants.DOCUMENT_CANDIDATES
+
+
+def _names_query(names: tuple[str, ...], scope: Scope) -> Limited:
+    return _text_query(names, {"names": 1.0}, scope), ranking_constants.DOCUMENT_CANDIDATES
+
+
+def _described_query(query: SearchQuery, scope: Scope) -> Limited:
+    wanted = replace(_text_query(query.positive, {"symbols": 1.0}, scope), requires_all=True)
+    return wanted, ranking_constants.NAMED_CANDIDATES
 
 
 def _narrow_scope(store: Searchable, query: SearchQuery, scope: Scope) -> Scope:

@@ -84,8 +84,7 @@ def term_frequencies(store: Searchable, words: Iterable[str]) -> dict[str, dict[
     that does not occur by its short or long forms that do.
     """
     terms = {word: terms_of(word) for word in words}
-    own = {term for found in terms.values() for term in found}
-    known = store.chunk_frequencies({form for term in own for form in (term, *other_forms(term))})
+    known = store.chunk_frequencies(counted_terms(term for found in terms.values() for term in found))
     frequencies = {word: _known_forms(found, known) for word, found in terms.items()}
     for word, foreign in store.foreign_terms(terms).items():
         best = max(foreign, key=foreign.__getitem__)
@@ -93,6 +92,11 @@ def term_frequencies(store: Searchable, words: Iterable[str]) -> dict[str, dict[
             language = marked_language(best)
             frequencies[word] = {term: count for term, count in foreign.items() if marked_language(term) == language}
     return frequencies
+
+
+def counted_terms(terms: Iterable[str]) -> set[str]:
+    """Return terms with their short and long forms, which are counted with them."""
+    return {form for term in terms for form in (term, *other_forms(term))}
 
 
 def _known_forms(terms: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:

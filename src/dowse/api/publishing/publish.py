@@ -24,6 +24,7 @@ from dowse.freshness.indexer import text_reader
 from dowse.freshness.scan import RECIPE
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
+from dowse.places.place_indexes import tend
 from dowse.places.place_rows import (
     PublishedProject,
     RowMaker,
@@ -35,7 +36,7 @@ from dowse.places.place_rows import (
     quote,
     schema,
 )
-from dowse.places.place_table import WRITE_SECONDS, SharedPlace, merge, retried, tend, within
+from dowse.places.place_table import WRITE_SECONDS, SharedPlace, merge, retried, within
 from dowse.platform import Lock, disk_errors, make_private_folder, storage_root
 from dowse.searching.history.git_objects import find_repository, open_objects
 from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE
@@ -114,7 +115,7 @@ def remove(name: str, place: SharedPlace) -> None:
         if not table.count_rows(f"project = {quote(name)}"):
             raise NotFound(f"{place.name} has no project {name[:100]!r}. See: dowse projects --store {place.name}")
         within(WRITE_SECONDS, lambda: retried(table, lambda: table.delete(f"project = {quote(name)}")))
-        within(WRITE_SECONDS, lambda: tend(table))
+        within(WRITE_SECONDS, lambda: tend(table, now=True))
 
 
 def find_project(table: Any, name: str) -> PublishedProject | None:

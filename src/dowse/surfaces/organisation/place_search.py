@@ -11,12 +11,14 @@ from dowse.indexes.project_search import ExactQuery
 from dowse.indexes.query_vectors import QUERY_SECONDS, QueryEncoder, plain_text
 from dowse.places.place_store import PlaceStore
 from dowse.query_syntax import NO_FILTERS
-from dowse.searching.candidates import QueryVector
+from dowse.searching.candidates import QueryVector, expected_queries
 from dowse.searching.exact_search import Occurrences, search_text
 from dowse.searching.path_kinds import path_filter
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import NEAR_CANDIDATES
-from dowse.searching.search import Answer, SearchOptions, search_store
+from dowse.searching.search import Answer, SearchOptions, scope_of, search_store
+from dowse.searching.spelling import counted_terms
+from dowse.text.analysis import terms_of
 from dowse.types import Coverage
 
 _PLAIN_NAME = re.compile(r"([^*?\[{/]+)/")
@@ -30,9 +32,19 @@ def search_place(
     store, options = narrow(store, options.within(query.filters))
     query = replace(query, filters=NO_FILTERS)
     vectors = _vectors(store, query, options, encoder)
-    for one in vectors:
-        store.expect_nearest(one.encoder, one.vector, NEAR_CANDIDATES, options.kind, options.among)
+    _expect(store, query, options, vectors)
     return search_store(store, store.read, query, options, vectors)
+
+
+def _expect(store: PlaceStore, query: SearchQuery, options: SearchOptions, vectors: Sequence[QueryVector]) -> None:
+    """Have a place begin with all that a search of it asks for."""
+    scope, expected = scope_of(store, options), query
+    for word in store.given_words() if scope.has_code else ():
+        expected = expected.without_word(word)
+    queries = expected_queries(expected, scope) if options.mode != "vector" else []
+    terms = counted_terms(terms_of(" ".join(query.positive)))
+    meant = [(one.encoder, one.vector, NEAR_CANDIDATES) for one in vectors]
+    store.expect(queries, terms, meant, kind=scope.kind, among=scope.among)
 
 
 def narrow(store: PlaceStore, options: SearchOptions) -> tuple[PlaceStore, SearchOptions]:
