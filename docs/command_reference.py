@@ -26,7 +26,7 @@ Every command except `serve` takes `--json`; results are on stdout, messages on 
 | `dowse status`, `dowse projects` | `get_index_status`, `list_projects` |
 | `dowse index`, `dowse forget` | `create_index`, `delete_index` |
 | `dowse docs search`, `read` | `search_documents`, `read_document` |
-| `dowse archive search`, `citations`, `most-cited`, `broken` | `searchLocalArchives`, `find_citations`, `archive_most_cited`, `archive_broken_links` |
+| `dowse archive search` | `searchLocalArchives` |
 | `dowse notes search`, `add`, `create`, `list` | `search_index`, `search_add_document`, `search_create_index`, `search_list_indexes` |
 | `dowse notes show NAME DOC_ID`, `remove NAME` | `search_get_document`, `search_delete_index` |
 """

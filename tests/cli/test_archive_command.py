@@ -1,10 +1,6 @@
 """`dowse archive` as a person types it."""
 
 import json
-import re
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +59,6 @@ def test_folders_and_the_database_may_be_named(capsys: pytest.CaptureFixture[str
     assert answer(capsys, "index", *folders, "--db", "other/x.db")["documents"] == 3
     assert Path("other/x.db").is_file()
     assert answer(capsys, "search", "gradient", "--db", "other/x.db")["results"]
-    assert "not archived" not in run_and_capture(capsys, "most-cited", "--db", "other/x.db")[0]
     _, err = run_and_capture(capsys, "index", "nothing-here", code=2)
     assert "is not a folder" in err
 
@@ -76,21 +71,6 @@ def test_the_environment_is_asked(
     monkeypatch.setenv("URL_CONTENT_ARCHIVE_PATH", str(tmp_path / "nothing"))
     assert answer(capsys, "index")["documents"] == 1
     assert (tmp_path / "elsewhere.db").is_file()
-
-
-def test_watching_tells_what_changed_until_it_is_interrupted(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "dowse", "archive", "index", "--watch"]
-    pipe = subprocess.PIPE
-    with subprocess.Popen(command, cwd=tmp_path, stdout=pipe, stderr=pipe, text=True, bufsize=1) as child:
-        assert child.stdout is not None
-        assert re.match("3 added", child.stdout.readline())
-        make_archives(tmp_path, {"late.md": "# Late\n"})
-        assert re.match("1 added", child.stdout.readline())
-        child.terminate()
-        deadline = time.monotonic() + 30
-        while child.poll() is None and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert child.returncode == 0
 
 
 def test_projects_status_doctor_and_forget_know_the_index_of_an_archive(

@@ -62,9 +62,9 @@ def test_a_second_install_changes_nothing_for_any_assistant(
     monkeypatch.setenv("DOWSE_HOME", str(places.home / "storage"))
     for assistant in known_assistants().values():
         places.resolve(assistant.signs[0]).mkdir(parents=True, exist_ok=True)
-    assert run("install", root, scope, "--guidance", "--yes").code == 0
+    assert run("install", root, scope, "--yes").code == 0
     before = written_files(places.home), written_files(root)
-    ran = run("install", root, scope, "--guidance", "--json")
+    ran = run("install", root, scope, "--json")
     assert (ran.code, ran.json["written"]) == (0, False), ran.err
     names = {row["name"] for row in ran.json["assistants"]}
     assert names == {name for name, one in known_assistants().items() if scope == "--user" or one.project}
@@ -124,32 +124,6 @@ def test_a_projects_file_names_the_open_folder(run: Run, root: Path, places: Pla
     assert run("uninstall", root, "--project", "--yes").code == 0
     assert not (root / ".vscode").exists()
     assert list(places.home.iterdir()) == []
-
-
-def test_guidance_is_written_on_request_and_removed(run: Run, root: Path, places: Places) -> None:
-    for name in (".claude", ".codex"):
-        (places.home / name).mkdir()
-    claude = places.home / ".claude" / "CLAUDE.md"
-    claude.write_text("# Mine\n", encoding="utf-8")
-    ran = run("install", root, "--guidance", "--yes")
-    assert ran.code == 0, ran.err
-    assert f"Claude Code: instructions added: {claude}" in ran.out
-    assert "`search`" in claude.read_text(encoding="utf-8")
-    skill = places.home / ".claude" / "skills" / "dowse" / "SKILL.md"
-    assert skill.read_text(encoding="utf-8").startswith("---\nname: dowse\n")
-    assert "`find`" in (places.home / ".codex" / "AGENTS.md").read_text(encoding="utf-8")
-    assert run("uninstall", "--yes").code == 0
-    assert claude.read_text(encoding="utf-8") == "# Mine\n"
-    assert sorted(file.name for file in places.home.rglob("*") if file.is_file()) == ["CLAUDE.md"]
-
-
-def test_a_file_that_several_assistants_share_gets_the_guidance_once(run: Run, root: Path, places: Places) -> None:
-    for name in (".codex", ".config/zed", ".config/amp"):
-        (places.home / name).mkdir(parents=True)
-    ran = run("install", root, "--project", "--guidance", "--dry-run", "--json")
-    files = [row["file"] for row in ran.json["assistants"]]
-    assert files.count(str(root / "AGENTS.md")) == 1
-    assert not (root / "AGENTS.md").exists()
 
 
 def test_an_assistant_without_a_current_project_needs_a_folder(run: Run, places: Places) -> None:

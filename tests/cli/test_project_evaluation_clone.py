@@ -5,23 +5,19 @@ from pathlib import Path
 
 import pytest
 
-from dowse.cli import project_evaluation
 from dowse.cli.project_evaluation import GitClone
 from dowse.errors import Failed
 from tests.cli.evaluated_repository import commit, make_repository
 
 
-def test_changed_lines_are_those_of_the_old_files(tmp_path: Path) -> None:
+def test_changed_files_are_the_old_ones(tmp_path: Path) -> None:
     root = make_repository(tmp_path / "shop")
     clone = GitClone(root, tmp_path / "work" / "clone")
     by_message = {one.message: one for one in clone.commits(10)}
     assert list(by_message) == ["Charge the customer only once", "Peel the apple in one ribbon"]
-    assert clone.changed_lines(by_message["Charge the customer only once"]) == {
-        "CHANGES.md": ((1, 2),),
-        "pay.py": ((2, 2),),
-    }
-    inserted = clone.changed_lines(by_message["Peel the apple in one ribbon"])
-    assert inserted == {"fruit/äpfel.py": ((2, 3),)}, "a new file has no old lines"
+    assert clone.changed_files(by_message["Charge the customer only once"]) == ["CHANGES.md", "pay.py"]
+    changed = clone.changed_files(by_message["Peel the apple in one ribbon"])
+    assert changed == ["fruit/äpfel.py"], "a new file answers nothing"
     clone.check_out(by_message["Charge the customer only once"].parent)
     assert "twice" in (clone.folder / "pay.py").read_text(encoding="utf-8")
 
@@ -49,17 +45,9 @@ def test_nothing_of_the_repository_runs(tmp_path: Path) -> None:
     trap.unlink(missing_ok=True)
     clone = GitClone(root, tmp_path / "work" / "clone")
     for one in clone.commits(10):
-        clone.changed_lines(one)
+        clone.changed_files(one)
         clone.check_out(one.name)
     assert not trap.exists()
-
-
-def test_a_commit_that_changes_too_much_has_no_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    root = make_repository(tmp_path / "shop")
-    clone = GitClone(root, tmp_path / "work" / "clone")
-    newest = next(clone.commits(10))
-    monkeypatch.setattr(project_evaluation, "MAX_OUTPUT_BYTES", 100)
-    assert clone.changed_lines(newest) == {}
 
 
 def test_what_is_no_repository_is_an_error(tmp_path: Path) -> None:

@@ -15,21 +15,19 @@ def kitchen(tmp_path: Path) -> Path:
     return write_tree(tmp_path / "kitchen", files)
 
 
-def test_definitions_and_uses_are_printed_by_file(run: Run, kitchen: Path) -> None:
+def test_definitions_and_uses_are_printed_as_an_assistant_gets_them(run: Run, kitchen: Path) -> None:
     ran = run("refs", "peel", kitchen)
     assert ran.out.splitlines() == [
-        "apple.py:1: def peel(): ...  function", "", "cook.py", "     1  from apple import peel  import", "     3  peel()  call",
+        "peel: defined at", "  apple.py:1  def peel(): ...", "  2 uses in 1 file", "cook.py",
+        "  1 from apple import peel", "  3 peel()",
     ]  # fmt: skip
-    assert (ran.code, ran.err.splitlines()[-1]) == (0, "2 uses in 1 file")
-    second = run("refs", "apple.peel", kitchen, "--offset", "1", "--limit", "1")
-    assert second.out.splitlines()[2:] == ["cook.py", "     3  peel()  call"]
-    assert "more with --offset 1" in run("refs", "peel", kitchen, "--limit", "1").err
+    assert (ran.code, ran.err) == (0, "")
+    assert "  1 more uses; narrow path" in run("refs", "apple.peel", kitchen, "--limit", "1").out
 
 
 def test_an_unknown_name_ends_with_1_and_similar_names(run: Run, kitchen: Path) -> None:
     ran = run("refs", "peeel", kitchen)
-    assert (ran.code, ran.out) == (1, "")
-    assert "Nothing here is called 'peeel'. Similar names: peel." in ran.err
+    assert (ran.code, ran.out, ran.err) == (1, "", "peeel: nothing here is called that. Similar names: peel.\n")
 
 
 def test_what_is_no_name_is_refused(run: Run, kitchen: Path) -> None:

@@ -10,13 +10,11 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dowse.assistants.config_edits import entry_of, put_entry, remove_entry
-from dowse.assistants.guidance import put_guidance, remove_guidance
 from dowse.assistants.known_assistants import SERVER_NAME, Assistant
 from dowse.platform import make_private_folder, storage_root, write_atomically
 from dowse.small_files import read_small_file
@@ -71,40 +69,8 @@ def plan_install(assistant: Assistant, file: Path, command: str, arguments: list
     return ConfigChange(assistant, file, "updated" if present else "added", before, _encode(after), entry)
 
 
-def plan_guidance(assistant: Assistant, file: Path) -> ConfigChange:
-    """Return the change that writes the block of instructions into a file, or brings it up to date."""
-    try:
-        before = _read(file)
-        text = _decode(before or b"")
-        after = put_guidance(file, text)
-        if after == text:
-            return ConfigChange(assistant, file, "unchanged", before, before)
-        action = "added" if remove_guidance(text) is None else "updated"
-    except (OSError, ValueError, RecursionError) as error:
-        return _skipped(assistant, file, error)
-    return ConfigChange(assistant, file, action, before, _encode(after))
-
-
 def plan_removal(assistant: Assistant, file: Path) -> ConfigChange:
     """Return the change that removes dowse from a file: back to what it was, or without the entry of dowse."""
-
-    def remove(text: str) -> str | None:
-        present = entry_of(file, text, assistant.path)
-        return (
-            remove_entry(file, text, assistant.path)
-            if present is not None and _starts_dowse(assistant, present)
-            else None
-        )
-
-    return _plan_removal(assistant, file, remove)
-
-
-def plan_guidance_removal(assistant: Assistant, file: Path) -> ConfigChange:
-    """Return the change that removes the block of instructions from a file."""
-    return _plan_removal(assistant, file, remove_guidance)
-
-
-def _plan_removal(assistant: Assistant, file: Path, remove: Callable[[str], str | None]) -> ConfigChange:
     try:
         before = _read(file)
         if before is None:
@@ -114,11 +80,13 @@ def _plan_removal(assistant: Assistant, file: Path, remove: Callable[[str], str 
             original, is_known = _original(file, record)
             if is_known:
                 return ConfigChange(assistant, file, "removed", before, original)
-        after = remove(_decode(before))
+        text = _decode(before)
+        present = entry_of(file, text, assistant.path)
+        if present is None or not _starts_dowse(assistant, present):
+            return ConfigChange(assistant, file, "unchanged", before, before)
+        after = remove_entry(file, text, assistant.path)
     except (OSError, ValueError, RecursionError) as error:
         return _skipped(assistant, file, error)
-    if after is None:
-        return ConfigChange(assistant, file, "unchanged", before, before)
     return ConfigChange(assistant, file, "removed", before, _encode(after))
 
 

@@ -59,8 +59,6 @@ class Assistant:
     link: str = ""
     signs: tuple[str, ...] = field(default=())
     alternatives: tuple[str, ...] = field(default=())
-    guidance: tuple[str, ...] = field(default=())
-    project_guidance: tuple[str, ...] = field(default=())
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -77,12 +75,6 @@ class Assistant:
         """Return the file for one person; of several names that are possible, the one that exists."""
         candidates = [places.resolve(template) for template in (self.user, *self.alternatives)]
         return next((file for file in candidates if os.path.lexists(file)), candidates[0])
-
-    def guidance_files(self, places: Places, project: Path | None) -> list[Path]:
-        """Return the files in which it finds instructions: in a project, or those of one person."""
-        if project:
-            return [project / name for name in self.project_guidance]
-        return [places.resolve(template) for template in self.guidance]
 
     def server_entry(self, command: str, arguments: list[str]) -> dict[str, Any]:
         """Return the entry that makes this assistant start a command."""

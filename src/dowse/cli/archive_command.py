@@ -1,22 +1,26 @@
-"""`dowse archive`: indexes and searches research archives, and answers queries about their citations."""
+"""`dowse archive`: indexes and searches research archives, draws their citations and exports bibliographies."""
 
-import time
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.archive_graph_command import broken, citations, export, graph, most_cited
 from dowse.cli.archive_output import database_option, find_archives, open_archives, search_documents, show_results
-from dowse.cli.common_arguments import json_option
+from dowse.cli.common_arguments import json_option, parse_path
 from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, show_warnings
+from dowse.errors import Failed
+from dowse.platform import write_atomically
 
 if TYPE_CHECKING:
+    from dowse.archives.archive_database import ArchiveDatabase
     from dowse.archives.archive_locations import ArchiveLocations
-    from dowse.archives.archive_types import ArchiveReport
+    from dowse.archives.archive_types import ArchiveReport, CitationGraph, StoredArchiveDocument
 
-WATCH_CHECK_SECONDS = 0.5
-"""Time between two checks whether an archive has appeared."""
+MAX_NODES = 2000
+"""The number of documents up to which a page moves smoothly in a browser."""
+MAX_EDGES_PER_NODE = 10
 
 
 @click.group()
@@ -29,25 +33,14 @@ def archive() -> None:
     """
 
 
-for _command in (broken, citations, export, graph, most_cited):
-    archive.add_command(_command)
-
-
 @archive.command()
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--urls", metavar="DIR", help="The folder of captured pages.")
 @database_option
-@click.option("--watch", is_flag=True, help="Keep running, and index again after every change.")
 @click.option("--prune", is_flag=True, help="Remove the documents of an archive whose folder does not exist.")
 @json_option
 def index(
-    folder: str | None,
-    urls: str | None,
-    database: str | None,
-    *,
-    watch: bool,
-    prune: bool,
-    as_json: bool,
+    folder: str | None, urls: str | None, database: str | None, *, prune: bool, as_json: bool
 ) -> int | CommandReply:
     """Index the archive in DIR, and the archive of captured pages.
 
@@ -60,10 +53,6 @@ def index(
     locations = find_archives(folder, urls, database)
     opened = create_database(locations.database)
     try:
-        if watch:
-            if as_json or prune:
-                raise click.UsageError("--watch cannot be combined with --json or --prune.")
-            return _watch(locations)
         with progress_bar("Indexing archives") as progress:
             report = index_archives(
                 opened, locations, progress, prunes=prune,
@@ -132,33 +121,82 @@ def search(
     return exit_code
 
 
-def _watch(locations: "ArchiveLocations") -> int:
-    """Index the archives, and again after every change, until Ctrl-C."""
-    from dowse.errors import DowseError
-    from dowse.surfaces.archives.archive_keeping import ArchiveKeeping
+@archive.command()
+@click.argument("about", metavar="[QUERY|ID]", required=False)
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["html", "graphml"]),
+    default="html",
+    show_default=True,
+    help="Output format.",
+)
+@click.option("-o", "--output", metavar="FILE", help="Output file; - is stdout.")
+@click.option(
+    "--depth",
+    type=click.IntRange(1, 3),
+    default=1,
+    show_default=True,
+    help="How many levels of citations to follow.",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1, 50),
+    default=10,
+    show_default=True,
+    help="Maximum number of documents found to start from.",
+)
+@click.option(
+    "--most",
+    type=click.IntRange(1, 20_000),
+    default=MAX_NODES,
+    show_default=True,
+    help="Maximum number of documents to draw.",
+)
+@database_option
+@json_option
+def graph(
+    about: str | None, format_: str, output: str | None, database: str | None, **options: Any
+) -> int | CommandReply:
+    """Draw the graph of citations: around a document, around the results of a QUERY, or the whole graph.
 
-    has_reported = False
+    html opens in any browser and needs no network. Without -o, it is written to archive-graph.html, and graphml
+    to stdout. Exit code 1 if there is nothing to draw.
+    """
+    with open_archives(database) as archives:
+        found = _find_graph(archives, about, options)
+        if not found.nodes:
+            say("There is nothing to draw." if about is None else f"Nothing found for: {about}")
+            return CommandReply({"nodes": 0, "edges": 0}, 1) if options["as_json"] else 1
+        text = _render(archives, found, format_, about or "Graph of citations")
+    if found.truncation:
+        say(f"dowse: {found.truncation} Use --most to draw more.")
+    destination = output or (f"archive-graph.{format_}" if format_ == "html" or options["as_json"] else "-")
+    return _write_output(
+        text, destination, {"nodes": len(found.nodes), "edges": len(found.edges)}, as_json=options["as_json"]
+    )
 
-    def show_result(result: "ArchiveReport | DowseError") -> None:
-        nonlocal has_reported
-        if isinstance(result, DowseError):
-            say(f"dowse: {result}")
-            return
-        if result.changed_anything or not has_reported:
-            show(f"{_changes(result)} in {result.seconds:.2f} s; {pluralize(result.citations, 'citation')}")
-        has_reported = True
-        show_warnings(result.warnings)
 
-    keeping = ArchiveKeeping(locations, show_result)
-    say("dowse: watching the archives; press Ctrl-C to stop")
-    try:
-        while True:
-            keeping.open()  # an archive may appear later
-            time.sleep(WATCH_CHECK_SECONDS)
-    except KeyboardInterrupt:
-        return 0
-    finally:
-        keeping.close()
+@archive.command()
+@click.argument("about", metavar="[QUERY|ID]", required=False)
+@click.option("-o", "--output", metavar="FILE", default="-", help="Output file. Default: stdout.")
+@click.option(
+    "--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Maximum number of documents found."
+)
+@database_option
+@json_option
+def export(about: str | None, output: str, database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
+    """Export documents as BibTeX: the results of a QUERY, one by its ID, or all. Exit code 1 if there are none."""
+    from dowse.archives.exports import as_bibtex
+
+    with open_archives(database) as archives:
+        documents = _find_documents(archives, about, limit)
+        text = as_bibtex(documents)
+    if not documents:
+        say("There are no documents." if about is None else f"Nothing found for: {about}")
+        return CommandReply({"documents": 0}, 1) if as_json else 1
+    destination = "archive.bib" if as_json and output == "-" else output
+    return _write_output(text, destination, {"documents": len(documents)}, as_json=as_json)
 
 
 def _changes(report: "ArchiveReport") -> str:
@@ -182,3 +220,54 @@ def _index_reply(report: "ArchiveReport", documents: int, locations: "ArchiveLoc
         "warnings": report.warnings,
         "seconds": round(report.seconds, 3),
     }
+
+
+def _find_graph(archives: "ArchiveDatabase", about: str | None, options: dict[str, Any]) -> "CitationGraph":
+    from dowse.archives.citation_graph import graph_from, whole_graph
+
+    bounds: dict[str, Any] = {
+        "max_nodes": options["most"], "max_edges": options["most"] * MAX_EDGES_PER_NODE,
+    }  # fmt: skip
+    if about is None:
+        return whole_graph(archives, **bounds)
+    starts = [document.number for document in _find_documents(archives, about, options["limit"])]
+    return graph_from(archives, starts, options["depth"], **bounds)
+
+
+def _find_documents(archives: "ArchiveDatabase", about: str | None, limit: int) -> "list[StoredArchiveDocument]":
+    """Return the document with this name, else those that a search finds; all documents without a name or query."""
+    if about is None:
+        return list(archives.documents().values())
+    if named := archives.find_document(about.strip()):
+        return [named]
+    found = search_documents(archives, about, limit)
+    numbers = archives.numbers(hit.document.id for hit in found)
+    documents = archives.documents(numbers.values())
+    return [documents[numbers[hit.document.id]] for hit in found if hit.document.id in numbers]
+
+
+def _render(archives: "ArchiveDatabase", found: "CitationGraph", format_: str, title: str) -> str:
+    if format_ == "graphml":
+        from dowse.archives.exports import as_graphml
+
+        return as_graphml(found)
+    from dowse.archives.graph_pictures.graph_page import as_html, page_data
+
+    return as_html(page_data(archives, found, title, with_text=True))
+
+
+def _write_output(text: str, destination: str, counts: dict[str, Any], *, as_json: bool) -> int | CommandReply:
+    data = text.encode("utf-8", "replace")
+    if destination == "-":
+        if as_json:
+            raise click.UsageError("--json reports on a written file; name the file with -o.")
+        sys.stdout.buffer.write(data)
+        return 0
+    file = parse_path(destination)
+    try:
+        write_atomically(file, data)
+        Path(file).chmod(0o644)
+    except OSError as error:
+        raise Failed(f"{file} cannot be written: {error.strerror or error}.") from error
+    say(f"dowse: wrote {file}")
+    return CommandReply({**counts, "output": str(file), "bytes": len(data)}) if as_json else 0

@@ -1,19 +1,12 @@
 """`dowse eval`: how good search is on a project, by questions from its own history."""
 
-from collections.abc import Iterator
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, show_warnings
-from dowse.errors import UsageError
+from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show
 
-if TYPE_CHECKING:
-    from dowse.cli.project_evaluation import Evaluation, Method, Outcome
-
-METHODS = ("words", "table", "model")
 SHOWN_FAILURES = 5
 _SHOWN_CHARACTERS = 90
 _BLOCKS = " ▏▎▍▌▋▊▉█"
@@ -24,15 +17,13 @@ BAR_CHARACTERS = 30
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--questions", "count", type=click.IntRange(1, 1000), default=30, show_default=True,
               help="Questions, at most.")  # fmt: skip
-@click.option("--methods", default="words,table", show_default=True,
-              help="Methods to compare, separated by commas: words, table, model. The model encodes everything first.")  # fmt: skip
 @json_option
-def evaluate_command(folder: str | None, *, count: int, methods: str, as_json: bool) -> int | CommandReply:
+def evaluate_command(folder: str | None, *, count: int, as_json: bool) -> int | CommandReply:
     """Measure how well dowse searches DIR.
 
     Ask commit messages in the files as they were before each commit, where the right answer is
-    what the commit changed. Print how often a right file is among the first 1, 5 and 10, and the
-    share of the right lines that a reply of 500 to 4,000 tokens shows.
+    what the commit changed. Print how often a right file is among the first 1, 5 and 10, by words
+    alone and with the table of word vectors.
 
     Everything happens in a temporary folder on this machine; DIR and its index are only read.
 
@@ -41,59 +32,42 @@ def evaluate_command(folder: str | None, *, count: int, methods: str, as_json: b
     from dowse.cli.project_evaluation import evaluate
     from dowse.indexes.project_lookup import open_or_find
 
-    chosen = _methods(methods)
     project = open_or_find(parse_folder(folder))
     root = project.root
     project.close()
     with progress_bar("Asking") as tell:
-        result = evaluate(root, chosen, count, tell)
-    scores = _scores(result)
-    exit_code = 0 if scores else 1
+        outcomes = evaluate(root, count, tell)
+    (asked, *_), exit_code = outcomes.values(), 0 if all(outcomes.values()) else 1
+    scores = {
+        method: {
+            f"hit@{k}": round(sum(one.rank is not None and one.rank <= k for one in found) / len(found), 4)
+            for k in (1, 5, 10)
+        }
+        for method, found in outcomes.items()
+        if found
+    }
     if as_json:
-        return CommandReply(_as_json(root, result, scores), exit_code)
-    show_warnings(result.notes)
-    if not scores:
-        say("dowse: no question could be made of this project.")
+        questions = {method: [_as_json(one) for one in found] for method, found in outcomes.items()}
+        return CommandReply({"projectPath": str(root), "scores": scores, "questions": questions}, exit_code)
+    if exit_code:
+        say(
+            "dowse: there is no git repository, or no commit with a message of several words that changes one to five files."
+        )
         return exit_code
-    _show(result, scores)
-    return exit_code
-
-
-def _methods(text: str) -> "list[Method]":
-    names = [name.strip() for name in text.split(",") if name.strip()]
-    if not names or set(names) - set(METHODS):
-        raise UsageError(f"--methods takes some of {', '.join(METHODS)}, separated by commas.")
-    return [name for name in METHODS if name in names]  # type: ignore[misc]
-
-
-def _scores(result: "Evaluation") -> dict[str, dict[str, float]]:
-    """Return the means by method and measure."""
-    from dowse.cli.project_evaluation import summarize
-
-    return {method: summarize(outcomes) for method, outcomes in result.outcomes.items() if outcomes}
-
-
-def _show(result: "Evaluation", scores: dict[str, dict[str, float]]) -> None:
-    best, asked = list(result.outcomes.items())[-1]
     show(f"{pluralize(len(asked), 'commit')} asked")
-    for line in _bars(scores):
-        show(f"  {line}")
-    missed = [outcome for outcome in asked if outcome.rank is None]
-    if missed:
-        show(f"  Not among the first ten ({best}): {len(missed)}")
-    for outcome in missed[:SHOWN_FAILURES]:
-        show(f"    {_shorten(outcome.question.text)}")
-        show(f"      right: {', '.join(outcome.question.answers)}; first: {(outcome.paths or ('nothing',))[0]}")
-
-
-def _bars(scores: dict[str, dict[str, float]]) -> Iterator[str]:
-    """Yield the scores as lines with bars, the methods of one measure below each other."""
-    width = max(map(len, scores))
-    for measure in next(iter(scores.values())):
+    for measure in ("hit@1", "hit@5", "hit@10"):
         for place, (method, values) in enumerate(scores.items()):
             eighths = round(values[measure] * BAR_CHARACTERS * 8)
             bar = "█" * (eighths // 8) + _BLOCKS[eighths % 8]
-            yield f"{'' if place else measure:<10}  {method:<{width}}  {values[measure]:6.1%}  {bar}".rstrip()
+            show(f"  {'' if place else measure:<10}  {method}  {values[measure]:6.1%}  {bar}".rstrip())
+    best, found = list(outcomes.items())[-1]
+    missed = [one for one in found if one.rank is None]
+    if missed:
+        show(f"  Not among the first ten ({best}): {len(missed)}")
+    for one in missed[:SHOWN_FAILURES]:
+        show(f"    {_shorten(one.question.text)}")
+        show(f"      right: {', '.join(one.question.answers)}; first: {(one.paths or ('nothing',))[0]}")
+    return exit_code
 
 
 def _shorten(text: str) -> str:
@@ -101,19 +75,9 @@ def _shorten(text: str) -> str:
     return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
 
 
-def _as_json(root: Path, result: "Evaluation", scores: dict[str, dict[str, float]]) -> dict[str, Any]:
-    rounded = {method: {name: round(value, 4) for name, value in values.items()} for method, values in scores.items()}
-    questions = {method: [_outcome_as_json(one) for one in outcomes] for method, outcomes in result.outcomes.items()}
-    return {"projectPath": str(root), "scores": rounded, "questions": questions, "notes": result.notes}
-
-
-def _outcome_as_json(outcome: "Outcome") -> dict[str, Any]:
+def _as_json(outcome: Any) -> dict[str, Any]:
+    question = outcome.question
     return {
-        "text": _shorten(outcome.question.text),
-        "commit": outcome.question.commit,
-        "answers": {path: [list(lines) for lines in ranges] for path, ranges in outcome.question.answers.items()},
-        "rank": outcome.rank,
-        "ndcg": round(outcome.ndcg, 4),
-        "lineRecall": [round(value, 4) for value in outcome.recall],
-        "first": list(outcome.paths[:3]),
-    }
+        "text": _shorten(question.text), "commit": question.commit, "answers": list(question.answers),
+        "rank": outcome.rank, "first": list(outcome.paths[:3]),
+    }  # fmt: skip

@@ -9,6 +9,7 @@ from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import (
     CommandReply,
+    confirm,
     format_encoding,
     format_unparsed,
     pluralize,
@@ -103,15 +104,11 @@ def _update(project: "ProjectIndex", first: str, *, is_confirmed: bool) -> "Inde
     except TooManyFiles as error:
         if is_confirmed or not sys.stdin.isatty():
             raise
-        return _update(project, first, is_confirmed=True) if _confirm(error) else None
-
-
-def _confirm(error: TooManyFiles) -> bool:
-    click.echo(str(error).partition(" Continue")[0] + " Continue? [y/N]: ", nl=False, err=True)
-    answer = sys.stdin.readline()
-    if not answer:  # Ctrl-D leaves the cursor after the question
-        say()
-    return answer.strip().lower() in ("y", "yes")
+        return (
+            _update(project, first, is_confirmed=True)
+            if confirm(f"{str(error).partition(' Continue')[0]} Continue?")
+            else None
+        )
 
 
 def _show(report: "IndexReport", status: "IndexStatus") -> None:

@@ -31,19 +31,11 @@ _dry_run_option: Callable[[Any], Any] = click.option("--dry-run", is_flag=True, 
 @click.argument("folder", metavar="[DIR]", required=False)
 @_agent_option
 @_scope_option
-@click.option("--guidance", is_flag=True, help="Also write instructions when to search with dowse.")
 @_yes_option
 @_dry_run_option
 @json_option
 def install(
-    folder: str | None,
-    *,
-    names: tuple[str, ...],
-    is_for_user: bool,
-    guidance: bool,
-    yes: bool,
-    dry_run: bool,
-    as_json: bool,
+    folder: str | None, *, names: tuple[str, ...], is_for_user: bool, yes: bool, dry_run: bool, as_json: bool
 ) -> int | CommandReply:
     """Add dowse to the assistants on this machine.
 
@@ -53,13 +45,10 @@ def install(
     the assistant works; assistants without a current project need DIR. Cursor and VS Code also
     get a link that makes the same change with one click.
 
-    With --guidance, the files in which assistants look for instructions (CLAUDE.md, AGENTS.md,
-    GEMINI.md, rules, skills, sub-agents) get a block that says when to use which tool.
-
     Exit code 1: no assistant was found, or a file was left alone. Exit code 3: a file could not
     be written, or the server did not start.
     """
-    from dowse.assistants.config_change import plan_guidance, plan_install
+    from dowse.assistants.config_change import plan_install
     from dowse.assistants.start_command import SERVE, own_command
 
     named = parse_folder(folder)
@@ -72,8 +61,6 @@ def install(
             changes.append(_without_folder(assistant, file, is_named=bool(names)))
         else:
             changes.append(plan_install(assistant, file, command[0], arguments))
-    if guidance:
-        changes += [plan_guidance(assistant, file) for assistant, file in _guidance_files(changes, project)]
     return _carry_out(changes, named or Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json)
 
 
@@ -94,11 +81,10 @@ def uninstall(
 
     Exit code 1: dowse is in none of the files, or a file was left alone.
     """
-    from dowse.assistants.config_change import plan_guidance_removal, plan_removal
+    from dowse.assistants.config_change import plan_removal
 
     project = _project_folder(parse_folder(folder), is_for_user=is_for_user)
     changes = [plan_removal(assistant, file) for assistant, file in _targets(names, project, is_removal=True)]
-    changes += [plan_guidance_removal(assistant, file) for assistant, file in _guidance_files(changes, project)]
     return _carry_out(changes, Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json, is_removal=True)
 
 
@@ -124,19 +110,6 @@ def _targets(
     if project:
         return [(assistant, project / assistant.project) for assistant in chosen if assistant.project]
     return [(assistant, assistant.user_file(places)) for assistant in chosen]
-
-
-def _guidance_files(changes: "list[ConfigChange]", project: Path | None) -> "list[tuple[Assistant, Path]]":
-    """Return the files with instructions of assistants; one that several share only once."""
-    from dowse.assistants.known_assistants import Places
-
-    places = Places.of_this_user()
-    found = {
-        file: change.assistant
-        for change in reversed(changes)
-        for file in change.assistant.guidance_files(places, project)
-    }
-    return [(assistant, file) for file, assistant in reversed(found.items())]
 
 
 def _served(assistant: "Assistant", named: Path | None, *, is_for_user: bool) -> list[str]:
@@ -257,8 +230,6 @@ def _show_outcome(
             say(f"dowse: {change.assistant.title}: {failures[str(change.file)]}")
         elif is_removal:
             show(f"{change.assistant.title}: dowse was removed from {change.file}")
-        elif change.entry is None:
-            show(f"{change.assistant.title}: instructions {change.action}: {change.file}")
         elif checks.get(name):
             say(f"dowse: {change.assistant.title}: the server does not start this way: {checks[name]}")
         else:

@@ -16,6 +16,7 @@ from dowse.cli.common_arguments import json_option, parse_path
 from dowse.cli.output import (
     CommandReply,
     SafeText,
+    confirm,
     escape,
     pluralize,
     progress_bar,
@@ -192,7 +193,10 @@ def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> 
             show(f"Deleted {pluralize(len(doc_ids), 'document')} of {name}.")
             return 0
         documents = registry.use(name, lambda index: index.info().documents)
-        if not yes and not _confirm_delete(name, documents):
+        what = f"{name} and its {pluralize(documents, 'document')}"
+        if not yes and not sys.stdin.isatty():
+            raise UsageError(f"To delete {what}, add --yes.")
+        if not yes and not confirm(f"Delete {what}?"):
             say("Cancelled; nothing was deleted.")
             return CommandReply({"status": "cancelled", "index_name": name}, 1) if as_json else 1
         registry.delete(name)
@@ -360,10 +364,3 @@ def _open_output(file: str | None) -> Iterator[Any]:
     finally:
         with contextlib.suppress(OSError):
             new.unlink()
-
-
-def _confirm_delete(name: str, documents: int) -> bool:
-    if not sys.stdin.isatty():
-        raise UsageError(f"To delete {name} and its {pluralize(documents, 'document')}, add --yes.")
-    click.echo(f"Delete {name} and its {pluralize(documents, 'document')}? [y/N]: ", nl=False, err=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")

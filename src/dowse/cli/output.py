@@ -105,6 +105,15 @@ def say_if_locked(project: "ProjectIndex") -> None:
         say(f"dowse: waiting for {Lock(project.folder / 'index.lock').owner()} to finish indexing {project.root}")
 
 
+def confirm(question: str) -> bool:
+    """Ask a question on stderr, and return whether the answer is yes."""
+    click.echo(f"{question} [y/N]: ", nl=False, err=True)
+    answer = sys.stdin.readline()
+    if not answer:  # Ctrl-D leaves the cursor after the question
+        say()
+    return answer.strip().lower() in ("y", "yes")
+
+
 def pluralize(count: int, noun: str) -> str:
     """`1 file`, `2,345 files`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"

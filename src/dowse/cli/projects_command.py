@@ -3,16 +3,14 @@
 import asyncio
 import contextlib
 import sys
-from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
 from dowse.cli.output import (
     CommandReply,
-    SafeText,
-    escape,
     format_encoding,
     format_unparsed,
     pluralize,
@@ -26,8 +24,6 @@ from dowse.indexes.remaining_time import format_seconds_left
 from dowse.types import View
 
 if TYPE_CHECKING:
-    from dowse.cli.composition import ComposedServer
-    from dowse.federation.federation_types import SourceStatus
     from dowse.indexes.index_status import IndexStatus
     from dowse.indexes.project_lookup import Project
     from dowse.keeping.watch_status import WatchStatus
@@ -35,33 +31,28 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option("--all", "is_all", is_flag=True, help="Show every source that dowse serve would serve here.")
 @json_option
-def status(folder: str | None, *, is_all: bool, as_json: bool) -> int | CommandReply:
+def status(folder: str | None, *, as_json: bool) -> int | CommandReply:
     """Show the state of the index of DIR and of its documents.
 
     DIR defaults to the project around the working directory. The state is one of not_found, indexing,
     ready, incomplete, failed.
 
-    Exit code 1: there is no index that can be used, or one of several sources has failed.
+    With --json, the reply has every source that dowse serve would serve here.
+
+    Exit code 1: there is no index that can be used.
     """
     from dowse.archives.archive_index import find_index
-    from dowse.cli.projects_command import reply_with_status, show_sources
     from dowse.keeping.watch_status import read_watch_status
 
-    named = parse_folder(folder)
-    if is_all:
-        options = ServeOptions(roots=(named,) if named else ())
-        return reply_with_status(options, is_all=True) if as_json else show_sources(options)
-    project = find_index(named)
+    project = find_index(parse_folder(folder))
     if as_json:
-        return reply_with_status(ServeOptions(roots=(project.root,)), is_all=False)
+        return _status_reply(project.root)
     found, watch = project.status(), read_watch_status(project)
     documents_found = project.seen_as(View.DOCUMENTS).status()
     project.close()
     show_warnings(found.warnings)
-    unusable_states = ("not_found", "failed")
-    exit_code = 1 if found.state in unusable_states and documents_found.state in unusable_states else 0
+    exit_code = 1 if {found.state, documents_found.state} <= UNUSABLE_STATES else 0
     # One catalog has both; an archive has documents alone.
     has_documents = project.view is View.PROJECT and documents_found.state != "not_found" and found.state != "failed"
     _show(found, watch)
@@ -220,56 +211,19 @@ def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
         show(f"  pending: {pluralize(len(watch.pending), 'path')}, {', '.join(watch.pending[:5])}")
 
 
-Answer = TypeVar("Answer")
-
-FILE_KINDS = ("project", "documents")
 UNUSABLE_STATES = {"not_found", "failed"}
-_NOUNS = {"files": "file", "documents": "document", "pages": "page", "chunks": "chunk", "packages": "package"}
 
 
-def reply_with_status(options: ServeOptions, *, is_all: bool) -> CommandReply:
-    """Return what the tool get_index_status of the server replies; the exit code is about files alone, or all sources."""
-    from dowse.federation.source_list import NoClient
+def _status_reply(root: Path) -> CommandReply:
+    """Return what the tool get_index_status of a server replies, which indexes nothing; the exit code is about files alone."""
+    from dowse.federation.source_list import RUN_INDEX, NoClient
 
-    reply: dict[str, Any] = _ask(options, lambda composed: composed.status(NoClient()))
-    show_warnings(reply.get("warnings", []))
-    states = {source["state"] for source in reply["sources"] if is_all or source["kind"] in FILE_KINDS}
-    return CommandReply(reply, _exit_code(states))
-
-
-def show_sources(options: ServeOptions) -> int:
-    """Show the status of every source. The exit code is 1 if one of them has failed, or if none can be searched."""
-    from dowse.federation.federated_search import source_statuses
-    from dowse.federation.source_list import NoClient
-
-    statuses = _ask(options, lambda composed: source_statuses(composed.source_list, NoClient()))
-    for status in statuses:
-        show(*_format_line(status))
-        if status.problem:
-            show(f"  {status.problem}")
-    if not statuses:
-        say("There is nothing to serve here. Name a folder.")
-    return _exit_code({status.state for status in statuses})
-
-
-def _exit_code(states: set[str]) -> int:
-    return 1 if "failed" in states or states <= UNUSABLE_STATES else 0
-
-
-def _ask(options: ServeOptions, question: "Callable[[ComposedServer], Coroutine[Any, Any, Answer]]") -> "Answer":
-    """Return the answer of the server that the options describe, which indexes nothing for that."""
-    from dowse.federation.source_list import RUN_INDEX
-
-    composed = compose_server(options, is_prepared=False)
+    composed = compose_server(ServeOptions(roots=(root,)), is_prepared=False)
     composed.source_list.remedy, composed.source_list.indexes_projects = RUN_INDEX, False
     try:
-        return asyncio.run(question(composed))
+        reply = asyncio.run(composed.status(NoClient()))
     finally:
         composed.close()
-
-
-def _format_line(status: "SourceStatus") -> list[SafeText | str]:
-    counts = ", ".join(pluralize(count, _NOUNS[name]) for name, count in status.counts.items())
-    updated = f"  updated {status.last_updated}" if status.last_updated else ""
-    parts: list[Any] = [escape(status.name, bold=True), f": {status.state}"]
-    return [*parts, f"  {counts}" if counts else "", updated]
+    show_warnings(reply.get("warnings", []))
+    states = {source["state"] for source in reply["sources"] if source["kind"] in ("project", "documents")}
+    return CommandReply(reply, 1 if "failed" in states or states <= UNUSABLE_STATES else 0)

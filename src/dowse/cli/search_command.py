@@ -29,6 +29,7 @@ MAX_PAGE = 1000
 _OPTION_NAMES = {
     "exact": "--exact", "is_pattern": "--regex", "offset": "--offset", "seconds": "--seconds", "mode": "--mode",
     "alpha": "--alpha", "detail": "--detail", "language": "--language", "kinds": "--code or --docs",
+    "guesses": "--name",
 }  # fmt: skip
 """The options that have no effect on a search of the history."""
 
@@ -209,35 +210,24 @@ def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history:
     """Refuse options that would have no effect together."""
     if is_exact and is_pattern:
         raise click.UsageError("--exact and --regex exclude each other")
-    context = click.get_current_context()
+    context, lists_matches = click.get_current_context(), is_exact or is_pattern
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    _require_package_options(given, is_other=is_exact or is_pattern or in_history)
-    if in_history:
-        if idle := sorted(given & _OPTION_NAMES.keys()):
-            raise click.UsageError(f"{_OPTION_NAMES[idle[0]]} has no effect with --history")
-        return
-    if idle := sorted(given & {"since", "until", "authors"}):
-        raise click.UsageError(f"--{idle[0]} needs --history")
-    as_json, lists_matches = context.params["as_json"], is_exact or is_pattern
-    if not as_json and (idle := sorted(given & {"budget", "detail"})):
-        raise click.UsageError(f"--{idle[0]} needs --json")
-    if "offset" in given and not (as_json or lists_matches):
-        raise click.UsageError("--offset needs --json, --exact or --regex")
-    if "guesses" in given and (as_json or lists_matches):
-        raise click.UsageError("--name has no effect with --json, --exact or --regex")
-    if not lists_matches:
-        if "seconds" in given:
-            raise click.UsageError("--seconds needs --exact or --regex")
-    elif idle := sorted(given & {"mode", "alpha", "detail"}):
-        raise click.UsageError(f"--{idle[0]} has no effect with {'--exact' if is_exact else '--regex'}")
-
-
-def _require_package_options(given: set[str], *, is_other: bool) -> None:
-    if "in_dependencies" not in given:
-        if "package" in given:
-            raise click.UsageError("--package needs --deps")
-    elif is_other:
+    as_json, in_packages = context.params["as_json"], "in_dependencies" in given
+    if in_packages and (lists_matches or in_history):
         raise click.UsageError("--deps excludes --exact, --regex and --history")
+    how = "--exact" if is_exact else "--regex"
+    for names, is_idle, why in (
+        ({"package"}, not in_packages, "needs --deps"),
+        (_OPTION_NAMES.keys(), in_history, "has no effect with --history"),
+        ({"since", "until", "authors"}, not in_history, "needs --history"),
+        ({"budget", "detail"}, not (as_json or in_history), "needs --json"),
+        ({"offset"}, not (as_json or lists_matches or in_history), "needs --json, --exact or --regex"),
+        ({"guesses"}, as_json or lists_matches, "has no effect with --json, --exact or --regex"),
+        ({"seconds"}, not lists_matches, "needs --exact or --regex"),
+        ({"mode", "alpha", "detail"}, lists_matches, f"has no effect with {how}"),
+    ):
+        if is_idle and (idle := sorted(given & names)):
+            raise click.UsageError(f"{_OPTION_NAMES.get(idle[0], f'--{idle[0]}')} {why}")
 
 
 def _search(target: "SearchTarget", query: str, **how: Any) -> int:

@@ -52,7 +52,7 @@ SETUP = (
 )  # fmt: skip
 COMMANDS = {
     "history.sqlite": [["search", "--history", "peel", "fruit"], ["related", "src/apple.py", "fruit"]],
-    "search.db": [["archive", "search", "peeling", "--citations"], ["archive", "graph"], ["archive", "citations", "a.md"], ["archive", "most-cited"]],
+    "search.db": [["archive", "search", "peeling", "--citations"], ["archive", "graph"], ["archive", "export", "-o", "x.bib"]],
     "index-fruit.db": [
         ["notes", "search", "fruit", "peel"], ["notes", "show", "fruit", "note"], ["notes", "list"],
         ["notes", "export", "fruit"], ["notes", "add", "fruit", "note", "Other words."],
