@@ -178,24 +178,6 @@ def test_doctor_finds_a_changed_byte_in_a_note_and_does_not_claim_to_repair_it(r
     assert run("doctor", root).code == 0
 
 
-def test_a_damaged_catalog_is_said_kept_aside_and_rebuilt(run: Run, root: Path) -> None:
-    run("index", root)
-    folder = storage_layout.index_folder(root)
-    (folder / "catalog.sqlite").write_bytes(b"garbage" * 1000)
-    status = run("status", root, "--json")
-    assert (status.code, status.json["status"]) == (1, "failed")
-    problem = "catalog.sqlite cannot be used (file is not a database). Run: dowse doctor --fix"
-    assert status.json["problem"].endswith(problem)
-    assert f"{problem}\n" in run("status", root).out
-    assert run("doctor", root).code == 1
-    ran = run("index", root)
-    assert ran.code == 0
-    assert "set aside as catalog.sqlite.bak" in ran.err
-    assert (folder / "catalog.sqlite.bak").read_bytes().startswith(b"garbage")
-    assert run("doctor", root).code == 0
-    assert "set aside" in (folder / "logs" / "dowse.log").read_text(encoding="utf-8")
-
-
 def test_a_huge_project_needs_a_yes(run: Run, root: Path, storage: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write_tree(storage, {"config.json": '{"maxFiles": 2}'})
     ran = run("index", root)

@@ -12,10 +12,8 @@ from mcp_types import CallToolResult, ElicitResult
 from mcp import Client
 from tests.http.conftest import FRUIT, TOKEN
 from tests.http.http_server import HttpServer
-from tests.mcp.stdio.stdio_client import NEWER, OLDER, PATIENCE_SECONDS
+from tests.mcp.stdio.stdio_client import OLDER, PATIENCE_SECONDS
 from tests.sample_data import index, write_tree
-
-CLIENTS = 20
 
 
 def mode_of(revision: str) -> Any:
@@ -48,9 +46,7 @@ async def call_tool(client: Client, tool: str, /, **arguments: Any) -> dict[str,
 def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
     """A server of several projects; all but one are indexed."""
     folder = tmp_path_factory.mktemp("market")
-    words = {f"w{n}.py": f"def word_{n}_only():\n    return {n}\n" for n in range(CLIENTS)}
     known = [write_tree(folder / name, {"a.py": f"{name} = 1\n"}) for name in ("one", "two", "three", "four")]
-    known.append(write_tree(folder / "words", words))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DOWSE_HOME", str(folder / "dowse"))
         index(*known)
@@ -74,23 +70,6 @@ def test_a_question_and_its_answer(market: HttpServer, revision: str) -> None:
 
     run_conversation(conversation, market, revision, elicitation_callback=answer)
     assert questions == ["Delete the index for this project? This cannot be undone."] * 2
-
-
-def test_nobody_gets_the_answer_of_another(market: HttpServer) -> None:
-    """Every client asks for its own word, and all of them use the same ids."""
-
-    async def ask(number: int) -> None:
-        async with Client(market.url, mode=mode_of(OLDER if number % 2 else NEWER)) as client:
-            for _ in range(3):
-                found = await call_tool(client, "search_code", query=f"word_{number}_only", top_k=1, project="words")
-                assert [hit["path"] for hit in found["results"]] == [f"words/w{number}.py"]
-
-    async def all_at_once() -> None:
-        async with anyio.create_task_group() as tasks:
-            for number in range(CLIENTS):
-                tasks.start_soon(ask, number)
-
-    anyio.run(all_at_once)
 
 
 def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: HttpServer) -> None:
