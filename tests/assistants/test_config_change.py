@@ -58,6 +58,16 @@ CASES = [
 ]
 
 
+def written_file(places: Places, name: str, text: str | bytes | None) -> tuple[Assistant, Path]:
+    """Return an assistant and the file of its servers, which has a text; None for one that is not there."""
+    assistant = known_assistants()[name]
+    file = assistant.user_file(places)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    if text is not None:
+        file.write_bytes(text.encode() if isinstance(text, str) else text)
+    return assistant, file
+
+
 def install(assistant: Assistant, file: Path, arguments: list[str] | None = None) -> None:
     change = plan_install(assistant, file, COMMAND, arguments or ARGUMENTS)
     assert not change.problem
@@ -76,9 +86,7 @@ def written_entry(assistant: Assistant, file: Path) -> dict[str, Any] | None:
 
 @pytest.mark.parametrize(("assistant", "text"), CASES)
 def test_a_file_in_the_wild_is_changed_and_changed_back(places: Places, assistant: Assistant, text: str) -> None:
-    file = assistant.user_file(places)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(text.encode())
+    _, file = written_file(places, assistant.name, text)
     install(assistant, file)
     entry = written_entry(assistant, file)
     assert entry is not None
@@ -94,9 +102,7 @@ def test_a_file_in_the_wild_is_changed_and_changed_back(places: Places, assistan
 
 @pytest.mark.parametrize(("assistant", "text"), [case for case in CASES if "BOM" not in str(case.id)])
 def test_somebodys_later_changes_survive_the_removal(places: Places, assistant: Assistant, text: str) -> None:
-    file = assistant.user_file(places)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(text.encode())
+    _, file = written_file(places, assistant.name, text)
     install(assistant, file)
     comment = "\n# later\n" if file.suffix in (".toml", ".yaml") else "\n// later\n"
     file.write_bytes(file.read_bytes() + comment.encode())
@@ -115,10 +121,7 @@ def test_a_file_that_did_not_exist_is_gone_afterwards_with_its_folders(places: P
 
 
 def test_a_second_install_keeps_the_way_back(places: Places) -> None:
-    assistant = known_assistants()["cursor"]
-    file = assistant.user_file(places)
-    file.parent.mkdir()
-    file.write_text('{"mcpServers": {}}', encoding="utf-8")
+    assistant, file = written_file(places, "cursor", '{"mcpServers": {}}')
     install(assistant, file)
     install(assistant, file, ["serve", "/another"])
     remove(assistant, file)
@@ -126,10 +129,9 @@ def test_a_second_install_keeps_the_way_back(places: Places) -> None:
 
 
 def test_an_entry_that_somebody_wrote_by_hand_is_brought_up_to_date_and_keeps_its_own_keys(places: Places) -> None:
-    assistant = known_assistants()["cursor"]
-    file = assistant.user_file(places)
-    file.parent.mkdir()
-    file.write_text('{"mcpServers": {"dowse": {"command": "/old/dowse", "env": {"A": "1"}}}}', encoding="utf-8")
+    assistant, file = written_file(
+        places, "cursor", '{"mcpServers": {"dowse": {"command": "/old/dowse", "env": {"A": "1"}}}}'
+    )
     install(assistant, file)
     assert written_entry(assistant, file) == {"command": COMMAND, "env": {"A": "1"}, "args": ARGUMENTS}
     remove(assistant, file)
@@ -154,10 +156,7 @@ def test_somebodys_own_server_of_this_name_stays(places: Places, assistant: Assi
 
 
 def test_a_backup_that_somebody_changed_is_not_restored(places: Places) -> None:
-    assistant = known_assistants()["cursor"]
-    file = assistant.user_file(places)
-    file.parent.mkdir()
-    file.write_text('{"mcpServers": {"x": {}}}', encoding="utf-8")
+    assistant, file = written_file(places, "cursor", '{"mcpServers": {"x": {}}}')
     install(assistant, file)
     backup = backup_of(file)
     assert backup is not None
@@ -191,10 +190,7 @@ def test_a_backup_that_somebody_changed_is_not_restored(places: Places) -> None:
     ],
 )
 def test_a_malformed_file_is_reported_and_left_alone(places: Places, name: str, text: str, problem: str) -> None:
-    assistant = known_assistants()[name]
-    file = assistant.user_file(places)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_bytes(text.encode(errors="surrogateescape"))
+    assistant, file = written_file(places, name, text.encode(errors="surrogateescape"))
     change = plan_install(assistant, file, COMMAND, ARGUMENTS)
     assert (change.action, problem in change.problem) == ("skipped", True), change.problem
     assert str(file) in change.problem
@@ -203,9 +199,7 @@ def test_a_malformed_file_is_reported_and_left_alone(places: Places, name: str, 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
 @pytest.mark.parametrize("name", ["cursor", "codex", "goose"])
 def test_a_pipe_a_folder_and_a_link_to_a_device_are_left_alone(places: Places, name: str) -> None:
-    assistant = known_assistants()[name]
-    file = assistant.user_file(places)
-    file.parent.mkdir(parents=True, exist_ok=True)
+    assistant, file = written_file(places, name, None)
     for make, remove_it in ((os.mkfifo, Path.unlink), (Path.mkdir, Path.rmdir), (link_to_zero, Path.unlink)):
         make(file)
         change = plan_install(assistant, file, COMMAND, ARGUMENTS)
@@ -245,10 +239,7 @@ def test_a_symlink_stays_one_and_its_target_is_changed(places: Places, tmp_path:
 
 
 def test_a_damaged_record_costs_only_the_exact_way_back(places: Places) -> None:
-    assistant = known_assistants()["cursor"]
-    file = assistant.user_file(places)
-    file.parent.mkdir()
-    file.write_text('{"mcpServers": {"x": {}}}', encoding="utf-8")
+    assistant, file = written_file(places, "cursor", '{"mcpServers": {"x": {}}}')
     install(assistant, file)
     (storage_root() / "installed.json").write_text('{"files": {"x": 1}}', encoding="utf-8")
     remove(assistant, file)

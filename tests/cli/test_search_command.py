@@ -92,14 +92,6 @@ def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behi
     assert not project.whole.check()
 
 
-def test_wait_indexes_everything_first(run: Run, fruit: Path) -> None:
-    ran = run("search", "apple", fruit, "--wait", "--json", "--limit", "50")
-    assert ran.code == 0
-    assert ran.json["coverage"] == {"indexedFiles": 11, "expectedFiles": 11, "complete": True}
-    assert ran.json["totalResults"] == 9
-    assert ran.err == ""
-
-
 def test_a_hit_says_why_it_was_found_where_that_is_asked_for(run: Run, fruit: Path) -> None:
     first = run("search", "how to eat an apple", fruit, "--wait", "--json", "--detail", "outline").json["results"][0]
     assert first["why"].endswith(("words", "meaning", "path", "defines it", "file name")), first
@@ -262,16 +254,6 @@ def test_a_filter_that_no_file_has_says_what_may_be_meant(run: Run, fruit: Path)
     ]
 
 
-def test_several_words_without_quotes_are_a_query_where_the_last_is_no_folder(
-    run: Run, fruit: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(fruit)
-    assert "docs/guide.md" in run("search", "eat", "an", "apple", "--wait").out
-    assert "docs/other.md" in run("search", "cherry", "docs").out
-    for wrong in (["eat an apple", "nowhere"], ["apple", "./nowhere"]):
-        assert run("search", *wrong).err == f"dowse: {wrong[1]} is not a folder.\n"
-
-
 def test_several_folders_are_ranked_together(run: Run, fruit: Path, tmp_path: Path) -> None:
     kitchen = write_tree(tmp_path / "kitchen", {"package.json": "{}\n", "peel.py": "def peel_apple(): ...\n"})
     found = run("search", "peel apple", fruit, kitchen, "--json")
@@ -302,6 +284,8 @@ def test_words_without_quotes_are_a_query_up_to_the_folders_at_their_end(
     assert run("search", "fruit", "kitchen", "--json").code == 1  # one word is left for the query
     monkeypatch.chdir(fruit)
     assert run("search", "eat", "apple").out.startswith("docs/guide.md")
+    assert "docs/other.md" in run("search", "cherry", "docs").out
+    assert run("search", "apple", "./nowhere").err == "dowse: ./nowhere is not a folder.\n"
     assert "nowhere is not a folder" in run("search", "eat an apple", ".", "nowhere").err
     assert "no where is not a folder" in run("search", "eat an apple", "no where").err
     spaced = write_tree(tmp_path / "my kitchen", {"package.json": "{}\n", "peel.py": "def peel_apple(): ...\n"})

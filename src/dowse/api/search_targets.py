@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.api.indexed_target import IndexedTarget, LocatedFile
 from dowse.api.results import Hit, Results, Status, make_hit
@@ -56,30 +56,6 @@ class Found(NamedTuple):
         of = f" of {covered.expected:,}" if searched < covered.expected else ""
         by_words = f", {covered.direct:,} of them by words alone" if covered.direct else ""
         return [f"Searched {searched:,}{of} files{by_words}. Indexing continues; wait() waits for it."]
-
-
-class SearchTarget(Protocol):
-    """Something that can be searched. All work on it runs on one thread."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def warnings(self) -> Sequence[str]: ...
-
-    def search(self, query: SearchQuery, options: SearchOptions, progress: Progress | None = None) -> Found:
-        """Return what answers a query; `progress` is told of indexing that the answer waits for."""
-        ...
-
-    def describe(self, found: Found) -> "FoundDefinitions":
-        """Return the definitions of an answer, with what is known around them."""
-        ...
-
-    def find(self, query: ExactQuery, progress: Progress | None = None) -> "tuple[Occurrences, Coverage]":
-        """Find every occurrence of a text or pattern."""
-        ...
-
-    def close(self) -> None: ...
 
 
 class PlaceTarget:

@@ -9,7 +9,7 @@ import click
 from dowse.cli.archive_output import database_option, find_archives, open_archives, search_documents, show_results
 from dowse.cli.common_arguments import json_option, parse_path
 from dowse.cli.exit_codes import INTERRUPTED
-from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show, show_warnings
+from dowse.cli.output import CommandReply, format_changes, pluralize, progress_bar, say, show, show_warnings
 from dowse.errors import Failed
 from dowse.platform import write_atomically
 
@@ -69,7 +69,7 @@ def index(
     if as_json:
         return CommandReply(_index_reply(report, documents, locations), exit_code)
     show(f"{locations.database}: {pluralize(documents, 'document')}, {pluralize(report.citations, 'citation')}")
-    show(f"  {_changes(report)} in {report.seconds:.2f} s")
+    show(f"  {format_changes(report)} in {report.seconds:.2f} s")
     for reason, count in report.skipped.items():
         show(f"  skipped {count:,}: {reason}")
     return exit_code
@@ -197,12 +197,6 @@ def export(about: str | None, output: str, database: str | None, *, limit: int, 
         return CommandReply({"documents": 0}, 1) if as_json else 1
     destination = "archive.bib" if as_json and output == "-" else output
     return _write_output(text, destination, {"documents": len(documents)}, as_json=as_json)
-
-
-def _changes(report: "ArchiveReport") -> str:
-    counts = {"added": report.added, "updated": report.updated, "removed": report.removed}
-    changes = [f"{count:,} {change}" for change, count in counts.items() if count]
-    return ", ".join([*changes, f"{report.unchanged:,} unchanged"])
 
 
 def _index_reply(report: "ArchiveReport", documents: int, locations: "ArchiveLocations") -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import (
     CommandReply,
     confirm,
+    format_changes,
     format_encoding,
     format_unparsed,
     pluralize,
@@ -113,7 +114,7 @@ def _update(project: "ProjectIndex", first: str, *, is_confirmed: bool) -> "Inde
 
 def _show(report: "IndexReport", status: "IndexStatus") -> None:
     show(f"{status.root}: {pluralize(status.files, 'file')}, {pluralize(status.chunks, 'chunk')}")
-    show(f"  {_format_changes(report)} in {report.seconds:.2f} s")
+    show(f"  {format_changes(report)} in {report.seconds:.2f} s")
     for reason, count in report.skipped_by_reason().items():
         show(f"  skipped {count:,}: {reason}")
     for totals in status.totals.values():
@@ -125,9 +126,3 @@ def _show(report: "IndexReport", status: "IndexStatus") -> None:
         show(f"  problem: {status.problem}")
     if status.encoding and status.chunks:
         show(f"  {format_encoding(status.encoding)}")
-
-
-def _format_changes(report: "IndexReport") -> str:
-    counts = {"added": report.added, "updated": report.updated, "removed": report.removed}
-    changes = [f"{count:,} {what}" for what, count in counts.items() if count]
-    return ", ".join([*changes, f"{report.unchanged:,} unchanged"])

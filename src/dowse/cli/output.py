@@ -18,9 +18,13 @@ from dowse.platform import Lock
 from dowse.types import Progress
 
 if TYPE_CHECKING:
-    from dowse.api.search_targets import SearchTarget
+    from dowse.api.folder_target import FolderTarget
+    from dowse.api.search_targets import PackageTarget, PlaceTarget
+    from dowse.archives.archive_types import ArchiveReport
     from dowse.indexes.encoding_progress import EncodingProgress
-    from dowse.indexes.index import ProjectIndex
+    from dowse.indexes.index import IndexReport, ProjectIndex
+
+    SearchTarget = FolderTarget | PlaceTarget | PackageTarget
 
 _UNSAFE_CHARACTERS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
@@ -117,6 +121,14 @@ def confirm(question: str) -> bool:
 def pluralize(count: int, noun: str) -> str:
     """`1 file`, `2,345 files`."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def format_changes(report: "IndexReport | ArchiveReport") -> str:
+    """Return what a run of indexing has changed."""
+    counts = {"added": report.added, "updated": report.updated, "removed": report.removed}
+    return ", ".join(
+        [*(f"{count:,} {what}" for what, count in counts.items() if count), f"{report.unchanged:,} unchanged"]
+    )
 
 
 def format_unparsed(unparsed: dict[str, str]) -> list[str]:

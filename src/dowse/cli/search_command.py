@@ -22,7 +22,8 @@ from dowse.indexes.early_parsing import warm_up_parser
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
-    from dowse.api.search_targets import Found, SearchTarget
+    from dowse.api.search_targets import Found
+    from dowse.cli.output import SearchTarget
     from dowse.indexes.index import ProjectIndex
 
 MAX_PAGE = 1000

@@ -11,12 +11,13 @@ from dowse.federation.federated_search import find_source
 from dowse.federation.federation_types import SearchSource
 from dowse.federation.result_ids import id_of
 from dowse.federation.source_list import NoClient, SourceList
+from dowse.indexes.index_status import format_size
 from dowse.indexes.root_overview import folder_files, root_overview
 from dowse.page.home_view import languages_view
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import message_page
 from dowse.page.page_search import read_address
-from dowse.page.plain_words import plural, readable_size, time_of
+from dowse.page.plain_words import plural, time_of
 from dowse.page.reading_view import TITLE_CHARACTERS, PageTexts, breadcrumbs, open_item, render_document
 from dowse.page.served_roots import root_name, served_folder
 from dowse.visible_text import one_line
@@ -133,7 +134,7 @@ def _row(source: str, path: str, member: Member) -> Html:
         '<td class="about wide">{size}</td><td class="about wide">{time}</td></tr>',
         address=read_address(address), name=one_line(member.name, TITLE_CHARACTERS) + ("/" if is_folder else ""),
         kind=Html(' class="is-folder"') if is_folder else None, about=one_line(about, TITLE_CHARACTERS),
-        size=readable_size(member.size) if member.size else None,
+        size=format_size(member.size) if member.size else None,
         time=time_of(member.mtime_ns) if member.mtime_ns else None,
     )  # fmt: skip
 

@@ -5,10 +5,11 @@ from collections.abc import Mapping, Sequence
 from dowse.federation.federation_types import SourceStatus
 from dowse.federation.result_ids import id_of
 from dowse.federation.source_list import SourceList
+from dowse.indexes.index_status import format_size
 from dowse.indexes.root_overview import RootOverview, root_overview
 from dowse.page.markup import Html, html
 from dowse.page.page_search import read_address
-from dowse.page.plain_words import counted, readable_size, time_of, time_view
+from dowse.page.plain_words import counted, time_of, time_view
 from dowse.page.progress_view import STATE_NAMES, progress_bar, progress_text
 from dowse.page.search_view import source_options
 from dowse.page.served_roots import ShownRoot, group_statuses, served_folder
@@ -56,7 +57,7 @@ def _root_view(root: ShownRoot, overview: RootOverview) -> Html:
         facts.append(progress_text(status.growth))
     else:
         facts.append(counted({name: count for name, count in status.counts.items() if name != "chunks"}))
-        facts.append(readable_size(overview.size_bytes) if overview.size_bytes else "")
+        facts.append(format_size(overview.size_bytes) if overview.size_bytes else "")
         facts.append(STATE_NAMES.get(status.state, status.state) if status.state not in ("", "ready") else "")
         updated = time_view(status.last_updated) if status.last_updated else None
         facts.append(html("indexed {updated}", updated=updated) if updated else None)

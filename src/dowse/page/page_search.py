@@ -21,7 +21,7 @@ from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.page.page_query import PageQuery
 from dowse.page.plain_words import plural
-from dowse.page.served_roots import root_name
+from dowse.page.served_roots import all_folders, root_name
 from dowse.places.place_store import PlaceStore
 from dowse.reading.languages import detect_language
 from dowse.searching.exact_search import Occurrence, Occurrences
@@ -262,24 +262,16 @@ def _text_query(query: PageQuery, name: str, seconds: float) -> ExactQuery:
 
 def file_folders(sources: SourceList) -> list[tuple[str, ServedIndex, View]]:
     """Return the folders whose files are searched: the projects, and folders of documents that belong to none."""
-    projects = sources.projects.projects if sources.projects else []
-    found = [(source_name("project", served.name), served, View.PROJECT) for served in projects]
-    roots = {served.root for served in projects}
-    for folder in sources.folders.known() if sources.folders else ():
-        if folder.served.root not in roots:
-            found.append((source_name("documents", folder.served.name), folder.served, View.DOCUMENTS))
-    return found
+    found = all_folders(sources)
+    roots = {served.root for _, served, view in found if view is View.PROJECT}
+    return [one for one in found if one[2] is View.PROJECT or one[1].root not in roots]
 
 
 def running_sources(sources: SourceList) -> dict[str, Coverage]:
     """Return how far the sources are that this server indexes now, without asking an index."""
-    folders = [("project", served, View.PROJECT) for served in (sources.projects.projects if sources.projects else ())]
-    folders += [
-        ("documents", one.served, View.DOCUMENTS) for one in (sources.folders.known() if sources.folders else ())
-    ]
     return {
-        source_name(kind, served.name): Coverage(*progress, is_indexing=True)
-        for kind, served, view in folders
+        name: Coverage(*progress, is_indexing=True)
+        for name, served, view in all_folders(sources)
         if (progress := served.progress(view))
     }
 

@@ -1,12 +1,8 @@
-"""Numbers, sizes and times as people say them."""
+"""Numbers and times as people say them."""
 
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 
 from dowse.page.markup import Html, html
-
-_STEPS = ((60, "minute"), (3600, "hour"), (86_400, "day"))
-_RECENT_DAYS = 30
-"""Times up to so many days ago are said as such; older ones by their day."""
 
 
 def plural(count: int, word: str, many: str = "") -> str:
@@ -19,42 +15,14 @@ def counted(counts: "dict[str, int]") -> str:
     return ", ".join(plural(count, name.removesuffix("s"), name) for name, count in counts.items())
 
 
-def readable_size(size: int) -> str:
-    """Return a size as text: `640 bytes`, `1.2 KB`, `45 MB`."""
-    if size < 1000:
-        return plural(size, "byte")
-    value = float(size)
-    for unit in ("KB", "MB"):
-        value /= 1000
-        if value < 1000:
-            return f"{value:.0f} {unit}" if value >= 10 else f"{value:.1f} {unit}"
-    return f"{value / 1000:.1f} GB"
-
-
-def said_ago(seconds: float) -> str:
-    """Return how long ago something was; empty for a time that is better said by its day."""
-    if seconds < 45:
-        return "just now"
-    if seconds >= _RECENT_DAYS * 86_400:
-        return ""
-    size, unit = next(((size, unit) for size, unit in reversed(_STEPS) if seconds >= size), _STEPS[0])
-    return f"{plural(max(1, round(seconds / size)), unit)} ago"
-
-
-def time_view(moment: str, now: datetime | None = None) -> Html | None:
-    """Return an ISO time or day as people say it; the script adds the time of the reader's own clock."""
+def time_view(moment: str) -> Html | None:
+    """Return an ISO time or day as people write it; the script says how long ago a time was, by the reader's clock."""
     try:
-        is_day = len(moment) == len("2026-01-31")
-        when = datetime.combine(date.fromisoformat(moment), datetime.min.time(), UTC) if is_day else _parse(moment)
+        when = _parse(moment)
     except ValueError:
         return html("{moment}", moment=moment) if moment else None
-    day = f"{when.day} {when:%b %Y}"
-    seconds = ((now or datetime.now(UTC)) - when).total_seconds()
-    said = said_ago(seconds) or day
-    if is_day and seconds < 2 * 86_400:
-        said = "today" if seconds < 86_400 else "yesterday"
-    exact = day if is_day else f"{day}, {when:%H:%M} UTC"
-    return html('<time datetime="{moment}" title="{exact}">{said}</time>', moment=moment, exact=exact, said=said)
+    said = f"{when.day} {when:%b %Y}" + (f", {when:%H:%M} UTC" if "T" in moment else "")
+    return html('<time datetime="{moment}">{said}</time>', moment=moment, said=said)
 
 
 def _parse(moment: str) -> datetime:

@@ -64,15 +64,17 @@ def _merged(group: list[SourceStatus]) -> SourceStatus:
     )
 
 
+def all_folders(sources: SourceList) -> list[tuple[str, ServedIndex, View]]:
+    """Return the sources that are folders: the projects, and the folders of documents."""
+    projects = sources.projects.projects if sources.projects else ()
+    folders = sources.folders.known() if sources.folders else ()
+    found = [(source_name("project", served.name), served, View.PROJECT) for served in projects]
+    return found + [(source_name("documents", one.served.name), one.served, View.DOCUMENTS) for one in folders]
+
+
 def served_folder(sources: SourceList, name: str) -> tuple[ServedIndex, View] | None:
     """Return the index of a source that is a folder, and the view of it; None for any other source."""
-    for served in sources.projects.projects if sources.projects else ():
-        if source_name("project", served.name) == name:
-            return served, View.PROJECT
-    for folder in sources.folders.known() if sources.folders else ():
-        if source_name("documents", folder.served.name) == name:
-            return folder.served, View.DOCUMENTS
-    return None
+    return next(((served, view) for found, served, view in all_folders(sources) if found == name), None)
 
 
 def reading_source(sources: SourceList, name: str, path: str) -> str:

@@ -11,12 +11,13 @@ from dowse.federation.federation_types import SourceStatus
 from dowse.federation.source_list import SourceList
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import last_errors
+from dowse.indexes.index_status import format_size
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.error_replies import without_storage_root
 from dowse.page.markup import Html, html
 from dowse.page.page_search import file_folders, read_address
-from dowse.page.plain_words import counted, plural, readable_size, time_view
+from dowse.page.plain_words import counted, plural, time_view
 from dowse.page.progress_view import STATE_NAMES, progress_bar, progress_text
 from dowse.page.served_roots import group_statuses, root_name
 from dowse.parsing.parser_limits import kept_bytes
@@ -59,7 +60,7 @@ async def status_view(
         cards.append(card_view(status, facts, served.run, form_token))
     memory = 0 if is_public else kept_bytes()
     paid = (
-        html('<p class="about">This server holds {memory} of memory.</p>', memory=readable_size(memory))
+        html('<p class="about">This server holds {memory} of memory.</p>', memory=format_size(memory))
         if memory
         else None
     )
