@@ -22,7 +22,6 @@ FILES: list[dict[str, str]] = [
     {"q/result.json": '{"answer": "# Grüße\\n\\nSee https://e.com."}', "q/metadata.json": '{"query": "Why?"}'},
     {"pep-0008.rst": "PEP: 8\nTitle: Style\nRequires: 7\nCreated: 05-Jul-2001\n\nSee :pep:`257`.\n"},
     {"2025-01-31/r.md": "---\nreferences: [https://e.com]\naliases: x\n---\n\n# R\n\n@smith and PEP 20.\n"},
-    {"r.bib": "@misc{x, url = {https://example.com}}"},
 ]
 
 

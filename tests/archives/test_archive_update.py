@@ -32,7 +32,7 @@ PAGE = {"p": captured_page("https://example.com/page", "The page", "Pears.\n")}
 
 def dump(database: ArchiveDatabase) -> list[object]:
     """Return the content of a database, without the times at which files were checked."""
-    tables = ("documents", "content", "identities", "citations", "bibliography")
+    tables = ("documents", "content", "identities", "citations")
     return [database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables]
 
 
@@ -94,19 +94,6 @@ def test_new_metadata_makes_another_page_of_the_same_text(tmp_path: Path) -> Non
     assert update(database, locations).updated == 1
     assert document_titled(database, "Renamed").url == "https://example.com/other"
     assert len(database.documents()) == 1
-
-
-def test_a_bibliography_that_changes_changes_what_keys_lead_to(tmp_path: Path) -> None:
-    locations = make_archives(tmp_path, {"a.md": "# A\n\nAs @x says.\n"})
-    database = index_archives(locations)
-    assert cited_titles(database, "A") == []
-    for url in ("https://example.com/1", "https://example.com/2"):
-        write_tree(locations.research, {"r.bib": f"@misc{{x, url = {{{url}}}}}"})
-        update(database, locations)
-        assert cited_titles(database, "A") == [url]
-    (locations.research / "r.bib").unlink()
-    update(database, locations)
-    assert cited_titles(database, "A") == []
 
 
 def test_ids_stay_when_the_archives_are_moved_as_a_whole(tmp_path: Path) -> None:

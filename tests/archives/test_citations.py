@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from dowse.archives.archive_database import open_database
-from dowse.archives.bibtex import parse_bibtex
 from dowse.errors import StoreDamaged
 from tests.archives.sample_archives import (
     captured_page,
@@ -121,44 +120,6 @@ def test_dois_and_arxiv_ids_are_citations(tmp_path: Path) -> None:
     text = "As shown (doi:10.1000/182), in arXiv:2101.00001v1 and arXiv:hep-th/9901001. Code: `10.1000/182`."
     database = make_database(tmp_path, {"note.md": text}, pages)
     assert cited_titles(database, "note") == ["By DOI", "On arXiv", "https://arxiv.org/abs/hep-th/9901001"]
-
-
-BIBLIOGRAPHY = r"""
-@string{j = "Journal"}
-@article{smith2020, title = {A {Nice} Title}, url = "https://example.com/page", journal = j # " of X",
-}
-@article{doe:21,
-  title = "With \"quotes\"", doi = {10.1000/182}}
-@misc{bare, title={Ideas of mine}}
-@book{broken, title = {never closed
-@online{last, url={https://example.com/last}}
-"""
-
-
-def test_keys_lead_where_the_bibliography_says(tmp_path: Path) -> None:
-    files = {
-        "paper.md": "As [@smith2020; -@doe:21] and @bare say; @nobody is nobody, `@smith2020` code. Mail a@smith2020.",
-        "refs.bib": BIBLIOGRAPHY,
-        "ideas.md": "# Ideas of mine\n",
-    }
-    database = make_database(tmp_path, files, PAGE)
-    assert cited_titles(database, "paper") == ["The page", "https://doi.org/10.1000/182", "Ideas of mine"]
-    assert [one.confidence for one in database.citations_from(document_titled(database, "paper").number)] == [
-        1.0,
-        1.0,
-        0.9,
-    ]
-
-
-def test_a_bibliography_is_read_though_an_entry_is_broken() -> None:
-    found = {entry.key: entry.url for entry in parse_bibtex(BIBLIOGRAPHY)}
-    assert found == {
-        "smith2020": "https://example.com/page",
-        "doe:21": "https://doi.org/10.1000/182",
-        "bare": "",
-        "broken": "",
-        "last": "https://example.com/last",
-    }
 
 
 PEPS = {

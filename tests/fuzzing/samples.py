@@ -171,10 +171,6 @@ SITES: Samples = (
     b'{"version": "2.0", "pages": [{"url": "/", "title": "x"}], "pages": [], "pageCount": 1.0}',
 )  # fmt: skip
 
-BIBTEX: Samples = (
-    b'@article{a:1, title = {On {Search} \\"o}, doi = "10.1/x_y", year = 2020, url = {http://a.org/\\_b}}\n'
-    b'@misc{b, howpublished = "\\url{http://c.org}", eprint = {2001.00001}, archivePrefix={arXiv}, title = a # {b}}\n@string{x = {y}}\n@comment{z}\n',
-)
 METADATA: Samples = (
     b'{"url": "https://a.org/b?utm_source=x#y", "title": "T", "capturedAt": "2025-05-21T10:00:00Z", "doi": "10.1000/xyz", "metadata": {"date": 1700000000, "arxiv": "2001.00001"}}',
     b'{"question": "q?", "answer": "text", "results": [{"title": "a", "url": "http://b.org", "text": "c"}, ["http://d.org"]], "citations": {"e": 1.5}}',

@@ -223,7 +223,6 @@ def read_archived_files(data: bytes) -> None:
     joined = FileGroup(entries, is_capture=True).join([data, data])
     for path, given in (("p/content.md", joined), ("p/result.json", joined), ("r/rfc1234.txt", data)):
         details_from_json(read_archived(path, given).details, path)
-    read_archived("r.bib", data)
 
 
 def read_notes(data: bytes) -> None:
@@ -348,7 +347,7 @@ TARGETS: dict[str, Target] = {
     "sites": Target(load_sites, lambda: samples.SITES, _JSON, share=0.1),
     "archived_files": Target(
         read_archived_files,
-        lambda: samples.METADATA + samples.BIBTEX + samples.RFC + samples.MARKDOWN + samples.FRONT_MATTER,
+        lambda: samples.METADATA + samples.RFC + samples.MARKDOWN + samples.FRONT_MATTER,
         _JSON + samples.MARKDOWN_TOKENS,
         _READ,
     ),

@@ -66,18 +66,7 @@ STEPS: tuple[str, ...] = (
     ) WITHOUT ROWID;
     CREATE INDEX identities_by_document ON identities (document);
 
-    CREATE TABLE bibliography (
-        archive TEXT NOT NULL,
-        path TEXT NOT NULL,
-        key TEXT NOT NULL,
-        url TEXT NOT NULL,
-        identity TEXT NOT NULL,
-        title TEXT NOT NULL,
-        PRIMARY KEY (archive, path, key)
-    ) WITHOUT ROWID;
-
-    -- `written` is what a link says whose `target`, or for an @key whose address, other documents decide;
-    -- `is_citation` is 0 for a link of a document to itself, and for an @name that no bibliography has.
+    -- `written` is what a link says whose `target` other documents decide; `is_citation` is 0 for a link to itself.
     CREATE TABLE citations (
         source INTEGER NOT NULL REFERENCES documents (number) ON DELETE CASCADE,
         ordinal INTEGER NOT NULL,

@@ -11,13 +11,11 @@ from typing import Any
 
 from dowse.archives.archive_files import ORIGINALS, RESULT_FILE, split_note
 from dowse.archives.archive_types import CitationInText, CitationKind, DocumentDetails
-from dowse.archives.bibtex import BibEntry, parse_bibtex
 from dowse.archives.citations import extract_citations
 from dowse.archives.query_results import parse_metadata, result_to_markdown
 from dowse.archives.rfc_headers import RfcHeader, parse_rfc_header
 from dowse.archives.url_identities import DOI, arxiv_identity, doi_identity, is_web_url, url_identity
 from dowse.reading.dates import date_from_value, find_date_in_path
-from dowse.reading.decoding import decode
 from dowse.reading.file_reading import read_document
 from dowse.reading.front_matter import parse_front_matter
 from dowse.reading.shorten import MAX_TITLE_CHARS, shorten
@@ -70,16 +68,8 @@ class _ParsedFiles:
         return self.front_matter, self.metadata
 
 
-def is_bibliography(path: str) -> bool:
-    """Return whether a file is a bibliography, which is no document itself."""
-    return suffix_of(path) == ".bib"
-
-
 def read_archived(path: str, data: bytes) -> Reading:
     """Return the document of some files with its details. Raise FormatNotReadable where the parser of its format is not installed."""
-    if is_bibliography(path):
-        entries = json.dumps([asdict(entry) for entry in parse_bibtex(decode(data).text)])
-        return Reading("", "", is_verbatim=False, details=entries)
     parsed = _parse_files(path, data)
     header = parse_rfc_header(parsed.reading.text[parsed.start :], path) if parsed.is_text else None
     url = next(filter(is_web_url, _text_values(parsed.stated_values, _URL_KEYS)), "")
@@ -110,11 +100,6 @@ def details_from_json(value: str, path: str, *, with_citations: bool = True) -> 
     citations = tuple(CitationInText(**{**one, "kind": CitationKind(one["kind"])}) for one in cited)
     lists = {name: tuple(fields[name]) for name in ("keys", "names")}
     return DocumentDetails(**{**fields, **lists, "citations": citations})
-
-
-def entries_from_json(value: str) -> list[BibEntry]:
-    """Return the entries of a bibliography; none of one that its parser could not read."""
-    return [BibEntry(**entry) for entry in json.loads(value)] if value else []
 
 
 def _make_details(

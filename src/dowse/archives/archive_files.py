@@ -17,7 +17,7 @@ from typing import Any
 
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles, DocumentPolicy
-from dowse.sources.document_types import document_language, suffix_of
+from dowse.sources.document_types import document_language
 from dowse.sources.path_decision import verdict_for_os_error
 from dowse.types import Entry, FileContent, FolderCallback, Kind, Reason, Stat, Verdict, View
 
@@ -96,10 +96,9 @@ def _group_folder(members: dict[str, Entry]) -> Iterator[FileGroup]:
     metadata = members.pop(METADATA_FILE, None)
     result = members.pop(RESULT_FILE, None)
     if metadata and (text := members.get(CONTENT) or _find_original(members)):
-        captured = [entry for entry in members.values() if suffix_of(entry.path) != ".bib"]
-        others = tuple(entry.path for entry in captured if entry is not text)
+        others = tuple(entry.path for entry in members.values() if entry is not text)
         yield FileGroup((text, metadata), others, is_capture=True)
-        members = {name: entry for name, entry in members.items() if suffix_of(entry.path) == ".bib"}
+        members = {}
     elif result:
         yield FileGroup((result, metadata) if metadata else (result,))
     for entry in members.values():
@@ -116,7 +115,7 @@ class ArchivePolicy(DocumentPolicy):
 
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
         """Return the kind of a file, which is always `docs`, or the verdict against it."""
-        if path.rpartition("/")[2] in (METADATA_FILE, RESULT_FILE) or suffix_of(path) == ".bib":
+        if path.rpartition("/")[2] in _DESCRIPTIONS:
             return self.too_large_verdict(path, size) if size > self.max_bytes_for(path) else "docs"
         return super().kind_of(path, size)
 

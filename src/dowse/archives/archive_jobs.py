@@ -1,4 +1,4 @@
-"""The job of the archives in a parser process: read the files of a document, or a bibliography."""
+"""The job of the archives in a parser process: read the files of a document."""
 
 from dowse.archives.archive_documents import read_archived
 from dowse.parsing import parser_jobs

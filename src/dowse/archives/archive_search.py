@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from dowse.archives.archive_documents import details_from_json, is_bibliography
+from dowse.archives.archive_documents import details_from_json
 from dowse.archives.archive_highlights import make_highlights
 from dowse.archives.archive_index import ArchiveIndex
 from dowse.archives.archive_locations import Archive
@@ -106,8 +106,6 @@ def _find(
     for ranked in rank_archived(store, asked, among) if asked.words else ():
         if len(chosen) == limit:
             break
-        if is_bibliography(ranked.document.path):
-            continue
         current = _read(index, store, ranked.document)
         if isinstance(current, Outdated):
             outdated.append(ranked.document.path)

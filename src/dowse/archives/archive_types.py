@@ -19,8 +19,6 @@ class CitationKind(StrEnum):
     WIKI = "wiki"
     DOI = "doi"
     ARXIV = "arxiv"
-    KEY = "key"
-    """`@key`, with an entry in a BibTeX file."""
     ROLE = "role"
     """`:pep:` and `:rfc:` in reStructuredText."""
     HEADER = "header"

@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_documents import details_from_json, entries_from_json, is_bibliography
+from dowse.archives.archive_documents import details_from_json
 from dowse.archives.archive_index import ArchiveIndex, has_index, open_indexes
 from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_types import ArchiveReport, DocumentDetails
@@ -124,11 +124,7 @@ class _ArchiveUpdate:
             "SELECT path, number, hash FROM documents WHERE archive = ?", (self._archive,)
         ).fetchall()
         known = {path: (number, digest if recipe == RECIPE else b"") for path, number, digest in rows}
-        bibliography = list[tuple[str, StoredDocument]]()
         for document in self._index.store.documents():
-            if is_bibliography(document.path):
-                bibliography.append((document.path, document))
-                continue
             number, digest = known.pop(document.path, (None, b""))
             if number is None or digest != document.content_hash:
                 self._put(document, number)
@@ -140,7 +136,6 @@ class _ArchiveUpdate:
             self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
         report.removed += len(known)
         self.has_changed_names |= bool(known)
-        self._put_bibliography([document for _, document in bibliography])
         self._describe(report)
         facts = {"state": state, "recipe": RECIPE, "folder": self._index.given_root.as_posix()}
         for name, value in facts.items():
@@ -185,21 +180,6 @@ class _ArchiveUpdate:
         )
         self.changed.add(number)
 
-    def _put_bibliography(self, documents: list[StoredDocument]) -> None:
-        """Replace the entries of all BibTeX files, of which there are few."""
-        query = "SELECT * FROM bibliography WHERE archive = ? ORDER BY path, key"
-        before = self._connection.execute(query, (self._archive,)).fetchall()
-        self._connection.execute("DELETE FROM bibliography WHERE archive = ?", (self._archive,))
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO bibliography VALUES (?, ?, ?, ?, ?, ?)",
-            [
-                (self._archive, document.path, entry.key, entry.url, entry.identity, entry.title)
-                for document in documents
-                for entry in entries_from_json(self._index.store.catalog.details(document.id))
-            ],
-        )
-        self.has_changed_names |= before != self._connection.execute(query, (self._archive,)).fetchall()
-
     def _describe(self, report: ArchiveReport) -> None:
         """Add what the index left out, and the files that its parsers could not read."""
         skipped: dict[str, int] = json.loads(self._index.whole.fact("skipped") or "{}")
@@ -210,7 +190,7 @@ class _ArchiveUpdate:
 
 def _describe_problems(problems: Mapping[str, str]) -> Iterator[str]:
     for path, problem in islice(problems.items(), MAX_PROBLEMS):
-        is_kept = not is_binary_document(path) and not is_bibliography(path)
+        is_kept = not is_binary_document(path)
         yield f"{path} {problem}; it is {'kept as plain text' if is_kept else 'kept without its text'}."
     if len(problems) > MAX_PROBLEMS:
         yield f"{len(problems) - MAX_PROBLEMS:,} more files cannot be parsed."

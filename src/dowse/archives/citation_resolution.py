@@ -1,21 +1,18 @@
-"""Resolution of citations to documents: by identity, by path or page name, by the key of a bibliography."""
+"""Resolution of citations to documents: by identity, and by path or page name."""
 
 import json
 import os
 import sqlite3
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 
 from dowse.archives.archive_locations import Archive
 from dowse.archives.archive_types import CitationKind
 from dowse.reading.link_resolution import Broken, Fault, Internal, OtherFile, resolve_link
-from dowse.reading.link_targets import LinkTarget, LinkTargets, fold_name, folders_above
+from dowse.reading.link_targets import LinkTarget, LinkTargets, fold_name
 from dowse.sources.open_folders import exists_below
-
-TITLE_CONFIDENCE = 0.9
-"""Confidence of a citation whose bibliography entry has no URL and matches the title of a document."""
 
 NOT_A_DOCUMENT = "not a document"
 """The fault of a link to a file that exists and is not a document. Such a link is not broken."""
@@ -35,10 +32,7 @@ class Resolver:
     numbers: dict[str, int]
     """The number of the document at each path."""
     paths: dict[int, str]
-    aliases: dict[str, list[str]] = field(default_factory=dict)
-    titles: dict[str, list[int]] = field(default_factory=dict)
-    entries: dict[tuple[str, str], tuple[str, str, str]] = field(default_factory=dict)
-    """The URL, identity and title of a bibliography entry, by folder and key."""
+    aliases: dict[str, list[str]]
 
 
 def resolve_citations(
@@ -59,22 +53,15 @@ def resolve_citations(
 
 def _resolve_by_name(connection: sqlite3.Connection, resolver: Resolver, only: set[int] | None) -> None:
     rows = connection.execute(
-        "SELECT source, ordinal, written, kind FROM citations WHERE kind IN (?, ?, ?)",
-        (CitationKind.PATH, CitationKind.WIKI, CitationKind.KEY),
+        "SELECT source, ordinal, written FROM citations WHERE kind IN (?, ?)", (CitationKind.PATH, CitationKind.WIKI)
     ).fetchall()
-    by_path, by_key = [], []
-    for source, ordinal, written, kind in rows:
-        if only is None or source in only:
-            if kind == CitationKind.KEY:
-                by_key.append((*_resolve_key(written, source, resolver), source, ordinal))
-            else:
-                by_path.append((*_resolve_path(written, source, resolver), source, ordinal))
     connection.executemany(
-        "UPDATE citations SET target = ?, fault = ?, is_citation = ? WHERE source = ? AND ordinal = ?", by_path
-    )
-    connection.executemany(
-        "UPDATE citations SET url = ?, key = ?, target = ?, confidence = ?, is_citation = ? WHERE source = ? AND ordinal = ?",
-        by_key,
+        "UPDATE citations SET target = ?, fault = ?, is_citation = ? WHERE source = ? AND ordinal = ?",
+        [
+            (*_resolve_path(written, source, resolver), source, ordinal)
+            for source, ordinal, written in rows
+            if only is None or source in only
+        ],
     )
 
 
@@ -95,26 +82,10 @@ def _resolve_path(url: str, source: int, resolver: Resolver) -> tuple[int | None
     return None, str(found.fault if found.fault is not Fault.EMPTY else Fault.MISSING), 1
 
 
-def _resolve_key(written: str, source: int, resolver: Resolver) -> tuple[str, str, int | None, float, int]:
-    """Return URL, identity, document and confidence of an `@key`, and 1 where a bibliography has it at all."""
-    for folder in folders_above(resolver.paths[source]):
-        if (entry := resolver.entries.get((folder, written.removeprefix("@")))) is not None:
-            url, identity, title = entry
-            same_title = resolver.titles.get(fold_name(title), []) if title and not identity else []
-            return (
-                url or written,
-                identity,
-                same_title[0] if same_title else None,
-                TITLE_CONFIDENCE if same_title else 1.0,
-                1,
-            )
-    return written, "", None, 1.0, 0
-
-
 def _build_resolver(connection: sqlite3.Connection, roots: Mapping[Archive, Path]) -> Resolver:
     prefixes = _archive_prefixes(roots)
     pages, numbers = list[LinkTarget](), dict[str, int]()
-    aliases, titles = dict[str, list[str]](), dict[str, list[int]]()
+    aliases = dict[str, list[str]]()
     for number, archive, path, title, names in connection.execute(
         "SELECT number, archive, path, title, names FROM documents ORDER BY number"
     ):
@@ -122,15 +93,8 @@ def _build_resolver(connection: sqlite3.Connection, roots: Mapping[Archive, Path
         other_names = json.loads(names)
         pages.append(LinkTarget(prefix + path, title, tuple(f"{prefix}{name}" for name in other_names if name)))
         numbers[prefix + path] = number
-        titles.setdefault(fold_name(title), []).append(number)
         for name in other_names:
             aliases.setdefault(fold_name(name), []).append(prefix + path)
-    entries = {
-        ((prefixes.get(archive, f"{archive}/") + path).rpartition("/")[0], key): (url, identity, title)
-        for archive, path, key, url, identity, title in connection.execute(
-            "SELECT archive, path, key, url, identity, title FROM bibliography ORDER BY path DESC"
-        )
-    }
     paths = {number: path for path, number in numbers.items()}
 
     def has_file(path: str) -> bool:
@@ -142,7 +106,7 @@ def _build_resolver(connection: sqlite3.Connection, roots: Mapping[Archive, Path
         )
         return any(exists_below(root, rest) for root, rest in below)
 
-    return Resolver(LinkTargets(pages, has_file=has_file), numbers, paths, aliases, titles, entries)
+    return Resolver(LinkTargets(pages, has_file=has_file), numbers, paths, aliases)
 
 
 def _archive_prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:

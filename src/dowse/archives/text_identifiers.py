@@ -1,9 +1,8 @@
-"""Citations in running text: DOIs, arXiv ids, and keys of a bibliography.
+"""Citations in running text: DOIs and arXiv ids.
 
 Code, links, HTML and front matter are not running text.
 """
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 
@@ -14,7 +13,6 @@ from dowse.markup_lines import MARKUP_LANGUAGES
 from dowse.reading.markdown_events import parse_markdown
 from dowse.reading.markup_text import blank_markup
 
-_KEY = re.compile(r"@(?<![\w@./:]@)(?:\{(?P<braced>[^{}\s]{1,100})\}|(?P<key>[A-Za-z0-9_][\w:.#$%&+?<>~/-]{0,99}))")
 _NON_PROSE_TAGS = ("CodeBlock", "Link", "Image", "HtmlBlock", "MetadataBlock")
 _NON_PROSE_EVENTS = ("Code", "Html", "InlineHtml")
 
@@ -43,10 +41,6 @@ def _find_candidates(text: str, start: int) -> Iterator[tuple[int, int, Citation
         for match in ARXIV.finditer(text, start):
             cited = CitationInText(f"https://arxiv.org/abs/{match[1]}", CitationKind.ARXIV, arxiv_identity(match[1]))
             yield match.start(), match.end(), cited
-    if "@" in text:
-        for match in _KEY.finditer(text, start):
-            key = match["braced"] or match["key"].rstrip(":.#$%&+?<>~/-")
-            yield match.start(), match.end(), CitationInText(f"@{key}", CitationKind.KEY)
 
 
 class _NonProse:

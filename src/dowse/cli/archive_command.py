@@ -247,7 +247,7 @@ def _render(archives: "ArchiveDatabase", found: "CitationGraph", format_: str, t
         return as_graphml(found)
     from dowse.archives.graph_pictures.graph_page import as_html, page_data
 
-    return as_html(page_data(archives, found, title, with_text=True))
+    return as_html(page_data(archives, found, title))
 
 
 def _write_output(text: str, destination: str, counts: dict[str, Any], *, as_json: bool) -> int | CommandReply:

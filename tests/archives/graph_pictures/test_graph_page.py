@@ -23,7 +23,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]
     """Return the file of a page, and the ids of its documents by title."""
     folder = tmp_path_factory.mktemp("page")
     database = make_database(folder, RESEARCH, PAGES)
-    data = page_data(database, whole_graph(database), "What cites what", with_text=True)
+    data = page_data(database, whole_graph(database), "What cites what")
     file = folder / "graph.html"
     file.write_text(as_html(data), encoding="utf-8")
     titles = ("Introduction", "Other <b>report</b> & more", "The page")

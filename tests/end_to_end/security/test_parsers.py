@@ -70,7 +70,6 @@ def test_a_command_for_archives_or_sites_parses_no_file(audited: AuditedProcesse
         {
             "a.md": "---\ndate: 2025-01-31\n---\n\n# Apples\n\nSee PEP 8.\n",
             "b.html": FILES["docs/page.html"],
-            "c.bib": "@a{b,}",
         },
         {"p": captured_page("https://e.com", "E", "# E")},
     )

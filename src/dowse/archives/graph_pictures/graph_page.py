@@ -46,12 +46,12 @@ def script_data(data: dict[str, Any]) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def page_data(database: ArchiveDatabase, graph: CitationGraph, title: str, *, with_text: bool) -> dict[str, Any]:
-    """Return what the script of the page draws. `with_text` adds the texts, for a page in which users read documents."""
+def page_data(database: ArchiveDatabase, graph: CitationGraph, title: str) -> dict[str, Any]:
+    """Return what the script of the page draws."""
     numbers = {node.document.id: number for number, node in enumerate(graph.nodes)}
     places = lay_out(list(numbers), [(edge.source, edge.target) for edge in graph.edges])
     cited_by = Counter(edge.target for edge in graph.edges)
-    texts = database.texts(node.document.number for node in graph.nodes) if with_text else {}
+    texts = database.texts(node.document.number for node in graph.nodes)
     has_starts = any(node.distance for node in graph.nodes)
     nodes = []
     for node in graph.nodes:
