@@ -190,6 +190,22 @@ def test_a_commit_that_went_away_before_its_symbols_were_read_is_not_asked_for_a
         assert ("peel",) in history.database.rows("SELECT names FROM symbols")
 
 
+def test_symbols_are_read_once_the_contents_are_back(root: Path, tmp_path: Path) -> None:
+    """git packed the objects of a commit while its symbols were read, which it then never had."""
+    add_commits(root, [Change("Peel", {"a.py": "def peel():\n    return 1\n"})])
+    name = git(root, "rev-parse", "HEAD:a.py")
+    content = root / ".git" / "objects" / name[:2] / name[2:]
+    with open_history(root, tmp_path, Settings()) as history:
+        content.rename(tmp_path / "away")
+        assert history.update(60).is_complete
+        assert not history.has_more()
+        assert ("peel",) not in history.database.rows("SELECT names FROM symbols")
+        (tmp_path / "away").rename(content)
+        git(root, "gc", "-q")
+        history.update(60)
+        assert ("peel",) in history.database.rows("SELECT names FROM symbols")
+
+
 def test_odd_commits_are_read(tmp_path: Path, opened: OpenHistory) -> None:
     root = make_repository(
         tmp_path / "odd",

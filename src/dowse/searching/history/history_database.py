@@ -18,8 +18,9 @@ HISTORY_FILE = "history.sqlite"
 MAX_INDEXED_FILES = 50
 """The words of the paths of further files do not describe a commit."""
 
-LISTED, READ, SYMBOLS_READ, UNREADABLE = range(4)
-"""How much of a commit is known: that it exists, its message and files, its symbols too, or nothing because it is broken."""
+LISTED, READ, SYMBOLS_READ, UNREADABLE, WITHOUT_SYMBOLS = range(5)
+"""How much of a commit is known: that it exists, its message and files, its symbols too, nothing because it is broken,
+or all but its symbols because a content is missing."""
 
 _STEPS = (
     """
@@ -135,14 +136,17 @@ class HistoryDatabase(SqliteDatabase):
 
     def has_failures(self, objects: str) -> bool:
         """Return whether commits could not be read from other objects than these."""
-        return self.fact("objects") != objects and bool(self.fact("problem") or self.counts().get(UNREADABLE))
+        counts = self.counts()
+        has_any = self.fact("problem") or counts.get(UNREADABLE) or counts.get(WITHOUT_SYMBOLS)
+        return self.fact("objects") != objects and bool(has_any)
 
     def forget_failures(self) -> None:
         """Let those commits be read that could not be; begin anew if older ones could not be listed, which come first."""
         is_cut = bool(self.fact("problem"))
         with self.transaction() as connection:
             connection.execute("DELETE FROM facts WHERE key IN ('counts', 'done')")
-            connection.execute("UPDATE commits SET state = ? WHERE state = ?", (LISTED, UNREADABLE))
+            again = ((LISTED, UNREADABLE), (READ, WITHOUT_SYMBOLS))
+            connection.executemany("UPDATE commits SET state = ? WHERE state = ?", again)
             if is_cut:
                 connection.execute("DELETE FROM facts WHERE key = 'tip'")
                 for table in ("messages", "commits", "changes", "renames", "symbols"):

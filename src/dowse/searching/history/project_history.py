@@ -17,6 +17,7 @@ from dowse.searching.history.history_database import (
     READ,
     SYMBOLS_READ,
     UNREADABLE,
+    WITHOUT_SYMBOLS,
     HistoryDatabase,
     remove_history,
 )
@@ -132,7 +133,7 @@ class History:
         counts = self.database.counts()
         total = sum(counts.values())
         return HistoryCoverage(
-            counts.get(READ, 0) + counts.get(SYMBOLS_READ, 0),
+            sum(counts.get(state, 0) for state in (READ, SYMBOLS_READ, WITHOUT_SYMBOLS)),
             total,
             counts.get(UNREADABLE, 0),
             counts.get(SYMBOLS_READ, 0),
@@ -253,8 +254,12 @@ class _Reading:
         except Failed:
             if self._seconds > 0 and done < len(names):
                 self._failures += 1
-                with contextlib.suppress(Failed):  # a content of this commit is missing, or of the next one
+                try:  # a content of this commit is missing, or of the next one
                     found.update(self._allowed_symbols(names[done : done + 1], ALONE_SECONDS))
+                except Failed:
+                    self._database.set_state(names[done], WITHOUT_SYMBOLS)
+                    self._database.add_symbols({name: found.get(name, {}) for name in names[:done]})
+                    return True
                 done += 1
         else:
             done = len(names)
