@@ -6,6 +6,7 @@ so that whoever started it knows which input ended it.
 """
 
 import contextlib
+import gc
 import json
 import mmap
 import os
@@ -25,6 +26,8 @@ MAX_BYTES = 300_000_000
 KILL_SECONDS = 2.5 * MAX_SECONDS
 ADDRESS_SPACE_BYTES = 1_500_000_000
 """Beyond these the process ends, so that it cannot take the machine with it."""
+MAX_THREADS = 60
+"""With more, garbage is collected: indexes that could not be opened keep theirs until then, and each takes address space."""
 
 
 _PACKAGE = f"{Path(dowse.__file__).parent}{os.sep}"
@@ -91,6 +94,8 @@ def main(name: str) -> None:
                     print(json.dumps(["failed", number, problem]), flush=True)
                     if problem.startswith("took"):
                         sys.exit(0)  # the peak of the memory never falls: go on in a new process
+                if len(os.listdir("/proc/self/task")) > MAX_THREADS:
+                    gc.collect()
             print(json.dumps(["done", last, ""]), flush=True)
 
 
