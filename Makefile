@@ -90,7 +90,7 @@ smoke: .venv/installed ## say in two minutes what works on this machine
 # KILL_SEED, LIFE_SEED and STORM_SEED make it another one. An input that fails is kept in tests/fuzzing/seeds.
 # One test at a time goes to a process, the longest first: with two cores, three processes wait for none at the end.
 PART ?= tests
-soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (less than an hour on two cores)
+soak: .venv/installed ## fuzzing, bombs, kills, storms, a day of a server, and the programs that measure (long; PART runs a part)
 	SOAK=1 $(RUN) -m pytest -m "soak or property" --timeout 3600 --durations 30 --numprocesses 3 --dist load --maxschedchunk 1 $(PART)
 
 bench: .venv/installed ## search quality in one table, and while an index grows; EVAL, CODE_SEARCH, ISSUES name folders of data (bench/NOTES.md)

@@ -13,7 +13,7 @@ DENSE = {
     "adoc": {"titles", "anchors", "blocks", "examples", "lists", "stars", "cells"},
     "ipynb": {"nested", "closed", "cells", "lines", "quotes"},
 }  # fmt: skip
-"""Bombs that took all of their time or memory before they were counted."""
+"""Bombs that took all of their time or memory before they were counted, or half of it in notebooks."""
 LANGUAGES = {"md": "markdown", "html": "html", "rst": "rst", "adoc": "asciidoc", "ipynb": "json"}
 
 

@@ -18,7 +18,7 @@ from dowse.reading.shorten import clean_title, split_keywords
 _MAX_UNPACKED_BYTES = 48 * 1024 * 1024
 """The limit for all parts together, unpacked; the rest is not read. A book of a thousand pages has 20 MB."""
 _MAX_ELEMENTS = 600_000
-"""The limit for the elements of all parts together. Ten documents have one in 27 to 40 bytes: a book of 800 pages is read whole."""
+"""The limit for the elements of all parts together. Three long documents have one in 27 to 40 bytes, so that a book of 800 pages would be read whole."""
 _READ_BYTES = 512 * 1024
 MAX_CHARACTERS = 5_000_000
 """The maximum length of the text: that of a book of two thousand pages."""
