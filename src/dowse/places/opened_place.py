@@ -54,6 +54,8 @@ class TableVersion:
     unindexed: int
     frequencies: dict[tuple[Sequence[str], str], int] = field(default_factory=dict)
     """How many chunks of some projects have a term."""
+    given_words: dict[Sequence[str], frozenset[str]] = field(default_factory=dict)
+    """The language of most files of some projects."""
 
     async def rows(self) -> RowMap:
         """Return the map of rows once it has been read."""
@@ -82,6 +84,8 @@ class OpenedPlace:
         self.checked = -math.inf
         self.files: dict[int, PublishedFile] = {}
         """The files that were read, by document; all their paths begin with the name of the project."""
+        self.numbers: dict[str, int] = {}
+        """The documents of these files, by path."""
         self.documents: dict[int, int] = {}
         """The documents of candidates, by the id of the chunk."""
         self.current: TableVersion
@@ -125,7 +129,7 @@ class OpenedPlace:
 
     def close(self) -> None:
         """Release what was read."""
-        self.files, self.documents = {}, {}
+        self.files, self.numbers, self.documents = {}, {}, {}
 
     def refresh(self) -> None:
         """Look for newer rows now and then, and forget candidates of earlier searches if there are many."""
@@ -151,7 +155,7 @@ class OpenedPlace:
         if self._opened is None or number != self._opened.number:
             table, self._next = self._next, None
             self._opened = self.current = await self._read_version(table, number, self._opened)
-            self.files = {}  # some of them may have been removed
+            self.files, self.numbers = {}, {}  # some of them may have been removed
 
     async def _read_version(self, table: Any, number: int, before: TableVersion | None) -> TableVersion:
         """Read the projects, and begin to read the map of rows; of a later version, read that as well."""
@@ -190,9 +194,14 @@ async def _read_map(table: Any, before: RowMap | None) -> RowMap:
 
 async def _read_rows(table: Any, first: int) -> RowMap:
     """Read the map of all rows, or of those from a number on."""
+    import pyarrow as pa
+
     query = table.query().select([*COLUMNS]).with_row_id()
     found = await (query.where(f"_rowid >= {first}") if first else query).to_arrow()
-    return await asyncio.to_thread(RowMap.of, found)
+    rows = await asyncio.to_thread(RowMap.of, found)
+    del found
+    pa.default_memory_pool().release_unused()  # 80 MB for 1.3 million rows
+    return rows
 
 
 def match_query(terms: Sequence[str], column: str, boost: float = 1.0, *, requires_all: bool = False) -> Any:

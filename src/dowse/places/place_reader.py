@@ -5,6 +5,7 @@ import copy
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import replace
+from itertools import islice
 from typing import Any, Self
 
 from dowse.errors import Failed, NotFound, PathRefused
@@ -19,6 +20,9 @@ MAX_LISTED = 2000
 """Up to this many documents are named in a condition; of more, LanceDB finds candidates among all, and others are dropped."""
 KEPT_DOCUMENTS = 400
 """Documents with their text and chunks that are kept for the next search."""
+MAX_READ_FILES = 40
+"""Files that are read for the chunks with a name. One that many projects define would otherwise take a request for each of
+200 files, and 190 ms of processor time."""
 TEXTS_PAGE = 100
 """Files whose texts are read at once for an exact search."""
 
@@ -112,8 +116,9 @@ class PlaceReader:
                     numbers[row]: unpack_file(one, numbers[row], paths[numbers[row]]) for row, one in packed.items()
                 }
             if len(opened.files) + len(read) > KEPT_DOCUMENTS:
-                opened.files = {}
+                opened.files, opened.numbers = {}, {}
             opened.files |= read
+            opened.numbers |= {paths[number]: number for number in read}
             found |= read
         return found
 
@@ -141,7 +146,7 @@ class PlaceReader:
         full_path = self._full(path)
         if self._names and full_path.partition("/")[0] not in self._names:
             return None
-        number = self._opened.rows().document_at(full_path)
+        number = self._opened.numbers.get(full_path) or self._opened.rows().document_at(full_path)
         return self._load([number]).get(number) if number else None
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
@@ -172,6 +177,12 @@ class PlaceReader:
 
     def given_words(self) -> frozenset[str]:
         """Return the language of more than half of the code files, if there is one."""
+        known = self._opened.current.given_words
+        if self._names not in known:
+            known[self._names] = self._count_languages()
+        return known[self._names]
+
+    def _count_languages(self) -> frozenset[str]:
         counts: dict[str, int] = {}
         for project in self.projects():
             for language, files in project.languages.items():
@@ -185,9 +196,10 @@ class PlaceReader:
         return {number: (one.start_line, one.end_line) for number, one in self.chunks_by_id(ids).items()}
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        """Return chunks that a search has found; their files are read for it."""
+        """Return chunks that a search has found, best first; their files are read for it, a bounded number of them."""
         wanted, documents = list(dict.fromkeys(ids)), self._opened.documents
-        files = self._load(documents[number] for number in wanted if number in documents)
+        listed = dict.fromkeys(documents[number] for number in wanted if number in documents)
+        files = self._load(islice(listed, MAX_READ_FILES))
         found = {chunk.id: chunk for one in files.values() for chunk in one.chunks}
         return {number: found[number] for number in wanted if number in found}
 

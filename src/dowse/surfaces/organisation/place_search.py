@@ -121,8 +121,8 @@ def _vectors(
     table, text = static_encoder(), plain_text(query)
     if options.mode == "lexical" or not (options.mode == "vector" or table.has_meaning(text)):
         return ()
-    encoders = [set(project.encoders) for project in store.projects()]
-    shared = set[str].intersection(*encoders) - {STATIC_VERSION} if encoders and encoder else set[str]()
+    encoders = [set(project.encoders) for project in store.projects()] if encoder else []
+    shared = set[str].intersection(*encoders) - {STATIC_VERSION} if encoders else set[str]()
     for version in sorted(shared):
         vector = encoder.start_query(version, text)(QUERY_SECONDS) if encoder else None
         if vector is not None:
