@@ -16,6 +16,8 @@ import pytest
 
 from dowse.parsing.document_parsing import start_parsing
 from dowse.parsing.grammars import load_grammar
+from dowse.reading.file_reading import read_document
+from dowse.reading.outlines import Outline
 from dowse.types import FileContent, Kind, Stat, View
 from tests.fuzzing import bombs, samples
 from tests.fuzzing.bombs import Bomb
@@ -29,6 +31,9 @@ MAX_SECONDS = 2.0
 MAX_POOL_BYTES = 300_000_000
 BOMBS = int(os.environ.get("BOMBS", "6"))
 SEED = os.environ.get("BOMB_SEED", "1")
+TEXTS = {"md": "markdown", "html": "markdown", "rst": "rst", "adoc": "asciidoc"}
+TEXT_BYTES = 100_000
+"""Bombs of this size take their readers a second at the most, and minutes if the time grew with the square of it."""
 
 
 def cost_of(path: str, language: str, kind: Kind, data: bytes) -> tuple[Cost, str]:
@@ -96,6 +101,15 @@ def index_with_peak(root: Path) -> tuple[str, int]:
 def arrows(size: int) -> bytes:
     """Return the C file of which 480 KB once took 21 GB."""
     return next(bomb.data for bomb in bombs.code_bombs("c", size) if bomb.name.startswith("arrow"))
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize(("extension", "language"), TEXTS.items())
+def test_the_readers_of_text_take_a_bomb_in_seconds(extension: str, language: str) -> None:
+    for bomb in bombs.document_bombs(extension, TEXT_BYTES):
+        reading = read_document(bomb.data, f"page.{extension}")
+        assert reading.title
+        assert Outline(reading.text, language).section("nowhere") is None
 
 
 def test_bombs_are_indexed_as_text_and_the_others_as_ever(tmp_path: Path) -> None:

@@ -110,31 +110,6 @@ def test_the_text_stays_verbatim_with_its_front_matter() -> None:
     assert (reading.text, reading.title, reading.text_start, reading.is_verbatim) == (text, "T", 3, True)
 
 
-HOSTILE = {
-    "one heading": "# " + "a" * 1_000_000,
-    "open brackets": "[" * 500_000,
-    "open wiki links": "[[a" * 300_000,
-    "wiki links": "[[a]] " * 160_000,
-    "open tags": "<a " * 300_000,
-    "open addresses": "<a href=" * 120_000,
-    "anchors": "<div>\n" + "<a href='x'>\n" * 70_000,
-    "open comments": "<!--" * 250_000,
-    "open headings": "<h1>" * 250_000,
-    "quotes": "> " * 100_000,
-    "items": "- a\n" * 200_000,
-    "schemes": "http://" * 140_000,
-    "parentheses": "http://a" + "()" * 400_000,
-    "hosts": "www." * 250_000,
-    "imports": "import " * 140_000,
-}
-
-
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.timeout(60)
-def test_a_hostile_megabyte_is_read_in_seconds(text: str) -> None:
-    assert len(markdown(text).title) <= 300
-
-
 @given(st.text(alphabet="#[]()<>!`*_~|-=\\ \r\n\tab:/.&;\"'^"))
 def test_any_mix_of_markup_is_markdown(text: str) -> None:
     lines = text.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1

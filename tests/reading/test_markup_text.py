@@ -160,29 +160,3 @@ def test_any_mix_of_markup_is_a_document(language: str, source: str) -> None:
     assert all(1 <= link.line <= source.count("\n") + source.count("\r") + 1 for link in reading.links)
     assert len(blank_markup(source, language)) == len(source)
     assert Outline(source, language).headings is not None
-
-
-HOSTILE = {
-    "nested directives": "\n".join("   " * depth + ".. note::\n" for depth in range(300)),
-    "backticks": "`" * 200_000,
-    "open literals": "``a " * 50_000,
-    "open roles": ":a:`" * 50_000,
-    "open titles": "`<a " * 50_000,
-    "dashes": "a-" * 100_000,
-    "colons": ":" * 200_000,
-    "targets": ".. _a: a_\n\na_ " * 15_000,
-    "substitutions": ".. |a" * 50_000,
-    "blank lines": "a::\n" + "\n" * 200_000,
-    "delimiters": "----\n" * 40_000,
-    "links": "link:a[" * 30_000,
-    "addresses": "http://" * 30_000,
-    "angles": "<<a" * 60_000,
-    "titles": "= a\n" * 30_000,
-    "spaces": "= a" + " " * 200_000 + "b",
-}
-
-
-@pytest.mark.parametrize("source", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_document_is_read_in_seconds(source: str) -> None:
-    assert rst(source).title
-    assert adoc(source).title

@@ -237,31 +237,6 @@ def test_this_is_no_anchor(text: str) -> None:
     assert find_section(text, "x") is None
 
 
-HOSTILE = {
-    "headings": "# a\n" * 25_000,
-    "one heading": "# " + "a " * 250_000,
-    "one heading of spaces": "# a{" + " " * 250_000 + "}",
-    "HTML headings": "<h1>x</h1>\n" * 10_000,
-    "open HTML headings": "<h1>" * 50_000,
-    "closed HTML headings": "<h1>\n" + "a b\n" * 50_000 + "</h1>" * 25_000,
-    "anchors": "<a id=x></a>\n" * 10_000,
-    "anchors on a line": "<div>" + "<a id=ü></a>" * 20_000,
-    "anchors in text": "<a id=x></a> text\n\n" * 10_000,
-    "open comments": "<!--" * 200_000,
-    "open attributes": "<a id=" * 25_000,
-    "quotes": "> " * 50_000 + "# a",
-    "rising levels": "# a\n## a\n### a\n#### a\n##### a\n###### a\n" * 3_000,
-}
-
-
-@pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE)
-@pytest.mark.timeout(60)
-def test_a_hostile_text_is_outlined_in_seconds(text: str) -> None:
-    outline = Outline(text)
-    outline.section("x")
-    outline.section("a#b")
-
-
 MARKUP = st.lists(
     st.sampled_from(
         [
