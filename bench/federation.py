@@ -28,9 +28,11 @@ from dowse.federation.source_list import NoClient
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import Level
 from dowse.notes.notes_documents import make_note
 from dowse.searching.query_terms import parse_search_query
+from dowse.surfaces.documents.document_folders import DocumentFolders
 from dowse.surfaces.sites.sites_surface import open_sites
 from dowse.types import View
 from mcp import Client
@@ -143,9 +145,9 @@ def _measure_server(
         roots[0],
         Offer(),
         sites_surface,
-        documents_service=Service(list(documents)),
         locations=places,
     )
+    made.source_list.folders = DocumentFolders(Service(list(documents)), roots[0], Announcer())
 
     async def run() -> Measured:
         notes = [make_note(one["doc_id"], one["content"], one["metadata"]) for one in judged.notes]

@@ -153,7 +153,7 @@ async def ask(root: Path, calls: Iterable[dict[str, Any]], encoder: EncodingClie
     try:
         sources = SourceList(root, service, indexes_projects=True)
         surface = AnswerSurface(service, root, sources)
-        return [await surface.search(_call(arguments)) for arguments in calls]
+        return [await surface.answer_question(_call(arguments)) for arguments in calls]
     finally:
         service.close()
 

@@ -90,10 +90,10 @@ async def of_tools(root: Path) -> tuple[float, float]:
     shared = {"project": None, "path": None, "tests": "ranked"}
     try:
         search = await of_tool(
-            lambda query: answers.search(ToolCall(query=query, names=None, limit=5, kind=None, **shared))
+            lambda query: answers.answer_question(ToolCall(query=query, names=None, limit=5, kind=None, **shared))
         )
         code = await of_tool(
-            lambda query: surface.search(
+            lambda query: surface.search_kind(
                 ToolCall(query=query, top_k=5, offset=0, mode="hybrid", alpha=None, detail="passages", language=None, exclude=None, **shared), "code"
             )
         )  # fmt: skip

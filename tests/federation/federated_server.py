@@ -71,15 +71,14 @@ def write_site_index(folder: Path) -> str:
 
 
 def make_federated_server(
-    folder: Path, root: Path, offer: Offer | None = None, *, library: tuple[Path, ...] = (), has_site: bool = True
+    folder: Path, root: Path, offer: Offer | None = None, *, others: tuple[Path, ...] = (), has_site: bool = True
 ) -> ComposedServer:
     """Return a server of a project, its documents, a site, archives and named indexes."""
     return ComposedServer(
-        Service([root]),
+        Service([root, *others]),
         root,
         offer or Offer(),
         open_sites([write_site_index(folder)]) if has_site else None,
-        documents_service=Service([root, *library]) if library else None,
         locations=make_indexed_archives(folder),
     )
 

@@ -41,7 +41,7 @@ def test_one_question_is_answered_by_every_source(tmp_path: Path, app: Path, mod
     reply = search(make_federated_server(tmp_path, app), mode, query="quince")
     assert {"project/app", "archive", "index/default"} <= result_sources(reply)
     assert reply["metadata"]["searched"] == [
-        "project/app", "documents/app", "site/fruit", "archive", "index/default",
+        "project/app", "site/fruit", "archive", "index/default",
     ]  # fmt: skip
     for one in reply["results"]:
         assert {"id", "title", "url", "text", "source", "score"} <= one.keys()
@@ -55,11 +55,26 @@ def test_filters_are_typed_into_the_query(tmp_path: Path, app: Path, mode: str) 
     assert {result["path"] for result in reply["results"]} == {"guide.md"}
 
 
-def test_a_file_that_two_sources_have_is_listed_once(tmp_path: Path, app: Path) -> None:
-    reply = search(make_federated_server(tmp_path, app), query="quince guide knife")
-    found = [result for result in reply["results"] if result.get("path") == "guide.md"]
-    assert len(found) == 1
-    assert {found[0]["id"], *found[0]["alsoIn"]} == {"project/app/guide.md", "documents/app/guide.md"}
+@pytest.mark.parametrize(("query", "path"), [("quince guide knife", "guide.md"), ("blet medlars", "page.html")])
+def test_a_file_that_is_code_and_a_document_is_listed_once(tmp_path: Path, app: Path, query: str, path: str) -> None:
+    reply = search(make_federated_server(tmp_path, app), query=query)
+    (found,) = [result for result in reply["results"] if result.get("path") == path]
+    assert found["source"] == "project/app"
+    assert "alsoIn" not in found
+
+
+@pytest.mark.parametrize(
+    ("source", "paths"),
+    [
+        ("project", {"src/apple.py", "src/pear.js", "guide.md"}), ("documents", {"guide.md"}),
+        ("documents/app", {"guide.md"}), ("project/app", {"src/apple.py", "src/pear.js", "guide.md"}),
+        ("app", {"src/apple.py", "src/pear.js", "guide.md"}),
+    ],
+)  # fmt: skip
+def test_a_root_is_asked_as_a_project_or_as_documents(tmp_path: Path, app: Path, source: str, paths: set[str]) -> None:
+    reply = search(make_federated_server(tmp_path, app), query="quince", source=source)
+    assert {result["path"] for result in reply["results"]} == paths
+    assert reply["metadata"]["searched"] == ["project/app"]
 
 
 def test_a_file_under_two_roots_is_listed_once(tmp_path: Path, app: Path) -> None:
@@ -98,8 +113,8 @@ def test_what_is_held_is_left_out_and_does_not_count(tmp_path: Path, app: Path) 
 
 
 def test_a_file_is_held_under_each_of_its_ids(tmp_path: Path, app: Path) -> None:
-    reply = search(make_federated_server(tmp_path, app), query="quince guide", exclude=["documents/app/guide.md"])
-    assert "guide.md" not in {result.get("path") for result in reply["results"]}
+    reply = search(make_federated_server(tmp_path, app), query="medlars first", exclude=["project/app/page.html"])
+    assert "page.html" not in {result.get("path") for result in reply["results"]}
 
 
 def test_more_is_promised_only_where_there_is_more(tmp_path: Path, app: Path) -> None:
@@ -186,8 +201,7 @@ def test_days_are_chosen_by_the_date_each_source_knows(tmp_path: Path, app: Path
 
     late, early, winter = run_conversation(server, conversation)
     assert late == {"site/fruit", "index/default", "archive"}
-    assert early <= {"project/app", "documents/app"}
-    assert early
+    assert early == {"project/app"}
     assert winter == {"site/fruit"}
 
 
@@ -195,8 +209,9 @@ def test_a_project_that_is_not_indexed_does_not_fail_the_search(tmp_path: Path) 
     server = make_federated_server(tmp_path, make_app(tmp_path))
     reply = search(server, query="quince")
     assert "create_index" in reply["metadata"]["problems"]["project/app"]
-    assert "documents/app" in result_sources(reply)  # documents are indexed when they are searched
-    assert "project/app" not in reply["metadata"]["searched"]
+    assert "guide.md" in {
+        result.get("path") for result in reply["results"]
+    }  # documents are indexed when they are searched
 
 
 def test_where_no_tool_can_ask_a_very_large_project_is_left_to_a_command(tmp_path: Path, storage: Path) -> None:
@@ -219,7 +234,7 @@ def test_a_source_that_is_broken_is_named_and_the_others_answer(tmp_path: Path, 
 def test_sources_are_prepared_and_none_is_indexed_for_that(tmp_path: Path, storage: Path) -> None:
     root = make_indexes(make_app(tmp_path), View.PROJECT)
     other = write_tree(tmp_path / "library", {"medlar.md": "# Medlar\n"})
-    made = make_federated_server(tmp_path, root, library=(other,))
+    made = make_federated_server(tmp_path, root, others=(other,))
     projects, archives = made.source_list.projects, made.source_list.archives
     assert projects
     assert archives
@@ -271,14 +286,6 @@ def test_several_roots_are_several_sources(tmp_path: Path, app: Path) -> None:
     reply = search(server, query="quince", source="project")
     assert result_sources(reply) == {"project/app", "project/app-2"}
     assert "app-2/quince.py" in {result["path"] for result in reply["results"]}
-
-
-def test_documents_may_lie_elsewhere_than_projects(tmp_path: Path, app: Path) -> None:
-    other = make_indexes(write_tree(tmp_path / "handbook", {"quince.txt": "Quinces, again.\n"}), View.DOCUMENTS)
-    server = make_federated_server(tmp_path, app, library=(other,))
-    reply = search(server, query="quinces again", source="handbook")
-    assert result_ids(reply) == ["documents/handbook/quince.txt"]
-    assert reply["results"][0]["url"] == "docs://handbook/quince.txt"
 
 
 def test_nonsense_scores_low_and_a_title_high(tmp_path: Path, app: Path) -> None:

@@ -69,7 +69,7 @@ def test_minimal_is_three_tools_over_everything(tmp_path: Path, app: Path, mode:
 
     found, status = run_conversation(make_federated_server(tmp_path, app, Offer(level="minimal")), conversation, mode)
     assert len({result["source"] for result in found["results"]}) > 2
-    assert [one["name"] for one in status["sources"]] == ["project/app", "documents/app", "site/fruit", "archive"]
+    assert [one["name"] for one in status["sources"]] == ["project/app", "site/fruit", "archive"]
 
 
 @pytest.mark.parametrize("offer", [Offer(level="minimal"), Offer(("federated",))])
@@ -97,7 +97,7 @@ def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app:
         return list(reply["metadata"]["searched"])
 
     assert searched("site", "federated") == ["site/fruit"]
-    assert searched("federated") == ["project/app", "documents/app", "site/fruit", "archive"]
+    assert searched("federated") == ["project/app", "site/fruit", "archive"]
 
 
 def test_a_site_alone_has_a_status_too(tmp_path: Path) -> None:
@@ -117,6 +117,8 @@ def test_the_status_of_a_project_keeps_its_shape_and_tells_of_all_sources(tmp_pa
     assert status["projectPath"] == str(app)
     rows = {one["name"]: one for one in status["sources"]}
     assert rows["project/app"]["files"] == status["totalFiles"]
+    assert rows["project/app"]["documents"] == 3
+    assert "documents/app" not in rows
     assert rows["archive"]["documents"] == 2
     assert all(one["state"] == "ready" for one in rows.values())
 
@@ -127,7 +129,7 @@ def test_a_broken_source_is_seen_in_the_status(tmp_path: Path, app: Path, storag
     status = run_conversation(
         make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("get_index_status")
     )
-    (row,) = [one for one in status["sources"] if one["name"] == "documents/app"]
+    (row,) = [one for one in status["sources"] if one["name"] == "project/app"]
     assert row["state"] == "failed"
     assert row["problem"]
 
@@ -185,7 +187,7 @@ def test_over_stdio(tmp_path: Path) -> None:
         assert set(await assistant.tools()) == {"search", "fetch", "get_index_status"}
         found = await assistant.call_tool("search", query="quince guide")
         assert found["results"][0]["path"] == "guide.md"
-        assert set(found["metadata"]["searched"]) == {"project/app", "documents/app", "site/fruit"}
+        assert set(found["metadata"]["searched"]) == {"project/app", "site/fruit"}
         whole = await assistant.call_tool("fetch", id=found["results"][0]["id"])
         assert whole["text"] == "# Quince guide\n\nHow to peel a quince with a knife.\n"
 
@@ -212,15 +214,15 @@ def test_everything_that_is_found_can_be_fetched(tmp_path: Path, app: Path, mode
         return found
 
     found = run_conversation(make_federated_server(tmp_path, app), conversation, mode)
-    assert {known.partition("/")[0] for known in found} == {"project", "documents", "site", "archive", "index"}
+    assert {known.partition("/")[0] for known in found} == {"project", "site", "archive", "index"}
     for known, (_, whole) in found.items():
         assert whole.keys() == {"id", "title", "text", "url", "metadata"}
         assert whole["id"] == known
         assert whole["text"]
         assert "hunter2" not in whole["text"]
-    odd = found["documents/app/na%C3%AFve%20folder/%C3%BCn%C3%AF%20%2541%23%3F.md"]
+    odd = found["project/app/na%C3%AFve%20folder/%C3%BCn%C3%AF%20%2541%23%3F.md"]
     assert odd[1]["text"] == "# Oddly named\n\nA sloe in an odd place.\n"
-    assert found["documents/app/page.html"][1]["text"].strip().endswith("Blet the medlars first.")
+    assert found["project/app/page.html?as=document"][1]["text"].strip().endswith("Blet the medlars first.")
     assert found["index/default/a/b%20%C3%BC%252F.."][1]["title"] == "Harvest"
     assert found["site/fruit/posts/peeling-apples"][1]["url"] == "https://fruit.example/posts/peeling-apples"
 
@@ -254,11 +256,11 @@ def test_what_is_gone_is_a_clear_error(tmp_path: Path, app: Path) -> None:
 
 
 HOSTILE = [
-    "project/app/.env", "project/app/%2Eenv", "documents/app/.env", "project/app/./.env", "project/app/src/../.env",
+    "project/app/.env", "project/app/%2Eenv", "project/app/.env?as=document", "project/app/./.env", "project/app/src/../.env",
     "project/app/src/%2e%2e/.env", "project/app/.ENV", "project/app/.env/", "project/app/.env%00.py",
     "project/app//etc/passwd", "project/app/%2Fetc%2Fpasswd", "project/app/..%2F..%2F..%2F..%2Fetc%2Fpasswd",
     "project/app/../../../../../etc/passwd", "project/app/src\\..\\.env", "project/app/C:\\Windows\\win.ini",
-    "project/app/link.py", "project/app/linked/inside.py", "documents/app/linked/inside.md",
+    "project/app/link.py", "project/app/linked/inside.py", "project/app/linked/inside.md?as=document",
     "project/app/.git/config", "project/app/secret.gen.py", "project/app/src/x.gen.py", "project/app/id_rsa",
     "project/app/", "project/app", "project/app/src", "project/other/src/apple.py", "PROJECT/app/src/apple.py",
     "file:///etc/passwd", "docs://.env", "/etc/passwd", "..", "site/fruit/../../etc/passwd", "site/fruit/nowhere",

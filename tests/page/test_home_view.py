@@ -15,18 +15,9 @@ def test_a_folder_is_named_as_it_is() -> None:
     assert "chunks" not in view
 
 
-def test_a_folder_is_there_once_and_an_empty_index_not_at_all() -> None:
-    view = home_view(
-        [
-            SourceStatus("project", "project/plum", "ready", {"files": 1, "chunks": 3}),
-            SourceStatus("documents", "documents/plum", "ready", {"documents": 1, "chunks": 2}),
-            SourceStatus("index", "index/default", "ready", {"documents": 0}),
-        ],
-        {},
-    )
-    assert view.count('class="root"') == 1
-    assert "1 file, 1 document<" in view
-    assert "default" not in view
+def test_the_files_and_the_documents_of_a_folder_are_counted() -> None:
+    counts = {"files": 1, "documents": 1, "chunks": 3}
+    assert "1 file, 1 document<" in home_view([SourceStatus("project", "project/plum", "ready", counts)], {})
 
 
 def test_languages_and_the_files_that_changed_last_are_shown() -> None:
@@ -34,7 +25,7 @@ def test_languages_and_the_files_that_changed_last_are_shown() -> None:
         (LanguageTotal("python", 3, 900), LanguageTotal("markdown", 1, 100)),
         (ListedFile("src/<a>.py", "python", "", 9, 1_700_000_000_000_000_000),),
     )
-    view = home_view([SourceStatus("project", "project/plum", "ready", {"files": 4})], {"plum": overview})
+    view = home_view([SourceStatus("project", "project/plum", "ready", {"files": 4})], {"project/plum": overview})
     assert "python <span>90 %</span>" in view
     assert "src/&lt;a&gt;.py" in view
     assert '<time datetime="2023-11-14T22:13:20Z">14 Nov 2023, 22:13 UTC</time>' in view

@@ -15,9 +15,9 @@ from tests.page.conftest import SCRIPT, get, post, shown
 VIEWS = (
     "/", "/?q=apple", "/?q=juniper&mode=exact", "/?q=p.*l&mode=regex", "/?q=persimmon&limit=50", "/?q=%3Cscript%3E",
     "/results?q=juniper", "/why?id=project/fruit/src/apple.py&q=apple", "/read?id=project/fruit/",
-    "/read?id=project/fruit/src/evil.py", "/read?id=project/fruit/docs/knife.md", "/read?id=documents/fruit/docs/page.html",
+    "/read?id=project/fruit/src/evil.py", "/read?id=project/fruit/docs/knife.md", "/read?id=project/fruit/docs/page.html?as=document",
     "/read?id=project/fruit/hostile/", "/read?id=project/fruit/hostile/all.md", "/read?id=project/fruit/hostile/all.py",
-    "/outline?id=project/fruit/src/evil.py", "/links?id=documents/fruit/docs/guide.md", "/read?id=archive/",
+    "/outline?id=project/fruit/src/evil.py", "/links?id=project/fruit/docs/guide.md", "/read?id=archive/",
     "/status",
     "/nothing", "/read?id=%3Cscript%3E", "/?since=%22%3E%3Cscript%3E&q=a", "/find?q=%3Cscript%3E", "/find?q=all",
     "/tree?id=project/fruit/hostile/all.md", "/related?id=project/fruit/src/apple.py", "/history", "/history?q=%3Cscript%3E",
@@ -149,9 +149,10 @@ def test_every_file_that_is_listed_can_be_read_whatever_its_name(page: HttpServe
 @pytest.mark.parametrize("address", ["/read", "/raw", "/lines", "/outline", "/links", "/why", "/picture", "/tree"])
 def test_no_spelling_leads_to_a_denied_file(page: HttpServer, fruit: Path, address: str) -> None:
     for spelling in SPELLINGS:
-        for source in ("project/fruit", "documents/fruit"):
-            for written in {f"{source}/{spelling}", f"{source}/{quote(spelling, safe='')}"}:
-                reply = get(page, f"{address}?id={quote(written, safe='')}&q=hunter2&from=1&to=9")
+        for form in ("", "?as=document"):
+            for written in (spelling, quote(spelling, safe="")):
+                item_id = quote(f"project/fruit/{written}{form}", safe="")
+                reply = get(page, f"{address}?id={item_id}&q=hunter2&from=1&to=9")
                 text = shown(reply).replace("q=hunter2", "")
                 assert "hunter2" not in text
                 assert reply.status != 200 or address in ("/links", "/why", "/tree") or spelling.endswith("/")
@@ -162,10 +163,9 @@ def test_pictures_are_those_that_the_policy_allows(page: HttpServer) -> None:
     body = get(page, "/read?id=project/fruit/docs/pears.md").body.decode()
     assert '<img src="/picture?id=project/fruit/docs/img/pear.png" alt="A pear" loading="lazy">' in body
     assert "reads this" not in body
-    for source in ("project/fruit", "documents/fruit"):
-        reply = get(page, f"/picture?id={source}/docs/img/pear.png")
-        assert (reply.status, reply.headers["content-type"]) == (200, "image/png")
-        assert "sandbox" in reply.headers["content-security-policy"]
+    reply = get(page, "/picture?id=project/fruit/docs/img/pear.png")
+    assert (reply.status, reply.headers["content-type"]) == (200, "image/png")
+    assert "sandbox" in reply.headers["content-security-policy"]
     for path in (
         "docs/img/secret.png",
         "docs/img/fake.png",
@@ -216,7 +216,7 @@ def test_facets_write_filters_into_the_box_and_take_them_out(page: HttpServer) -
 
 
 def test_links_in_and_out_are_listed(page: HttpServer) -> None:
-    wait_until(lambda: b"docs/guide.md" in get(page, "/links?id=documents/fruit/docs/knife.md").body)
+    wait_until(lambda: b"docs/guide.md" in get(page, "/links?id=project/fruit/docs/knife.md").body)
     assert "Linked from (1)" in shown(get(page, "/links?id=project/fruit/docs/knife.md"))
     archive = get(page, "/results?q=first+report&source=archive").body.decode()
     first = re.search(r'href="(/read\?id=archive/[^"]+)" title="[^"]*one.md"', archive)

@@ -263,7 +263,7 @@ def test_hostile_names_and_contents_are_text(browser: Browser, page: HttpServer)
     views = [
         "/?q=persimmon&limit=50", "/?q=persimmon&mode=exact&limit=50", f"/?q={quote(SCRIPT)}", "/read?id=project/fruit/src/evil.py",
         "/read?id=project/fruit/docs/knife.md", "/read?id=project/fruit/hostile/", "/read?id=project/fruit/hostile/all.md",
-        "/read?id=project/fruit/hostile/all.py", "/read?id=documents/fruit/docs/page.html",
+        "/read?id=project/fruit/hostile/all.py", "/read?id=project/fruit/docs/page.html?as=document",
     ]  # fmt: skip
     for view in views:
         open_page(browser, page, view)

@@ -60,11 +60,14 @@ class ServedEndlessIndex:
 
 def test_an_exact_search_that_is_outdated_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     served = ServedEndlessIndex()
-    monkeypatch.setattr(page_search, "file_folders", lambda _: [("project/endless", served, View.PROJECT)])
+    root = SimpleNamespace(
+        name="project/endless", kind="project", kinds=("project",), served=served, main_view=View.PROJECT
+    )
     monkeypatch.setattr(page_search, "EXACT_SECONDS", 3600.0)
 
     async def type_another_letter() -> None:
-        search = asyncio.ensure_future(find_hits(SimpleNamespace(), PageQuery("pear", mode="exact")))  # type: ignore[arg-type]
+        sources: Any = SimpleNamespace(roots=lambda: [root])
+        search = asyncio.ensure_future(find_hits(sources, PageQuery("pear", mode="exact")))
         await asyncio.to_thread(served.index.is_read.wait)
         search.cancel()
         with pytest.raises(asyncio.CancelledError):

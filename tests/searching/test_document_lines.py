@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from dowse.line_numbers import line_starts
 from dowse.searching.document_lines import WINDOW_LINES, DocumentLines
 from dowse.searching.passages import Passage
-from dowse.searching.query_terms import parse_search_query
-from dowse.searching.wanted_lines import WantedLines
+from dowse.searching.query_terms import WantedLines, parse_search_query
 from dowse.text.analysis import terms_of
 from dowse.types import StoredChunk, StoredDocument, Symbol
 

@@ -39,8 +39,8 @@ from dowse.searching.search import Answer, SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
 from dowse.surfaces.project import path_search
-from dowse.surfaces.project.chosen_projects import ChosenProjects, ask_each
-from dowse.surfaces.project.filter_warnings import filter_warnings
+from dowse.surfaces.project.chosen_projects import ChosenProjects, gather_answers
+from dowse.surfaces.project.path_search import filter_warnings
 from dowse.types import Coverage, View
 
 MAX_NAMES = 10
@@ -68,12 +68,11 @@ class AnswerSurface:
         """Return what the packages of the projects in question say."""
         projects, _ = await self._kept(call)
         service = self.service
-        found, problems = (
-            await ask_each(projects, lambda served: service.packages_of(served).ask(ask)) if service else ([], [])
-        )
+        asked = {served: service.packages_of(served).ask(ask) for served in projects} if service else {}
+        found, problems = await gather_answers(asked)
         return "\n\n".join([*(text for _, some in found for text in some), *problems])
 
-    async def search(self, call: Call) -> str:
+    async def answer_question(self, call: Call) -> str:
         """Return the definitions, sections, pages and notes that answer a question."""
         arguments = call.arguments
         query = parse_plain_query(arguments["query"], arguments["names"] or ())
@@ -85,7 +84,8 @@ class AnswerSurface:
             return await self._ask_packages(call, partial(search_in_packages, query, options, package_name(call)))
         projects, notes = await self._kept(call)
         (found, problems), items = await asyncio.gather(
-            ask_each(projects, lambda served: self._search_one(served, query, call)), self._others.search(call, query)
+            gather_answers({served: self._find_definitions(served, query, call) for served in projects}),
+            self._others.find_items(call, query),
         )
         answers = [answer for _, (answer, _) in found]
         most = max((len(answer.whole) for answer in answers), default=0)  # more than the limit for a pasted issue
@@ -104,7 +104,7 @@ class AnswerSurface:
         text = definitions_text([*items.before, *whole, *items.after], others, terms, texts) or NOTHING_FOUND
         return "\n\n".join([text, *dict.fromkeys(notes)])
 
-    async def _search_one(
+    async def _find_definitions(
         self, served: ServedIndex, query: SearchQuery, call: Call
     ) -> tuple[FoundDefinitions, list[str]]:
         arguments = call.arguments
@@ -114,7 +114,7 @@ class AnswerSurface:
         )
         show = partial(self._shown_path, served)
 
-        def search(index: ProjectIndex, pending: list[str]) -> tuple[FoundDefinitions, list[str], list[str], bool]:
+        def find(index: ProjectIndex, pending: list[str]) -> tuple[FoundDefinitions, list[str], list[str], bool]:
             answer = search_now(index, query, options, served.encoder, is_behind="." in pending)
             left = 0 if answer.searched.were_compared else len(pending)
             covered = coverage(index, max(left, len(answer.outdated)), answer.searched)
@@ -125,7 +125,7 @@ class AnswerSurface:
                 notes += filter_warnings(index, options.within(query.filters))
             return found, notes, paths, index.exists and index.whole.references.has_backlog()
 
-        found, notes, paths, is_behind = await served.ask_fresh(search, self._view)
+        found, notes, paths, is_behind = await served.ask_fresh(find, self._view)
         if is_behind and not served.is_running:
             served.start_run()  # which reads the references of all files, for the callers and `uses`
         if served.encoder:
@@ -196,7 +196,7 @@ class AnswerSurface:
             queries = [replace(query, options=options) for query in queries]
             find = partial(find_in_packages, queries, int(arguments["context"]), package_name(call))
             return await self._ask_packages(call, find)
-        found, problems = await ask_each(projects, lambda served: self._find_one(served, call))
+        found, problems = await gather_answers({served: self._find_one(served, call) for served in projects})
         if not arguments["path"] and not arguments.get("project") and arguments["tests"] != "only":
             elsewhere, sources = await self._others.find(call, matchers, int(arguments["limit"]))
             replies = [
@@ -232,7 +232,7 @@ class AnswerSurface:
             find = partial(uses_in_packages, call.arguments["names"], package_name(call))
             return await self._ask_packages(call, find)
         projects, notes = await self._kept(call)
-        found, problems = await ask_each(projects, lambda served: self._uses_one(served, call))
+        found, problems = await gather_answers({served: self._uses_one(served, call) for served in projects})
         for served, (_, missing) in found:
             if missing > QUICK_DOCUMENTS and not served.is_running:
                 served.start_run()  # which reads the references of the other files

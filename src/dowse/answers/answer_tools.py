@@ -40,7 +40,7 @@ def answer_tools(
             "Say in a developer's words what is looked for, or paste an error or a whole issue. "
             "Guess in `names` how the code may call it: functions, classes, settings, synonyms. "
             "A wrong guess costs nothing, a right one leads there.",
-            surface.search, None,
+            surface.answer_question, None,
             {
                 "query": describe(TEXT, "What is looked for, in up to twelve words; or an error; or an issue", minLength=1),
                 "names": describe(TEXTS, "Six to ten guessed names, such as retryDelay, BackoffPolicy, max_attempts", maxItems=MAX_NAMES),

@@ -13,7 +13,7 @@ from dowse.answers.source_text import SourceText
 from dowse.errors import DowseError, ItemNotFound
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, fetch_one, search_all
-from dowse.federation.federation_types import FetchedItem, SearchSource, SourceQuery
+from dowse.federation.federation_types import SOURCE_KINDS, FetchedItem, SearchSource, SourceQuery
 from dowse.federation.result_ids import id_of
 from dowse.federation.source_list import SourceList
 from dowse.mcp.tools import Call
@@ -105,7 +105,7 @@ def _lines_around(lines: list[str], start: int, end: int, line: int) -> tuple[in
             return first, last
 
 
-SOURCE_ID = re.compile(r"(?:project|documents|site|archive|index|dependencies)/\S+")
+SOURCE_ID = re.compile(rf"(?:{'|'.join(SOURCE_KINDS)})/\S+")
 """The id of an item of any source."""
 SHOWN_SHARE = 0.5
 """An item is shown if its score is at least this share of the best one's. Beside 28 questions about seven projects, a page of
@@ -133,11 +133,8 @@ class OtherSources:
     def __init__(self, sources: SourceList, view: View) -> None:
         """`view` says whether the folders are answered from as projects or as documents."""
         self._sources = sources
-        is_beside = (
-            sources.folders is not None and view is View.PROJECT and sources.folders.service is not sources.projects
-        )
-        self._others = replace(sources, projects=None, folders=sources.folders if is_beside else None)
-        self._all = sources if is_beside or view is View.DOCUMENTS else replace(sources, folders=None)
+        self._others = replace(sources, projects=None, folders=None)
+        self._all = sources if view is View.DOCUMENTS else replace(sources, folders=None)
         """Without the documents of projects, which are found as files of the project."""
 
     async def known(self, call: Call) -> list[SearchSource]:
@@ -149,7 +146,7 @@ class OtherSources:
         """Return the names of the sources, with which the ids of their items begin."""
         return [source.name for source in await self.known(call)]
 
-    async def search(self, call: Call, query: SearchQuery) -> FoundItems:
+    async def find_items(self, call: Call, query: SearchQuery) -> FoundItems:
         """Return the items that answer a question, in the order of all sources together."""
         arguments, others = call.arguments, await self.known(call)
         is_place = self._sources.place is not None  # which has code and tests

@@ -111,7 +111,7 @@ class AllSources:
         found = self._loop.run(source_statuses(self._list, NoClient()))
         return [
             Status(
-                one.name, one.state, sum(count for name, count in one.counts.items() if name != "chunks"),  # type: ignore[arg-type] # the words are the same
+                one.name, one.state, one.total,  # type: ignore[arg-type] # the words are the same
                 one.counts.get("chunks", 0), last_updated=one.last_updated, problem=one.problem,
             )
             for one in found

@@ -95,7 +95,7 @@ class FolderTarget(IndexedTarget):
         """Return the warnings about filters that left nothing."""
         if answer.hits or self.only is None:
             return []
-        from dowse.surfaces.project.filter_warnings import filter_warnings
+        from dowse.surfaces.project.path_search import filter_warnings
 
         return filter_warnings(self.only, options.within(answer.query.filters))
 

@@ -99,14 +99,12 @@ class ComposedServer:
         offer: Offer,
         sites: "SitesSurface | None" = None,
         *,
-        documents_service: "Service | None" = None,
         locations: "ArchiveLocations | None" = None,
         place: "PlaceSurface | None" = None,
     ) -> None:
-        """`documents_service` serves the documents if they lie in other folders than the projects; a `place` is served
-        instead of projects."""
+        """A `place` is served instead of projects."""
         self._service, self._start, self._offer, self._sites = service, start, offer, sites
-        self._documents_service, self._locations = documents_service or service, locations
+        self._locations = locations
         self._announcer, self._place = Announcer(), place
         self._documents: DocumentsSurface | None = None
         self._project_tools: ProjectTools | None = None
@@ -224,9 +222,9 @@ class ComposedServer:
             found.append(SourceHealth(self._place.place.name))
         if self._service and "code" in self._parts:
             found += self._service.health()
-        if self._documents_service and "documents" in self._parts:
+        if self._service and "documents" in self._parts:
             known = {source.name for source in found}
-            found += [source for source in self._documents_service.health(View.DOCUMENTS) if source.name not in known]
+            found += [source for source in self._service.health(View.DOCUMENTS) if source.name not in known]
         return found
 
     def names(self) -> str:
@@ -237,9 +235,8 @@ class ComposedServer:
         """Stop everything."""
         for part in self._parts.values():
             part.close()
-        for service in {self._service, self._documents_service}:
-            if service:
-                service.close()
+        if self._service:
+            self._service.close()
 
     def _begin(self) -> None:
         release_memory(1 if is_memory_small() else MEMORY_ARENAS)
@@ -290,11 +287,11 @@ class ComposedServer:
         return SurfacePart(project_tools(surface, {}), INSTRUCTIONS)
 
     def _documents_part(self) -> SurfacePart | None:
-        if self._documents_service is None:
+        if self._service is None:
             return None
         from dowse.surfaces.documents.documents_surface import INSTRUCTIONS, DocumentsSurface
 
-        self._documents = DocumentsSurface(self._documents_service, self._start, self._announcer)
+        self._documents = DocumentsSurface(self._service, self._start, self._announcer)
         self.source_list.folders = self._documents.folders
         return SurfacePart(self._documents.tools, INSTRUCTIONS, self._documents.folders.close)
 
@@ -331,7 +328,7 @@ class ComposedServer:
             return AnswerSurface(
                 self._service, self._start, self.source_list
             )  # without folders where a place is served
-        service = self._documents_service if "documents" in self._parts else None
+        service = self._service if "documents" in self._parts else None
         return AnswerSurface(service, self._start, self.source_list, View.DOCUMENTS)
 
     def _federated_part(self, surface: FederatedSurface) -> SurfacePart:

@@ -22,8 +22,8 @@ from dowse.federation.federation_types import (
     SourceResult,
     SourceStatus,
 )
-from dowse.federation.file_sources import file_key
 from dowse.federation.result_ids import id_of
+from dowse.federation.root_source import file_key
 from dowse.federation.site_source import NO_CODE, NO_LANGUAGE, PASSAGE_CHARACTERS, URL_CHARACTERS, url_key
 from dowse.surfaces.archives.archive_surface import ArchiveSurface, failure_reply
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
@@ -38,6 +38,7 @@ class ArchiveSearchSource:
     """The research archives."""
 
     kind: SourceKind = "archive"
+    kinds = (kind,)
     name = "archive"
 
     def __init__(self, surface: ArchiveSurface) -> None:
@@ -49,7 +50,7 @@ class ArchiveSearchSource:
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - only the database knows the file of an id
         return frozenset()
 
-    async def search(self, query: SourceQuery) -> SourceResult:
+    async def find_items(self, query: SourceQuery) -> SourceResult:
         try:
             hits, coverages, warnings = await self._surface.find(query.query, self._candidates(query))
         except NotIndexed as error:
@@ -74,7 +75,7 @@ class ArchiveSearchSource:
 
     async def prepare(self, query: SourceQuery) -> None:
         if await asyncio.to_thread(self._surface.keeping.has_indexes):
-            await self.search(query)
+            await self.find_items(query)
 
     def _candidates(self, query: SourceQuery) -> int:
         """Return how many documents are searched before the filters that only the hits can be compared with."""

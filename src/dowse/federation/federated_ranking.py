@@ -17,6 +17,7 @@ from math import log
 from typing import NamedTuple
 
 from dowse.federation.federation_types import Item
+from dowse.federation.result_ids import AS_DOCUMENT
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.term_positions import terms_among
 from dowse.text.analysis import terms_of
@@ -82,12 +83,16 @@ def merge_results(
     scored.sort(key=lambda pair: (-pair[0], pair[1].id))
     best = {item.id: score for score, item in reversed(scored)}
     return [
-        RankedItem(
-            group[0], best[group[0].id], tuple(dict.fromkeys(item.id for item in group if item.id != group[0].id))
-        )
+        RankedItem(group[0], best[group[0].id], _other_ids(group))
         for group in group_duplicates([item for _, item in scored])
         if best[group[0].id] >= MIN_SCORE and not held.has(group)
     ]
+
+
+def _other_ids(group: Sequence[Item]) -> tuple[str, ...]:
+    """Return the ids of the items of a group that are not the first one, nor the same file as a document."""
+    ids = list(dict.fromkeys(item.id.removesuffix(AS_DOCUMENT) for item in group))
+    return tuple(ids[1:])
 
 
 def find_shown_terms(item: Item, terms: frozenset[str]) -> ShownTerms:

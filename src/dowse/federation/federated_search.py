@@ -1,15 +1,16 @@
-"""One search over every source, an item fetched by its id, and the status of all sources."""
+"""The search over all sources, items that are fetched by their ids, the status of all sources, and the replies about them."""
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import sys
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import ceil
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from dowse.errors import DowseError, ItemNotFound, SourceNotReady, UsageError
-from dowse.federation.federated_ranking import RankedItem, collect_held, merge_results
+from dowse.federation.federated_ranking import HeldItems, RankedItem, collect_held, merge_results
 from dowse.federation.federation_types import (
     SOURCE_KINDS,
     FetchedItem,
@@ -21,7 +22,23 @@ from dowse.federation.federation_types import (
 from dowse.federation.result_ids import MAX_ID_CHARACTERS, locator_in
 from dowse.federation.source_list import SourceList
 from dowse.mcp.error_replies import error_reply
+from dowse.mcp.reply_budget import (
+    ENVELOPE_CHARACTERS,
+    NAMED_FILES,
+    NOTE_SHARE,
+    Reply,
+    fit_items,
+    fit_notes,
+    fit_pairs,
+    fit_results,
+    fit_text,
+    present,
+    wire_characters,
+)
+from dowse.mcp.reply_status import coverage_reply, overall_state
 from dowse.mcp.tools import Call
+from dowse.screening.instructions import find_flags
+from dowse.types import View
 from dowse.visible_text import one_line
 
 Result = TypeVar("Result")
@@ -29,7 +46,7 @@ Result = TypeVar("Result")
 ANSWER_SECONDS = 8.0
 """How long the slowest source is waited for; then the others' answers are worth more than a complete one."""
 SHARED_FROM, SHARE = 3, 0.5
-"""From this many sources on, each is first asked for this share of the limit, which few go beyond: nDCG@10 is 0.764
+"""From this many rankings on, of which a root with code and documents has two, each source is first asked for this share of the limit, which few go beyond: nDCG@10 is 0.764
 with it, 0.765 without and 0.755 with 0.4, and reading and cutting hits is most of the work."""
 NAMED_SOURCES = 20
 """An error names at most this many sources."""
@@ -68,33 +85,41 @@ async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> 
     """Ask every source that is meant; a source that fails does not fail the others."""
     known, problems = await sources.find(call)
     # Packages of strangers have an answer to everything: they are asked only where they are named.
-    usual = [source for source in known if source.kind != "dependencies"]
-    chosen = _choose(known, asked.source) if asked.source else usual
+    chosen = [source for source in known if source.kind != "dependencies"]
     asked = replace(asked, query=asked.query.with_typed_filters())
+    if asked.source:
+        chosen, views = _choose(known, asked.source)
+        asked = replace(asked, query=replace(asked.query, views=views))
     left_out = {source.name: why for source in chosen if (why := source.unsupported_filter(asked.query))}
     able = [source for source in chosen if source.name not in left_out]
-    names = frozenset(source.name for source in able)
-    asked = replace(asked, query=replace(asked.query, asked=names))
-    limit = asked.query.limit
-    share = limit if len(able) < SHARED_FROM else ceil(SHARE * limit)
-    answers, silent = await _ask_each(able, lambda source: source.search(_query_for(source, asked, share)))
+    limit, has_both = asked.query.limit, asked.query.views is View.BOTH
+    rankings = sum(len(source.kinds) if has_both else 1 for source in able)
+    share = limit if rankings < SHARED_FROM else ceil(SHARE * limit)
+    answers, silent = await _gather({one: one.find_items(_query_for(one, asked, share)) for one in able})
     held = collect_held(
         asked.exclude, (source.keys(locator) for source in known for locator in _locators(source, asked.exclude))
     )
-    results = merge_results(asked.query.query, [answer.items for answer in answers.values()], held)
+    results = _merge(asked, answers, held)
     has_room = len(results) <= limit and share < limit
     if has_room and not asked.is_quick:  # a source that has more than its share may fill the rest
         able = [source for source in able if _has_more(source, answers, asked, share)]
-        more, _ = await _ask_each(able, lambda source: source.search(_query_for(source, asked, limit)))
+        more, _ = await _gather({one: one.find_items(_query_for(one, asked, limit)) for one in able})
         answers |= more
-        results = merge_results(asked.query.query, [answer.items for answer in answers.values()], held)
+        results = _merge(asked, answers, held)
     without_filters = 0
     if not results and asked.query.query.has_filters:
         unfiltered = replace(asked, query=replace(asked.query, query=asked.query.query.without_filters()))
         without_filters = min(limit, len((await search_all(sources, call, unfiltered)).results))
     results[:limit] = await asyncio.to_thread(lambda: list(map(_add_passage, results[:limit])))
-    problems = {**({} if asked.source else problems), **silent}
+    failed = {name: _problem(name, answer.error) for name, answer in answers.items() if answer.error}
+    problems = {**({} if asked.source else problems), **silent, **failed}
     return FederatedResult(results, answers, left_out, problems, without_filters)
+
+
+def _merge(asked: FederatedQuery, answers: Mapping[str, SourceResult], held: HeldItems) -> list[RankedItem]:
+    return merge_results(
+        asked.query.query, [ranking for answer in answers.values() for ranking in answer.rankings], held
+    )
 
 
 def _add_passage(ranked: RankedItem) -> RankedItem:
@@ -127,7 +152,7 @@ async def find_source(sources: SourceList, call: Call, item_id: str) -> tuple[Se
 async def source_statuses(sources: SourceList, call: Call) -> list[SourceStatus]:
     """Return the status of every source."""
     known, problems = await sources.find(call)
-    statuses, silent = await _ask_each(known, lambda source: source.status())
+    statuses, silent = await _gather({source: source.status() for source in known})
     missing = [
         SourceStatus(kind, kind, "not_found", problem=problems[kind]) for kind in SOURCE_KINDS if kind in problems
     ]
@@ -137,11 +162,11 @@ async def source_statuses(sources: SourceList, call: Call) -> list[SourceStatus]
     ]
 
 
-async def _ask_each(
-    sources: Sequence[SearchSource], ask: Callable[[SearchSource], Awaitable[Result]]
+async def _gather(
+    asked: Mapping[SearchSource, Coroutine[Any, Any, Result]],
 ) -> tuple[dict[str, Result], dict[str, str]]:
     """Return the results of the sources that answer in time, and why the others do not."""
-    tasks = {asyncio.ensure_future(ask(source)): source.name for source in sources}
+    tasks = {asyncio.ensure_future(answer): source.name for source, answer in asked.items()}
     if not tasks:
         return {}, {}
     try:
@@ -181,22 +206,35 @@ def _has_more(source: SearchSource, answers: Mapping[str, SourceResult], asked: 
     answer = answers.get(source.name)
     if answer is not None and answer.coverage and answer.coverage.direct:
         return False
-    return answer is not None and len(answer.items) >= _query_for(source, asked, share).limit
+    wanted = _query_for(source, asked, share).limit
+    return answer is not None and any(len(ranking) >= wanted for ranking in answer.rankings)
 
 
 def _locators(source: SearchSource, ids: Sequence[str]) -> list[str]:
     return [locator for item_id in ids if (locator := locator_in(source.name, item_id)) is not None]
 
 
-def _choose(sources: Sequence[SearchSource], name: str) -> list[SearchSource]:
-    """Return the sources of a name, of a kind, or of the part of a name after the kind."""
+def _choose(sources: Sequence[SearchSource], name: str) -> tuple[list[SearchSource], View]:
+    """Return the sources of a name, of a kind, or of the part of a name after the kind, and the views that are asked."""
     wanted = name.strip().strip("/")
-    found = [source for source in sources if wanted in (source.name, source.kind, _bare(source), unquote(source.name))]
+    found = [source for source in sources if wanted in {unquote(source.name), *_names_of(source)}]
     if wanted != "dependencies":  # the name of a project means its own files
         found = [source for source in found if source.kind != "dependencies" or wanted != _bare(source)]
     if not found and wanted not in SOURCE_KINDS:
         raise UsageError(f"source: '{one_line(name, 100)}' is not one. There are: {_names(sources)}.")
-    return found
+    if any(wanted in (source.name, unquote(source.name)) for source in found):
+        return found, View.BOTH
+    return found, {"project": View.PROJECT, "documents": View.DOCUMENTS}.get(wanted.partition("/")[0], View.BOTH)
+
+
+def _names_of(source: SearchSource) -> list[str]:
+    """Return the names by which a source is asked for: each kind, alone and before its name, and its name alone."""
+    bare = source.name.partition("/")[2]
+    return [
+        unquote(bare),
+        *source.kinds,
+        *(f"{kind}/{name}" for kind in source.kinds for name in (bare, unquote(bare))),
+    ]
 
 
 def _bare(source: SearchSource) -> str:
@@ -207,3 +245,83 @@ def _names(sources: Sequence[SearchSource]) -> str:
     names = [source.name for source in sources]
     more = f" and {len(names) - NAMED_SOURCES} more" if len(names) > NAMED_SOURCES else ""
     return (", ".join(names[:NAMED_SOURCES]) or "none here") + more
+
+
+CALL_AGAIN = "call again with the ids above in exclude, beside those that were in it."
+
+
+def search_reply(found: FederatedResult, asked: FederatedQuery, budget: int) -> Reply:
+    """Return the results that fit, and what to know about them."""
+    metadata = _metadata(found, budget)
+    page = [_result(ranked) for ranked in found.results[: asked.query.limit]]
+    results = fit_results(page, budget - ENVELOPE_CHARACTERS - wire_characters(metadata))
+    if len(results) < len(page):
+        metadata["truncated"] = f"{len(results)} of {len(page)} results fit the reply. {CALL_AGAIN.capitalize()}"
+    elif len(found.results) > len(results):
+        metadata["more"] = f"There is more: {CALL_AGAIN}"
+    return {"results": results, "metadata": {"totalResults": len(results), **metadata}}
+
+
+def fetch_reply(item_id: str, source: SearchSource, item: FetchedItem, offset: int, budget: int) -> Reply:
+    """Return an item, its text from a character on, as much as fits."""
+    size = len(item.text)
+    if offset and offset >= size:
+        raise UsageError(f"offset: {offset:,} is behind the end; the text has {size:,} characters.")
+    metadata = {"source": source.name, **item.metadata, "totalCharacters": size} | present(offset=offset)
+    metadata |= present(flags=sorted({flag.kind for flag in find_flags(item.text)}))
+    reply = {"id": item_id, "title": item.title, "text": item.text[offset:], "url": item.url, "metadata": metadata}
+    if wire_characters(reply) <= budget - ENVELOPE_CHARACTERS:
+        return reply
+    room = budget - ENVELOPE_CHARACTERS - wire_characters({**reply, "text": ""})
+    reply["text"] = fit_text(item.text[offset : offset + budget], room)
+    end = offset + len(reply["text"])
+    cut = f"Characters {offset:,} to {end:,} of {size:,}. Go on with fetch and offset {end}."
+    return {**reply, "metadata": {**metadata, "nextOffset": end, "truncated": cut}}
+
+
+def status_reply(statuses: Sequence[SourceStatus], budget: int = sys.maxsize) -> Reply:
+    """Return the status of all sources together."""
+    return {
+        "status": overall_state(status.state for status in statuses if not status.is_indexed_on_demand),
+        "totalFiles": sum(status.total for status in statuses),
+        "totalChunks": sum(status.counts.get("chunks", 0) for status in statuses),
+        "lastUpdated": max((status.last_updated for status in statuses if status.last_updated), default=None),
+        **sources_reply(statuses, budget),
+    }
+
+
+def sources_reply(statuses: Sequence[SourceStatus], budget: int) -> Reply:
+    """Return every source, as many as fit."""
+    shown = fit_items((status.as_json() for status in statuses), budget - ENVELOPE_CHARACTERS)
+    if len(shown) == len(statuses):
+        return {"sources": shown}
+    return {"sources": shown, "truncated": f"{len(shown)} of {len(statuses)} sources fit. dowse status lists all."}
+
+
+def _result(ranked: RankedItem) -> Reply:
+    item = ranked.item
+    result = {"id": item.id, "title": item.title, "url": item.url, "text": item.text, "source": item.source}
+    return {**result, "score": ranked.score, **item.more, **present(alsoIn=list(ranked.also))}
+
+
+def _metadata(found: FederatedResult, budget: int) -> Reply:
+    answers, share = found.answers, budget // NOTE_SHARE
+    pending = [path for answer in answers.values() for path in answer.pending]
+    warnings = {f"{name}: {warning}" for name, answer in answers.items() for warning in answer.warnings}
+    coverages = {
+        name: coverage_reply([answer.coverage])
+        for name, answer in answers.items()
+        if answer.coverage and not answer.coverage.is_complete
+    }
+    return {"searched": fit_notes(answers, budget)} | present(
+        withoutFilters=found.without_filters,
+        problems=fit_pairs(found.problems, share),
+        leftOut=fit_pairs(found.left_out, share),
+        coverage=fit_pairs(coverages, share),
+        searchedBy=fit_pairs(
+            {name: dict(answer.search_methods) for name, answer in answers.items() if answer.search_methods}, share
+        ),
+        pending=fit_notes(pending[:NAMED_FILES], budget),
+        corrected={word: near for answer in answers.values() for word, near in answer.corrected.items()},
+        warnings=fit_notes(sorted(warnings), budget),
+    )

@@ -36,7 +36,7 @@ class FederatedSurface:
             Tool(
                 "search", "Search everything",
                 "Search code, documents, sites, archives and notes at once; fetch reads a result",
-                self.search, _FOUND, _SEARCH, ("query",),
+                self.answer_search, _FOUND, _SEARCH, ("query",),
             ),
             Tool("fetch", "Fetch", "Read a whole result of search", self.fetch, _FETCHED, _FETCH, ("id",)),
         )  # fmt: skip
@@ -45,13 +45,12 @@ class FederatedSurface:
 
     async def prepare(self) -> None:
         """Load what the first search needs beside its sources."""
-        await asyncio.to_thread(import_module, "dowse.federation.federated_replies")
+        await asyncio.to_thread(import_module, "dowse.federation.federated_search")
 
-    async def search(self, call: Call) -> Reply:
+    async def answer_search(self, call: Call) -> Reply:
         """Search all sources."""
         # These import NumPy and more, which a client should not wait for before its handshake.
-        from dowse.federation.federated_replies import search_reply
-        from dowse.federation.federated_search import FederatedQuery, search_all
+        from dowse.federation.federated_search import FederatedQuery, search_all, search_reply
         from dowse.federation.federation_types import SourceQuery
         from dowse.searching.query_terms import parse_search_query
         from dowse.surfaces.project.path_search import compile_pattern
@@ -78,8 +77,7 @@ class FederatedSurface:
 
     async def fetch(self, call: Call) -> Reply:
         """Read one item whole."""
-        from dowse.federation.federated_replies import fetch_reply
-        from dowse.federation.federated_search import fetch_one
+        from dowse.federation.federated_search import fetch_one, fetch_reply
 
         item_id = call.arguments["id"]
         try:
@@ -91,8 +89,7 @@ class FederatedSurface:
 
     async def status(self, call: Call, project_status: ProjectStatus | None = None) -> Reply:
         """Describe every source; with the projects' own status, if it is given, as the main part of the reply."""
-        from dowse.federation.federated_replies import sources_reply, status_reply
-        from dowse.federation.federated_search import source_statuses
+        from dowse.federation.federated_search import source_statuses, sources_reply, status_reply
 
         of_projects: Reply | None = None
         if project_status is not None:

@@ -8,10 +8,12 @@ from typing import Any, Literal, Protocol
 from dowse.searching.path_kinds import path_filter
 from dowse.searching.query_terms import SearchQuery
 from dowse.surfaces.project.path_search import relative_pattern
-from dowse.types import Coverage, Kind
+from dowse.types import Coverage, Kind, View
 
 SourceKind = Literal["project", "documents", "site", "archive", "index", "dependencies"]
 SOURCE_KINDS: tuple[SourceKind, ...] = ("project", "documents", "site", "archive", "index", "dependencies")
+ROOT_KINDS: tuple[SourceKind, ...] = ("project", "documents")
+"""The kinds of a root: a project, which has documents as well, or documents alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,8 @@ class SourceQuery:
     since: date | None = None
     until: date | None = None
     kind: Kind | None = None
-    asked: frozenset[str] = frozenset()
-    """The names of all sources that are asked."""
+    views: View = View.BOTH
+    """The views in which the files of roots are searched."""
     lists_matches: bool = False
     """Whether the paths of all files that match are listed, to be counted."""
     asks_model: bool = True
@@ -98,6 +100,7 @@ class SourceResult:
     """The answer of one source."""
 
     items: tuple[Item, ...] = ()
+    """The items, best first."""
     coverage: Coverage | None = None
     """How much of the source is indexed, if known."""
     pending: tuple[str, ...] = ()
@@ -107,6 +110,15 @@ class SourceResult:
     """The search methods, if not words alone, and the share of chunks that each could find."""
     matched: tuple[str, ...] = ()
     """The paths of all files that match, if they are listed."""
+    documents: tuple[Item, ...] = ()
+    """The documents of a root, best first, which have a ranking of their own."""
+    error: Exception | None = None
+    """Why a part of the source did not answer."""
+
+    @property
+    def rankings(self) -> list[tuple[Item, ...]]:
+        """The items in the orders that the source has given them."""
+        return [self.documents, self.items] if self.documents else [self.items]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +161,11 @@ class SourceStatus:
         """Whether the source has no index yet because its first search creates it."""
         return self.state == "not_found" and self.kind in ("documents", "archive")
 
+    @property
+    def total(self) -> int:
+        """How much it has: files, documents, pages or packages; the documents of a project are among its files."""
+        return next((count for name, count in self.counts.items() if name not in ("chunks", "projects")), 0)
+
     def as_json(self) -> dict[str, Any]:
         """Return the status as replies show it."""
         fields = {"kind": self.kind, "name": self.name, "state": self.state, **self.counts}
@@ -168,6 +185,11 @@ class SearchSource(Protocol):
     def kind(self) -> SourceKind: ...
 
     @property
+    def kinds(self) -> tuple[SourceKind, ...]:
+        """The kinds as which it can be asked for: a project is asked as `documents` as well."""
+        ...
+
+    @property
     def name(self) -> str:
         """The name, unique among all sources; the ids of its items begin with it."""
         ...
@@ -176,7 +198,7 @@ class SearchSource(Protocol):
         """Return why it cannot apply a filter of the query; empty if it can apply all."""
         ...
 
-    async def search(self, query: SourceQuery) -> SourceResult:
+    async def find_items(self, query: SourceQuery) -> SourceResult:
         """Return the best items, best first."""
         ...
 

@@ -42,6 +42,7 @@ class NotesSearchSource:
     """One named index."""
 
     kind: SourceKind = "index"
+    kinds = (kind,)
 
     def __init__(self, surface: NotesSurface, index: str) -> None:
         self.name = source_name(self.kind, index)
@@ -55,7 +56,7 @@ class NotesSearchSource:
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - a note about a page is not the page
         return frozenset()
 
-    async def search(self, query: SourceQuery) -> SourceResult:
+    async def find_items(self, query: SourceQuery) -> SourceResult:
         limit = CANDIDATE_FACTOR * query.limit
 
         def find(index: NamedIndex, check: Callable[[], None]) -> SourceResult:
@@ -85,7 +86,7 @@ class NotesSearchSource:
         await self._use(read)
 
     async def prepare(self, query: SourceQuery) -> None:
-        await self.search(query)
+        await self.find_items(query)
 
     def _item(self, result: NoteResult) -> Item:
         title = _title(result.doc_id, result.metadata)

@@ -12,8 +12,8 @@ from dowse.federation.federation_types import (
     SourceResult,
     SourceStatus,
 )
-from dowse.federation.file_sources import brief_options, file_key, with_passage
 from dowse.federation.result_ids import id_of, source_name
+from dowse.federation.root_source import brief_options, file_key, with_passage
 from dowse.indexes.document_search import read_now
 from dowse.keeping.served_packages import ServedPackages
 from dowse.searching.search import SearchHit
@@ -26,6 +26,7 @@ class PackageSearchSource:
     """The packages that one project uses, at the versions that are installed."""
 
     kind: SourceKind = "dependencies"
+    kinds = (kind,)
 
     def __init__(self, packages: ServedPackages, project: str) -> None:
         self.name = source_name(self.kind, project)
@@ -37,13 +38,13 @@ class PackageSearchSource:
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - only an open package knows its folder
         return frozenset()
 
-    async def search(self, query: SourceQuery) -> SourceResult:
+    async def find_items(self, query: SourceQuery) -> SourceResult:
         try:
-            return await self._packages.ask(lambda dependencies: self._search(dependencies, query))
+            return await self._packages.ask(lambda dependencies: self._find_items(dependencies, query))
         except UsageError as error:
             raise SourceNotReady(str(error)) from error
 
-    def _search(self, dependencies: Dependencies, query: SourceQuery) -> SourceResult:
+    def _find_items(self, dependencies: Dependencies, query: SourceQuery) -> SourceResult:
         glob = f"*/{relative_pattern(query.path)}" if query.path else None
         found = dependencies.search(query.query, brief_options(query, glob))
         items = tuple(self._item(found, hit) for hit in found.answer.hits)

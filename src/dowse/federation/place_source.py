@@ -15,8 +15,8 @@ from dowse.federation.federation_types import (
     SourceResult,
     SourceStatus,
 )
-from dowse.federation.file_sources import brief_options, with_passage
 from dowse.federation.result_ids import id_of, source_name
+from dowse.federation.root_source import brief_options, with_passage
 from dowse.places.place_store import PlaceStore
 from dowse.places.place_table import SharedPlace
 from dowse.searching.search import SearchHit
@@ -36,6 +36,7 @@ class PlaceSource:
     """All projects of a place; the locator of a file is its path as replies show it."""
 
     kind: SourceKind = "project"
+    kinds = (kind,)
 
     def __init__(self, surface: PlaceSurface) -> None:
         self._surface = surface
@@ -48,10 +49,10 @@ class PlaceSource:
     def unsupported_filter(self, query: SourceQuery) -> str:
         return "published files have no dates" if query.is_dated else ""
 
-    async def search(self, query: SourceQuery) -> SourceResult:
-        return await asyncio.to_thread(self._search, query)
+    async def find_items(self, query: SourceQuery) -> SourceResult:
+        return await asyncio.to_thread(self._find_items, query)
 
-    def _search(self, query: SourceQuery) -> SourceResult:
+    def _find_items(self, query: SourceQuery) -> SourceResult:
         glob = relative_pattern(query.path) if query.path else None
         answer = search_place(self._store, query.query, brief_options(query, glob), self._surface.encoder)
         items = tuple(self._item(hit, answer.terms) for hit in answer.hits)
@@ -102,7 +103,7 @@ class PlaceSource:
         await asyncio.to_thread(read)
 
     async def prepare(self, query: SourceQuery) -> None:
-        await self.search(query)
+        await self.find_items(query)
 
     async def status(self) -> SourceStatus:
         def describe() -> SourceStatus:

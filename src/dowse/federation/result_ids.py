@@ -7,6 +7,8 @@ from urllib.parse import quote, unquote
 
 MAX_ID_CHARACTERS = 8_192
 """A path has at most 4,096 bytes, and most ids are shorter than a line."""
+AS_DOCUMENT = "?as=document"
+"""Ends the id of a file whose text as a reader gets it differs from the file, as that of a page does."""
 
 
 def source_name(kind: str, name: str) -> str:

@@ -38,6 +38,7 @@ class SiteSearchSource:
     """The pages of one static site."""
 
     kind: SourceKind = "site"
+    kinds = (kind,)
 
     def __init__(self, surface: SitesSurface, served: NamedSite) -> None:
         self.name = source_name(self.kind, served.name)
@@ -49,10 +50,10 @@ class SiteSearchSource:
     def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - only the loaded site can resolve a URL
         return frozenset()
 
-    async def search(self, query: SourceQuery) -> SourceResult:
+    async def find_items(self, query: SourceQuery) -> SourceResult:
         site = await self._surface.current(self._served)
         problem = self._served.site.problem
-        items = await asyncio.to_thread(self._search, site, query)
+        items = await asyncio.to_thread(self._find_items, site, query)
         return SourceResult(items, warnings=(problem,) if problem else ())
 
     async def list_items(self) -> list[ListedItem]:
@@ -70,9 +71,9 @@ class SiteSearchSource:
         await asyncio.to_thread(read)
 
     async def prepare(self, query: SourceQuery) -> None:
-        await asyncio.to_thread(self._search, self._served.site.current, query)
+        await asyncio.to_thread(self._find_items, self._served.site.current, query)
 
-    def _search(self, site: LoadedSite, query: SourceQuery) -> tuple[Item, ...]:
+    def _find_items(self, site: LoadedSite, query: SourceQuery) -> tuple[Item, ...]:
         masks = masks_secrets()
         if not query.filters_paths:
             found = site.search(query.query, query.limit, (), query.since, query.until)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dowse.errors import CatalogError, DowseError, TooManyFiles
 from dowse.federation.federation_types import SearchSource
 from dowse.federation.result_ids import source_name
+from dowse.federation.served_root import ServedRoot
 from dowse.mcp.tools import Call, Schema
 from dowse.types import View
 
@@ -28,9 +29,9 @@ CREATE_INDEX = "Call create_index."
 RUN_INDEX = "Run: dowse index"
 
 _MODULES = {
-    "projects": "file_sources",
+    "projects": "root_source",
     "place": "place_source",
-    "folders": "file_sources",
+    "folders": "root_source",
     "sites": "site_source",
     "archives": "archive_source",
     "notes": "notes_source",
@@ -56,6 +57,24 @@ class SourceList:
     """The advice for a project that is not indexed."""
     indexes_projects: bool = False
     """Whether a root that is named or detected is indexed at once, because no tool can index it."""
+
+    def roots(self) -> "list[ServedRoot]":
+        """Return the roots that are known, each once: the projects, then those of documents alone."""
+        folders = {folder.served: folder for folder in self.folders.known()} if self.folders else {}
+        projects = self.projects.projects if self.projects else []
+        found = [
+            ServedRoot(one, View.BOTH if one in folders else View.PROJECT, self.folders, folders.get(one))
+            for one in projects
+        ]
+        return found + [
+            ServedRoot(one, View.DOCUMENTS, self.folders, folder)
+            for one, folder in folders.items()
+            if one not in projects
+        ]
+
+    def root(self, name: str) -> "ServedRoot | None":
+        """Return the root that the source of a name is; None for any other source."""
+        return next((root for root in self.roots() if root.name == name), None)
 
     async def find(self, call: Call) -> tuple[list[SearchSource], dict[str, str]]:
         """Return every source there is now, and the problems of the kinds whose roots could not be detected."""
@@ -101,23 +120,17 @@ class SourceList:
     async def _known(self) -> list[SearchSource]:
         # Each source imports NumPy and more, which a client should not wait for before its handshake.
         sources: list[SearchSource] = []
-        if self.projects is not None:
-            from dowse.federation.file_sources import ProjectSearchSource
+        for root in self.roots():
+            from dowse.federation.root_source import RootSource
 
-            sources += [ProjectSearchSource(self.projects, served, self.remedy) for served in self.projects.projects]
+            service = self.projects if root.kind == "project" else root.folders and root.folders.service
+            sources += [RootSource(root, service, self.remedy)] if service else []
+        if self.projects is not None:
             sources += self._packages(self.projects)
         if self.place is not None:
             from dowse.federation.place_source import PlaceSource
 
             sources.append(PlaceSource(self.place))
-        if self.folders is not None:
-            from dowse.federation.file_sources import DocumentsSearchSource
-
-            projects = self.projects.projects if self.projects else []
-            sources += [
-                DocumentsSearchSource(self.folders, folder, is_project=folder.served in projects)
-                for folder in self.folders.known()
-            ]
         if self.sites is not None:
             from dowse.federation.site_source import SiteSearchSource
 

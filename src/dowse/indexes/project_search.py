@@ -4,6 +4,7 @@ import contextlib
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dowse.errors import NotWritable, SearchStopped, UsageError, WordsMissing
@@ -78,16 +79,13 @@ def search_now(
     is_behind: bool = False,
 ) -> Answer:
     """Search the index as it is. Files that it lacks are searched directly, if it is being made or known to be behind."""
-
-    def search(files: Searchable | None = None) -> Answer:
-        return _search(index, query, options, encoder, files)
-
     if not is_behind and index.is_ready():
         with contextlib.suppress(WordsMissing):
-            return search()
+            return _search_verified(index, query, options, encoder)
     from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
 
-    found, searched = search_growing_index(index, query, options, search, lambda answer: answer.hits)
+    ask = partial(_search_verified, index, query, options, encoder)
+    found, searched = search_growing_index(index, query, options, ask, lambda answer: answer.hits)
     # A file that could not be read in time may have any word.
     return replace(found, searched=searched, unknown=() if searched.unread else found.unknown)
 
@@ -295,12 +293,12 @@ def coverage(index: ProjectIndex, pending: int = 0, searched: SearchedFiles | No
     )
 
 
-def _search(
+def _search_verified(
     index: ProjectIndex,
     query: SearchQuery,
     options: SearchOptions,
     encoder: QueryEncoder | None,
-    files: Searchable | None,
+    files: Searchable | None = None,
 ) -> Answer:
     """Search the store, or files; files that turn out to have changed are indexed again, up to a bound."""
     options = replace(options, masks_secrets=index.settings.mask_secrets)
@@ -309,14 +307,11 @@ def _search(
     store = index.store
     vectors = encode_query(index, query, options.mode, encoder, store, stored_share=(files or store).stored_share)
     options = replace(options, score_texts=text_scorer(index, query, options, encoder))
-
-    def answer() -> Answer:
-        return search_store(files or store, index.source.read_bytes, query, options, vectors)
-
-    found = answer()
+    read = index.source.read_bytes
+    found = search_store(files or store, read, query, options, vectors)
     if found.outdated and files is None:
         with contextlib.suppress(NotWritable):  # the answer leaves them out and names them
             index.reindex(found.outdated[:REPAIRED_FILES])
             store.refresh()
-            found = answer()
+            found = search_store(store, read, query, options, vectors)
     return replace(found, skipped_method=vectors.skipped_method)

@@ -4,18 +4,16 @@ from pathlib import Path
 from urllib.parse import quote
 
 from dowse.federation.source_list import SourceList
-from dowse.page.served_roots import served_folder
 from dowse.settings import EDITORS
 
 
 async def editor_address(sources: SourceList, source: str, path: str) -> str:
     """Return the address for a file, with `{line}` in the place of the line; empty if the user has no editor."""
-    folder = served_folder(sources, source)
-    if folder is None:
+    root = sources.root(source)
+    if root is None:
         return ""
-    served, view = folder
-    editor = await served.ask(lambda index: index.settings.editor, view)
-    return fill_in(EDITORS.get(editor, editor), served.root / path)
+    editor = await root.served.ask(lambda index: index.settings.editor, root.main_view)
+    return fill_in(EDITORS.get(editor, editor), root.served.root / path)
 
 
 def fill_in(template: str, file: Path) -> str:

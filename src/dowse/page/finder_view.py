@@ -4,14 +4,13 @@ import asyncio
 from collections.abc import Sequence
 
 from dowse.federation.result_ids import id_of
+from dowse.federation.served_root import ServedRoot
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.name_lookup import FoundName, find_names
-from dowse.keeping.served_index import ServedIndex
 from dowse.page.markup import Html, html
-from dowse.page.page_search import file_folders, read_address
+from dowse.page.page_search import read_address
 from dowse.page.project_questions import quoted_name
 from dowse.page.served_roots import root_name
-from dowse.types import View
 
 LISTED_NAMES = 30
 MAX_CHARACTERS = 200
@@ -31,19 +30,19 @@ async def find_by_name(sources: SourceList, text: str) -> Html:
             '<p class="about">Type a part of a name: <code>shipcost</code>, <code>src/app</code>, <code>OrderForm</code>.</p>'
         )
     await sources.find(NoClient())
-    folders = file_folders(sources)
-    found = await asyncio.gather(*(_names(served, view, text) for _, served, view in folders))
-    named = [(name, one) for (name, _, _), names in zip(folders, found, strict=True) for one in names]
+    roots = sources.roots()
+    found = await asyncio.gather(*(_names(root, text) for root in roots))
+    named = [(root.name, one) for root, names in zip(roots, found, strict=True) for one in names]
     named.sort(key=lambda pair: -pair[1].quality)
     if not named:
         return html('<p class="about">Nothing has a name like this. <a href="/?{query}">Search for the words</a></p>',
                     query=f"q={quoted_name(text)}")  # fmt: skip
-    rows = [_row(name, one, names_root=len(folders) > 1) for name, one in named[:LISTED_NAMES]]
+    rows = [_row(name, one, names_root=len(roots) > 1) for name, one in named[:LISTED_NAMES]]
     return html('<ul class="plain names">{rows}</ul>', rows=rows)
 
 
-async def _names(served: ServedIndex, view: View, text: str) -> Sequence[FoundName]:
-    return await served.ask(lambda index: find_names(index, text, LISTED_NAMES), view)
+async def _names(root: ServedRoot, text: str) -> Sequence[FoundName]:
+    return await root.served.ask(lambda index: find_names(index, text, LISTED_NAMES), root.main_view)
 
 
 def _row(source: str, found: FoundName, *, names_root: bool) -> Html:

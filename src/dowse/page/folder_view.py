@@ -7,7 +7,6 @@ from urllib.parse import unquote, urlencode
 from starlette.responses import Response
 
 from dowse.errors import ItemNotFound
-from dowse.federation.federated_search import find_source
 from dowse.federation.federation_types import SearchSource
 from dowse.federation.result_ids import id_of
 from dowse.federation.source_list import NoClient, SourceList
@@ -19,7 +18,7 @@ from dowse.page.page_frame import message_page
 from dowse.page.page_search import read_address
 from dowse.page.plain_words import plural, time_of
 from dowse.page.reading_view import TITLE_CHARACTERS, PageTexts, breadcrumbs, open_item, render_document
-from dowse.page.served_roots import root_name, served_folder
+from dowse.page.served_roots import find_item, root_name
 from dowse.visible_text import one_line
 
 LISTED_ITEMS = 5_000
@@ -81,10 +80,8 @@ class FolderMembers:
 async def read_folder(sources: SourceList, source: SearchSource, path: str) -> FolderMembers:
     """Return the members of a folder, whose path ends in a slash or is empty; ItemNotFound if there is none."""
     found = FolderMembers()
-    listed = []
-    if folder := served_folder(sources, source.name):
-        served, view = folder
-        listed = await served.ask_fresh(lambda index, _: folder_files(index, path), view)
+    root = sources.root(source.name)
+    listed = await root.served.ask_fresh(lambda index, _: folder_files(index, path), root.main_view) if root else []
     for one in listed:
         found.add(Member(one.path[len(path) :], one.path, one.title, one.language, one.size, one.mtime_ns))
     if not listed:  # a source without files, or an index that has none yet
@@ -158,18 +155,17 @@ async def _readme(sources: SourceList, source: SearchSource, found: FolderMember
 
 async def _about(sources: SourceList, source: SearchSource, path: str) -> Html | None:
     """Return the languages of a whole root."""
-    folder = served_folder(sources, source.name)
-    if folder is None or path:
+    root = sources.root(source.name)
+    if root is None or path:
         return None
-    served, view = folder
-    shown = languages_view(await served.ask(root_overview, view))
+    shown = languages_view(await root.served.ask(root_overview, root.main_view))
     return html("<h2>Languages</h2>{shown}", shown=shown) if shown else None
 
 
 async def tree_view(sources: SourceList, item_id: str) -> Html:
     """Return the files beside a file, for the script."""
-    source, locator = await find_source(sources, NoClient(), item_id)
-    if served_folder(sources, source.name) is None:
+    source, locator = await find_item(sources, item_id)
+    if sources.root(source.name) is None:
         return Html()
     path = locator[: locator.rfind("/") + 1]
     found = await read_folder(sources, source, path)
@@ -212,8 +208,8 @@ async def folder_address(sources: SourceList, item_id: str) -> str | None:
     if any(source.name == item_id for source in known):
         return read_address(f"{item_id}/")
     with contextlib.suppress(ItemNotFound):
-        source, locator = await find_source(sources, NoClient(), item_id)
-        if served_folder(sources, source.name) and locator:
+        source, locator = await find_item(sources, item_id)
+        if sources.root(source.name) and locator:
             await read_folder(sources, source, f"{locator}/")
             return read_address(f"{item_id}/")
     return None

@@ -6,15 +6,15 @@ from typing import Any
 from urllib.parse import urlencode
 
 from dowse.errors import DowseError, ItemNotFound, NoHistory
-from dowse.federation.federated_search import find_source
 from dowse.federation.result_ids import source_name
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.error_replies import error_reply
 from dowse.page.markup import Html, html
 from dowse.page.plain_words import plural, time_view
 from dowse.page.project_questions import ProjectQuestions, glob_of, quoted_name
 from dowse.page.reading_view import breadcrumbs
+from dowse.page.served_roots import find_item
 from dowse.visible_text import one_line
 
 SHORT_NAME = 10
@@ -32,7 +32,7 @@ async def history_page(questions: ProjectQuestions, sources: SourceList, query: 
     """Return the commits for a query, of a file or folder if one is named."""
     project, path, head = None, "", html("<h1>History</h1>")
     if item_id:
-        source, path = await find_source(sources, NoClient(), item_id)
+        source, path = await find_item(sources, item_id)
         project = questions.project(source.name)
         head = html('<div class="head"><nav class="path mono" aria-label="Path">{crumbs}</nav><div class="tools">'
                     '<span>History</span><a href="/read?id={id}">Read it</a></div></div>', crumbs=breadcrumbs(source.name, path), id=item_id)  # fmt: skip

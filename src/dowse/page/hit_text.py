@@ -65,12 +65,12 @@ def is_document(hit: PageHit) -> bool:
     """Return whether a hit is rendered: Markdown, or a document that was converted to it."""
     language = detect_language(hit.path, b"")
     return bool(hit.lines) and (
-        language == "markdown" or (hit.source.startswith("documents/") and language not in ("text", "rst", "asciidoc"))
+        language == "markdown" or (hit.is_converted and language not in ("text", "rst", "asciidoc"))
     )
 
 
 def _language(hit: PageHit) -> str:
-    return detect_language(hit.path, b"") if hit.source.startswith("project/") else "text"
+    return detect_language(hit.path, b"") if hit.source.startswith("project/") and not hit.is_converted else "text"
 
 
 def code_view(hit: PageHit, code: CodeText, runs: Sequence[Runs], marks: FindMarks) -> Html:

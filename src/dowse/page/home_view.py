@@ -12,7 +12,7 @@ from dowse.page.page_search import read_address
 from dowse.page.plain_words import counted, time_of, time_view
 from dowse.page.progress_view import STATE_NAMES, progress_bar, progress_text
 from dowse.page.search_view import source_options
-from dowse.page.served_roots import ShownRoot, group_statuses, served_folder
+from dowse.page.served_roots import root_name
 
 SHOWN_LANGUAGES, SHOWN_FILES = 5, 5
 GROWING_ADVICE = "You can search and read already: files that are not indexed yet are searched as they are."
@@ -23,20 +23,19 @@ _KINDS = {"documents": "documents", "site": "site", "archive": "", "index": "nam
 _EMPTY = """<li class="root"><p>Nothing is served yet. Name a folder: <code>dowse open DIR</code></p></li>"""
 
 
-async def find_overviews(sources: SourceList, roots: Sequence[ShownRoot]) -> dict[str, RootOverview]:
-    """Return what the index of each folder has, by the name of the folder."""
-    found = {}
-    for root in roots:
-        if (folder := served_folder(sources, root.status.name)) and root.status.counts:
-            served, view = folder
-            found[root.name] = await served.ask(root_overview, view)
-    return found
+async def find_overviews(sources: SourceList, statuses: Sequence[SourceStatus]) -> dict[str, RootOverview]:
+    """Return what the index of each root has, by the name of its source."""
+    indexed = {status.name for status in statuses if status.counts}
+    return {
+        root.name: await root.served.ask(root_overview, root.main_view)
+        for root in sources.roots()
+        if root.name in indexed
+    }
 
 
 def home_view(statuses: Sequence[SourceStatus], overviews: Mapping[str, RootOverview]) -> Html:
     """Return the list of all roots, which stands where results will be."""
-    roots = group_statuses(statuses)
-    is_live = any(root.status.state == "indexing" for root in roots)
+    is_live = any(status.state == "indexing" for status in statuses)
     return html(
         '<section class="overview"{live}><h1>What is here</h1><ul class="plain roots">{items}</ul>{advice}'
         '<section id="searches" hidden><h2>Recent searches</h2><ul class="plain"></ul></section>'
@@ -44,13 +43,12 @@ def home_view(statuses: Sequence[SourceStatus], overviews: Mapping[str, RootOver
         "<kbd>Enter</kbd> open <kbd>Esc</kbd> back to the box</p><template>{options}</template></section>",
         live=Html(" data-live") if is_live else None,
         advice=html('<p class="note">{text}</p>', text=GROWING_ADVICE) if is_live else None,
-        options=source_options(root.name for root in roots),
-        items=[_root_view(root, overviews.get(root.name, RootOverview())) for root in roots] or Html(_EMPTY),
+        options=source_options(dict.fromkeys(root_name(status.name) for status in statuses)),
+        items=[_root_view(status, overviews.get(status.name, RootOverview())) for status in statuses] or Html(_EMPTY),
     )  # fmt: skip
 
 
-def _root_view(root: ShownRoot, overview: RootOverview) -> Html:
-    status = root.status
+def _root_view(status: SourceStatus, overview: RootOverview) -> Html:
     is_growing = status.state == "indexing"
     facts: list[str | Html | None] = []
     if is_growing:
@@ -65,7 +63,7 @@ def _root_view(root: ShownRoot, overview: RootOverview) -> Html:
     return html(
         _ROOT,
         address=read_address(f"{status.name}/"),
-        name=root.name,
+        name=root_name(status.name),
         kind=html(' <span class="about">{kind}</span>', kind=kind) if kind else None,
         bar=html("{bar} ", bar=progress_bar(status.growth)) if is_growing else None,
         facts=[html('<span class="fact">{fact}</span>', fact=fact) for fact in facts if fact],

@@ -4,9 +4,9 @@ import posixpath
 import re
 from urllib.parse import quote, unquote
 
+from dowse.federation.federation_types import ROOT_KINDS
 from dowse.federation.result_ids import id_of
 from dowse.page.page_search import read_address
-from dowse.page.served_roots import FOLDER_KINDS
 from dowse.sources.pictures import picture_type
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
@@ -36,7 +36,7 @@ def picture_address(source: str, locator: str, target: str) -> str | None:
 
 def _joined(source: str, locator: str, path: str) -> str | None:
     """Return the path in its source that a relative path means; None for one that leads elsewhere."""
-    if source.partition("/")[0] not in FOLDER_KINDS or not path or path.startswith("//"):
+    if source.partition("/")[0] not in ROOT_KINDS or not path or path.startswith("//"):
         return None
     base = "" if path.startswith("/") else posixpath.dirname(locator)
     joined = posixpath.normpath(posixpath.join(base, unquote(path.partition("?")[0]).lstrip("/")))

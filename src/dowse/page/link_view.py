@@ -7,14 +7,13 @@ from collections.abc import Iterable
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import StoredArchiveDocument
 from dowse.errors import ItemNotFound, NotIndexed
-from dowse.federation.federated_search import find_source
-from dowse.federation.result_ids import id_of, source_name
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.result_ids import id_of
+from dowse.federation.served_root import ServedRoot
+from dowse.federation.source_list import SourceList
 from dowse.page.item_links import item_address
 from dowse.page.markup import Html, html
 from dowse.page.page_search import read_address
-from dowse.page.served_roots import reading_source
-from dowse.surfaces.documents.document_folders import DocumentFolder
+from dowse.page.served_roots import find_item
 from dowse.surfaces.documents.document_links import NO_ANCHOR, DocumentLink, incoming_links, outgoing_links
 from dowse.types import View
 from dowse.visible_text import one_line
@@ -26,13 +25,12 @@ _LINE = re.compile(r"#L\d+(-L?\d+)?$")
 
 async def item_links(sources: SourceList, item_id: str) -> Html:
     """Return the links into a document and out of it; nothing for an item without links."""
-    source, locator = await find_source(sources, NoClient(), item_id)
+    source, locator = await find_item(sources, item_id)
     if source.kind == "archive" and sources.archives:
         return await asyncio.to_thread(_citations, await archive_database(sources), locator)
-    folder = (
-        document_folder(sources, source.name.partition("/")[2]) if source.kind in ("project", "documents") else None
-    )
-    if folder is None or not folder.served.has_view(View.DOCUMENTS):
+    root = sources.root(source.name)
+    folder = root.folder if root else None
+    if root is None or folder is None or not root.served.has_view(View.DOCUMENTS):
         return Html()
     outgoing, incoming = await folder.served.ask(
         lambda index: tuple(
@@ -42,15 +40,9 @@ async def item_links(sources: SourceList, item_id: str) -> Html:
     )
     return html(
         "{incoming}{outgoing}",
-        incoming=_list("Linked from", (_link(sources, folder, one.path, one.path) for one in incoming)),
-        outgoing=_list("Links to", (_outgoing(sources, folder, source.name, locator, one) for one in outgoing)),
+        incoming=_list("Linked from", (_link(root, one.path, one.path) for one in incoming)),
+        outgoing=_list("Links to", (_outgoing(root, locator, one) for one in outgoing)),
     )
-
-
-def document_folder(sources: SourceList, name: str) -> DocumentFolder | None:
-    """Return the folder of documents that has the root of a source."""
-    folders = sources.folders.known() if sources.folders else ()
-    return next((one for one in folders if source_name("documents", one.served.name).partition("/")[2] == name), None)
 
 
 async def archive_database(sources: SourceList) -> ArchiveDatabase:
@@ -63,22 +55,21 @@ async def archive_database(sources: SourceList) -> ArchiveDatabase:
     raise ItemNotFound("no archives are served here")
 
 
-def _link(sources: SourceList, folder: DocumentFolder, path: str, text: str, anchor: str = "") -> Html:
-    source = reading_source(sources, source_name("documents", folder.served.name), path)
-    address = read_address(id_of(source, path))
+def _link(root: ServedRoot, path: str, text: str, anchor: str = "") -> Html:
+    address = read_address(root.item_id(path, View.DOCUMENTS))
     return html('<a href="{address}">{text}</a>', address=f"{address}#md-{anchor}" if anchor else address,
                 text=one_line(text, TITLE_CHARACTERS))  # fmt: skip
 
 
-def _outgoing(sources: SourceList, folder: DocumentFolder, source: str, locator: str, link: DocumentLink) -> Html:
+def _outgoing(root: ServedRoot, locator: str, link: DocumentLink) -> Html:
     text = one_line(link.text, TITLE_CHARACTERS) or one_line(link.target, TITLE_CHARACTERS)
     is_line = link.problem == NO_ANCHOR and _LINE.search(link.target)
     problem = None
     if link.problem and not is_line:
         problem = html(' <span class="warning">{problem}</span>', problem=link.problem)
     if link.kind == "document":
-        return html("{link}{problem}", link=_link(sources, folder, link.to, text, link.anchor), problem=problem)
-    if link.kind == "file" and (address := item_address(source, locator, link.target)):
+        return html("{link}{problem}", link=_link(root, link.to, text, link.anchor), problem=problem)
+    if link.kind == "file" and (address := item_address(root.name, locator, link.target)):
         return html('<a href="{address}">{text}</a>', address=address, text=text)
     return html("{link}{problem}", link=_web_link(link.to, text), problem=problem)
 

@@ -28,12 +28,12 @@ from dowse.page.markup import Html, html
 from dowse.page.outline_view import outline_view
 from dowse.page.page_frame import HEADERS, asset, error_view, is_part, page, reply
 from dowse.page.page_query import PageQuery, read_query
-from dowse.page.page_search import find_hits, running_sources
+from dowse.page.page_search import find_hits, running_roots
 from dowse.page.progress_view import progress_view
 from dowse.page.project_questions import ProjectQuestions
 from dowse.page.reading_view import OpenItem, PageTexts, item_title, item_view, lines_view, open_item
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view
-from dowse.page.served_roots import group_statuses, root_name
+from dowse.page.served_roots import root_name
 from dowse.parsing.parser_pool import shared_pool
 from dowse.types import Coverage
 
@@ -84,7 +84,7 @@ class BrowserPage:
             shared_pool().expect(0)  # the process that colours starts beside the search
             found = await self._found(request, RELOAD_SECONDS)
         else:  # the counts follow: indexes that are not open yet take half a second
-            running = running_sources(self.sources)
+            running = running_roots(self.sources)
             names = home_view([_known_status(source, running.get(source.name)) for source in sources], {})
             found = html('<div data-part="/results">{names}</div>', names=names)
         body = html(
@@ -99,7 +99,7 @@ class BrowserPage:
         if not request.query_params.get("q", "").strip():
             self._warm_up = asyncio.ensure_future(self.texts.colours.start())
             statuses = await self.statuses()
-            return reply(home_view(statuses, await find_overviews(self.sources, group_statuses(statuses))))
+            return reply(home_view(statuses, await find_overviews(self.sources, statuses)))
         found = await _unless_disconnected(request, self._found(request))
         return Response(status_code=204) if found is None else reply(found)
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import groupby
@@ -14,16 +14,14 @@ from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, FederatedResult, search_all
 from dowse.federation.federation_types import SourceQuery
 from dowse.federation.place_source import place_name
-from dowse.federation.result_ids import id_of, locator_in, source_name
+from dowse.federation.result_ids import AS_DOCUMENT, id_of, locator_in
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.project_search import ExactQuery
-from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.page.page_query import PageQuery
 from dowse.page.plain_words import plural
-from dowse.page.served_roots import all_folders, root_name
+from dowse.page.served_roots import root_name
 from dowse.places.place_store import PlaceStore
-from dowse.reading.languages import detect_language
 from dowse.searching.exact_search import Occurrence, Occurrences
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
@@ -31,7 +29,7 @@ from dowse.surfaces.organisation.place_search import find_text as find_text_at_p
 from dowse.surfaces.project.chosen_projects import find_text
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.text.analysis import terms_of
-from dowse.types import Coverage, View
+from dowse.types import Coverage
 
 QUICK_LIMIT = 6
 """Results while somebody types: a screen shows four, and finding the passages of ten takes a third longer."""
@@ -72,7 +70,12 @@ class PageHit:
     @property
     def locator(self) -> str:
         """Its place in its source: for a file, the path."""
-        return locator_in(self.source, self.id) or self.path
+        return (locator_in(self.source, self.id) or self.path).removesuffix(AS_DOCUMENT)
+
+    @property
+    def is_converted(self) -> bool:
+        """Whether it is a document whose text was converted."""
+        return self.id.endswith(AS_DOCUMENT) or self.source.startswith("documents/")
 
     @property
     def passages(self) -> tuple[tuple[int, str], ...]:
@@ -140,7 +143,6 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
     )  # fmt: skip
     found = await search_all(sources, NoClient(), FederatedQuery(source_query, query.source or None, is_quick=is_quick))
     words = [*parsed.positive, *(near for answer in found.answers.values() for near in answer.corrected.values())]
-    projects = sources.projects.projects if sources.projects else ()
     shown = found.results[:limit]
     # Documents are ranked without their whole texts, and the project has most of them as well.
     texts = {key: one.data for answer in found.answers.values() for one in answer.items for key in one.keys if one.data}
@@ -148,15 +150,15 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
     has_more = len(found.results) > count or (is_quick and count > QUICK_LIMIT // 2)  # each source gave a share
     summary = f"{count}+ results" if has_more else plural(count, "result")
     return PageResults(
-        [_word_hit(ranked, {served.name for served in projects}, texts) for ranked in shown],
+        [_word_hit(ranked, texts) for ranked in shown],
         frozenset(term for word in words for term in terms_of(word)),
-        _notes(found, await _empty_indexes(sources, found.left_out)),
+        _notes(found),
         summary,
         has_more,
         matched=frozenset((root_name(name), path) for name, answer in found.answers.items() for path in answer.matched),
         growing={
             **_growing({name: answer.coverage for name, answer in found.answers.items() if answer.coverage}),
-            **{name: coverage for name, coverage in running_sources(sources).items() if name in found.problems},
+            **{name: coverage for name, coverage in running_roots(sources).items() if name in found.problems},
         },
     )
 
@@ -166,19 +168,14 @@ def _growing(coverages: Mapping[str, Coverage]) -> dict[str, Coverage]:
     return {name: coverage for name, coverage in coverages.items() if not (coverage.is_complete or coverage.problem)}
 
 
-def _word_hit(ranked: RankedItem, projects: Set[str], texts: Mapping[str, bytes]) -> PageHit:
+def _word_hit(ranked: RankedItem, texts: Mapping[str, bytes]) -> PageHit:
     item, more = ranked.item, ranked.item.more
-    item_id, source = item.id, item.source
-    name = root_name(source)
-    if source.startswith("documents/") and name in projects and detect_language(item_id, b"") == "markdown":
-        source = source_name("project", name)  # where it is shown with everything that is known about it
-        item_id = source + item.id.removeprefix(item.source)
     first = more.get("startLine", 0)
     lines = item.text.split("\n") if item.text else []
     path = str(more.get("path") or more.get("docId") or item.title)
     return PageHit(
-        item_id,
-        source,
+        item.id,
+        item.source,
         item.title,
         path,
         tuple(PageLine(first + number if first else 0, line) for number, line in enumerate(lines)),
@@ -186,27 +183,19 @@ def _word_hit(ranked: RankedItem, projects: Set[str], texts: Mapping[str, bytes]
         ranked.score,
         tuple(more.get("masked", ())),
         tuple(more.get("flags", ())),
-        tuple(one for one in ranked.also if root_name("/".join(one.split("/")[:2])) != name),
+        ranked.also,
         str(more.get("date", "")),
         file=item.data or next((texts[key] for key in item.keys if key in texts), b""),
     )
 
 
-async def _empty_indexes(sources: SourceList, names: Collection[str]) -> set[str]:
-    """Return the named indexes among some sources that nobody has put anything into."""
-    if not any(name.startswith("index/") for name in names):
-        return set()
-    found = [source for source in await sources.find_quickly() if source.kind == "index" and source.name in names]
-    return {source.name for source in found if not any((await source.status()).counts.values())}
-
-
-def _notes(found: FederatedResult, empty: Set[str]) -> list[str]:
+def _notes(found: FederatedResult) -> list[str]:
     corrected = {word: near for answer in found.answers.values() for word, near in answer.corrected.items()}
     notes = [f"Searched for “{near}” instead of “{word}”." for word, near in corrected.items()]
     if found.without_filters:
         notes.append(f"Without +, - and quotes there would be {found.without_filters} or more results.")
     notes += [f"{root_name(name)}: {why}" for name, why in found.problems.items()]
-    notes += [f"{root_name(name)} is left out: {why}." for name, why in found.left_out.items() if name not in empty]
+    notes += [f"{root_name(name)} is left out: {why}." for name, why in found.left_out.items()]
     notes += [f"{root_name(name)}: {warning}" for name, answer in found.answers.items() for warning in answer.warnings]
     return list(dict.fromkeys(notes))
 
@@ -214,18 +203,18 @@ def _notes(found: FederatedResult, empty: Set[str]) -> list[str]:
 async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: float) -> PageResults:
     if query.since or query.until:
         raise UsageError("Dates limit a search by words only. Remove them, or switch to words.")
-    folders = {
-        served: (name, view)
-        for name, served, view in file_folders(sources)
-        if query.source in ("", name, name.partition("/")[0], root_name(name))
+    roots = {
+        root.served: root
+        for root in sources.roots()
+        if query.source in ("", root.name, root_name(root.name), *root.kinds)
     }
-    queries = {served: (_text_query(query, served.name, seconds), view) for served, (_, view) in folders.items()}
+    queries = {one: (_text_query(query, one.name, seconds), root.main_view) for one, root in roots.items()}
     answers, notes = await find_text(queries)
     hits: list[PageHit] = []
     coverages: dict[str, Coverage] = {}
     for served, (found, covered) in answers:
-        name, view = folders[served]
-        service: Any = sources.projects if view is View.PROJECT else sources.folders and sources.folders.service
+        name, kind = roots[served].name, roots[served].kind
+        service: Any = sources.projects if kind == "project" else sources.folders and sources.folders.service
         shown_path = partial(service.shown_path, served)
         hits += _occurrence_hits(name, shown_path, found.found, queries[served][0].texts or {})
         notes += [f"{root_name(name)}: {warning}" for warning in coverage_warnings(covered)]
@@ -260,19 +249,12 @@ def _text_query(query: PageQuery, name: str, seconds: float) -> ExactQuery:
     return ExactQuery(query.q, options, seconds, query.mode == "regex", texts={})
 
 
-def file_folders(sources: SourceList) -> list[tuple[str, ServedIndex, View]]:
-    """Return the folders whose files are searched: the projects, and folders of documents that belong to none."""
-    found = all_folders(sources)
-    roots = {served.root for _, served, view in found if view is View.PROJECT}
-    return [one for one in found if one[2] is View.PROJECT or one[1].root not in roots]
-
-
-def running_sources(sources: SourceList) -> dict[str, Coverage]:
-    """Return how far the sources are that this server indexes now, without asking an index."""
+def running_roots(sources: SourceList) -> dict[str, Coverage]:
+    """Return how far the roots are that this server indexes now, by the names of their sources, without asking an index."""
     return {
-        name: Coverage(*progress, is_indexing=True)
-        for name, served, view in all_folders(sources)
-        if (progress := served.progress(view))
+        root.name: Coverage(*progress, is_indexing=True)
+        for root in sources.roots()
+        if (progress := root.served.progress(root.views))
     }
 
 

@@ -1,20 +1,18 @@
 """Pictures of documents, read under the policy of their folder."""
 
 from dowse.errors import ItemNotFound
-from dowse.federation.federated_search import find_source
-from dowse.federation.source_list import NoClient, SourceList
-from dowse.page.served_roots import served_folder
+from dowse.federation.source_list import SourceList
+from dowse.page.served_roots import find_item
 from dowse.types import Verdict
 
 
 async def read_picture(sources: SourceList, item_id: str) -> tuple[bytes, str]:
     """Return a picture of a folder and its type; ItemNotFound if there is none that may be read."""
-    source, path = await find_source(sources, NoClient(), item_id)
-    folder = served_folder(sources, source.name)
-    if folder is None:
+    source, path = await find_item(sources, item_id)
+    root = sources.root(source.name)
+    if root is None:
         raise ItemNotFound("only folders have pictures")
-    served, view = folder
-    found = await served.ask(lambda index: index.source.read_picture(path), view)
+    found = await root.served.ask(lambda index: index.source.read_picture(path), root.main_view)
     if isinstance(found, Verdict):
         raise ItemNotFound("there is no such picture that may be read")
     return found

@@ -10,7 +10,6 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.reply_budget import Reply
 from dowse.page.page_search import read_address
-from dowse.page.served_roots import project_of
 from dowse.surfaces.project.project_surface import ProjectSurface
 
 LISTED_USES, LISTED_COMMITS, LISTED_FILES = 200, 50, 12
@@ -32,10 +31,10 @@ class ProjectQuestions:
 
     def project(self, source: str) -> ServedIndex:
         """Return the project of a source; ItemNotFound if it is none."""
-        found = project_of(self._sources, source)
-        if found is None:
+        root = self._sources.root(source)
+        if root is None or root.kind != "project":
             raise ItemNotFound("there is no such project")
-        return found
+        return root.served
 
     async def references(self, project: ServedIndex, name: str) -> Reply:
         """Return where a name is defined and used."""

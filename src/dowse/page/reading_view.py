@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlencode
 
 from dowse.federation.federated_search import find_source
-from dowse.federation.federation_types import FetchedItem, SearchSource
-from dowse.federation.result_ids import id_of
+from dowse.federation.federation_types import ROOT_KINDS, FetchedItem, SearchSource
+from dowse.federation.result_ids import AS_DOCUMENT, id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.line_numbers import split_lines
 from dowse.markup_lines import MARKUP_LANGUAGES
@@ -23,7 +23,7 @@ from dowse.page.markup import Html, html
 from dowse.page.page_search import read_address
 from dowse.page.plain_words import plural, time_view
 from dowse.page.search_view import FLAG_NOTES
-from dowse.page.served_roots import FOLDER_KINDS, root_name
+from dowse.page.served_roots import root_name
 from dowse.reading.languages import detect_language
 from dowse.reading.outlines import Heading
 from dowse.screening.instructions import find_flags
@@ -75,7 +75,7 @@ class OpenItem:
     @property
     def is_file(self) -> bool:
         """Whether it is a file of a folder."""
-        return self.source.kind in FOLDER_KINDS
+        return self.source.kind in ROOT_KINDS
 
     @property
     def is_markdown(self) -> bool:
@@ -92,7 +92,7 @@ class OpenItem:
 async def open_item(sources: SourceList, item_id: str) -> OpenItem:
     """Read an item as it is now; ItemNotFound if there is none that may be read."""
     source, locator = await find_source(sources, NoClient(), item_id)
-    return OpenItem(item_id, source, locator, await source.fetch(locator))
+    return OpenItem(item_id, source, locator.removesuffix(AS_DOCUMENT), await source.fetch(locator))
 
 
 async def item_view(opened: OpenItem, texts: PageTexts, view: str, editor: str) -> Html:

@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -16,10 +17,10 @@ from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.error_replies import without_storage_root
 from dowse.page.markup import Html, html
-from dowse.page.page_search import file_folders, read_address
+from dowse.page.page_search import read_address
 from dowse.page.plain_words import counted, plural, time_view
 from dowse.page.progress_view import STATE_NAMES, progress_bar, progress_text
-from dowse.page.served_roots import group_statuses, root_name
+from dowse.page.served_roots import root_name
 from dowse.parsing.parser_limits import kept_bytes
 from dowse.surfaces.project.project_replies import status_reply
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION, forget
@@ -48,15 +49,14 @@ async def status_view(
     sources: SourceList, statuses: Sequence[SourceStatus], form_token: str | None, *, is_public: bool
 ) -> Html:
     """Return every source with its state; with buttons if a form token is given, and nothing of this machine in public."""
-    folders = {name: (served, view) for name, served, view in file_folders(sources) if not is_public}
+    roots = {} if is_public else {root.name: root for root in sources.roots()}
     cards = []
-    for root in group_statuses(statuses):
-        status = root.status
-        if status.name not in folders:
+    for status in statuses:
+        if status.name not in roots:
             cards.append(card_view(status))
             continue
-        served, view = folders[status.name]
-        facts = await served.ask(lambda index: _folder_facts(index, served), view)  # noqa: B023 - asked at once
+        served = roots[status.name].served
+        facts = await served.ask(partial(_folder_facts, served=served), roots[status.name].main_view)
         cards.append(card_view(status, facts, served.run, form_token))
     memory = 0 if is_public else kept_bytes()
     paid = (
@@ -205,7 +205,7 @@ async def make_change(sources: SourceList, change: Change) -> None:
 
 
 def _folder(sources: SourceList, change: Change) -> tuple[ServedIndex, View]:
-    for name, served, view in file_folders(sources):
-        if name == change.source and change.action in ACTIONS:
-            return served, view
-    raise ItemNotFound("there is no such source or action")
+    root = sources.root(change.source)
+    if root is None or change.action not in ACTIONS:
+        raise ItemNotFound("there is no such source or action")
+    return root.served, root.main_view

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from typing import Any
 
 from dowse.errors import DowseError, ItemNotFound
-from dowse.federation.federated_search import find_source
 from dowse.federation.result_ids import source_name
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.page.history_view import commits_view
 from dowse.page.markup import Html, html
 from dowse.page.page_query import PageQuery
 from dowse.page.plain_words import plural
 from dowse.page.project_questions import ProjectQuestions, glob_of, quoted_name
+from dowse.page.served_roots import find_item
 from dowse.visible_text import one_line
 
 MAX_NAME_CHARACTERS = 200
@@ -30,7 +30,7 @@ _RELATED = {
 
 async def symbol_view(questions: ProjectQuestions, sources: SourceList, item_id: str, name: str) -> Html:
     """Return what is known about a name that a file has."""
-    source, path = await find_source(sources, NoClient(), item_id)
+    source, path = await find_item(sources, item_id)
     project = questions.project(source.name)
     name = name.strip()[:MAX_NAME_CHARACTERS]
     if not name:
@@ -112,7 +112,7 @@ async def symbol_history(questions: ProjectQuestions, source: str, name: str, sh
 
 async def related_view(questions: ProjectQuestions, sources: SourceList, item_id: str) -> Html:
     """Return the files around a file; nothing where none are known."""
-    source, path = await find_source(sources, NoClient(), item_id)
+    source, path = await find_item(sources, item_id)
     try:
         found = await questions.related(questions.project(source.name), path)
     except DowseError:  # it is not indexed, or no project

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 
-from dowse.federation.federated_search import find_source
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.indexes.project_search import explain_file
 from dowse.page.markup import Html, html
-from dowse.page.page_search import file_folders
 from dowse.page.plain_words import plural
-from dowse.page.served_roots import root_name
+from dowse.page.served_roots import find_item, root_name
 from dowse.surfaces.project.text_replies import explanation_reply
 
 _NOT_A_FILE = (
@@ -19,13 +17,12 @@ _NOT_A_FILE = (
 
 async def explain_hit(sources: SourceList, item_id: str, query: str) -> Html:
     """Return why a hit is where it is: rank and signals of a file, the rule of a source for anything else."""
-    source, path = await find_source(sources, NoClient(), item_id)
-    by_root = {root_name(name): (served, view) for name, served, view in file_folders(sources)}
-    folder = by_root.get(root_name(source.name)) if source.kind in ("project", "documents") else None
-    if folder is None:
+    source, path = await find_item(sources, item_id)
+    root = sources.root(source.name)
+    if root is None:
         return html('<p class="about">{text}</p>', text=_NOT_A_FILE)
-    served, view = folder
-    found = await served.ask_fresh(lambda index, _: explain_file(index, path, query, served.encoder), view)
+    served = root.served
+    found = await served.ask_fresh(lambda index, _: explain_file(index, path, query, served.encoder), root.main_view)
     reply = explanation_reply(*found)
     if "signals" not in reply:
         reason = reply.get("reason") or "is not ranked by this search"

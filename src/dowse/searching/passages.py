@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dowse.query_syntax import Query
 from dowse.screening.masking import (
@@ -17,6 +17,7 @@ from dowse.screening.masking import (
     warning_fields,
 )
 from dowse.searching.term_positions import foreign_terms_in, terms_of_word
+from dowse.text.excerpts import cut_line
 from dowse.text.stemming import marked_language
 from dowse.types import StoredChunk
 
@@ -188,3 +189,18 @@ def _key_surroundings(data: bytes, part: StoredChunk | None) -> str:
     if part:
         start, end = max(0, part.start_byte - PRIVATE_KEY_CHARACTERS), part.end_byte + PRIVATE_KEY_CHARACTERS
     return data[start:end].decode("utf-8", "replace") if data.find(_PRIVATE_KEY, start, end) >= 0 else ""
+
+
+def passage_text(passage: Passage, terms: Mapping[str, float], max_line_characters: int) -> str:
+    """Return the lines of a passage; a longer line is cut around its first match."""
+    lines = passage.text.split("\n")
+    if max(map(len, lines)) <= max_line_characters:
+        return passage.text
+    first = partial(first_match, terms=terms)
+    return "\n".join(cut_line(line, max_line_characters, first) for line in lines)
+
+
+def content_warnings(passage: Passage) -> dict[str, Any]:
+    """Return the kinds of secrets that are masked in a passage, and its content warnings with their lines."""
+    found = {"masked": passage.masked, "flags": passage.flags, "flaggedLines": passage.flagged_lines}
+    return {name: list(values) for name, values in found.items() if values}

@@ -18,7 +18,7 @@ from dowse.searching.file_scoring import order_by_scores
 from dowse.searching.found_files import ALL_INDEXED, ChunkLines, FoundFile, SearchedFiles, is_aside, scores_by_lines
 from dowse.searching.passages import Passage, ShownTexts, comparable_lines, has_phrases, screen_shown, shorten_lines
 from dowse.searching.path_kinds import Tests, path_filter
-from dowse.searching.query_terms import SearchQuery
+from dowse.searching.query_terms import SearchQuery, WantedLines
 from dowse.searching.ranking import (
     Evidence,
     RankedFile,
@@ -34,7 +34,6 @@ from dowse.searching.spelling import Spelling
 from dowse.searching.term_positions import terms_among
 from dowse.searching.units import Unit
 from dowse.searching.verification import Current, ReadBytes, is_blob_document, verify
-from dowse.searching.wanted_lines import WantedLines
 from dowse.text.vocabulary import rarity
 from dowse.types import Kind, StoredDocument, Symbol
 
@@ -184,14 +183,14 @@ def search_store(
         raise UsageError(f"The limit has to be between 1 and {MAX_LIMIT}.")
     if options.mode == "vector" and not vectors:
         raise UsageError("mode 'vector' needs an encoder, and this index has none. Use 'hybrid' or 'lexical'.")
-    answer = _search(store, read, query, options, vectors)
+    answer = _rank_and_show(store, read, query, options, vectors)
     if answer.hits or not query.has_filters:
         return answer
-    without_filters = _search(store, read, query.without_filters(), options, vectors)
+    without_filters = _rank_and_show(store, read, query.without_filters(), options, vectors)
     return replace(answer, hits_without_filters=len(without_filters.hits))
 
 
-def _search(
+def _rank_and_show(
     store: Searchable, read: ReadBytes, query: SearchQuery, options: SearchOptions, vectors: Sequence[QueryVector]
 ) -> Answer:
     started = time.perf_counter()

@@ -6,7 +6,8 @@ from urllib.parse import quote, unquote
 
 from dowse.errors import UsageError
 from dowse.reading.formats import DOCUMENT_EXTENSIONS
-from dowse.sources.document_types import suffix_of
+from dowse.reading.languages import is_binary_document
+from dowse.sources.document_types import shared_language, suffix_of
 
 SCHEME = "docs://"
 
@@ -57,3 +58,8 @@ def parse_cursor(cursor: str | None) -> tuple[int, str]:
         raise UsageError(
             "The cursor did not come from this server. Request the first page without a cursor."
         ) from error
+
+
+def has_one_form(path: str) -> bool:
+    """Return whether a project and a reader of documents get the same text of a file."""
+    return is_binary_document(path) or shared_language(path) is not None

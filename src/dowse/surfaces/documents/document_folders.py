@@ -88,16 +88,10 @@ class DocumentFolder:
         """Return the URI of a document, or of a section of it."""
         return make_uri(self._shown_path(self.served, path), anchor)
 
-    async def search(self, query: DocumentQuery) -> DocumentResults:
+    async def find_documents(self, query: DocumentQuery) -> DocumentResults:
         """Find documents by title and content."""
-        return await self.served.ask_fresh(lambda index, pending: self.search_in(index, pending, query), View.DOCUMENTS)
-
-    def search_in(self, index: ProjectIndex, pending: list[str], query: DocumentQuery) -> DocumentResults:
-        """Find documents, on the index's thread."""
-        found = find_documents(index, query, len(pending), self.served.encoder, is_behind=is_far_behind(pending))
-        if self.served.encoder:
-            self.served.encoder.prioritize(index.root, [one.document.path for one in found.matches.found])
-        return found
+        find = partial(find_served_documents, self.served, query=query)
+        return await self.served.ask_fresh(find, View.DOCUMENTS)
 
     async def list_page(self, after: str, limit: int) -> list[ListedDocument]:
         """Return the documents after a path, in the order of their paths."""
@@ -119,6 +113,16 @@ class DocumentFolder:
         self.served.catch_up(index)
         self._links.update(index.store)
         return self._links
+
+
+def find_served_documents(
+    served: ServedIndex, index: ProjectIndex, pending: list[str], query: DocumentQuery
+) -> DocumentResults:
+    """Find documents by title and content, on the index's thread."""
+    found = find_documents(index, query, len(pending), served.encoder, is_behind=is_far_behind(pending))
+    if served.encoder:
+        served.encoder.prioritize(index.root, [one.document.path for one in found.matches.found])
+    return found
 
 
 COMPARE_AGAIN_SECONDS = 1.0

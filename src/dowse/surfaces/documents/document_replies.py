@@ -8,8 +8,7 @@ from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, presen
 from dowse.mcp.reply_status import coverage_reply, coverage_warnings
 from dowse.mcp.tools import ProseReply
 from dowse.searching.document_ranking import RankedDocument
-from dowse.searching.passages import found_terms, without_front_matter
-from dowse.surfaces.passage_text import content_warnings
+from dowse.searching.passages import content_warnings, found_terms, without_front_matter
 from dowse.text.excerpts import PASSAGE_CHARACTERS, FoundWord, add_marks, best_window, window_around
 from dowse.types import Coverage
 from dowse.visible_text import join_lines, one_line

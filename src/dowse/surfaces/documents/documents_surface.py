@@ -88,7 +88,7 @@ class DocumentsSurface:
         folders = await self.folders.find(call, may_ask=True)
         if not query.query.text:
             return documents_reply([], 0, [], call.budget_characters, started)
-        found = await asyncio.gather(*(folder.search(query) for folder in folders))
+        found = await asyncio.gather(*(folder.find_documents(query) for folder in folders))
         results = [
             document_result(folder.uri(document.document.path), document, answer.matches.terms)
             for folder, answer in zip(folders, found, strict=True)

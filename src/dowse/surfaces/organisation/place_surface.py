@@ -80,7 +80,7 @@ class PlaceSurface:
         name = call.arguments.get("project")
         return self.store.narrowed([name]) if name else self.store
 
-    async def search(self, call: Call, kind: Kind) -> Reply:
+    async def search_kind(self, call: Call, kind: Kind) -> Reply:
         """Search one kind of files."""
         started, arguments = time.perf_counter(), call.arguments
         limit, offset = int(arguments["top_k"]), int(arguments["offset"])
@@ -97,14 +97,14 @@ class PlaceSurface:
         )  # fmt: skip
         query = parse_search_query(arguments["query"])
 
-        def search() -> Reply:
+        def find() -> Reply:
             store = self._chosen(call)
             answer = search_place(store, query, options, self.encoder)
             found = ProjectAnswer(answer, coverage_of(store), str, store.warnings, (), options.detail)
             reply = search_reply([found], offset, limit, call.budget_characters)
             return reply | present(commits=commits_of(store, [hit["path"] for hit in reply["results"]]))
 
-        reply = await asyncio.to_thread(search)
+        reply = await asyncio.to_thread(find)
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
 
     async def search_by_path(self, call: Call) -> Reply:

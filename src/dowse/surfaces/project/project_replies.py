@@ -21,11 +21,10 @@ from dowse.mcp.reply_budget import (
 )
 from dowse.mcp.reply_status import coverage_reply, overall_state
 from dowse.searching.explain import strongest_signals
-from dowse.searching.passages import Passage
+from dowse.searching.passages import Passage, content_warnings, passage_text
 from dowse.searching.ranking import count_relevant
 from dowse.searching.search import Answer, Detail, SearchHit
 from dowse.store.storage_layout import Project
-from dowse.surfaces.passage_text import content_warnings, passage_text
 from dowse.types import Coverage, Kind
 
 if TYPE_CHECKING:  # a command that prints a reply starts 40 ms sooner

@@ -2,11 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dowse.error_catalog import user_message
 from dowse.errors import CatalogError, UsageError
@@ -29,9 +29,9 @@ from dowse.searching.references.related_files import shown_files
 from dowse.searching.search import SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.project import path_search
-from dowse.surfaces.project.chosen_projects import ChosenProjects, ask_each, find_text
-from dowse.surfaces.project.filter_warnings import filter_warnings
+from dowse.surfaces.project.chosen_projects import ChosenProjects, find_text, gather_answers
 from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, commit_reply, history_reply
+from dowse.surfaces.project.path_search import filter_warnings
 from dowse.surfaces.project.progress import follow_runs
 from dowse.surfaces.project.project_replies import (
     ProjectAnswer,
@@ -73,8 +73,8 @@ class ProjectSurface:
 
     # Searching
 
-    async def search(self, call: Call, kind: Kind) -> Reply:
-        """Search one kind of documents in the project that the call names, or in all."""
+    async def search_kind(self, call: Call, kind: Kind) -> Reply:
+        """Search one kind of files in the project that the call names, or in all."""
         started, arguments = time.perf_counter(), call.arguments
         limit, offset = int(arguments["top_k"]), int(arguments["offset"])
         if arguments["path"]:
@@ -88,54 +88,49 @@ class ProjectSurface:
             detail=arguments["detail"],
         )  # fmt: skip
         query = parse_search_query(arguments["query"])
-        projects = await self._projects.kept_fresh(call)
-        answers, problems = await ask_each(
-            projects,
-            lambda served: self._search_one(
-                served,
-                query,
-                replace(
-                    options,
-                    path_glob=self._projects.glob_within(served, arguments["path"]),
-                    excluded_globs=tuple(self._projects.glob_within(served, glob) or glob for glob in excluded),
-                ),
-            ),
-        )
+        asked = {}
+        for served in await self._projects.kept_fresh(call):
+            own = replace(
+                options,
+                path_glob=self._projects.glob_within(served, arguments["path"]),
+                excluded_globs=tuple(self._projects.glob_within(served, glob) or glob for glob in excluded),
+            )
+            asked[served] = served.ask_fresh(partial(self._search_index, served=served, query=query, options=own))
+        answers, problems = await gather_answers(asked)
+        for served, answer in answers:
+            if served.encoder:
+                served.encoder.prioritize(served.root, [hit.path for hit in answer.answer.hits])
         found = [answer for _, answer in answers]
         warnings = [*self.service.warnings, *notes_on_length(arguments["query"]), *problems]
         reply = search_reply(found, offset, limit, call.budget_characters, warnings)
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
 
-    async def _search_one(self, served: ServedIndex, query: SearchQuery, options: SearchOptions) -> ProjectAnswer:
+    def _search_index(
+        self, index: ProjectIndex, pending: list[str], served: ServedIndex, query: SearchQuery, options: SearchOptions
+    ) -> ProjectAnswer:
+        """Search one project, on the thread of its index."""
         if self.service.has_several:
             query = replace(query, filters=query.filters.within(served.name))
-
-        def search(index: ProjectIndex, pending: list[str]) -> ProjectAnswer:
-            if options.kind == "docs":
-                _require_docs(served, index)
-            _require_index(served, index)
-            try:
-                answer = search_now(index, query, options, served.encoder, is_behind=is_far_behind(pending))
-            except UsageError as error:
-                if index.exists:
-                    raise
-                raise CatalogError("INDEX_BUSY", detail=str(error)) from error  # begun, and nothing is there yet
-            covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
-            if options.kind == "docs" and covered.is_complete and not index.store.totals("docs").documents:
-                raise _no_docs(index, "The project has no documents.")
-            warnings = [
-                *index.warnings,
-                *coverage_warnings(covered),
-                *([] if answer.hits else filter_warnings(index, self._own_filters(options.within(query.filters)))),
-            ]
-            shown_path = partial(self.service.shown_path, served)
-            left = [] if answer.searched.were_compared else pending
-            return ProjectAnswer(answer, covered, shown_path, warnings, left, options.detail)
-
-        found = await served.ask_fresh(search)
-        if served.encoder:
-            served.encoder.prioritize(served.root, [hit.path for hit in found.answer.hits])
-        return found
+        if options.kind == "docs":
+            _require_docs(served, index)
+        _require_index(served, index)
+        try:
+            answer = search_now(index, query, options, served.encoder, is_behind=is_far_behind(pending))
+        except UsageError as error:
+            if index.exists:
+                raise
+            raise CatalogError("INDEX_BUSY", detail=str(error)) from error  # begun, and nothing is there yet
+        covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
+        if options.kind == "docs" and covered.is_complete and not index.store.totals("docs").documents:
+            raise _no_docs(index, "The project has no documents.")
+        warnings = [
+            *index.warnings,
+            *coverage_warnings(covered),
+            *([] if answer.hits else filter_warnings(index, self._own_filters(options.within(query.filters)))),
+        ]
+        left = [] if answer.searched.were_compared else pending
+        shown_path = partial(self.service.shown_path, served)
+        return ProjectAnswer(answer, covered, shown_path, warnings, left, options.detail)
 
     def _own_filters(self, options: SearchOptions) -> SearchOptions:
         """Return the options without paths if there are several projects: a path may be one of another project."""
@@ -146,12 +141,13 @@ class ProjectSurface:
         arguments = call.arguments
         pattern, limit, offset = arguments["pattern"], int(arguments["limit"]), int(arguments["offset"])
         expression = path_search.compile_pattern(pattern)
-        projects = await self._projects.kept_fresh(call)
-        found, problems = await ask_each(
-            projects,
-            lambda served: served.ask_fresh(
-                partial(path_search.find_paths, expression=expression, shown_path=self._pattern_path(call, served))
-            ),
+        found, problems = await gather_answers(
+            {
+                served: served.ask_fresh(
+                    partial(path_search.find_paths, expression=expression, shown_path=self._pattern_path(call, served))
+                )
+                for served in await self._projects.kept_fresh(call)
+            }
         )
         paths = sorted(self._qualified(call, served, path) for served, matches in found for path in matches.paths)
         unsearched = [warning for _, matches in found for warning in coverage_warnings(matches.coverage)]
@@ -197,19 +193,21 @@ class ProjectSurface:
         if arguments["path"]:
             path_search.compile_pattern(arguments["path"])
 
-        async def search(served: ServedIndex) -> "HistoryAnswer":
-            place = await served.ask(partial(_history_place, served))
-            options = {key: arguments[key] for key in ("since", "until")} | {"limit": limit}
-            options["path_glob"] = self._projects.glob_within(served, arguments["path"])
-            return await asyncio.to_thread(self._histories.search, place, arguments["query"], options)
-
-        answers, problems = await ask_each(await self._projects.kept_fresh(call), search)
+        answers, problems = await gather_answers(
+            {served: self._search_commits(served, arguments) for served in await self._projects.kept_fresh(call)}
+        )
         reply = history_reply(
             [(partial(self.service.shown_path, served), answer) for served, answer in answers],
             limit, call.budget_characters, [*self.service.warnings, *problems],
             has_authors=arguments["authors"],
         )  # fmt: skip
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
+
+    async def _search_commits(self, served: ServedIndex, arguments: Mapping[str, Any]) -> "HistoryAnswer":
+        place = await served.ask(partial(_history_place, served))
+        options = {key: arguments[key] for key in ("since", "until")} | {"limit": int(arguments["limit"])}
+        options["path_glob"] = self._projects.glob_within(served, arguments["path"])
+        return await asyncio.to_thread(self._histories.search, place, arguments["query"], options)
 
     async def read_commit(self, call: Call) -> Reply:
         """Return the changes of one commit of the project that the call names."""
@@ -233,7 +231,8 @@ class ProjectSurface:
             return references_now(index, arguments["name"], options, len(pending))
 
         projects = await self._projects.kept_fresh(call)
-        answers, problems = await ask_each(projects, lambda served: served.ask_fresh(partial(find, served=served)))
+        asked = {served: served.ask_fresh(partial(find, served=served)) for served in projects}
+        answers, problems = await gather_answers(asked)
         for served, answer in answers:
             if answer.missing > QUICK_DOCUMENTS and not served.is_running:
                 served.start_run()  # which reads the references of the other files

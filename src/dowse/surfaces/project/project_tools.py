@@ -106,7 +106,7 @@ def _with_project_argument(tool: Tool, names: Sequence[str]) -> Tool:
 class ReadingHandlers(Protocol):
     """The handlers of the tools that only read, over folders of this machine or over a place."""
 
-    async def search(self, call: Call, kind: Kind) -> Reply: ...
+    async def search_kind(self, call: Call, kind: Kind) -> Reply: ...
     async def search_by_path(self, call: Call) -> Reply: ...
     async def find_text(self, call: Call) -> Reply: ...
     async def get_index_status(self, call: Call) -> Reply: ...
@@ -117,7 +117,7 @@ def search_tools(surface: ReadingHandlers, hints: Mapping[str, str]) -> list[Too
     """Return the tools that search, with the hints added to the descriptions they are for."""
 
     def searches(name: str, title: str, description: str, kind: Kind) -> Tool:
-        run = partial(surface.search, kind=kind)
+        run = partial(surface.search_kind, kind=kind)
         return Tool(name, title, description + hints.get(name, ""), run, _FOUND, _SEARCH[kind], ("query",))
 
     return [

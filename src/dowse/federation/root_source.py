@@ -1,0 +1,312 @@
+"""A root as a source: its files as those of a project, and its documents as a reader gets them."""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from functools import partial
+from typing import Any
+from urllib.parse import quote
+
+from dowse.errors import ItemNotFound, NotIndexed, SourceNotReady, UsageError
+from dowse.federation.federation_types import (
+    FetchedItem,
+    Item,
+    ListedItem,
+    LookAtText,
+    SourceQuery,
+    SourceResult,
+    SourceStatus,
+)
+from dowse.federation.result_ids import AS_DOCUMENT
+from dowse.federation.served_root import ServedRoot
+from dowse.indexes.document_search import DocumentQuery, DocumentResults, find_indexed_documents, read_now
+from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import coverage, search_now
+from dowse.indexes.query_vectors import QueryEncoder
+from dowse.keeping.catch_up import is_far_behind
+from dowse.keeping.service import Service
+from dowse.mcp.reply_status import coverage_warnings, overall_state
+from dowse.searching.passages import Passage, content_warnings, passage_text
+from dowse.searching.search import Answer, SearchOptions
+from dowse.surfaces.documents.doc_uris import make_uri
+from dowse.surfaces.documents.document_folders import find_served_documents
+from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
+from dowse.surfaces.project.path_search import relative_pattern
+from dowse.types import Coverage, Document, Entry, Stat, View
+from dowse.visible_text import one_line
+
+MAX_LINE_CHARACTERS = 300
+"""A longer line of a passage is cut around its first match."""
+RANKED_FILES = 40
+"""Files that are ranked closely: 40 are as good as the 120 that further pages need (`searching.ranking_constants`)."""
+_NANOSECONDS = 1_000_000_000
+
+
+class RootSource:
+    """The files of one root: those of a project as they are, and its documents as a reader gets them."""
+
+    def __init__(self, root: ServedRoot, service: Service, remedy: str) -> None:
+        self.name, self.kind, self.kinds = root.name, root.kind, root.kinds
+        self._root, self._served, self._service, self._remedy = root, root.served, service, remedy
+
+    def unsupported_filter(self, query: SourceQuery) -> str:  # noqa: ARG002 - files have paths, languages and dates
+        return ""
+
+    def keys(self, locator: str) -> frozenset[str]:
+        return file_key(f"{self._served.root}/{locator.removesuffix(AS_DOCUMENT)}")
+
+    async def prepare(self, query: SourceQuery) -> None:  # noqa: ARG002 - an index has a first query of its own
+        for view in self._root.views:
+            await self._served.wait_until_prepared(view)
+
+    # Searching
+
+    async def find_items(self, query: SourceQuery) -> SourceResult:
+        """Search the files of a project and its documents; if only one of the two can answer, its answer counts."""
+        views = self._root.views & query.views or self._root.views
+        self._served.keep_fresh()
+        if self._root.folders and View.DOCUMENTS in views:
+            self._root.folders.open()
+        finders = {View.PROJECT: self._find_files, View.DOCUMENTS: self._find_documents}
+        asked = [self._served.ask_fresh(partial(finders[view], query=query), view) for view in views]
+        if len(asked) == 1:
+            return await asked[0]
+        files, documents = await asyncio.gather(*asked, return_exceptions=True)
+        return _join(files, documents)
+
+    def _find_files(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
+        if not index.exists and not self._served.is_making(index):
+            raise SourceNotReady(self._not_indexed(View.PROJECT))
+        encoder = self._served.encoder
+        try:
+            answer = self._search_some(index, pending, query, encoder)
+        except (UsageError, NotIndexed) as error:
+            if index.exists:
+                raise
+            raise SourceNotReady("It is being indexed, and nothing is there yet. Ask again in a moment.") from error
+        if encoder:
+            encoder.prioritize(index.root, [hit.path for hit in answer.hits])
+        left = () if answer.searched.were_compared else pending
+        found = self._filtered_result(index, pending, answer)
+        return replace(
+            found,
+            pending=self._pending((*left, *answer.outdated)),
+            warnings=(*index.warnings, *found.warnings),
+            search_methods=answer.methods,
+        )
+
+    def _find_documents(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
+        if View.PROJECT in self._root.views & query.views and not index.is_ready():
+            project = index.seen_as(View.PROJECT)
+            if project.exists or self._served.is_making(project):  # its search reads the documents that are not indexed
+                if _is_filtered(query):
+                    return SourceResult(coverage=coverage(index))
+                found = find_indexed_documents(index, DocumentQuery(query.query, limit=query.limit))
+                return self._documents_result(index, found, [])
+        if _is_filtered(query):
+            return self._filtered_result(index, pending, self._search_some(index, pending, query))
+        found = find_served_documents(self._served, index, pending, DocumentQuery(query.query, limit=query.limit))
+        return self._documents_result(index, found, pending)
+
+    def _documents_result(self, index: ProjectIndex, found: DocumentResults, pending: list[str]) -> SourceResult:
+        matches, items = found.matches, []
+        for one in matches.found:
+            line = one.passage.start_line if one.passage else 0
+            item = self._item(index.view, one.document.path, one.document.title, one.relevance, line)
+            items.append(with_passage(item, one.passage, matches.terms))
+        warnings = (*index.warnings, *coverage_warnings(found.coverage))
+        return SourceResult(tuple(items), found.coverage, self._pending(pending), matches.corrected, warnings)
+
+    def _search_some(
+        self, index: ProjectIndex, pending: list[str], query: SourceQuery, encoder: QueryEncoder | None = None
+    ) -> Answer:
+        """Search the files of a view that pass the filters; of documents, the titles count as headings do."""
+        parsed = replace(query.query, filters=query.query.filters.within(self._served.name))
+        glob = relative_pattern(query.path).removeprefix(f"{self._served.name}/") if query.path else None
+        among = None
+        if query.is_dated:
+            among = frozenset(one.id for one in index.store.documents() if query.is_within(_day(one.stat)))
+        options = replace(brief_options(query, glob), among=among, lists_matches=query.lists_matches)
+        return search_now(index, parsed, options, encoder, is_behind=is_far_behind(pending))
+
+    def _filtered_result(self, index: ProjectIndex, pending: list[str], answer: Answer) -> SourceResult:
+        covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
+        items = []
+        for hit in answer.hits:
+            passage, title = next(iter(hit.passages), None), self._title(index.view, hit.kind, hit.title, hit.path)
+            line = passage.start_line if passage else 0
+            item = self._item(index.view, hit.path, title, hit.relevance, line, data=hit.data)
+            items.append(with_passage(item, passage, answer.terms))
+        warnings = tuple(coverage_warnings(covered))
+        return SourceResult(
+            tuple(items), covered, self._pending(pending), answer.corrected, warnings, matched=answer.matched
+        )
+
+    def _item(self, view: View, path: str, title: str, relevance: float, line: int, *, data: bytes = b"") -> Item:
+        item_id = self._root.item_id(path, view)
+        return Item(
+            item_id, self.name, one_line(title, TITLE_CHARACTERS), self._url(item_id, path, line), "", relevance,
+            path.rpartition("/")[2], self.keys(path), {"path": self._shown_path(path)}, data,
+        )  # fmt: skip
+
+    def _title(self, view: View, kind: str, title: str, path: str) -> str:
+        """Return the title of a document, and the path of a file of code."""
+        return title if view is View.DOCUMENTS or (kind == "docs" and title) else self._shown_path(path)
+
+    def _shown_path(self, path: str) -> str:
+        return self._service.shown_path(self._served, path)
+
+    def _pending(self, paths: Iterable[str]) -> tuple[str, ...]:
+        return tuple(map(self._shown_path, dict.fromkeys(paths)))
+
+    def _url(self, item_id: str, path: str, line: int = 0) -> str:
+        """Return the URL of a file of a project, at a line, or the URI of a document."""
+        if self.kind == "documents" or item_id.endswith(AS_DOCUMENT):
+            return make_uri(self._shown_path(path))
+        written = quote(f"{self._served.root}/{path}", safe="/", errors="surrogateescape")
+        return f"file://{written}" + (f"#L{line}" if line else "")
+
+    # Reading
+
+    async def fetch(self, locator: str) -> FetchedItem:
+        """Return a file as it is, or as a reader gets it if the id says so or the project does not show it."""
+        path = locator.removesuffix(AS_DOCUMENT)
+        for view in self._root.views if path == locator else (View.DOCUMENTS,):
+            document = await self._served.ask(lambda index: read_now(index, path), view)
+            if document:
+                return self._fetched(document, locator)
+        raise ItemNotFound(f"{self.name} has no such file that may be read")
+
+    def _fetched(self, document: Document, locator: str) -> FetchedItem:
+        facts: dict[str, Any] = {
+            "path": self._shown_path(document.path),
+            "language": document.language,
+            "modified": _modified(document.stat),
+        }
+        if document.reading.tags:
+            facts["tags"] = [one_line(tag, 100) for tag in document.reading.tags]
+        title = self._title(View.PROJECT, document.kind, document.reading.title, document.path)
+        return FetchedItem(title, document.reading.text, self._url(locator, document.path), facts)
+
+    async def list_items(self) -> list[ListedItem]:
+        lists = [await self._served.ask_fresh(lambda index, _: _list(index), view) for view in self._root.views]
+        return sorted({item.path: item for items in lists for item in items}.values(), key=lambda item: item.path)
+
+    async def each_text(self, look: LookAtText) -> None:
+        def read(index: ProjectIndex) -> None:
+            for item in _list(index):
+                if document := read_now(index, item.locator):
+                    look(item.locator, document.reading.text)
+
+        await self._served.ask(read, next(iter(self._root.views)))
+
+    # Its state
+
+    async def status(self) -> SourceStatus:
+        """Return the state of the root: that of its files and of its documents together."""
+        found = [await self._served.ask(self._status, view) for view in self._root.views]
+        if len(found) == 1:
+            return found[0]
+        known = [one for view, one in zip(self._root.views, found, strict=True) if view is View.PROJECT or one.counts]
+        counts = {name: count for one in reversed(found) for name, count in one.counts.items()}
+        return replace(
+            found[0],
+            state=overall_state(one.state for one in known),
+            counts={name: counts[name] for name in ("files", "documents", "chunks") if name in counts},
+            last_updated=max((one.last_updated for one in found if one.last_updated), default=None),
+            problem=next((one.problem for one in known if one.problem), None),
+            growth=next((one.growth for one in found if one.growth), None),
+        )
+
+    def _status(self, index: ProjectIndex) -> SourceStatus:
+        found, progress = index.status(), self._served.progress(index.view)
+        is_project = index.view is View.PROJECT
+        if found.state == "not_found":
+            if not self._served.is_making(index):
+                return SourceStatus(self.kind, self.name, found.state, problem=self._not_indexed(index.view))
+            growth = Coverage(*(progress or (0, 0)), is_indexing=True)
+            return SourceStatus(self.kind, self.name, "indexing", growth=growth)
+        state, growth_known = "indexing" if progress else found.state, None
+        done, expected = progress or (found.files, found.expected_files)
+        if progress or (state == "indexing" and not 0 < expected <= done):
+            growth_known = Coverage(done, expected, is_indexing=True, seconds_left=found.seconds_left)
+        counts = {"files" if is_project else "documents": found.files, "chunks": found.chunks}
+        encoding = found.encoding.as_json if found.encoding and is_project else None
+        return SourceStatus(
+            self.kind, self.name, state, counts, found.last_updated, found.problem, encoding, growth_known
+        )
+
+    def _not_indexed(self, view: View) -> str:
+        """Return what to do about a root without an index."""
+        if view is View.DOCUMENTS:
+            return "The first search will index them."
+        return f"This project hasn't been indexed yet. {self._remedy}"
+
+
+def _join(files: SourceResult | BaseException, documents: SourceResult | BaseException) -> SourceResult:
+    """Return the answer of a root of those about its files and its documents."""
+    if isinstance(documents, BaseException):
+        if not isinstance(documents, Exception) or isinstance(files, BaseException):
+            raise documents
+        return replace(files, error=documents)
+    if isinstance(files, BaseException):
+        if not isinstance(files, Exception):
+            raise files
+        return replace(documents, items=(), documents=documents.items, error=files)
+    found = (files, documents)
+    incomplete = (one.coverage for one in found if one.coverage and not one.coverage.is_complete)
+    return replace(
+        files,
+        documents=documents.items,
+        coverage=next(incomplete, files.coverage),
+        pending=tuple(dict.fromkeys(files.pending + documents.pending)),
+        corrected={**documents.corrected, **files.corrected},
+        warnings=tuple(dict.fromkeys(files.warnings + documents.warnings)),
+        matched=tuple(dict.fromkeys(files.matched + documents.matched)),
+    )
+
+
+def _list(index: ProjectIndex) -> list[ListedItem]:
+    """Return the indexed files; while there is no index, those that the policy allows."""
+    if index.exists:
+        return [ListedItem(path, path) for _, path in index.store.ids_by_path()]
+    entries = (entry for entry in index.source.entries() if isinstance(entry, Entry))
+    return [ListedItem(entry.path, entry.path) for entry in entries if entry.views & index.view]
+
+
+def _is_filtered(query: SourceQuery) -> bool:
+    return bool(query.filters_paths or query.language or query.is_dated or query.kind)
+
+
+def brief_options(query: SourceQuery, glob: str | None) -> SearchOptions:
+    """Return the options of a search that shows one passage of each file."""
+    return SearchOptions(
+        query.limit, query.kind, glob, query.language, ranked_files=max(RANKED_FILES, 2 * query.limit), detail="brief",
+        keeps_weak=True, asks_model=query.asks_model,
+    )  # fmt: skip
+
+
+def with_passage(item: Item, passage: Passage | None, terms: Mapping[str, float]) -> Item:
+    """Return an item with the passage that answers, if there is one, and with the names around it."""
+    around = (*passage.headings, *passage.symbols) if passage else ()
+    names = " ".join([item.names, *around])
+    if passage is None:
+        return replace(item, names=names)
+    lines = {"startLine": passage.start_line, "endLine": passage.end_line, **content_warnings(passage)}
+    text = passage_text(passage, terms, MAX_LINE_CHARACTERS)
+    return replace(item, text=text, names=names, more={**item.more, **lines}, around=around)
+
+
+def file_key(path: str) -> frozenset[str]:
+    """Return the key by which a file is known to every source that finds it."""
+    return frozenset([f"file:{path}"])
+
+
+def _modified(stat: Stat) -> str:
+    moment = datetime.fromtimestamp(stat.mtime_ns / _NANOSECONDS, UTC)
+    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def _day(stat: Stat) -> date:
+    return datetime.fromtimestamp(stat.mtime_ns / _NANOSECONDS, UTC).date()
