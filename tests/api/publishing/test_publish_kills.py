@@ -47,7 +47,7 @@ def kill_publishers(project: Path, place: str, kills: int) -> None:
         commit(project, {path: f"def count_{number}(): pass\n"})
         command = [sys.executable, "-c", _PROGRAM, str(project), place]
         process = subprocess.Popen(
-            command, stdout=subprocess.PIPE, start_new_session=True, cwd=Path(__file__).parents[2]
+            command, stdout=subprocess.PIPE, start_new_session=True, cwd=Path(__file__).parents[3]
         )
         assert process.stdout
         assert process.stdout.readline() == b"begun\n"

@@ -295,4 +295,3 @@ def test_commands_over_documents_and_archives_mask_them(
     database = ("--db", places.database)
     for how in ((), ("--json",)):
         assert "[masked: " in without_secrets(run("archive", "search", "robot", "--citations", *database, *how).out)
-        assert "[masked: " in without_secrets(run("archive", "citations", f"Robots {AWS}", *database, *how).out)
