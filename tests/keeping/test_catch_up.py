@@ -11,9 +11,10 @@ import pytest
 
 from dowse.errors import CannotWatch
 from dowse.freshness import lost_events
+from dowse.freshness.scan import Drift
 from dowse.freshness.tree_watcher import Watcher
 from dowse.freshness.watching import start_watcher
-from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index import IndexReport, ProjectIndex
 from dowse.keeping import keeper as keeper_module
 from dowse.keeping import watched_index
 from dowse.keeping.watched_index import WatchedIndex
@@ -176,6 +177,30 @@ def test_events_on_the_way_to_the_pending_paths_hide_no_change(
     assert keeper.catch_up(project) or texts(project)["src/fig.py"] == {"fig"}
     may_continue.set()
     assert eventually(lambda: keeper.catch_up(project) == [] and texts(project)["src/fig.py"] == {"fig"})
+
+
+@on_linux
+def test_changes_of_an_older_scan_on_their_way_to_the_index_are_not_overlooked(
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is about to leave the index by a rule that is gone again: the index looks equal until then."""
+    keeper = keep()
+    assert eventually(lambda: keeper.catch_up(project) == [])
+    is_applying, may_continue, really_apply = threading.Event(), threading.Event(), ProjectIndex.apply
+
+    def apply_later(applied: ProjectIndex, drift: Drift) -> IndexReport:
+        if threading.current_thread().name.startswith("keeps") and not may_continue.is_set():
+            is_applying.set()
+            may_continue.wait(30)
+        return really_apply(applied, drift)
+
+    monkeypatch.setattr(ProjectIndex, "apply", apply_later)
+    write_tree(root, {".gitignore": "apple.py\n"})
+    assert is_applying.wait(30)
+    (root / ".gitignore").unlink()
+    assert "." in keeper.catch_up(project)
+    may_continue.set()
+    assert eventually(lambda: keeper.catch_up(project) == [] and texts(project)["src/apple.py"] == {"apple"})
 
 
 def refuse_to_watch(_root: Path) -> Watcher:

@@ -84,8 +84,14 @@ class Keeper:
         unknown = ["."] if project.has_catalog else []
         pending = catch_up(watched, project) if watched else unknown
         is_slow = watched is not None and watched.lost_events.scan_seconds > SCAN_WAIT_SECONDS
-        may_wait = _has_quick_scan(project) and not is_slow
-        return [] if "." in pending and may_wait and _is_current(project) else pending
+        may_wait = "." in pending and _has_quick_scan(project) and not is_slow
+        # Changes that are being applied may come from a scan before the last event: with them the index is not equal.
+        if not may_wait or not self._working.acquire(timeout=CATCH_UP_SECONDS):
+            return pending
+        try:
+            return [] if _is_current(project) else pending
+        finally:
+            self._working.release()
 
     def _started(self, project: ProjectIndex) -> WatchedIndex | None:
         """Return the watched index; wait a moment until it is watched, unless the first scan takes longer."""
