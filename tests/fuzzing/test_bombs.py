@@ -1,4 +1,4 @@
-"""No file costs more than two seconds or the parser processes more than 300 MB, whatever its content.
+"""No file costs more than three seconds or the parser processes more than 300 MB, whatever its content.
 
 In `make soak` every language and format gets bombs of all sizes; `BOMBS` is their number for each, and `BOMB_SEED`
 chooses others. In the suite a few of the worst are indexed.
@@ -27,7 +27,8 @@ from tests.sample_data import write_tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, to measure processes")
 
-MAX_SECONDS = 2.0
+MAX_SECONDS = 3.0
+"""A parser ends after 1.5 s; starting the next one adds to that, and on a busy machine all processor time grows."""
 MAX_POOL_BYTES = 300_000_000
 BOMBS = int(os.environ.get("BOMBS", "6"))
 SEED = os.environ.get("BOMB_SEED", "1")
@@ -62,7 +63,7 @@ def choose(all_of: "list[tuple[int, str]]", name: str) -> "set[tuple[int, str]]"
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("language", samples.languages())
-def test_no_bomb_of_a_language_costs_more_than_two_seconds(language: str) -> None:
+def test_no_bomb_of_a_language_costs_more_than_three_seconds(language: str) -> None:
     assert load_grammar(language) is not None
     chosen = choose([(size, bomb.name) for size in bombs.SIZES for bomb in bombs.code_bombs(language, 100)], language)
     for size in bombs.SIZES:
@@ -73,7 +74,7 @@ def test_no_bomb_of_a_language_costs_more_than_two_seconds(language: str) -> Non
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("extension", bombs.FORMATS)
-def test_no_bomb_of_a_format_costs_more_than_two_seconds(extension: str) -> None:
+def test_no_bomb_of_a_format_costs_more_than_three_seconds(extension: str) -> None:
     for size in (bombs.SIZES[1], bombs.SIZES[3]):
         assert_bounded(extension, list(bombs.document_bombs(extension, size)), "markdown", "docs")
 
