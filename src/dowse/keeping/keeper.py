@@ -86,7 +86,7 @@ class Keeper:
         is_slow = watched is not None and watched.lost_events.scan_seconds > SCAN_WAIT_SECONDS
         may_wait = "." in pending and _has_quick_scan(project) and not is_slow
         # Changes that are being applied may come from a scan before the last event: with them the index is not equal.
-        if not may_wait or not self._working.acquire(timeout=CATCH_UP_SECONDS):
+        if not may_wait or not self._working.acquire(timeout=SCAN_WAIT_SECONDS):
             return pending
         try:
             return [] if _is_current(project) else pending

@@ -111,7 +111,9 @@ async def _ask_index(
             found = await folder.served.ask_fresh(
                 lambda index, _: find(folder.current_links(index), index), View.DOCUMENTS
             )
-            return [link_reply(link, folder.uri) for link in found]
+            is_indexing = folder.served.progress(View.DOCUMENTS) is not None
+            if found or not is_indexing or time.monotonic() > deadline:
+                return [link_reply(link, folder.uri) for link in found]
         except DowseError as error:
             if error.code != NotIndexed.code or time.monotonic() > deadline:
                 raise
