@@ -8,7 +8,7 @@ import pytest
 from hypothesis import settings
 
 KILLS = int(os.environ.get("KILLS", "200"))
-"""About as many kills each test of the soak makes that kills writers."""
+"""Each test of the soak that kills processes kills about this many; those of writers together four times as many."""
 
 Test = TypeVar("Test", bound=Callable[..., object])
 

@@ -1,4 +1,4 @@
-"""No file costs more than three seconds or the parser processes more than 300 MB, whatever its content.
+"""No file costs more than two seconds or the parser processes more than 300 MB, whatever its content.
 
 In `make soak` every language and format gets bombs of all sizes; `BOMBS` is their number for each, and `BOMB_SEED`
 chooses others. In the suite a few of the worst are indexed.
@@ -27,10 +27,9 @@ from tests.sample_data import write_tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, to measure processes")
 
-MAX_SECONDS = 3.0
-"""A parser ends after 1.5 s; starting the next one adds to that, and on a busy machine all processor time grows."""
+MAX_SECONDS = 2.0
 MAX_POOL_BYTES = 300_000_000
-BOMBS = int(os.environ.get("BOMBS", "6"))
+BOMBS = int(os.environ.get("BOMBS", "12"))
 SEED = os.environ.get("BOMB_SEED", "1")
 TEXTS = {"md": "markdown", "html": "markdown", "rst": "rst", "adoc": "asciidoc"}
 TEXT_BYTES = 100_000
@@ -38,13 +37,21 @@ TEXT_BYTES = 100_000
 
 
 def cost_of(path: str, language: str, kind: Kind, data: bytes) -> tuple[Cost, str]:
-    """Parse a file as indexing does; return its cost and what its parser could not cope with."""
+    """Parse a file as indexing does; return its cost and what its parser could not cope with.
+
+    A small file is parsed before it, so that the start of a parser process, which is no cost of a file, is over.
+    """
+    _parse(path, language, kind, b"x\n")
+    with CostMeter() as meter:
+        parsed = _parse(path, language, kind, data)
+    return meter.cost, getattr(parsed, "problem", "")
+
+
+def _parse(path: str, language: str, kind: Kind, data: bytes) -> object:
     stat = Stat(size=len(data), mtime_ns=1, inode=1, ctime_ns=1)
     views = View.DOCUMENTS if kind == "docs" else View.PROJECT
     content = FileContent(path, kind, language, stat, hashlib.sha256(data).digest(), data, views)
-    with CostMeter() as meter:
-        parsed = start_parsing(AnySource(), content)()  # type: ignore[arg-type]
-    return meter.cost, getattr(parsed, "problem", "")
+    return start_parsing(AnySource(), content)()  # type: ignore[arg-type]
 
 
 def assert_bounded(where: str, found: list[Bomb], language: str, kind: Kind) -> None:
@@ -63,7 +70,7 @@ def choose(all_of: "list[tuple[int, str]]", name: str) -> "set[tuple[int, str]]"
 @pytest.mark.soak
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("language", samples.languages())
-def test_no_bomb_of_a_language_costs_more_than_three_seconds(language: str) -> None:
+def test_no_bomb_of_a_language_costs_more_than_two_seconds(language: str) -> None:
     assert load_grammar(language) is not None
     chosen = choose([(size, bomb.name) for size in bombs.SIZES for bomb in bombs.code_bombs(language, 100)], language)
     for size in bombs.SIZES:
@@ -74,7 +81,7 @@ def test_no_bomb_of_a_language_costs_more_than_three_seconds(language: str) -> N
 @pytest.mark.soak
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("extension", bombs.FORMATS)
-def test_no_bomb_of_a_format_costs_more_than_three_seconds(extension: str) -> None:
+def test_no_bomb_of_a_format_costs_more_than_two_seconds(extension: str) -> None:
     for size in (bombs.SIZES[1], bombs.SIZES[3]):
         assert_bounded(extension, list(bombs.document_bombs(extension, size)), "markdown", "docs")
 

@@ -58,7 +58,7 @@ STEPS: tuple[str, ...] = (
         body INTEGER NOT NULL
     );
 
-    -- What citations may know a document by: `url:…`, `doi:…`, `pep:8`.
+    -- The keys by which a citation finds a document: `url:…`, `doi:…`, `pep:8`.
     CREATE TABLE identities (
         key TEXT NOT NULL,
         document INTEGER NOT NULL REFERENCES documents (number) ON DELETE CASCADE,

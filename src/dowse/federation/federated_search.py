@@ -46,8 +46,9 @@ Result = TypeVar("Result")
 ANSWER_SECONDS = 8.0
 """How long the slowest source is waited for; then the others' answers are worth more than a complete one."""
 SHARED_FROM, SHARE = 3, 0.5
-"""From this many rankings on, of which a root with code and documents has two, each source is first asked for this share of the limit, which few go beyond: nDCG@10 is 0.764
-with it, 0.765 without and 0.755 with 0.4, and reading and cutting hits is most of the work."""
+"""From this many rankings on, of which a root with code and documents has two, each source is first asked for this share
+of the limit, which few go beyond: nDCG@10 is 0.764 with it, 0.765 without and 0.755 with 0.4, and reading and cutting
+hits is most of the work."""
 NAMED_SOURCES = 20
 """An error names at most this many sources."""
 

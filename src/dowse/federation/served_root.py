@@ -24,7 +24,7 @@ class ServedRoot:
 
     @property
     def kind(self) -> SourceKind:
-        """What it is called: a project, if its code is served."""
+        """The kind that its name begins with: a project, if its code is served."""
         return "project" if View.PROJECT in self.views else "documents"
 
     @property

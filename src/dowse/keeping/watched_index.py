@@ -263,8 +263,7 @@ class WatchedIndex:
         if self.is_first:
             self._update_everything()
         else:
-            self.find_changes(self.project)
-            self.must_scan = False
+            self.must_scan = not self.could_find_changes(self.project)
 
     def add_missing_words(self, now: float) -> None:
         """Start a process for words or references that are missing, unless another process does so in a moment."""

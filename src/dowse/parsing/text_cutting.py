@@ -8,7 +8,7 @@ from dowse.parsing.spans import Span, Text, make_chunks
 from dowse.parsing.splitter import CODE_SIZE, DOCS_SIZE, split_text
 from dowse.types import Chunk, Kind
 
-# What parses code or Markdown is imported where it is used: that takes 70 ms, and only indexing needs it.
+# The parsers of code and Markdown are imported where they are used: that takes 70 ms, and only indexing needs them.
 
 VERSION = 1
 """Raise it whenever the same text would be cut differently; stored indexes then cut their documents again."""

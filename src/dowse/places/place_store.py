@@ -39,7 +39,7 @@ class PlaceStore(PlaceReader):
 
     stored_share = 1.0
     _begun: Sequence[tuple[object, Future[Any]]] = ()
-    """What has been asked already, each with what it is about."""
+    """Questions that were asked before the search came to them, with their answers. Each search has its own copy of a store."""
 
     def expect(
         self, queries: Iterable[tuple[TextQuery, int]], terms: Iterable[str],
@@ -50,7 +50,7 @@ class PlaceStore(PlaceReader):
         if among == frozenset():
             return
         begun: list[tuple[object, Future[Any]]] = [
-            ((encoder, limit, kind, among), start(self._nearest(encoder, vector, limit, kind, among)))
+            ((encoder, vector.tobytes(), limit, kind, among), start(self._nearest(encoder, vector, limit, kind, among)))
             for encoder, vector, limit in vectors
         ]
         begun += [
@@ -100,7 +100,7 @@ class PlaceStore(PlaceReader):
     ) -> list[Scored]:  # fmt: skip
         if among == frozenset():
             return []
-        asked = self._begun_for((encoder, limit, kind, among))
+        asked = self._begun_for((encoder, vector.tobytes(), limit, kind, among))
         found = self._opened.wait(asked or self._opened.start(self._nearest(encoder, vector, limit, kind, among)))
         return self._best({row: 1.0 - distance for row, distance in found}, limit, among)
 

@@ -28,7 +28,7 @@ def test_a_server_with_any_number_of_watches_finds_what_changes(indexed: Path, l
     serve_with_few_watches(indexed, library, watches)
 
 
-@pytest.mark.parametrize("count", [20])
+@pytest.mark.parametrize("count", [20, pytest.param(64, marks=pytest.mark.soak)])
 def test_commands_with_few_open_files_answer_or_say_why(indexed: Path, count: int) -> None:
     (indexed / "src" / "pear.py").write_text("def peel_pear(): ...\n", encoding="utf-8")
     for command in (("index",), ("search", "apple"), ("status",)):

@@ -62,7 +62,7 @@ def test_reads_that_fail_end_in_a_line_and_leave_a_whole_index(indexed: Path, li
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("below", ["project", "storage"])
 def test_any_read_may_fail(tmp_path: Path, indexed: Path, library: str, below: str, command: str) -> None:
-    for at in (*range(1, 16), 20, 30, 60, 100):
+    for at in (*range(1, 30), 40, 60, 100):
         fail_reads(indexed, library, below, at, errno.EIO if at % 2 else errno.ESTALE, command)
         assert run_command("doctor", "--fix", indexed).code in (0, 1)
         assert found_paths("peel_apple", indexed) == ["src/apple.py"], at

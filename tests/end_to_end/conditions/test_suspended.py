@@ -53,4 +53,4 @@ def test_suspended_processes_go_on(tmp_path: Path, indexed: Path) -> None:
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("seed", range(3))
 def test_processes_that_are_suspended_again_and_again_go_on(tmp_path: Path, indexed: Path, seed: int) -> None:
-    survive_suspensions(tmp_path, indexed, times=30, seconds=3.0, seed=10 + seed)
+    survive_suspensions(tmp_path, indexed, times=40, seconds=6.0, seed=10 + seed)

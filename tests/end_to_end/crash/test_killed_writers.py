@@ -1,6 +1,6 @@
 """Every command that writes may be killed at any moment: what is kept is the state before it or the state after it.
 
-`KILLS` is the number of kills over all writers in `make soak`, and `KILL_SEED` chooses other moments.
+`make soak` kills four times `KILLS` of them, and `KILL_SEED` chooses other moments.
 """
 
 import contextlib
@@ -88,5 +88,5 @@ def test_a_killed_writer_has_done_all_or_nothing(tmp_path: Path, name: str) -> N
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("name", WRITERS)
 def test_many_kills_leave_the_state_before_or_after(tmp_path: Path, name: str) -> None:
-    kills = round(KILLS * SHARES[name] / sum(SHARES.values()))
+    kills = round(4 * KILLS * SHARES[name] / sum(SHARES.values()))
     survive_kills(WRITERS[name](tmp_path), kills, f"{SEED} {name}")

@@ -53,7 +53,7 @@ def test_a_server_killed_in_a_storm_is_followed_by_one_that_mends_the_index(tmp_
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("seed", range(100, 100 + KILLS // 40))
 def test_many_servers_killed_in_a_storm(tmp_path: Path, seed: int) -> None:
-    survive_kills(tmp_path, seed=seed, kills=20)
+    survive_kills(tmp_path, seed=seed, kills=40)
 
 
 # Disk failures

@@ -16,7 +16,7 @@ from tests.end_to_end.storm.search_thread import Search, SearchThread, incomplet
 from tests.end_to_end.storm.servers import Server
 from tests.sample_data import open_indexed
 
-OPERATIONS = int(os.environ.get("STORM_OPERATIONS", "8000"))
+OPERATIONS = int(os.environ.get("STORM_OPERATIONS", "20000"))
 """A thousand in each project; they take half a minute."""
 FIRST_SEED = int(os.environ.get("STORM_SEED", "10"))
 IN_FLIGHT_SECONDS = 3.0
