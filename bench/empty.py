@@ -9,9 +9,9 @@ from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
 
-from dowse.http.access import Admission
-from dowse.http.app import make_app
-from dowse.http.uvicorn_server import bind, uvicorn_config
+from dowse.mcp.http.access import Admission
+from dowse.mcp.http.app import make_app
+from dowse.mcp.http.uvicorn_server import bind, uvicorn_config
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

@@ -62,7 +62,6 @@ KNOWS: dict[str, set[str]] = {
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
     "keeping": {"dependencies", "store", "indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},
-    "http": {"mcp"},
     "surfaces": {
         "places", "encoding", "indexes", "keeping", "mcp", "archives", "notes", "sites",
         "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "text",
@@ -77,7 +76,7 @@ KNOWS: dict[str, set[str]] = {
     },
     "assistants": set(),
     "page": {
-        "places", "http", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing",
+        "places", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing",
         "reading", "searching", "screening", "sources", "text",
     },
     "api": {
@@ -86,7 +85,7 @@ KNOWS: dict[str, set[str]] = {
         "encoding", "freshness", "sources",
     },
     "cli": {
-        "api", "answers", "dependencies", "places", "store", "page", "http", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
+        "api", "answers", "dependencies", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip
@@ -300,7 +299,7 @@ SYSTEM_MODULES = {
     "cli/__init__.py": {"signal"},
     "freshness/inotify.py": {"fcntl"},
     "searching/history/git_objects.py": {"resource"},
-    "http/uvicorn_server.py": {"resource"},
+    "mcp/http/uvicorn_server.py": {"resource"},
     "keeping/indexing_worker.py": {"signal"},
     "parsing/parser_limits.py": {"resource", "signal"},
     "parsing/parser_process.py": {"signal"},

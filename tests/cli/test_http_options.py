@@ -11,7 +11,7 @@ import pytest
 from dowse.cli import main
 from dowse.cli.http_options import _parse_host, _parse_origin
 from dowse.errors import UsageError
-from tests.http.conftest import TOKEN
+from tests.mcp.http.conftest import TOKEN
 
 Refusal = tuple[int, str]
 
@@ -19,12 +19,12 @@ Refusal = tuple[int, str]
 @pytest.fixture
 def refusal(root: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Refusal]:
     """Return a function that starts a server that must not start, and returns its exit code and error line."""
-    import dowse.http.app
+    import dowse.mcp.http.app
 
     def started(*_: Any) -> None:
         raise AssertionError("it was started")
 
-    monkeypatch.setattr(dowse.http.app, "run_http_server", started)
+    monkeypatch.setattr(dowse.mcp.http.app, "run_http_server", started)
 
     def refused(*options: str, **environment: str) -> Refusal:
         for name, value in environment.items():

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dowse.cli.command_list import dowse
-from dowse.http import access, mcp_endpoint, uvicorn_server
+from dowse.mcp.http import access, mcp_endpoint, uvicorn_server
 from tests.repository import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "http.md").read_text(encoding="utf-8")

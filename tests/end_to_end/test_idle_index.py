@@ -11,7 +11,7 @@ import pytest
 from dowse.cli import main
 from dowse.indexes.index import ProjectIndex
 from dowse.types import View
-from tests.http.http_server import HttpClient, HttpServer
+from tests.mcp.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, StdioClient
 
 CALLS: list[tuple[str, dict[str, Any]]] = [

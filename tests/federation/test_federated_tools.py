@@ -27,7 +27,7 @@ from tests.federation.federated_server import (
     run_conversation,
     write_site_index,
 )
-from tests.http.http_server import HttpClient, HttpServer
+from tests.mcp.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER
 from tests.sample_data import write_tree
 from tests.sites.sample_sites import SITE, index

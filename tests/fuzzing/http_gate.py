@@ -5,8 +5,8 @@ import logging
 from typing import Any
 from urllib.parse import unquote
 
-from dowse.http.access import AccessControl, Admission
-from dowse.http.app import make_app
+from dowse.mcp.http.access import AccessControl, Admission
+from dowse.mcp.http.app import make_app
 from dowse.mcp.protocol import make_server
 from tests.mcp.fixed_tools import fixed_tools
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.archives.sample_archives import captured_page, make_archives
 from tests.browser import Browser
-from tests.http.http_server import HttpServer, Reply
+from tests.mcp.http.http_server import HttpServer, Reply
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.sample_data import index, write_tree
 from tests.searching.test_search import hostile_strings

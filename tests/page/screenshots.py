@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.browser import Browser
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.conftest import get, shown
 

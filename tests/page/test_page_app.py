@@ -8,7 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.end_to_end.security.test_denied import SPELLINGS
-from tests.http.http_server import HttpServer, encode_request
+from tests.mcp.http.http_server import HttpServer, encode_request
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.conftest import SCRIPT, get, post, shown
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from tests.forking import start
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.conftest import TOKEN, get, post, shown
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import pytest
 
 from tests.browser import Browser
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.conftest import SCRIPT, TOKEN, get
 from tests.page.screenshots import LOOKS, take_screenshot

@@ -11,7 +11,7 @@ import pytest
 from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry
 from tests.browser import Browser
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.test_page_app_browser import HITS, open_page, search, workers_of
 from tests.sample_data import index, write_tree

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.browser import Browser
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.page.conftest import get
 from tests.page.test_page_app_browser import HITS, open_page, search
 from tests.sample_data import index, write_tree

@@ -6,7 +6,7 @@ import pytest
 
 from dowse.page.view_jobs import COLOURS, run_job
 from tests.end_to_end.security.audited_process import AuditedProcesses
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.page.conftest import get
 from tests.sample_data import write_tree

@@ -10,7 +10,7 @@ from typing import Any
 
 from tests import forking
 from tests.forking import PATIENCE_SECONDS
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, Message, StdioClient
 from tests.recording.projects import Place
 

@@ -91,7 +91,7 @@ def serve_over_http(
     token = secrets.token_urlsafe(32) if open_browser else _read_token(token_file)
     if rate is not None and not math.isfinite(rate):
         raise UsageError(f"--rate {rate} is not a number of requests.")
-    from dowse.http.access import LOOPBACK_NAMES, Admission, is_loopback
+    from dowse.mcp.http.access import LOOPBACK_NAMES, Admission, is_loopback
 
     is_local = is_loopback(host)
     if not is_local and not allow_remote:
@@ -109,8 +109,8 @@ def serve_over_http(
     if not is_memory_small():
         start_parser()  # which colours what the page shows
     composed = make(public)  # before more is imported, so that its indexes are loaded meanwhile
-    from dowse.http.access import BrowserSessions
-    from dowse.http.app import bind, make_app, run_http_server
+    from dowse.mcp.http.access import BrowserSessions
+    from dowse.mcp.http.app import bind, make_app, run_http_server
     from dowse.page.access_view import PageAccess
     from dowse.page.page_app import BrowserPage
 

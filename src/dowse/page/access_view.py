@@ -7,7 +7,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Scope
 
 from dowse.errors import UsageError
-from dowse.http.access import BrowserSessions
+from dowse.mcp.http.access import BrowserSessions
 from dowse.page.markup import html
 from dowse.page.page_frame import HEADERS, page
 

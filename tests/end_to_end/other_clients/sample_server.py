@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.sample_data import write_tree
 from tests.sites.sample_sites import write_index
 

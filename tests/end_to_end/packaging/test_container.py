@@ -14,7 +14,7 @@ import pytest
 from bench.installing import REPOSITORY, Environment, build, clean_environment
 
 from tests.end_to_end.packaging.test_contents import contents
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 
 TOKEN = "a-token-of-the-tests"
 TEXT = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")

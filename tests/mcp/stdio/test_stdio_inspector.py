@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.other_clients.sample_server import serve_over_http, write_sample_server
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER
 from tests.repository import REPOSITORY
 

@@ -9,7 +9,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from mcp import Client
 from tests.cli.conftest import Run, run
-from tests.http.http_server import HttpClient, HttpServer
+from tests.mcp.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER
 from tests.sample_data import write_tree
 from tests.surfaces.documents.conftest import LISTED

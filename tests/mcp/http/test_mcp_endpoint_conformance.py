@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from tests.end_to_end.other_clients.sample_server import serve_over_http, write_sample_server
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 
 SUITE = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/conformance/dist/index.js")
@@ -100,7 +100,7 @@ def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a server that has the suite's own tools."""
     log = tmp_path_factory.mktemp("suite") / "stderr"
     with log.open("wb") as stderr:
-        process = subprocess.Popen([sys.executable, "-m", "tests.http.conformance_server"], stderr=stderr)
+        process = subprocess.Popen([sys.executable, "-m", "tests.mcp.http.conformance_server"], stderr=stderr)
     try:
         wait_until(lambda: "/mcp\n" in log.read_text(encoding="utf-8") or process.poll() is not None)
         found = re.search(r"http://\S+", log.read_text(encoding="utf-8"))

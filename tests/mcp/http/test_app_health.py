@@ -8,10 +8,10 @@ import anyio
 import pytest
 
 from dowse import __version__
-from dowse.http.app import SourceCheck
+from dowse.mcp.http.app import SourceCheck
 from dowse.types import SourceHealth
-from tests.http.conftest import FRUIT, TOKEN
-from tests.http.http_server import HttpServer
+from tests.mcp.http.conftest import FRUIT, TOKEN
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import wait_until
 from tests.sample_data import write_tree
 

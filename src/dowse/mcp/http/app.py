@@ -14,10 +14,10 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from dowse import __version__
-from dowse.http.access import MCP_PATHS, AccessControl, Admission, SignIn
-from dowse.http.mcp_endpoint import Endpoint
-from dowse.http.requests import REQUEST_KEY
-from dowse.http.uvicorn_server import bind, run_http_server
+from dowse.mcp.http.access import MCP_PATHS, AccessControl, Admission, SignIn
+from dowse.mcp.http.mcp_endpoint import Endpoint
+from dowse.mcp.http.requests import REQUEST_KEY
+from dowse.mcp.http.uvicorn_server import bind, run_http_server
 from dowse.mcp.protocol import SERVER_NAME
 from dowse.types import SourceHealth
 

@@ -14,10 +14,10 @@ import pytest
 from bench.load import Client
 from starlette.types import Receive, Scope, Send
 
-from dowse.http import access
-from dowse.http.access import AccessControl, Admission, RateLimit, client_key, is_loopback
-from tests.http.conftest import start_shared_server
-from tests.http.http_server import HttpClient, HttpServer
+from dowse.mcp.http import access
+from dowse.mcp.http.access import AccessControl, Admission, RateLimit, client_key, is_loopback
+from tests.mcp.http.conftest import start_shared_server
+from tests.mcp.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, wait_until
 from tests.sample_data import index, write_tree
 

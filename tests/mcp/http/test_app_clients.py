@@ -10,8 +10,8 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ElicitResult
 
 from mcp import Client
-from tests.http.conftest import FRUIT, TOKEN
-from tests.http.http_server import HttpServer
+from tests.mcp.http.conftest import FRUIT, TOKEN
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import OLDER, PATIENCE_SECONDS
 from tests.sample_data import index, write_tree
 

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.http.http_server import HttpClient, HttpServer
+from tests.mcp.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, OLDER
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602

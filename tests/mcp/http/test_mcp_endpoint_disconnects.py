@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.end_to_end.crash.project import make_project
-from tests.http.http_server import HttpClient, HttpServer, parse_events
+from tests.mcp.http.http_server import HttpClient, HttpServer, parse_events
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, is_alive, wait_until
 
 FILES = 600

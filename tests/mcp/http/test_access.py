@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.conftest import TOKEN, start_shared_server
-from tests.http.http_server import ACCEPT, HttpClient, HttpServer, encode_request
+from tests.mcp.http.conftest import TOKEN, start_shared_server
+from tests.mcp.http.http_server import ACCEPT, HttpClient, HttpServer, encode_request
 from tests.mcp.stdio.stdio_client import NEWER
 
 ORIGIN = "https://example.org"

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from dowse.http.access import is_loopback
-from tests.http.conftest import TOKEN
-from tests.http.http_server import ACCEPT, Connection, HttpClient, HttpServer, encode_request
+from dowse.mcp.http.access import is_loopback
+from tests.mcp.http.conftest import TOKEN
+from tests.mcp.http.http_server import ACCEPT, Connection, HttpClient, HttpServer, encode_request
 from tests.mcp.stdio.stdio_client import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, wait_until
 
 SECONDS = 1.0
@@ -26,13 +26,13 @@ HEALTH = "GET /health HTTP/1.1\r\nHost: {}\r\n\r\n"
 def impatient(fruit: Path) -> Iterator[HttpServer]:
     """A server with short time limits."""
     constants = {
-        "dowse.http.mcp_endpoint.BODY_SECONDS": SECONDS,
-        "dowse.http.uvicorn_server.REQUEST_HEAD_SECONDS": SECONDS,
-        "dowse.http.uvicorn_server.REPLY_READ_SECONDS": SECONDS,
-        "dowse.http.uvicorn_server.KEEP_ALIVE_SECONDS": SECONDS,
-        "dowse.http.uvicorn_server.MAX_CONNECTIONS": CONNECTIONS,
-        "dowse.http.mcp_endpoint.MAX_BODIES_BYTES": MAX_BODY_BYTES + 1,
-        "dowse.http.mcp_endpoint.MAX_SESSIONS": SESSIONS,
+        "dowse.mcp.http.mcp_endpoint.BODY_SECONDS": SECONDS,
+        "dowse.mcp.http.uvicorn_server.REQUEST_HEAD_SECONDS": SECONDS,
+        "dowse.mcp.http.uvicorn_server.REPLY_READ_SECONDS": SECONDS,
+        "dowse.mcp.http.uvicorn_server.KEEP_ALIVE_SECONDS": SECONDS,
+        "dowse.mcp.http.uvicorn_server.MAX_CONNECTIONS": CONNECTIONS,
+        "dowse.mcp.http.mcp_endpoint.MAX_BODIES_BYTES": MAX_BODY_BYTES + 1,
+        "dowse.mcp.http.mcp_endpoint.MAX_SESSIONS": SESSIONS,
     }
     with HttpServer(fruit, constants=constants, home=fruit.parent) as server:
         yield server
@@ -232,7 +232,7 @@ def test_more_sessions_than_there_may_be_are_refused_until_one_ends(server: Http
 
 def test_one_client_on_another_machine_cannot_take_all_connections(fruit: Path) -> None:
     outside = address_of_this_machine()
-    constants = {"dowse.http.uvicorn_server.MAX_CLIENT_CONNECTIONS": 3}
+    constants = {"dowse.mcp.http.uvicorn_server.MAX_CLIENT_CONNECTIONS": 3}
     options = ("--http", "0.0.0.0:0", "--allow-remote")
     with HttpServer(fruit, options=options, constants=constants, home=fruit.parent, token=TOKEN) as server:
         connections = [Connection(socket.create_connection((outside, server.port))) for _ in range(3)]

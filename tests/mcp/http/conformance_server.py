@@ -1,4 +1,4 @@
-"""A server with the tools that the MCP conformance suite calls: `python -m tests.http.conformance_server`.
+"""A server with the tools that the MCP conformance suite calls: `python -m tests.mcp.http.conformance_server`.
 
 The tools are built like those of every surface (`Tool`, `Call`, `make_server`) and are behind the same access
 control, so that the suite tests how dowse transports calls, errors, progress and elicitation.
@@ -11,9 +11,9 @@ from typing import Any
 import uvicorn
 
 from dowse.errors import DowseError
-from dowse.http.access import Admission
-from dowse.http.app import make_app
-from dowse.http.uvicorn_server import bind, uvicorn_config
+from dowse.mcp.http.access import Admission
+from dowse.mcp.http.app import make_app
+from dowse.mcp.http.uvicorn_server import bind, uvicorn_config
 from dowse.mcp.protocol import make_server
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from tests.mcp.fixed_tools import fixed_tools

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.http_server import HttpClient, HttpServer
+from tests.mcp.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER, wait_until
 
 SECRET = "peel_apple_of_my_eye"

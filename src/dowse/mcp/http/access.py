@@ -19,7 +19,7 @@ from starlette.requests import cookie_parser
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from dowse.http.requests import OpenRequests, Request, client_address, error_response
+from dowse.mcp.http.requests import OpenRequests, Request, client_address, error_response
 
 
 class BrowserSessions:

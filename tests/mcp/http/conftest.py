@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.http.http_server import HttpServer
+from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.conftest import FRUIT, indexed, revision, root
 from tests.sample_data import index, write_tree
 

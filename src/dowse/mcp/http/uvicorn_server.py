@@ -11,7 +11,7 @@ from sse_starlette.sse import AppStatus
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from dowse.http.access import MAX_HEAD_BYTES, AccessControl, client_key, is_loopback
+from dowse.mcp.http.access import MAX_HEAD_BYTES, AccessControl, client_key, is_loopback
 from dowse.signals import exit_after, on_stop_signals, raise_on_interrupt
 
 MAX_CONNECTIONS = 1000
