@@ -74,9 +74,8 @@ KNOWS: dict[str, set[str]] = {
         "federation", "surfaces", "dependencies", "indexes", "keeping", "mcp", "searching", "screening", "parsing", "reading",
         "sources", "store", "text",
     },
-    "assistants": set(),
     "page": {
-        "places", "federation", "surfaces", "indexes", "keeping", "mcp", "assistants", "archives", "parsing",
+        "places", "federation", "surfaces", "indexes", "keeping", "mcp", "archives", "parsing",
         "reading", "searching", "screening", "sources", "text",
     },
     "api": {
@@ -85,7 +84,7 @@ KNOWS: dict[str, set[str]] = {
         "encoding", "freshness", "sources",
     },
     "cli": {
-        "api", "answers", "dependencies", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "assistants", "encoding_worker", "indexes",
+        "api", "answers", "dependencies", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip

@@ -8,8 +8,8 @@ import pytest
 from mcp.client.session import ClientSession
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from dowse.assistants.known_assistants import Places, known_assistants
-from tests.assistants.conftest import places
+from dowse.cli.assistants.known_assistants import Places, known_assistants
+from tests.cli.assistants.conftest import places
 from tests.cli.conftest import Run
 
 __all__ = ["places"]
@@ -110,7 +110,7 @@ def test_a_change_is_told_with_the_backup_and_undone(run: Run, cursor: Path) -> 
 def test_a_server_that_does_not_start_is_told_and_nobody_is_sent_to_use_it(
     run: Run, cursor: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dowse.assistants.start_command.SERVE", ("serve", "--unknown"))
+    monkeypatch.setattr("dowse.cli.assistants.start_command.SERVE", ("serve", "--unknown"))
     ran = run("install", "--yes", "--agent", "cursor")
     assert (ran.code, "Start the assistant again" in ran.out) == (3, False)
     assert "Cursor: the server does not start this way" in ran.err

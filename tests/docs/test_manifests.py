@@ -14,8 +14,8 @@ import jsonschema
 import pytest
 
 import dowse
-from dowse.assistants.server_check import check_server
-from dowse.assistants.start_command import SERVE
+from dowse.cli.assistants.server_check import check_server
+from dowse.cli.assistants.start_command import SERVE
 from tests.repository import REPOSITORY
 
 NODE_MODULES = REPOSITORY / ".venv" / "node" / "node_modules"

@@ -13,8 +13,8 @@ from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, sho
 from dowse.errors import DowseError, UsageError
 
 if TYPE_CHECKING:
-    from dowse.assistants.config_change import ConfigChange
-    from dowse.assistants.known_assistants import Assistant
+    from dowse.cli.assistants.config_change import ConfigChange
+    from dowse.cli.assistants.known_assistants import Assistant
 
 _agent_option: Callable[[Any], Any] = click.option(
     "--agent", "names", metavar="NAME", multiple=True, help="Only this assistant; may be repeated. Default: all found."
@@ -48,8 +48,8 @@ def install(
     Exit code 1: no assistant was found, or a file was left alone. Exit code 3: a file could not
     be written, or the server did not start.
     """
-    from dowse.assistants.config_change import plan_install
-    from dowse.assistants.start_command import SERVE, own_command
+    from dowse.cli.assistants.config_change import plan_install
+    from dowse.cli.assistants.start_command import SERVE, own_command
 
     named = parse_folder(folder)
     project = _project_folder(named, is_for_user=is_for_user)
@@ -81,7 +81,7 @@ def uninstall(
 
     Exit code 1: dowse is in none of the files, or a file was left alone.
     """
-    from dowse.assistants.config_change import plan_removal
+    from dowse.cli.assistants.config_change import plan_removal
 
     project = _project_folder(parse_folder(folder), is_for_user=is_for_user)
     changes = [plan_removal(assistant, file) for assistant, file in _targets(names, project, is_removal=True)]
@@ -96,7 +96,7 @@ def _targets(
     names: tuple[str, ...], project: Path | None, *, is_removal: bool = False
 ) -> "list[tuple[Assistant, Path]]":
     """Return the assistants that are meant, each with its file."""
-    from dowse.assistants.known_assistants import Places, known_assistants
+    from dowse.cli.assistants.known_assistants import Places, known_assistants
 
     known, places = known_assistants(), Places.of_this_user()
     for name in names:
@@ -119,7 +119,7 @@ def _served(assistant: "Assistant", named: Path | None, *, is_for_user: bool) ->
 
 
 def _without_folder(assistant: "Assistant", file: Path, *, is_named: bool) -> "ConfigChange":
-    from dowse.assistants.config_change import ConfigChange
+    from dowse.cli.assistants.config_change import ConfigChange
 
     problem = f"{assistant.title} has no current project: name the folder to serve, dowse install DIR --agent {assistant.name}."
     if is_named:
@@ -177,7 +177,7 @@ def _ask(count: int, *, as_json: bool) -> None:
 
 
 def _apply(planned: "list[ConfigChange]") -> dict[str, str]:
-    from dowse.assistants.config_change import apply_change
+    from dowse.cli.assistants.config_change import apply_change
 
     failures = {}
     for change in planned:
@@ -191,7 +191,7 @@ def _apply(planned: "list[ConfigChange]") -> dict[str, str]:
 
 def _check(changes: "list[ConfigChange]", failures: dict[str, str], folder: Path) -> dict[str, str]:
     """Start the server of each new entry, the same command line once; return what is wrong, by assistant."""
-    from dowse.assistants.server_check import check_server
+    from dowse.cli.assistants.server_check import check_server
 
     seen: dict[tuple[str, ...], str] = {}
     checks = {}
@@ -222,7 +222,7 @@ def _exit_code(
 def _show_outcome(
     planned: "list[ConfigChange]", failures: dict[str, str], checks: dict[str, str], *, is_removal: bool
 ) -> None:
-    from dowse.assistants.config_change import backup_of
+    from dowse.cli.assistants.config_change import backup_of
 
     for change in planned:
         name = change.assistant.name

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.assistants import server_check
-from dowse.assistants.server_check import check_server
+from dowse.cli.assistants import server_check
+from dowse.cli.assistants.server_check import check_server
 
 
 def test_a_server_that_starts_has_nothing_wrong(tmp_path: Path) -> None:

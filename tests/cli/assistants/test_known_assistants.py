@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from dowse.assistants.known_assistants import Assistant, Places, known_assistants
+from dowse.cli.assistants.known_assistants import Assistant, Places, known_assistants
 from tests.repository import REPOSITORY
 
 ASKED_FOR = (
@@ -83,5 +83,5 @@ def test_each_system_has_its_folder_for_settings(monkeypatch: pytest.MonkeyPatch
     monkeypatch.delenv("XDG_CONFIG_HOME")
     monkeypatch.delenv("APPDATA", raising=False)
     for each in ("IS_MAC", "IS_WINDOWS"):
-        monkeypatch.setattr(f"dowse.assistants.known_assistants.{each}", each == name)
+        monkeypatch.setattr(f"dowse.cli.assistants.known_assistants.{each}", each == name)
     assert Places.of_this_user().support == Path.home() / folder

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.assistants.json_edits import parse_json, put_member, remove_member
+from dowse.cli.assistants.json_edits import parse_json, put_member, remove_member
 
 PATH = ("mcpServers", "dowse")
 ENTRY = {"command": "dowse", "args": ["serve"]}

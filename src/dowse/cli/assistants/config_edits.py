@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
-from dowse.assistants import json_edits, toml_edits, yaml_edits
+from dowse.cli.assistants import json_edits, toml_edits, yaml_edits
 
 _Put = Callable[[str, tuple[str, ...], dict[str, Any]], str]
 _Remove = Callable[[str, tuple[str, ...]], str]

@@ -112,7 +112,7 @@ class Assistant:
 @cache
 def known_assistants() -> dict[str, Assistant]:
     """Return every assistant that dowse knows, by name."""
-    text = files("dowse.assistants").joinpath("known_assistants.toml").read_text(encoding="utf-8")
+    text = files("dowse.cli.assistants").joinpath("known_assistants.toml").read_text(encoding="utf-8")
     return {name: _assistant(name, facts) for name, facts in tomllib.loads(text).items()}
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from bench.installing import SCRIPTS, clean_environment
 
-from dowse.assistants import start_command
-from dowse.assistants.start_command import own_command
+from dowse.cli.assistants import start_command
+from dowse.cli.assistants.start_command import own_command
 from dowse.errors import Failed
 
 PIPX, UV = ".local/share/pipx/venvs/dowse", ".local/share/uv/tools/dowse"
@@ -25,7 +25,7 @@ def make_installation(folder: Path, origin: object = None) -> Path:
     """
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(folder)], check=True)
     packages = Path(sysconfig.get_path("purelib", vars={"base": str(folder)}))
-    source = Path(start_command.__file__).parents[2]
+    source = Path(start_command.__file__).parents[3]
     (packages / "lent.pth").write_text(f"{source}\n{sysconfig.get_path('purelib')}\n", encoding="utf-8")
     about = packages / "dowse-0.1.0.dist-info"
     about.mkdir()

@@ -4,7 +4,7 @@ import tomllib
 
 import pytest
 
-from dowse.assistants.toml_edits import put_table, remove_table
+from dowse.cli.assistants.toml_edits import put_table, remove_table
 
 PATH = ("mcp_servers", "dowse")
 ENTRY = {"command": 'C:\\bin\\"dowse"', "args": ["serve", "ä"], "env": {"A B": "1"}}

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.assistants.known_assistants import Places
+from dowse.cli.assistants.known_assistants import Places
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dowse.assistants.config_edits import entry_of, put_entry, remove_entry
-from dowse.assistants.known_assistants import SERVER_NAME, Assistant
+from dowse.cli.assistants.config_edits import entry_of, put_entry, remove_entry
+from dowse.cli.assistants.known_assistants import SERVER_NAME, Assistant
 from dowse.platform import make_private_folder, storage_root, write_atomically
 from dowse.small_files import read_small_file
 

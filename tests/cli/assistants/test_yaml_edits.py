@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from dowse.assistants.yaml_edits import put_entry, remove_entry
+from dowse.cli.assistants.yaml_edits import put_entry, remove_entry
 
 PATH = ("extensions", "dowse")
 ENTRY = {"cmd": "C:\\dowse", "args": ["serve", "a: b"], "enabled": True, "timeout": 300}
