@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import dowse
-from dowse.answers.answer_surface import AnswerSurface
+from dowse.federation.answers.answer_surface import AnswerSurface
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.keeping.service import Service
 from dowse.surfaces.project.project_surface import ProjectSurface

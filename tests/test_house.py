@@ -68,23 +68,19 @@ KNOWS: dict[str, set[str]] = {
     },
     "federation": {
         "places", "surfaces", "dependencies", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening",
-        "store", "text",
-    },
-    "answers": {
-        "federation", "surfaces", "dependencies", "indexes", "keeping", "mcp", "searching", "screening", "parsing", "reading",
-        "sources", "store", "text",
+        "store", "text", "parsing", "reading",
     },
     "page": {
         "places", "federation", "surfaces", "indexes", "keeping", "mcp", "archives", "parsing",
         "reading", "searching", "screening", "sources", "text",
     },
     "api": {
-        "answers", "archives", "dependencies", "encoding_worker", "federation", "indexes", "keeping", "mcp", "notes", "page",
+        "archives", "dependencies", "encoding_worker", "federation", "indexes", "keeping", "mcp", "notes", "page",
         "parsing", "places", "searching", "surfaces", "text", "store", "screening",
         "encoding", "freshness", "sources",
     },
     "cli": {
-        "api", "answers", "dependencies", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "encoding_worker", "indexes",
+        "api", "dependencies", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from dowse.answers.definition_search import describe_definitions
 from dowse.dependencies import package_search
 from dowse.dependencies.package_index import limit_size, packages_folder
 from dowse.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.errors import UsageError
+from dowse.federation.answers.definition_search import describe_definitions
 from dowse.indexes.project_search import definition_options
 from dowse.searching.query_terms import parse_search_query
 from tests.dependencies import environments

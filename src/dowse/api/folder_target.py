@@ -21,8 +21,8 @@ from dowse.searching.search import Answer, SearchOptions
 from dowse.types import Progress
 
 if TYPE_CHECKING:
-    from dowse.answers.definition_search import FoundDefinitions
     from dowse.api.publishing.publish import PublishReport
+    from dowse.federation.answers.definition_search import FoundDefinitions
     from dowse.searching.history.commit_diffs import CommitChanges
     from dowse.searching.history.history_search import CommitHit, HistoryAnswer, HistoryOptions
     from dowse.searching.history.project_history import History
@@ -101,7 +101,10 @@ class FolderTarget(IndexedTarget):
 
     def describe(self, found: Found) -> "FoundDefinitions":
         """Return the definitions of an answer, with their callers and constants."""
-        from dowse.answers.definition_search import FoundDefinitions, describe_definitions  # a program may need none
+        from dowse.federation.answers.definition_search import (  # a program may need none
+            FoundDefinitions,
+            describe_definitions,
+        )
 
         if self.only:
             return describe_definitions(self.only, found.answer)
@@ -114,7 +117,7 @@ class FolderTarget(IndexedTarget):
         )
 
     def _describe_part(self, name: str, answer: Answer) -> "FoundDefinitions":
-        from dowse.answers.definition_search import describe_definitions
+        from dowse.federation.answers.definition_search import describe_definitions
 
         lead = f"{name}/"
         hits = [hit for hit in answer.hits if hit.path.startswith(lead)]

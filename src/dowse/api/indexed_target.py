@@ -123,15 +123,15 @@ class IndexedTarget:
 
     def read(self, place: str) -> str:
         """Return the text of a file, of some of its lines, or of a definition or section in it, with secrets masked."""
-        from dowse.answers.place_reading import parse_place, place_text
-        from dowse.answers.source_text import read_source
+        from dowse.federation.answers.place_reading import parse_place, place_text
+        from dowse.federation.answers.source_text import read_source
 
         asked = parse_place(place)
         return place_text(read_source(*self.locate(asked.path)[:2]), asked)
 
     def outline(self, path: str) -> list[Hit]:
         """Return the definitions or sections of a file, each with its first line."""
-        from dowse.answers.source_text import read_source
+        from dowse.federation.answers.source_text import read_source
 
         index, within, show = self.locate(path)
         source, shown = read_source(index, within), show(within)

@@ -13,8 +13,8 @@ from dowse.searching.search import Answer, SearchOptions
 from dowse.types import Coverage, Progress
 
 if TYPE_CHECKING:
-    from dowse.answers.definition_search import FoundDefinitions
     from dowse.dependencies.package_index import PackageIndex
+    from dowse.federation.answers.definition_search import FoundDefinitions
     from dowse.searching.exact_search import Occurrences
 
 
@@ -76,7 +76,7 @@ class PlaceTarget:
 
     def describe(self, found: Found) -> "FoundDefinitions":
         """Return the definitions of an answer."""
-        from dowse.answers.definition_search import describe_definitions
+        from dowse.federation.answers.definition_search import describe_definitions
 
         return describe_definitions(None, found.answer)
 
@@ -88,8 +88,8 @@ class PlaceTarget:
 
     def read(self, place: str) -> str:
         """Return the text of a file as it was published, of some of its lines, or of a definition or section in it."""
-        from dowse.answers.place_reading import parse_place, place_text
-        from dowse.answers.source_text import SourceText
+        from dowse.federation.answers.place_reading import parse_place, place_text
+        from dowse.federation.answers.source_text import SourceText
 
         asked = parse_place(place)
         document = self.store.find_file(asked.path)
@@ -165,7 +165,7 @@ class PackageTarget(IndexedTarget):
 
     def describe(self, found: Found) -> "FoundDefinitions":
         """Return the definitions of an answer."""
-        from dowse.answers.definition_search import describe_definitions
+        from dowse.federation.answers.definition_search import describe_definitions
 
         return describe_definitions(None, found.answer, found.show)
 

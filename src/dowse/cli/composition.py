@@ -28,8 +28,8 @@ from dowse.types import SourceHealth, View
 if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
 
-    from dowse.answers.answer_surface import AnswerSurface
     from dowse.archives.archive_locations import ArchiveLocations
+    from dowse.federation.answers.answer_surface import AnswerSurface
     from dowse.keeping.service import Service
     from dowse.surfaces.documents.documents_surface import DocumentsSurface
     from dowse.surfaces.organisation.place_surface import PlaceSurface
@@ -146,7 +146,7 @@ class ComposedServer:
 
         instructions = [*(part.instructions for part in self._offered.values()), DATA_INSTRUCTIONS]
         if self._answers:
-            from dowse.answers.answer_tools import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_CODE
+            from dowse.federation.answers.answer_tools import INSTRUCTIONS, INSTRUCTIONS_WITHOUT_CODE
 
             instructions.insert(0, INSTRUCTIONS if "code" in self._parts else INSTRUCTIONS_WITHOUT_CODE)
         has_resources = self._documents and "documents" in self._offered
@@ -174,7 +174,7 @@ class ComposedServer:
         return self._by_name
 
     async def _answer_tools(self, answers: "AnswerSurface", client: Call) -> Mapping[str, Tool]:
-        from dowse.answers.answer_tools import answer_tools
+        from dowse.federation.answers.answer_tools import answer_tools
         from dowse.surfaces.root_detection import add_client_roots
 
         service, names = answers.service, tuple[str, ...]()
@@ -322,7 +322,7 @@ class ComposedServer:
         return SurfacePart(notes_tools(surface), INSTRUCTIONS, surface.close)
 
     def _make_answers(self) -> "AnswerSurface":
-        from dowse.answers.answer_surface import AnswerSurface
+        from dowse.federation.answers.answer_surface import AnswerSurface
 
         if "code" in self._parts:
             return AnswerSurface(

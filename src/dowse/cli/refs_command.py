@@ -48,7 +48,7 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
         warnings = [*project.warnings, *coverage_warnings(coverage)]
         reply = references_reply([(str, found, coverage)], 0, options.limit, sys.maxsize, warnings)
         return CommandReply(reply, exit_code)
-    from dowse.answers.line_replies import references_text
+    from dowse.federation.answers.line_replies import references_text
 
     for line in references_text(name, found, str).split("\n"):
         (show if found.is_found else say)(escape(line, keeps_tabs=True, bold=not line.startswith(" ")))

@@ -119,7 +119,7 @@ def _expect_project(service: "Service") -> None:
 
 
 def _search_definitions(index: "ProjectIndex") -> None:
-    from dowse.answers.definition_search import search_first_definitions
+    from dowse.federation.answers.definition_search import search_first_definitions
 
     search_first_definitions(index)
     import_module("dowse.notes.registry")  # every server has named indexes

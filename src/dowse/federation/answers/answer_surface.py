@@ -8,22 +8,28 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from dowse.answers.definition_replies import counted, definitions_text
-from dowse.answers.definition_search import FoundDefinitions, describe_definitions
-from dowse.answers.line_replies import MAX_USES, lines_with_word, occurrences_text, other_lines, references_text
-from dowse.answers.other_sources import FIND_SECONDS, SOURCE_ID, OtherSources
-from dowse.answers.package_answers import (
+from dowse.dependencies.package_index import SEPARATOR
+from dowse.dependencies.package_search import Dependencies
+from dowse.errors import CatalogError, DowseError, ItemNotFound, UsageError
+from dowse.federation.answers.definition_replies import counted, definitions_text
+from dowse.federation.answers.definition_search import FoundDefinitions, describe_definitions
+from dowse.federation.answers.line_replies import (
+    MAX_USES,
+    lines_with_word,
+    occurrences_text,
+    other_lines,
+    references_text,
+)
+from dowse.federation.answers.other_sources import FIND_SECONDS, SOURCE_ID, OtherSources
+from dowse.federation.answers.package_answers import (
     find_in_packages,
     package_name,
     read_package_place,
     search_in_packages,
     uses_in_packages,
 )
-from dowse.answers.place_reading import RequestedPlace, parse_place, read_place
-from dowse.answers.source_text import SourceText, read_sources
-from dowse.dependencies.package_index import SEPARATOR
-from dowse.dependencies.package_search import Dependencies
-from dowse.errors import CatalogError, DowseError, ItemNotFound, UsageError
+from dowse.federation.answers.place_reading import RequestedPlace, parse_place, read_place
+from dowse.federation.answers.source_text import SourceText, read_sources
 from dowse.federation.source_list import SourceList
 from dowse.indexes.growing_index import missing_files
 from dowse.indexes.index import ProjectIndex

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.answers.definition_search import FoundDefinitions, describe_definitions
+from dowse.federation.answers.definition_search import FoundDefinitions, describe_definitions
 from dowse.indexes import reference_lookup
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import definition_options, search_now

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from dowse.answers.definition_replies import SIGNATURE_CHARACTERS, counted, numbered
-from dowse.answers.source_text import SourceText, read_source
 from dowse.errors import NoSuchDocument, UsageError
+from dowse.federation.answers.definition_replies import SIGNATURE_CHARACTERS, counted, numbered
+from dowse.federation.answers.source_text import SourceText, read_source
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.units import Unit
 from dowse.types import Entry, Verdict

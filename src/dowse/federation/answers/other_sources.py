@@ -7,10 +7,10 @@ from dataclasses import replace
 from textwrap import wrap
 from typing import NamedTuple
 
-from dowse.answers.definition_replies import MAX_LINE_CHARACTERS, FoundDefinition
-from dowse.answers.place_reading import RequestedPlace, read_lines
-from dowse.answers.source_text import SourceText
 from dowse.errors import DowseError, ItemNotFound
+from dowse.federation.answers.definition_replies import MAX_LINE_CHARACTERS, FoundDefinition
+from dowse.federation.answers.place_reading import RequestedPlace, read_lines
+from dowse.federation.answers.source_text import SourceText
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, fetch_one, search_all
 from dowse.federation.federation_types import SOURCE_KINDS, FetchedItem, SearchSource, SourceQuery

@@ -4,8 +4,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from dowse.answers.definition_replies import counted
-from dowse.answers.source_text import SourceText
+from dowse.federation.answers.definition_replies import counted
+from dowse.federation.answers.source_text import SourceText
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, find_all_now
 from dowse.searching.exact_search import Occurrences

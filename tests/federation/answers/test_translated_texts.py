@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.answers.definition_search import describe_definitions
-from dowse.answers.translated_texts import keys_of
+from dowse.federation.answers.definition_search import describe_definitions
+from dowse.federation.answers.translated_texts import keys_of
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import definition_options, search_now
 from dowse.searching.query_terms import parse_plain_query

@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from dowse.answers.definition_replies import FoundDefinition, definitions_text
-from dowse.answers.translated_texts import find_translated_texts
 from dowse.errors import DowseError, NotWritable
+from dowse.federation.answers.definition_replies import FoundDefinition, definitions_text
+from dowse.federation.answers.translated_texts import find_translated_texts
 from dowse.indexes.early_parsing import start_parser
 from dowse.indexes.first_search import FIRST_QUERY
 from dowse.indexes.index import ProjectIndex

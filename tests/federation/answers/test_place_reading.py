@@ -2,8 +2,8 @@
 
 import pytest
 
-from dowse.answers.place_reading import RequestedPlace, parse_place, place_text, read_lines
-from dowse.answers.source_text import SourceText
+from dowse.federation.answers.place_reading import RequestedPlace, parse_place, place_text, read_lines
+from dowse.federation.answers.source_text import SourceText
 from dowse.types import Kind, Symbol
 
 
