@@ -18,9 +18,9 @@ from unittest.mock import patch
 
 from bench import program
 from bench.report import Row, Table
-from dowse.dependencies.package_index import SEPARATOR, packages_folder
-from dowse.dependencies.package_search import Dependencies
 from dowse.federation.answers.definition_search import describe_definitions
+from dowse.indexes.dependencies.package_index import SEPARATOR, packages_folder
+from dowse.indexes.dependencies.package_search import Dependencies
 from dowse.indexes.project_search import definition_options
 from dowse.searching.query_terms import parse_search_query
 from dowse.store.storage_layout import folder_size

@@ -56,18 +56,17 @@ KNOWS: dict[str, set[str]] = {
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
     "notes": {"store", "text"},
     "places": {"encoding", "store", "text"},
-    "indexes": {"places", "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "encoding"},
+    "indexes": {"places", "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "encoding", "text"},
     "archives": {"indexes", "sources", "parsing", "reading", "store", "searching", "screening", "freshness", "text"},
-    "dependencies": {"encoding", "indexes", "parsing", "searching", "sources", "store", "text"},
     "encoding_worker": {"indexes", "encoding", "freshness", "store", "screening"},
-    "keeping": {"dependencies", "store", "indexes", "encoding_worker", "freshness", "sources"},
+    "keeping": {"store", "indexes", "encoding_worker", "freshness", "sources"},
     "mcp": {"screening"},
     "surfaces": {
         "places", "encoding", "indexes", "keeping", "mcp", "archives", "notes", "sites",
         "freshness", "searching", "screening", "store", "sources", "parsing", "reading", "text",
     },
     "federation": {
-        "places", "surfaces", "dependencies", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening",
+        "places", "surfaces", "indexes", "keeping", "mcp", "archives", "notes", "sites", "searching", "screening",
         "store", "text", "parsing", "reading",
     },
     "page": {
@@ -75,12 +74,12 @@ KNOWS: dict[str, set[str]] = {
         "reading", "searching", "screening", "sources", "text",
     },
     "api": {
-        "archives", "dependencies", "encoding_worker", "federation", "indexes", "keeping", "mcp", "notes", "page",
+        "archives", "encoding_worker", "federation", "indexes", "keeping", "mcp", "notes", "page",
         "parsing", "places", "searching", "surfaces", "text", "store", "screening",
         "encoding", "freshness", "sources",
     },
     "cli": {
-        "api", "dependencies", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "encoding_worker", "indexes",
+        "api", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "encoding_worker", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip

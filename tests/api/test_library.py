@@ -15,7 +15,7 @@ import pytest
 import dowse
 from dowse.errors import NoSuchDocument, ProjectNotDetected
 from dowse.indexes import project_search
-from tests.dependencies import environments
+from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
 from tests.searching.history.repositories import Change, make_repository
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from bench.dependencies import Question, ask, grep_place, read_questions, texts_of
 
-from dowse.dependencies.package_search import Dependencies
-from tests.dependencies import environments
-from tests.dependencies.environments import enable_dependencies
+from dowse.indexes.dependencies.package_search import Dependencies
+from tests.indexes.dependencies import environments
+from tests.indexes.dependencies.environments import enable_dependencies
 
 
 def test_there_are_six_questions_for_each_of_twenty_packages() -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from dowse.store.storage_layout import global_settings_file
 from tests.cli.conftest import Run
-from tests.dependencies import environments
+from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
 
 

@@ -8,15 +8,15 @@ from typing import TypeVar
 import anyio
 import pytest
 
-from dowse.dependencies.package_search import Dependencies
 from dowse.errors import ItemNotFound
 from dowse.federation.federated_search import FederatedQuery, fetch_one, search_all, source_statuses
 from dowse.federation.federation_types import SourceQuery
 from dowse.federation.source_list import NoClient, SourceList
+from dowse.indexes.dependencies.package_search import Dependencies
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.service import Service
 from dowse.searching.query_terms import parse_search_query
-from tests.dependencies import environments
+from tests.indexes.dependencies import environments
 
 Result = TypeVar("Result")
 ID = "dependencies/shop/tinyhttp%401.2.0/tinyhttp/__init__.py"

@@ -13,8 +13,8 @@ from dowse.searching.search import Answer, SearchOptions
 from dowse.types import Coverage, Progress
 
 if TYPE_CHECKING:
-    from dowse.dependencies.package_index import PackageIndex
     from dowse.federation.answers.definition_search import FoundDefinitions
+    from dowse.indexes.dependencies.package_index import PackageIndex
     from dowse.searching.exact_search import Occurrences
 
 
@@ -119,7 +119,7 @@ class PackageTarget(IndexedTarget):
     """The packages that a project uses, or one of them."""
 
     def __init__(self, root: Path, package: str | None = None, *, waits: bool = False) -> None:
-        from dowse.dependencies.package_search import Dependencies
+        from dowse.indexes.dependencies.package_search import Dependencies
 
         self._dependencies, self._package, self._waits = Dependencies(root.resolve()), package, waits
         self.name, self.warnings = "packages", list[str]()
@@ -130,7 +130,7 @@ class PackageTarget(IndexedTarget):
 
     def show(self, name: str, path: str) -> str:
         """Return a path of a package as results have it."""
-        from dowse.dependencies.package_index import SEPARATOR
+        from dowse.indexes.dependencies.package_index import SEPARATOR
 
         return f"{name}{SEPARATOR}{path}"
 

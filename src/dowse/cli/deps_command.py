@@ -11,8 +11,8 @@ from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show
 
 if TYPE_CHECKING:
-    from dowse.dependencies.package_search import Dependencies
-    from dowse.dependencies.package_types import FoundPackages
+    from dowse.indexes.dependencies.package_search import Dependencies
+    from dowse.indexes.dependencies.package_types import FoundPackages
 
 
 @click.command()
@@ -41,7 +41,7 @@ def deps(
     """
     if is_enabled is not None:
         return _turn(is_on=is_enabled, as_json=as_json)
-    from dowse.dependencies.package_search import Dependencies
+    from dowse.indexes.dependencies.package_search import Dependencies
     from dowse.indexes.project_lookup import open_or_find
 
     root = open_or_find(parse_folder(folder)).root if folder is None else parse_folder(folder)
@@ -81,8 +81,8 @@ def _index(dependencies: "Dependencies", package: str | None, *, as_json: bool) 
 
 
 def _list(dependencies: "Dependencies", *, is_all: bool, as_json: bool) -> int | CommandReply:
-    from dowse.dependencies.installed_packages import find_packages
-    from dowse.dependencies.package_search import DISABLED
+    from dowse.indexes.dependencies.installed_packages import find_packages
+    from dowse.indexes.dependencies.package_search import DISABLED
     from dowse.indexes.dependency_setting import reads_dependencies
 
     found = find_packages(dependencies.root, is_all=is_all)

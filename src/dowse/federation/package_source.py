@@ -1,6 +1,5 @@
 """The packages that a project uses as a source, which is searched only where it is named."""
 
-from dowse.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.errors import DowseError, ItemNotFound, SourceNotReady, UsageError
 from dowse.federation.federation_types import (
     FetchedItem,
@@ -14,6 +13,7 @@ from dowse.federation.federation_types import (
 )
 from dowse.federation.result_ids import id_of, source_name
 from dowse.federation.root_source import brief_options, file_key, with_passage
+from dowse.indexes.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.indexes.document_search import read_now
 from dowse.keeping.served_packages import ServedPackages
 from dowse.searching.search import SearchHit

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from dowse.indexes.dependency_setting import reads_dependencies
 
 if TYPE_CHECKING:
-    from dowse.dependencies.package_search import Dependencies
+    from dowse.indexes.dependencies.package_search import Dependencies
 
 Result = TypeVar("Result")
 
@@ -33,7 +33,7 @@ class ServedPackages:
 
     def _do(self, work: "Callable[[Dependencies], Result]") -> Result:
         if self._dependencies is None:
-            from dowse.dependencies.package_search import Dependencies  # most servers do not need it
+            from dowse.indexes.dependencies.package_search import Dependencies  # most servers do not need it
 
             self._dependencies = Dependencies(self.root)
         return work(self._dependencies)

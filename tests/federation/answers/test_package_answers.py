@@ -9,12 +9,12 @@ import pytest
 from mcp_types import TextContent
 
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.dependencies.package_search import Dependencies
+from dowse.indexes.dependencies.package_search import Dependencies
 from dowse.keeping.service import Service
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 from mcp import Client
-from tests.dependencies import environments
 from tests.federation.answers.test_answer_tools import MAX_TOKENS, listed
+from tests.indexes.dependencies import environments
 
 PLACE = "tinyhttp 1.2.0 · tinyhttp/__init__.py"
 Ask = Callable[..., str]

@@ -8,8 +8,6 @@ from functools import partial
 from itertools import zip_longest
 from pathlib import Path
 
-from dowse.dependencies.package_index import SEPARATOR
-from dowse.dependencies.package_search import Dependencies
 from dowse.errors import CatalogError, DowseError, ItemNotFound, UsageError
 from dowse.federation.answers.definition_replies import counted, definitions_text
 from dowse.federation.answers.definition_search import FoundDefinitions, describe_definitions
@@ -31,6 +29,8 @@ from dowse.federation.answers.package_answers import (
 from dowse.federation.answers.place_reading import RequestedPlace, parse_place, read_place
 from dowse.federation.answers.source_text import SourceText, read_sources
 from dowse.federation.source_list import SourceList
+from dowse.indexes.dependencies.package_index import SEPARATOR
+from dowse.indexes.dependencies.package_search import Dependencies
 from dowse.indexes.growing_index import missing_files
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, coverage, definition_options, find_all_now, search_now

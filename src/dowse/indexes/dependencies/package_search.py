@@ -9,12 +9,12 @@ from functools import lru_cache, partial
 from pathlib import Path
 
 from dowse.child_process import own_program
-from dowse.dependencies.installed_packages import find_packages
-from dowse.dependencies.package_index import SEPARATOR, PackageCopies, PackageIndex, limit_size, packages_folder
-from dowse.dependencies.package_types import FoundPackages, Package
-from dowse.dependencies.python_packages import is_importable, is_imported_as
 from dowse.encoding.selection import static_encoder
 from dowse.errors import DowseError, Failed, NotWritable, PathRefused, UsageError, WordsMissing
+from dowse.indexes.dependencies.installed_packages import find_packages
+from dowse.indexes.dependencies.package_index import SEPARATOR, PackageCopies, PackageIndex, limit_size, packages_folder
+from dowse.indexes.dependencies.package_types import FoundPackages, Package
+from dowse.indexes.dependencies.python_packages import is_importable, is_imported_as
 from dowse.indexes.dependency_setting import dependency_settings
 from dowse.indexes.joined_search import ask_repaired, read_of
 from dowse.indexes.query_vectors import plain_text

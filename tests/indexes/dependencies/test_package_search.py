@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from dowse.dependencies import package_search
-from dowse.dependencies.package_index import limit_size, packages_folder
-from dowse.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.errors import UsageError
 from dowse.federation.answers.definition_search import describe_definitions
+from dowse.indexes.dependencies import package_search
+from dowse.indexes.dependencies.package_index import limit_size, packages_folder
+from dowse.indexes.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.indexes.project_search import definition_options
 from dowse.searching.query_terms import parse_search_query
-from tests.dependencies import environments
+from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
 
 RETRY = "how often is a request sent again by the retry policy"

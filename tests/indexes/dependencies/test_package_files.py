@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from dowse.dependencies import package_files
-from dowse.dependencies.installed_packages import find_packages
-from dowse.dependencies.package_files import JarFiles, PackageFiles, package_settings
-from dowse.dependencies.package_types import Package
+from dowse.indexes.dependencies import package_files
+from dowse.indexes.dependencies.installed_packages import find_packages
+from dowse.indexes.dependencies.package_files import JarFiles, PackageFiles, package_settings
+from dowse.indexes.dependencies.package_types import Package
 from dowse.settings import Settings
 from dowse.types import Entry, Reason, Verdict
-from tests.dependencies import environments
+from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
 
 SETTINGS = package_settings(Settings())

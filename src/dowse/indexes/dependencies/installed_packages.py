@@ -4,16 +4,16 @@ import os
 from pathlib import Path
 from typing import Protocol
 
-from dowse.dependencies.locked_packages import (
+from dowse.indexes.dependencies.locked_packages import (
     find_go_packages,
     find_php_packages,
     find_ruby_packages,
     find_rust_packages,
 )
-from dowse.dependencies.node_packages import find_node_packages
-from dowse.dependencies.package_types import FoundPackages, Package, list_folder
-from dowse.dependencies.python_packages import find_python_packages
-from dowse.dependencies.source_jars import find_source_jars
+from dowse.indexes.dependencies.node_packages import find_node_packages
+from dowse.indexes.dependencies.package_types import FoundPackages, Package, list_folder
+from dowse.indexes.dependencies.python_packages import find_python_packages
+from dowse.indexes.dependencies.source_jars import find_source_jars
 
 MAX_PARTS = 30
 """Folders of a project that are looked through beside its root: its parts may have manifests of their own."""

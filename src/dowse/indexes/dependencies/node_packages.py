@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from dowse.dependencies.package_types import (
+from dowse.indexes.dependencies.package_types import (
     FoundPackages,
     MissingPackage,
     Package,

@@ -12,9 +12,9 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from dowse.dependencies.package_types import Package
-from dowse.dependencies.python_packages import owned_paths
 from dowse.errors import PathRefused
+from dowse.indexes.dependencies.package_types import Package
+from dowse.indexes.dependencies.python_packages import owned_paths
 from dowse.platform import stat_of
 from dowse.settings import Settings
 from dowse.sources.policy import Folder, Form, Policy

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from dowse.dependencies.installed_packages import find_packages
-from dowse.dependencies.node_packages import PLUG_AND_PLAY
-from dowse.dependencies.package_types import FoundPackages, is_plain_name
-from dowse.dependencies.python_packages import is_imported_as
-from tests.dependencies import environments
+from dowse.indexes.dependencies.installed_packages import find_packages
+from dowse.indexes.dependencies.node_packages import PLUG_AND_PLAY
+from dowse.indexes.dependencies.package_types import FoundPackages, is_plain_name
+from dowse.indexes.dependencies.python_packages import is_imported_as
+from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
 
 

@@ -6,9 +6,9 @@ import json
 import shutil
 from pathlib import Path
 
-from dowse.dependencies.package_files import JarFiles, PackageFiles, package_settings
-from dowse.dependencies.package_types import Package
 from dowse.errors import NotWritable, SettingsError
+from dowse.indexes.dependencies.package_files import JarFiles, PackageFiles, package_settings
+from dowse.indexes.dependencies.package_types import Package
 from dowse.indexes.dependency_setting import dependency_settings
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock, storage_root, write_atomically

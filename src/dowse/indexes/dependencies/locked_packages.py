@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from dowse.dependencies.package_types import (
+from dowse.indexes.dependencies.package_types import (
     Ecosystem,
     FoundPackages,
     MissingPackage,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-from dowse.dependencies.package_types import (
+from dowse.indexes.dependencies.package_types import (
     FoundPackages,
     MissingPackage,
     Package,
