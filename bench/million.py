@@ -19,9 +19,9 @@ from bench.report import Row, Table
 from dowse.cli.composition import SWITCH_SECONDS
 from dowse.encoding.packing import pack_vectors
 from dowse.encoding.selection import model_version
-from dowse.freshness.indexer import EXPECTED_FACTS
-from dowse.freshness.scan import RECIPE
 from dowse.indexes.encoding_progress import record_encoded_up_to, record_encoding_complete, wanted_versions
+from dowse.indexes.freshness.indexer import EXPECTED_FACTS
+from dowse.indexes.freshness.scan import RECIPE
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import stat_of
 from dowse.searching.ranking_constants import CHUNK_WEIGHTS

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from bench.ours import change
-from dowse.freshness.indexer import make_put
+from dowse.indexes.freshness.indexer import make_put
 from dowse.indexes.index import ProjectIndex
 from dowse.parsing.document_parsing import start_parsing
 from dowse.types import Batch, Verdict

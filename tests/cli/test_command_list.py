@@ -11,7 +11,7 @@ import pytest
 
 from dowse import __version__
 from dowse.cli.command_list import COMMANDS, dowse
-from dowse.freshness.pending_paths import PendingPaths
+from dowse.indexes.freshness.pending_paths import PendingPaths
 from dowse.notes.registry import index_file
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout

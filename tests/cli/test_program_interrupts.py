@@ -34,7 +34,7 @@ def trapped(name, *rest, **more):
 builtins.__import__ = trapped
 """
 AT_THE_THIRD_FILE = """
-from dowse.freshness import indexer
+from dowse.indexes.freshness import indexer
 plain, seen = indexer.make_put, []
 def trapped(document):
     seen.append(document)

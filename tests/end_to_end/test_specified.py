@@ -10,8 +10,8 @@ import pytest
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.error_catalog import CATALOG
-from dowse.freshness import pending_paths
 from dowse.indexes import index_log
+from dowse.indexes.freshness import pending_paths
 from dowse.keeping.service import Service
 from dowse.notes import limits
 from dowse.parsing.text_cutting import MAX_CHUNKS

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import CannotWatch
-from dowse.freshness import lost_events
-from dowse.freshness.scan import Drift
-from dowse.freshness.tree_watcher import Watcher
-from dowse.freshness.watching import start_watcher
+from dowse.indexes.freshness import lost_events
+from dowse.indexes.freshness.scan import Drift
+from dowse.indexes.freshness.tree_watcher import Watcher
+from dowse.indexes.freshness.watching import start_watcher
 from dowse.indexes.index import IndexReport, ProjectIndex
 from dowse.keeping import keeper as keeper_module
 from dowse.keeping import watched_index

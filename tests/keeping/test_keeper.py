@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import LexicalDamaged, WordsMissing
-from dowse.freshness import indexer
-from dowse.freshness.pending_paths import read_pending_paths
-from dowse.freshness.tree_watcher import Watcher
-from dowse.freshness.watching import start_watcher
+from dowse.indexes.freshness import indexer
+from dowse.indexes.freshness.pending_paths import read_pending_paths
+from dowse.indexes.freshness.tree_watcher import Watcher
+from dowse.indexes.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import catch_up, watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
@@ -22,7 +22,7 @@ from dowse.parsing.document_parsing import ParsedDocument
 from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex
 from dowse.types import Put, View
-from tests.freshness.test_git_head import git
+from tests.indexes.freshness.test_git_head import git
 from tests.keeping.conftest import Keep, Paths, eventually
 from tests.sample_data import write_tree
 

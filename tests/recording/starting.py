@@ -16,7 +16,7 @@ from tests.recording.projects import Place
 
 __all__ = ["NEWER", "OLDER", "Commands", "Message", "Server", "WebServer"]
 
-ONE_BATCH = {"dowse.freshness.indexer.FIRST_BATCH_SECONDS": 600.0}
+ONE_BATCH = {"dowse.indexes.freshness.indexer.FIRST_BATCH_SECONDS": 600.0}
 """A busy machine must not index in more batches than a quiet one: each one changes the statistics of words a little."""
 
 

@@ -14,8 +14,8 @@ from dowse.archives.archive_index import ArchiveIndex, has_index, open_indexes
 from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_types import ArchiveReport, DocumentDetails
 from dowse.archives.citation_resolution import resolve_citations
-from dowse.freshness.indexer import text_reader
-from dowse.freshness.scan import RECIPE
+from dowse.indexes.freshness.indexer import text_reader
+from dowse.indexes.freshness.scan import RECIPE
 from dowse.indexes.project_lookup import forget_index
 from dowse.reading.languages import is_binary_document
 from dowse.types import Progress, StoredDocument

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from dowse.encoding.cache import VectorCache
 from dowse.encoding.packing import encoder_input
-from dowse.freshness.indexer import text_reader
 from dowse.indexes.encoding_progress import encoded_up_to, lacks_vectors, record_encoded_up_to
+from dowse.indexes.freshness.indexer import text_reader
 from dowse.indexes.index import ProjectIndex
 from dowse.protocols import Encoder
 from dowse.types import Kind, StoredDocument

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.errors import DowseError, Failed, NotIndexed, NotWritable, StoreBusy, StoreDamaged, TooManyFiles
-from dowse.freshness.indexer import (
+from dowse.indexes.freshness.indexer import (
     IndexReport,
     apply_drift,
     comparing,
     reindex,
     update_index,
 )
-from dowse.freshness.scan import Drift, scan, scan_paths
+from dowse.indexes.freshness.scan import Drift, scan, scan_paths
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files, write_tables
@@ -246,7 +246,7 @@ class ProjectIndex(OpenedIndex):
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
         """Return everything that is wrong with the index; change nothing."""
-        from dowse.freshness.integrity import check_index
+        from dowse.indexes.freshness.integrity import check_index
         from dowse.searching.history.history_database import check_history
 
         if self.is_being_updated():

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Literal
 
 from dowse.errors import Failed, NotIndexed
-from dowse.freshness.indexer import EXPECTED_FACTS
 from dowse.indexes.encoding_progress import EncodingProgress
+from dowse.indexes.freshness.indexer import EXPECTED_FACTS
 from dowse.indexes.remaining_time import seconds_left
 from dowse.memory_plan import why_memory_is_small
 from dowse.store import storage_layout

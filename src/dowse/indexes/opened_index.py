@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
-from dowse.freshness.indexer import text_reader
-from dowse.freshness.reference_reading import reference_reader
+from dowse.indexes.freshness.indexer import text_reader
+from dowse.indexes.freshness.reference_reading import reference_reader
 from dowse.platform import Lock
 from dowse.settings import Settings, load_settings, settings_stamp
 from dowse.sources.project_files import ProjectFiles

@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dowse.errors import NotWritable, SearchStopped, UsageError, WordsMissing
-from dowse.freshness.indexer import EXPECTED_FACTS
-from dowse.freshness.scan import Drift
 from dowse.indexes.damage_recovery import answer_or_rebuild
+from dowse.indexes.freshness.indexer import EXPECTED_FACTS
+from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.index import PathDecision, ProjectIndex
 from dowse.indexes.query_vectors import QueryEncoder, encode_query, text_scorer
 from dowse.indexes.remaining_time import indexing_seconds, seconds_left

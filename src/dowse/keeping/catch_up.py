@@ -4,9 +4,9 @@ import time
 from collections.abc import Collection
 
 from dowse.errors import DowseError
-from dowse.freshness.pending_paths import ChangeTimes, due_paths
-from dowse.freshness.scan import Drift
-from dowse.freshness.tree_watcher import EVERYWHERE
+from dowse.indexes.freshness.pending_paths import ChangeTimes, due_paths
+from dowse.indexes.freshness.scan import Drift
+from dowse.indexes.freshness.tree_watcher import EVERYWHERE
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.watched_index import WatchedIndex
 

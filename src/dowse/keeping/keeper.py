@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from dowse.errors import CannotWatch, DowseError, NotIndexed, NotWritable
-from dowse.freshness.git_head import CheckoutDetector
-from dowse.freshness.pending_paths import QUIET_SECONDS, ChangeTimes, due_paths
-from dowse.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
+from dowse.indexes.freshness.git_head import CheckoutDetector
+from dowse.indexes.freshness.pending_paths import QUIET_SECONDS, ChangeTimes, due_paths
+from dowse.indexes.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.catch_up import CATCH_UP_SECONDS, MAX_CATCH_UP_PATHS, catch_up, pending_names

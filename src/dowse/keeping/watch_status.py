@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from dowse.errors import DowseError
-from dowse.freshness.pending_paths import read_pending_paths
+from dowse.indexes.freshness.pending_paths import read_pending_paths
 from dowse.indexes.index import ProjectIndex
 from dowse.platform import Lock, write_atomically
 from dowse.settings import Strategy, read_json

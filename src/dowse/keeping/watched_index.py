@@ -8,11 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, NotWritable, StoreDamaged
-from dowse.freshness.lost_events import LostEventDetector
-from dowse.freshness.pending_paths import ChangeTimes, PendingPaths
-from dowse.freshness.scan import Drift
-from dowse.freshness.tree_watcher import EVERYWHERE, Watcher
-from dowse.freshness.watching import start_watcher
+from dowse.indexes.freshness.lost_events import LostEventDetector
+from dowse.indexes.freshness.pending_paths import ChangeTimes, PendingPaths
+from dowse.indexes.freshness.scan import Drift
+from dowse.indexes.freshness.tree_watcher import EVERYWHERE, Watcher
+from dowse.indexes.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.indexing_run import VERIFY, IndexingRun, start_run

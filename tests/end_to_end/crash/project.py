@@ -15,7 +15,7 @@ WORDS = ("apple", "banana", "cherry", "date", "elder", "fig", "grape")
 
 INDEX = """
 import sys
-from dowse.freshness import indexer
+from dowse.indexes.freshness import indexer
 indexer.FIRST_BATCH_FILES = indexer.BATCH_FILES = 12  # many batches, so that there are many states to interrupt
 from dowse.cli import main
 sys.exit(main(["index", sys.argv[1]]))

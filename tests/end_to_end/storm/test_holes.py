@@ -259,7 +259,7 @@ LIMITED = """
 import sys
 from pathlib import Path
 Path("/proc/sys/user/max_inotify_watches").write_text("3")
-from dowse.freshness import lost_events
+from dowse.indexes.freshness import lost_events
 from tests.end_to_end.storm.test_holes import KeptProject, eventually, save
 lost_events.POLL_SECONDS = 0.2
 kept = KeptProject(Path(sys.argv[1]))

@@ -145,7 +145,7 @@ shouted = set()
 
 def shouting(name, *rest, **more):
     module = plain(name, *rest, **more)
-    if name not in shouted and name.startswith(("mcp", "tantivy", "dowse.searching", "dowse.store", "dowse.freshness")):
+    if name not in shouted and name.startswith(("mcp", "tantivy", "dowse.searching", "dowse.store", "dowse.indexes.freshness")):
         shouted.add(name)
         print("stray", name, end="", flush=True)
         os.write(1, b"stray from a descriptor\\n")

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from dowse.error_catalog import is_absolute
 from dowse.errors import CatalogError, UsageError
-from dowse.freshness.indexer import IndexReport
 from dowse.globs import compile_glob, compile_path_filter
+from dowse.indexes.freshness.indexer import IndexReport
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage
 from dowse.searching.search import SearchOptions

@@ -2,16 +2,16 @@
 
 from pathlib import Path
 
-from dowse.freshness.tree_watcher import Watcher
+from dowse.indexes.freshness.tree_watcher import Watcher
 from dowse.platform import IS_LINUX
 
 
 def start_watcher(root: Path) -> Watcher:
     """Watch a root from now on. Raise CannotWatch where the system gives no events."""
     if IS_LINUX:  # other systems are watched by watchfiles, which was run on Linux alone
-        from dowse.freshness.folder_watcher import FolderWatcher
+        from dowse.indexes.freshness.folder_watcher import FolderWatcher
 
         return FolderWatcher(root)
-    from dowse.freshness.tree_watcher import TreeWatcher
+    from dowse.indexes.freshness.tree_watcher import TreeWatcher
 
     return TreeWatcher(root)

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import CannotWatch
-from dowse.freshness.tree_watcher import TreeWatcher, Watcher
-from dowse.freshness.watching import start_watcher
+from dowse.indexes.freshness.tree_watcher import TreeWatcher, Watcher
+from dowse.indexes.freshness.watching import start_watcher
 
 WAIT_SECONDS = 10.0
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
-from dowse.freshness import indexer
-from dowse.freshness import scan as scanning
-from dowse.freshness.indexer import IndexReport, reindex, text_reader, update_index
-from dowse.freshness.integrity import check_index
-from dowse.freshness.scan import scan
+from dowse.indexes.freshness import indexer
+from dowse.indexes.freshness import scan as scanning
+from dowse.indexes.freshness.indexer import IndexReport, reindex, text_reader, update_index
+from dowse.indexes.freshness.integrity import check_index
+from dowse.indexes.freshness.scan import scan
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore

@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="inotify is Linux's")
 
 if sys.platform == "linux":
-    from dowse.freshness.folder_watcher import FolderWatcher
+    from dowse.indexes.freshness.folder_watcher import FolderWatcher
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness.pending_paths import (
+from dowse.indexes.freshness.pending_paths import (
     MAX_DELAY_SECONDS,
     MAX_PATHS,
     PENDING_FILE,
@@ -17,7 +17,7 @@ from dowse.freshness.pending_paths import (
     due_paths,
     read_pending_paths,
 )
-from dowse.freshness.tree_watcher import EVERYWHERE
+from dowse.indexes.freshness.tree_watcher import EVERYWHERE
 from dowse.settings import Settings
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dowse.errors import DowseError, SettingsError
-from dowse.freshness.tree_watcher import EVERYWHERE
+from dowse.indexes.freshness.tree_watcher import EVERYWHERE
 from dowse.platform import write_atomically
 from dowse.settings import Settings, read_json
 

@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from dowse.freshness.filesystems import has_remote_writers, poll_seconds
+from dowse.indexes.freshness.filesystems import has_remote_writers, poll_seconds
 
 POLL_SECONDS = 5.0
 """Time between two scans of a root that cannot be watched."""

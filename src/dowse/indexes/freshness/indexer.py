@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from dowse.encoding.packing import encode_chunks
 from dowse.errors import StoreBusy
-from dowse.freshness.scan import RECIPE, Drift, scan, scan_paths
+from dowse.indexes.freshness.scan import RECIPE, Drift, scan, scan_paths
 from dowse.memory_plan import is_memory_small, scaled
 from dowse.platform import release_memory
 from dowse.protocols import Encoder

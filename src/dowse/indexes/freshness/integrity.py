@@ -2,7 +2,7 @@
 
 import time
 
-from dowse.freshness.scan import scan
+from dowse.indexes.freshness.scan import scan
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.types import Entry, Finding, Progress, Verdict

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from dowse.errors import CannotWatch
-from dowse.freshness.inotify import IGNORED, IS_FOLDER, MOVED_FROM, QUEUE_OVERFLOW, Inotify, InotifyEvent
-from dowse.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
+from dowse.indexes.freshness.inotify import IGNORED, IS_FOLDER, MOVED_FROM, QUEUE_OVERFLOW, Inotify, InotifyEvent
+from dowse.indexes.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
 
 
 class FolderWatcher:

@@ -6,7 +6,7 @@ This works in worktrees and submodules, whose `.git` is a file, and with packed 
 import os
 from pathlib import Path
 
-from dowse.freshness.pending_paths import QUIET_SECONDS
+from dowse.indexes.freshness.pending_paths import QUIET_SECONDS
 from dowse.platform import open_beneath, read_at_most
 from dowse.sources.repository import GitFolders, head_commit
 

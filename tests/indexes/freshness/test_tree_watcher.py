@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import CannotWatch
-from dowse.freshness import tree_watcher
-from dowse.freshness.tree_watcher import EVERYWHERE, TreeWatcher
-from tests.freshness.test_tree_watcher_contract import WAIT_SECONDS
+from dowse.indexes.freshness import tree_watcher
+from dowse.indexes.freshness.tree_watcher import EVERYWHERE, TreeWatcher
+from tests.indexes.freshness.test_tree_watcher_contract import WAIT_SECONDS
 
 
 def test_a_burst_means_look_everywhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

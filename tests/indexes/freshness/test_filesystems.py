@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness import filesystems
-from dowse.freshness.filesystems import LAYERED_POLL_SECONDS, NETWORK_POLL_SECONDS, file_system_of, poll_seconds
+from dowse.indexes.freshness import filesystems
+from dowse.indexes.freshness.filesystems import LAYERED_POLL_SECONDS, NETWORK_POLL_SECONDS, file_system_of, poll_seconds
 
 MOUNTS = """\
 overlay / overlay rw 0 0

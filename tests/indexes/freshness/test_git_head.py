@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.freshness.git_head import read_head
+from dowse.indexes.freshness.git_head import read_head
 
 Git = Callable[..., str]
 
