@@ -29,10 +29,10 @@ from unittest.mock import patch
 
 from bench import quality
 from bench.lines import HOME, load_issues
-from dowse.encoding_worker import client as encoding_client
-from dowse.encoding_worker.client import EncodingClient
 from dowse.federation.answers.answer_surface import AnswerSurface
 from dowse.federation.source_list import NoClient, SourceList
+from dowse.keeping.encoding_worker import client as encoding_client
+from dowse.keeping.encoding_worker.client import EncodingClient
 from dowse.keeping.service import Service
 
 if TYPE_CHECKING:

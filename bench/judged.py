@@ -21,10 +21,10 @@ from bench import federation, languages, program, quality, semble
 from bench.meter import CommandFailed
 from bench.report import Row, Table
 from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION, open_minilm, static_encoder
-from dowse.encoding_worker.encode_now import encode_now
 from dowse.indexes.encoding_progress import read_encoding_progress
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.query_vectors import plain_text
+from dowse.keeping.encoding_worker.encode_now import encode_now
 from dowse.searching.candidates import QueryVector
 from dowse.searching.query_terms import parse_search_query
 from dowse.sites.site import load_site

@@ -57,8 +57,7 @@ KNOWS: dict[str, set[str]] = {
     "places": {"encoding", "store", "text"},
     "indexes": {"places", "searching", "screening", "store", "sources", "parsing", "reading", "encoding", "text"},
     "archives": {"indexes", "sources", "parsing", "reading", "store", "searching", "screening", "text"},
-    "encoding_worker": {"indexes", "encoding", "store", "screening"},
-    "keeping": {"store", "indexes", "encoding_worker", "sources"},
+    "keeping": {"store", "indexes", "sources", "encoding"},
     "mcp": {"screening"},
     "surfaces": {
         "places", "encoding", "indexes", "keeping", "mcp", "archives", "notes", "sites",
@@ -73,12 +72,12 @@ KNOWS: dict[str, set[str]] = {
         "reading", "searching", "screening", "sources", "text",
     },
     "api": {
-        "archives", "encoding_worker", "federation", "indexes", "keeping", "mcp", "notes", "page",
+        "archives", "federation", "indexes", "keeping", "mcp", "notes", "page",
         "parsing", "places", "searching", "surfaces", "text", "store", "screening",
         "encoding", "sources",
     },
     "cli": {
-        "api", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "encoding_worker", "indexes",
+        "api", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "indexes",
         "archives", "notes", "sites", "searching",
     },
 }  # fmt: skip

@@ -220,7 +220,7 @@ def format_encoding(encoding: "EncodingProgress") -> str:
 
 def wait_for_vectors(project: "ProjectIndex") -> None:
     """Encode the missing vectors, with a progress bar."""
-    from dowse.encoding_worker.encode_now import encode_now
+    from dowse.keeping.encoding_worker.encode_now import encode_now
 
     with progress_bar(f"Encoding {project.root.name}", is_expected=False) as progress:
         encode_now(project, progress, lambda text: say(f"dowse: {text}"))

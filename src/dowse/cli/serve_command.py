@@ -136,7 +136,7 @@ def _open_place(options: ServeOptions) -> "PlaceSurface | None":
     """Return the surface of a place."""
     if not options.store:
         return None
-    from dowse.encoding_worker.client import EncodingClient
+    from dowse.keeping.encoding_worker.client import EncodingClient
     from dowse.places.place_table import SharedPlace
     from dowse.surfaces.organisation.place_surface import PlaceSurface
 

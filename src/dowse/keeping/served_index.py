@@ -11,11 +11,11 @@ from operator import or_
 from pathlib import Path
 from typing import TypeVar
 
-from dowse.encoding_worker.client import EncodingClient
 from dowse.errors import CatalogError, DowseError, StoreDamaged, UsageError
 from dowse.indexes.damage_recovery import setting_damage_aside, with_index_facts
 from dowse.indexes.first_search import IndexWork, prepare_index, search_first
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping.encoding_worker.client import EncodingClient
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import IndexCallback, Keeper
 from dowse.keeping.watch_status import WatchStatus, read_watch_status

@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 from pathlib import Path
 
-from dowse.encoding_worker.client import EncodingClient
 from dowse.errors import CatalogError, DowseError, UsageError
 from dowse.indexes.first_search import IndexWork
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import unique_name
+from dowse.keeping.encoding_worker.client import EncodingClient
 from dowse.keeping.served_index import ServedIndex
 from dowse.keeping.served_packages import ServedPackages
 from dowse.types import SourceHealth, View

@@ -13,8 +13,8 @@ import pytest
 
 from dowse import sandbox
 from dowse.encoding.selection import MODELS_FOLDER
-from dowse.encoding_worker.model_process import ModelProcess
 from dowse.errors import Failed
+from dowse.keeping.encoding_worker.model_process import ModelProcess
 from dowse.parsing.parser_pool import ParserPool
 from dowse.parsing.parser_process import ParserRequest
 from dowse.sandbox import SandboxSupport, caged, sandbox_support

@@ -18,12 +18,12 @@ from typing import Any
 
 from dowse.api.publishing.commit_files import Blob, list_blobs, write_blobs
 from dowse.encoding.selection import STATIC_VERSION, model_version
-from dowse.encoding_worker.encode_now import encode_now
 from dowse.errors import DowseError, NotFound, UsageError
 from dowse.indexes.freshness.indexer import text_reader
 from dowse.indexes.freshness.scan import RECIPE
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
+from dowse.keeping.encoding_worker.encode_now import encode_now
 from dowse.places.place_indexes import tend
 from dowse.places.place_rows import (
     PublishedProject,

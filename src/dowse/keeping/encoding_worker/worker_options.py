@@ -4,7 +4,7 @@ import json
 import os
 from dataclasses import asdict, dataclass, field
 
-from dowse.encoding_worker.backfill import BATCH_TEXTS
+from dowse.keeping.encoding_worker.backfill import BATCH_TEXTS
 
 IDLE_SECONDS = 120.0
 """An encoding process ends after this long without work or queries, and so do the 100 MB that it takes; starting it again

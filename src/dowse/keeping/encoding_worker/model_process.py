@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from dowse.child_process import INVALID_MESSAGES, ChildProcess, own_program
 from dowse.encoding.minilm import MAX_CHARACTERS
 from dowse.encoding.text_scoring import SCORING_THREADS
-from dowse.encoding_worker.worker_options import count_cores
 from dowse.errors import Failed
+from dowse.keeping.encoding_worker.worker_options import count_cores
 
 if TYPE_CHECKING:
     from dowse.types import Kind, Vectors
@@ -40,7 +40,7 @@ class ModelProcess:
             "folder": str(folder), "threads": threads, "in_eight_bits": in_eight_bits,
             "scoring_threads": min(SCORING_THREADS, count_cores()),
         }  # fmt: skip
-        program = own_program("dowse.encoding_worker.model_worker", json.dumps(model))
+        program = own_program("dowse.keeping.encoding_worker.model_worker", json.dumps(model))
         try:
             self._process = ChildProcess(program)
         except OSError as error:

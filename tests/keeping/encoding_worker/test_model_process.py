@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 from dowse.encoding.selection import MODELS_FOLDER, open_here
-from dowse.encoding_worker.model_process import ModelProcess
 from dowse.errors import Failed
+from dowse.keeping.encoding_worker.model_process import ModelProcess
 
 TEXTS = ["def read_file(path): return open(path)", "", "\ud800 half a character", "a" * 10_000]
 
 CRASHING = """
 import os, signal, sys
 from pathlib import Path
-from dowse.encoding_worker.model_process import ModelProcess
+from dowse.keeping.encoding_worker.model_process import ModelProcess
 model = ModelProcess(Path(sys.argv[1]), "v")
 os.kill(model._process.id, signal.SIGKILL)
 model.encode(["text"])

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION
-from dowse.encoding_worker.backfill import BackfillOptions, fill_vectors
 from dowse.indexes.encoding_progress import (
     first_incomplete_version,
     read_encoding_progress,
@@ -19,8 +18,9 @@ from dowse.indexes.encoding_progress import (
     wanted_versions,
 )
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping.encoding_worker.backfill import BackfillOptions, fill_vectors
 from dowse.settings import Settings
-from tests.encoding_worker.conftest import Lengths
+from tests.keeping.encoding_worker.conftest import Lengths
 
 Indexed = Callable[[Path], ProjectIndex]
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.encoding_worker.encode_now import encode_now
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping.encoding_worker.encode_now import encode_now
 from dowse.store import storage_layout
 from tests.sample_data import write_tree
 

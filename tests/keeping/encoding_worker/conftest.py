@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from dowse.encoding.selection import MINILM_VERSION
-from dowse.encoding_worker.client import EncodingClient
-from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping.encoding_worker.client import EncodingClient
+from dowse.keeping.encoding_worker.worker_options import WorkerOptions
 from tests.sample_data import write_tree
 
 if TYPE_CHECKING:

@@ -14,13 +14,13 @@ import pytest
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.encoding.selection import MINILM_VERSION
-from dowse.encoding_worker import client as worker_client
 from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import keeper, watched_index
+from dowse.keeping.encoding_worker import client as worker_client
 from dowse.keeping.service import Service
 from mcp import Client
-from tests.encoding_worker.conftest import MANY, encoding_progress, is_complete, is_gone, wait_until
+from tests.keeping.encoding_worker.conftest import MANY, encoding_progress, is_complete, is_gone, wait_until
 from tests.sample_data import write_tree
 
 Indexed = Callable[[Path], ProjectIndex]

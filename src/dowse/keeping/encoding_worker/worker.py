@@ -8,10 +8,6 @@ from typing import Literal
 
 from dowse.encoding.cache import VectorCache
 from dowse.encoding.selection import STATIC_VERSION, open_version
-from dowse.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
-from dowse.encoding_worker.model_process import ModelProcess
-from dowse.encoding_worker.work_queue import WorkQueue
-from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.errors import DowseError, StoreBusy, StoreDamaged
 from dowse.indexes.encoding_progress import (
     describe_problem,
@@ -26,6 +22,10 @@ from dowse.indexes.encoding_progress import (
 )
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
+from dowse.keeping.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
+from dowse.keeping.encoding_worker.model_process import ModelProcess
+from dowse.keeping.encoding_worker.work_queue import WorkQueue
+from dowse.keeping.encoding_worker.worker_options import WorkerOptions
 from dowse.protocols import Encoder
 from dowse.settings import Settings, load_settings
 from dowse.store import storage_layout

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.child_process import STOP_SECONDS, ChildProcess, CrashDelay, own_program
-from dowse.encoding_worker.worker_options import WorkerOptions
 from dowse.indexes.encoding_progress import (
     encoding_lease,
     record_complete_versions,
@@ -21,12 +20,13 @@ from dowse.indexes.encoding_progress import (
     record_problem,
 )
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping.encoding_worker.worker_options import WorkerOptions
 from dowse.store.storage_layout import index_folder
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
-WORKER_COMMAND = own_program("dowse.encoding_worker.worker_main")
+WORKER_COMMAND = own_program("dowse.keeping.encoding_worker.worker_main")
 
 
 class EncodingProcess(ChildProcess):

@@ -3,11 +3,11 @@
 import time
 from collections.abc import Callable
 
-from dowse.encoding_worker.client import EncodingClient
-from dowse.encoding_worker.worker_options import WorkerOptions, count_cores
 from dowse.errors import Failed
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress, record_encoding_complete
 from dowse.indexes.index import ProjectIndex
+from dowse.keeping.encoding_worker.client import EncodingClient
+from dowse.keeping.encoding_worker.worker_options import WorkerOptions, count_cores
 from dowse.types import Progress
 
 ENCODING_PROGRESS_SECONDS = 0.3

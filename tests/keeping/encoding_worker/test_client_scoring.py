@@ -10,15 +10,15 @@ import pytest
 
 from dowse.encoding.selection import MINILM_VERSION, MODELS_FOLDER, open_minilm
 from dowse.encoding.text_scoring import CosineScorer
-from dowse.encoding_worker import client
-from dowse.encoding_worker.client import EncodingClient
-from dowse.encoding_worker.model_process import ModelProcess
 from dowse.indexes import query_vectors
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search_now
+from dowse.keeping.encoding_worker import client
+from dowse.keeping.encoding_worker.client import EncodingClient
+from dowse.keeping.encoding_worker.model_process import ModelProcess
 from dowse.searching.query_terms import parse_plain_query
 from dowse.searching.search import SearchOptions
-from tests.encoding_worker.conftest import StartEncoder, is_complete, wait_for_query, wait_until
+from tests.keeping.encoding_worker.conftest import StartEncoder, is_complete, wait_for_query, wait_until
 from tests.sample_data import write_tree
 
 if TYPE_CHECKING:

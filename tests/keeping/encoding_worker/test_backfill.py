@@ -5,10 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from dowse.encoding.cache import VectorCache
-from dowse.encoding_worker.backfill import BackfillOptions, fill_vectors
 from dowse.indexes.encoding_progress import encoded_up_to, lacks_vectors
 from dowse.indexes.index import ProjectIndex
-from tests.encoding_worker.conftest import MANY, Lengths
+from dowse.keeping.encoding_worker.backfill import BackfillOptions, fill_vectors
+from tests.keeping.encoding_worker.conftest import MANY, Lengths
 from tests.sample_data import write_tree
 
 Indexed = Callable[[Path], ProjectIndex]

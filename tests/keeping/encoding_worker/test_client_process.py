@@ -15,12 +15,12 @@ import pytest
 from dowse import child_process
 from dowse.encoding.packing import encoder_input
 from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION, open_minilm
-from dowse.encoding_worker import client
-from dowse.encoding_worker.client import EncodingProcess
-from dowse.encoding_worker.worker_options import WorkerOptions, count_cores
 from dowse.indexes.encoding_progress import encoding_lease, serving_version
 from dowse.indexes.index import ProjectIndex
-from tests.encoding_worker.conftest import (
+from dowse.keeping.encoding_worker import client
+from dowse.keeping.encoding_worker.client import EncodingProcess
+from dowse.keeping.encoding_worker.worker_options import WorkerOptions, count_cores
+from tests.keeping.encoding_worker.conftest import (
     MANY,
     StartEncoder,
     encoding_progress,
@@ -37,7 +37,7 @@ CRASHES = (sys.executable, "-c", "import sys; print('no memory is left', file=sy
 SERVER = """
 import sys, time
 from pathlib import Path
-from dowse.encoding_worker.client import EncodingClient
+from dowse.keeping.encoding_worker.client import EncodingClient
 encoder = EncodingClient()
 encoder.encode_indexes([Path(sys.argv[1])])
 print(encoder.process_id, flush=True)
