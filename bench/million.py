@@ -23,11 +23,11 @@ from dowse.indexes.encoding_progress import record_encoded_up_to, record_encodin
 from dowse.indexes.freshness.indexer import EXPECTED_FACTS
 from dowse.indexes.freshness.scan import RECIPE
 from dowse.indexes.index import ProjectIndex
-from dowse.platform import stat_of
 from dowse.searching.ranking_constants import CHUNK_WEIGHTS
 from dowse.store.local import LocalStore
 from dowse.store.matrix import matrix_file
 from dowse.store.matrix_rows import MatrixRows, load_rows, nearest
+from dowse.system.platform import stat_of
 from dowse.types import Batch, Chunk, Document, Put, Reading, Symbol, TextQuery, View
 
 MARKER = "a million chunks"

@@ -10,7 +10,7 @@ import dowse
 from bench import meter
 from dowse import memory_plan
 from dowse.memory_plan import scaled, usable_bytes, why_memory_is_small
-from dowse.platform import storage_root
+from dowse.system.platform import storage_root
 from tests.end_to_end.storm.servers import Server, eventually
 from tests.sample_data import write_tree
 

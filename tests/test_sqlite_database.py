@@ -9,10 +9,10 @@ import pytest
 
 from dowse import sqlite_database
 from dowse.errors import DiskFull, NotWritable
-from dowse.platform import disk_full_error
 from dowse.sqlite_database import open_connection
 from dowse.store.catalog import Catalog
 from dowse.store.catalog_schema import STEPS, is_current_format
+from dowse.system.platform import disk_full_error
 
 
 def test_its_state_changes_with_every_change_and_only_then(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from dowse.platform import storage_root
 from dowse.settings import SettingsFiles
+from dowse.system.platform import storage_root
 
 SHORT_BYTES = 2_000_000_000
 """A machine or container with less than this has little memory to spare: dowse takes up to 360 MB while it indexes, and

@@ -15,8 +15,8 @@ from typing import Any, Literal
 
 from dowse.errors import SettingsError, UsageError
 from dowse.globs import compile_glob
-from dowse.platform import write_atomically
-from dowse.small_files import read_small_file
+from dowse.system.platform import write_atomically
+from dowse.system.small_files import read_small_file
 
 MAX_JSON_BYTES = 10 * 1024 * 1024
 """The size of the largest JSON file of dowse's own that is read."""

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from dowse import __version__
 from dowse.column_types import ODD_VALUES, find_mistyped_columns
 from dowse.errors import DiskFull, Failed, StoreBusy, StoreDamaged, StoreTooNew
-from dowse.platform import disk_full_error, refusal_to_write
+from dowse.system.platform import disk_full_error, refusal_to_write
 
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 

@@ -101,7 +101,7 @@ def test_what_is_being_indexed_is_not_forgotten_under_the_hands_of_who_does_it(
     run: Run, unindexed: Path, storage: Path
 ) -> None:
     from dowse.indexes.index import ProjectIndex
-    from dowse.platform import Lock
+    from dowse.system.platform import Lock
 
     run("docs", "list", unindexed)
     turn = Lock(ProjectIndex(unindexed, View.DOCUMENTS).folder / "index.lock")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dowse.cli import notes_command
-from dowse.platform import storage_root
+from dowse.system.platform import storage_root
 from tests.cli.conftest import Run, run
 from tests.sample_data import write_tree
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from dowse.platform import Lock
 from dowse.store import storage_layout
+from dowse.system.platform import Lock
 from tests.cli.conftest import Ran, Run
 from tests.sample_data import write_tree
 

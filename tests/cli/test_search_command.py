@@ -12,7 +12,7 @@ import pytest
 from dowse.cli.result_output import visible_range
 from dowse.indexes.cloned_repositories import parse_address
 from dowse.indexes.index import ProjectIndex
-from dowse.platform import Lock
+from dowse.system.platform import Lock
 from tests.cli.conftest import Run
 from tests.sample_data import make_words_older, write_tree
 from tests.searching.history.repositories import Change, git, make_repository

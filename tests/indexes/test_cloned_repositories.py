@@ -13,7 +13,7 @@ from dowse.errors import Failed, LimitReached, PathRefused, UsageError
 from dowse.indexes import cloned_repositories
 from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address
 from dowse.indexes.index import ProjectIndex
-from dowse.platform import storage_root
+from dowse.system.platform import storage_root
 from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
 

@@ -15,13 +15,13 @@ from dowse.indexes.document_search import DocumentQuery, find_documents
 from dowse.indexes.first_search import prepare_index
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, coverage, find_all_now, search, search_now
-from dowse.platform import Lock
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.joined_store import JoinedStore
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchOptions
 from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex
+from dowse.system.platform import Lock
 from dowse.types import Scored, TextQuery, View
 from tests.sample_data import make_words_older, open_indexed, write_tree
 

@@ -20,9 +20,9 @@ from dowse.indexes import project_search
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import find_project, forget_project, list_projects
 from dowse.indexes.project_search import ExactQuery, explain_file, find_all, search, update_fully
-from dowse.platform import Lock
 from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
+from dowse.system.platform import Lock
 from dowse.types import Batch, Reason
 from tests.sample_data import open_indexed, write_tree
 from tests.surfaces.project.conftest import FRUIT, INDEXED

@@ -18,7 +18,7 @@ from dowse.indexes.index import IndexReport, ProjectIndex
 from dowse.keeping import keeper as keeper_module
 from dowse.keeping import watched_index
 from dowse.keeping.watched_index import WatchedIndex
-from dowse.platform import Lock
+from dowse.system.platform import Lock
 from dowse.types import Batch
 from tests.keeping.conftest import Keep, eventually
 from tests.keeping.test_keeper import write_settings

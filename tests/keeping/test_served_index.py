@@ -9,7 +9,7 @@ import pytest
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import served_index
 from dowse.keeping.served_index import ServedIndex
-from dowse.platform import Lock
+from dowse.system.platform import Lock
 from dowse.types import View
 from tests.sample_data import index, write_tree
 

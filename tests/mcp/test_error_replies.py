@@ -16,9 +16,9 @@ from dowse.error_catalog import CATALOG
 from dowse.errors import UsageError, error_with
 from dowse.indexes import growing_index
 from dowse.mcp.error_replies import error_reply, without_storage_root
-from dowse.platform import Lock, writing_error
 from dowse.store import storage_layout
 from dowse.surfaces.notes.notes_handlers import error_of
+from dowse.system.platform import Lock, writing_error
 from tests.end_to_end.preloaded import FAILING, compile_library, failing
 from tests.sample_data import index, write_tree
 from tests.surfaces.project.conftest import INDEXED

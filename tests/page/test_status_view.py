@@ -4,12 +4,12 @@ from dataclasses import replace
 from pathlib import Path
 from unittest.mock import Mock
 
-from dowse.child_process import ChildProcess
 from dowse.errors import Failed
 from dowse.federation.federation_types import SourceStatus
 from dowse.indexes.index_log import close_log, last_errors, open_log
 from dowse.keeping.indexing_run import IndexingRun
 from dowse.page.status_view import card_view
+from dowse.system.child_process import ChildProcess
 from dowse.types import Coverage
 
 PLUM = SourceStatus("project", "project/plum", "ready", {"files": 10})

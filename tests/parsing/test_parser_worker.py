@@ -6,9 +6,9 @@ from typing import IO, Any, cast
 
 import pytest
 
-from dowse.child_messages import read_message, write_message
 from dowse.parsing.parser_limits import KEPT_BYTES
 from dowse.parsing.parser_process import PARSER_COMMAND
+from dowse.system.child_messages import read_message, write_message
 
 
 def converse(*requests: tuple[dict[str, Any], bytes]) -> tuple[list[dict[str, Any]], int]:

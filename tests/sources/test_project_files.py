@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import PathRefused
-from dowse.platform import read_at_most
 from dowse.sources import ProjectFiles
+from dowse.system.platform import read_at_most
 from dowse.types import Entry, FileContent, Reason, Stat, Verdict
 from tests.sample_data import make_stat, write_tree
 from tests.sources.repositories import decisions, source

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dowse.platform import Lock
 from dowse.store import catalog, matrix
 from dowse.store.local import LocalStore
 from dowse.store.matrices import Matrices
+from dowse.system.platform import Lock
 from dowse.types import Batch
 from tests.sample_data import World
 from tests.store.opened_stores import EAST

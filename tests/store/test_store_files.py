@@ -9,9 +9,9 @@ from dowse.errors import DiskFull
 from dowse.indexes import index as index_module
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import list_projects
-from dowse.platform import disk_full_error
 from dowse.store import store_files
 from dowse.store.storage_layout import set_forgotten
+from dowse.system.platform import disk_full_error
 from tests.sample_data import open_indexed, write_tree
 
 

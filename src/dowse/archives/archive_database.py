@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 from dowse.archives.archive_locations import ARCHIVES, ArchiveLocations
 from dowse.archives.archive_types import Citation, StoredArchiveDocument
 from dowse.errors import ArchivedDocumentNotFound, NotIndexed, StoreDamaged, UsageError
-from dowse.platform import make_private_folder
 from dowse.sqlite_database import SqliteDatabase, SqlRow
+from dowse.system.platform import make_private_folder
 
 Derived = TypeVar("Derived")
 

@@ -11,7 +11,7 @@ from dowse.cli.common_arguments import json_option, parse_path
 from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, format_changes, pluralize, progress_bar, say, show, show_warnings
 from dowse.errors import Failed
-from dowse.platform import write_atomically
+from dowse.system.platform import write_atomically
 
 if TYPE_CHECKING:
     from dowse.archives.archive_database import ArchiveDatabase

@@ -5,7 +5,7 @@ from importlib import import_module
 import click
 
 from dowse.errors import SettingsError
-from dowse.platform import storage_root
+from dowse.system.platform import storage_root
 
 GROUPS = {
     "Search": {

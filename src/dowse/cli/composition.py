@@ -15,14 +15,14 @@ from dowse.errors import UsageError
 from dowse.federation.federated_tools import INSTRUCTIONS as FEDERATED_INSTRUCTIONS
 from dowse.federation.federated_tools import SOURCES, STATUS_TOOL, FederatedSurface
 from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, SourceList
-from dowse.mapped_files import survive_cut_files
 from dowse.mcp.open_calls import OpenCalls
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import SURFACES, Call, Level, Surface, Tool, searchable_surfaces
 from dowse.memory_plan import is_memory_small
-from dowse.platform import release_memory
+from dowse.system.mapped_files import survive_cut_files
+from dowse.system.platform import release_memory
 from dowse.types import SourceHealth, View
 
 if TYPE_CHECKING:

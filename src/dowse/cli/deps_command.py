@@ -55,9 +55,9 @@ def deps(
 def _turn(*, is_on: bool, as_json: bool) -> int | CommandReply:
     """Write the setting into the user's own file, and leave everything else in it as it is."""
     from dowse.errors import SettingsError
-    from dowse.platform import make_private_folder, write_atomically
     from dowse.settings import read_json
     from dowse.store.storage_layout import global_settings_file
+    from dowse.system.platform import make_private_folder, write_atomically
 
     file = global_settings_file()
     content = read_json(file) if file.exists() else {}

@@ -8,7 +8,7 @@ import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, format_encoding, pluralize, progress_bar, show, show_warnings
-from dowse.sandbox import sandbox_support
+from dowse.system.sandbox import sandbox_support
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex

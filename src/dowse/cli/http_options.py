@@ -14,7 +14,7 @@ import click
 
 from dowse.cli.output import say
 from dowse.errors import Failed, UsageError
-from dowse.small_files import read_named_file
+from dowse.system.small_files import read_named_file
 
 if TYPE_CHECKING:
     from dowse.cli.composition import ComposedServer

@@ -24,7 +24,7 @@ from dowse.cli.output import (
 from dowse.errors import TooManyFiles
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.memory_plan import is_memory_small
-from dowse.platform import lower_priority, release_memory
+from dowse.system.platform import lower_priority, release_memory
 from dowse.types import View
 
 if TYPE_CHECKING:

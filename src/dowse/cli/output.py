@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.errors import Failed
-from dowse.platform import Lock
+from dowse.system.platform import Lock
 from dowse.types import Progress
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from dowse.cli.common_arguments import wants_json
 from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import CommandReply, format_json, say, show_text
 from dowse.errors import DowseError, Failed
-from dowse.platform import writing_error
-from dowse.signals import interrupt_on_terminate, on_stop_signals, raise_on_interrupt
+from dowse.system.platform import writing_error
+from dowse.system.signals import interrupt_on_terminate, on_stop_signals, raise_on_interrupt
 
 
 @dataclass(frozen=True, slots=True)

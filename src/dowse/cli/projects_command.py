@@ -72,8 +72,8 @@ def projects(*, store: str | None, as_json: bool) -> int | CommandReply:
     if store:
         return _show_place(store, as_json=as_json)
     from dowse.indexes.project_lookup import list_projects
-    from dowse.platform import storage_root
     from dowse.store.storage_layout import folder_size
+    from dowse.system.platform import storage_root
 
     found = list_projects()
     if as_json:

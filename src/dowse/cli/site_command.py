@@ -100,9 +100,9 @@ def build(source: str, *, output: str, as_json: bool, **options: Any) -> int | C
     """
     folder = parse_folder(source)
     assert folder is not None  # noqa: S101 - SRC is required
-    from dowse.platform import write_atomically
     from dowse.sites.building.builder import BuildSettings
     from dowse.sites.building.builder import build as build_index
+    from dowse.system.platform import write_atomically
 
     target = parse_path(output)
     if not target.parent.is_dir():

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dowse.encoding.packing import pack_vectors, unpack_vector
 from dowse.errors import DowseError, StoreDamaged
-from dowse.platform import make_private_folder
 from dowse.sqlite_database import SqliteDatabase, make_private_file
+from dowse.system.platform import make_private_folder
 
 if TYPE_CHECKING:
     from dowse.types import Vectors

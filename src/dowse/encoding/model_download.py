@@ -8,8 +8,8 @@ from pathlib import Path
 
 from dowse.encoding.model_locations import REPOSITORIES, REVISION, sha256, snapshot_folder
 from dowse.errors import DownloadFailed, Failed, ModelMissing, NotWritable, StoreBusy, UsageError
-from dowse.https_client import DownloadRules, open_url, parse_url
-from dowse.platform import Lock, write_atomically
+from dowse.system.https_client import DownloadRules, open_url, parse_url
+from dowse.system.platform import Lock, write_atomically
 
 STARTED_MESSAGE = "Downloading embedding model... (one-time, ~90MB)"
 DONE_MESSAGE = "Done! Model cached for future use."

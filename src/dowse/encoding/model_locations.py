@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dowse.errors import ModelMissing
-from dowse.small_files import read_small_file
+from dowse.system.small_files import read_small_file
 
 MODEL_FILES = ("model.onnx", "onnx/model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx")
 """The model files that a folder may contain, full precision first. The eight-bit versions of others are less accurate

@@ -11,7 +11,7 @@ from dowse.encoding import model_locations
 from dowse.encoding.static import StaticEncoder
 from dowse.errors import Failed
 from dowse.memory_plan import is_memory_small
-from dowse.platform import multiplies_eight_bits
+from dowse.system.platform import multiplies_eight_bits
 
 if TYPE_CHECKING:
     from dowse.encoding.minilm import MiniLM

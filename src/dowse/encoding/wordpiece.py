@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dowse.errors import Failed
-from dowse.small_files import read_small_file
+from dowse.system.small_files import read_small_file
 
 MAX_CACHED_CHARACTERS = 5_000
 """The number of cached characters; the texts of a project have a few hundred."""

@@ -17,10 +17,10 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import IndexStatus
 from dowse.indexes.project_lookup import list_projects
 from dowse.memory_plan import is_memory_small, usable_bytes
-from dowse.platform import storage_root
-from dowse.sandbox import sandbox_support
 from dowse.searching.history.history_database import read_commit_counts
 from dowse.settings import SETTING_FIELDS, Settings, differing_keys
+from dowse.system.platform import storage_root
+from dowse.system.sandbox import sandbox_support
 from dowse.types import Finding, Reason
 
 VARIABLES = (

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 from dowse.errors import Failed, LimitReached, NotIndexed, UsageError
 from dowse.indexes.project_lookup import forget_project
-from dowse.platform import Lock, disk_errors, make_private_folder, storage_root
 from dowse.sources.denylist import CLONES
 from dowse.store.storage_layout import folder_size
+from dowse.system.platform import Lock, disk_errors, make_private_folder, storage_root
 
 MAX_BYTES = 1_000_000_000
 """The most that the objects and the files of one commit may take together. Django's take 80 MB, Linux' 1.7 GB."""

@@ -13,9 +13,9 @@ from typing import Any, Literal
 from dowse.encoding.selection import STATIC_VERSION, model_version, uses_model, uses_static
 from dowse.errors import CatalogError, DowseError, ModelMissing
 from dowse.indexes.sidecar_files import write_tables
-from dowse.platform import Lock, write_atomically
 from dowse.settings import Settings, read_json
 from dowse.store.local import LocalStore
+from dowse.system.platform import Lock, write_atomically
 from dowse.types import KINDS
 
 _SERVING_FACT = "encoder"

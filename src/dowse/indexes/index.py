@@ -21,10 +21,10 @@ from dowse.indexes.freshness.scan import Drift, scan, scan_paths
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files, write_tables
-from dowse.platform import make_private_folder
 from dowse.settings import write_default_settings
 from dowse.store import storage_layout
 from dowse.store.store_files import remove_leftovers, replaced_store, set_catalog_aside
+from dowse.system.platform import make_private_folder
 from dowse.types import KINDS, Entry, Finding, FolderCallback, Progress, StoredDocument, Verdict, View
 
 if TYPE_CHECKING:

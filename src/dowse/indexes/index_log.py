@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 
 from dowse.errors import NotWritable
-from dowse.platform import make_private_folder
+from dowse.system.platform import make_private_folder
 
 MAX_LOG_BYTES = 1_000_000
 KEPT_LOG_FILES = 3

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Self
 from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
 from dowse.indexes.freshness.indexer import text_reader
 from dowse.indexes.freshness.reference_reading import reference_reader
-from dowse.platform import Lock
 from dowse.settings import Settings, load_settings, settings_stamp
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.store.local import LocalStore
 from dowse.store.storage_layout import index_folder
+from dowse.system.platform import Lock
 from dowse.types import StoredDocument, View
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from dowse.errors import NotIndexed, StoreBusy
 from dowse.indexes.index import ProjectIndex
-from dowse.platform import Lock, disk_errors, storage_root
 from dowse.sources.roots import detect_root, is_too_wide
 from dowse.store import storage_layout
 from dowse.store.storage_layout import Project
+from dowse.system.platform import Lock, disk_errors, storage_root
 
 __all__ = [
     "Project",

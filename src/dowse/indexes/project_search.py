@@ -14,12 +14,12 @@ from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.index import PathDecision, ProjectIndex
 from dowse.indexes.query_vectors import QueryEncoder, encode_query, text_scorer
 from dowse.indexes.remaining_time import indexing_seconds, seconds_left
-from dowse.platform import refusal_to_write, start_in_background
 from dowse.protocols import Searchable
 from dowse.searching.found_files import SearchedFiles
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.searching.ranking_constants import DEFINITION_FILES, MAX_DEFINITIONS
 from dowse.searching.search import Answer, SearchOptions, search_store
+from dowse.system.platform import refusal_to_write, start_in_background
 from dowse.types import KINDS, Coverage, Entry, Kind, Progress, Stat, Verdict, View
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def _index_in_background(index: ProjectIndex, first: str) -> None:
     if refusal := refusal_to_write(index.folder / "index.lock"):
         index.refusal = refusal
         raise refusal
-    from dowse.child_process import own_program
+    from dowse.system.child_process import own_program
 
     view = ["--documents"] if index.view is View.DOCUMENTS else []
     start_in_background(own_program("dowse", "index", "--yes", *view, "--first", first, "--", str(index.root)))

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dowse.child_process import STOP_SECONDS, ChildProcess, own_program
 from dowse.errors import DowseError, Failed, error_with
 from dowse.indexes.index import ProjectIndex
+from dowse.system.child_process import STOP_SECONDS, ChildProcess, own_program
 from dowse.types import View
 
 REBUILD = "--rebuild"

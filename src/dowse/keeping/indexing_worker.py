@@ -16,12 +16,12 @@ from operator import or_
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
-from dowse.child_messages import EXIT_SECONDS, open_messages, write_message
 from dowse.errors import DowseError, Failed
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.memory_plan import is_memory_small
-from dowse.platform import lower_priority, release_memory, writing_error
-from dowse.signals import exit_after, interrupt_on_terminate
+from dowse.system.child_messages import EXIT_SECONDS, open_messages, write_message
+from dowse.system.platform import lower_priority, release_memory, writing_error
+from dowse.system.signals import exit_after, interrupt_on_terminate
 from dowse.types import View
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from dowse.indexes.index_log import open_log
 from dowse.keeping.catch_up import CATCH_UP_SECONDS, MAX_CATCH_UP_PATHS, catch_up, pending_names
 from dowse.keeping.watch_status import WatchStatus, read_watch_status
 from dowse.keeping.watched_index import RETRY_SECONDS, WatchedIndex
-from dowse.platform import release_memory
+from dowse.system.platform import release_memory
 from dowse.types import KINDS
 
 INDEX_CHECK_SECONDS = 1.0

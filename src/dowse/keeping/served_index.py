@@ -20,7 +20,7 @@ from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import IndexCallback, Keeper
 from dowse.keeping.watch_status import WatchStatus, read_watch_status
 from dowse.memory_plan import is_memory_small
-from dowse.platform import release_memory
+from dowse.system.platform import release_memory
 from dowse.types import View
 
 Result = TypeVar("Result")

@@ -9,8 +9,8 @@ from typing import Literal
 from dowse.errors import DowseError
 from dowse.indexes.freshness.pending_paths import read_pending_paths
 from dowse.indexes.index import ProjectIndex
-from dowse.platform import Lock, write_atomically
 from dowse.settings import Strategy, read_json
+from dowse.system.platform import Lock, write_atomically
 
 WatchMode = Literal["watching", "polling", "elsewhere", "off"]
 

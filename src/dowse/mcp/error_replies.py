@@ -5,7 +5,7 @@ from typing import Any
 
 from dowse.error_catalog import CATALOG, developer_message
 from dowse.errors import CatalogError, DowseError, PathRefused, UsageError
-from dowse.platform import storage_root
+from dowse.system.platform import storage_root
 
 
 def error_reply(error: DowseError) -> dict[str, Any]:

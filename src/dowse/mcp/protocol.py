@@ -38,7 +38,7 @@ from dowse.mcp.open_calls import OpenCalls
 from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
 from dowse.mcp.tools import ProseReply, Schema, Tool, ToolProvider
-from dowse.platform import writing_error
+from dowse.system.platform import writing_error
 
 SERVER_NAME = "dowse"
 

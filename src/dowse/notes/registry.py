@@ -24,9 +24,9 @@ from dowse.notes.limits import (
 from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import DiskDatabase, MemoryDatabase, make_tables
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
-from dowse.platform import Lock, disk_errors, make_private_folder, refusal_to_write, sync_folder
 from dowse.sqlite_database import open_connection
 from dowse.store import storage_layout
+from dowse.system.platform import Lock, disk_errors, make_private_folder, refusal_to_write, sync_folder
 
 T = TypeVar("T")
 

@@ -16,8 +16,8 @@ from dowse import __version__
 from dowse.errors import DowseError
 from dowse.parsing.parser_limits import CPU_SECONDS, MEMORY_BYTES
 from dowse.parsing.parser_process import ParserReply, ParserRequest
-from dowse.platform import make_private_folder, storage_root
-from dowse.small_files import read_small_file
+from dowse.system.platform import make_private_folder, storage_root
+from dowse.system.small_files import read_small_file
 
 FILE_NAME = "costly-files"
 MAX_BYTES = 1024 * 1024

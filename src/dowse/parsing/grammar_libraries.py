@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dowse.errors import DowseError
-from dowse.platform import Lock, make_private_folder, storage_root, write_atomically
+from dowse.system.platform import Lock, make_private_folder, storage_root, write_atomically
 
 if TYPE_CHECKING:
     from tree_sitter import Language

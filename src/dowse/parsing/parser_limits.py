@@ -6,7 +6,7 @@ import signal
 from collections.abc import Iterator
 from functools import cache
 
-from dowse.platform import IS_LINUX
+from dowse.system.platform import IS_LINUX
 
 MAX_PROCESSES = 2
 """Parsing is half of the work of indexing, so two processes keep the one that stores busy; more would need more memory

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dowse.child_process import INVALID_MESSAGES, ChildProcess, Message, own_program
 from dowse.errors import Failed, ParserEnded
 from dowse.parsing.parser_limits import HAS_TIMER, WALL_SECONDS, cpu_seconds, memory_bytes
+from dowse.system.child_process import INVALID_MESSAGES, ChildProcess, Message, own_program
 
 PARSER_COMMAND = own_program("dowse.parsing.parser_worker")
 START_SECONDS = 20.0

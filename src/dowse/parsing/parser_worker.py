@@ -8,14 +8,21 @@ import importlib
 import os
 from typing import Any
 
-from dowse.child_messages import encode_fields, is_too_long, open_messages, read_message, write_encoded, write_message
 from dowse.errors import DowseError
 from dowse.parsing import parser_jobs
 from dowse.parsing.grammar_libraries import grammar_folder
 from dowse.parsing.parser_limits import KEPT_BYTES, forbid_core_dumps, kept_bytes, limited
-from dowse.platform import make_private_folder, release_memory
-from dowse.sandbox import interpreter_folders, restrict_process
-from dowse.signals import ignore_interrupts
+from dowse.system.child_messages import (
+    encode_fields,
+    is_too_long,
+    open_messages,
+    read_message,
+    write_encoded,
+    write_message,
+)
+from dowse.system.platform import make_private_folder, release_memory
+from dowse.system.sandbox import interpreter_folders, restrict_process
+from dowse.system.signals import ignore_interrupts
 
 
 def main() -> int:

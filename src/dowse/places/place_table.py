@@ -277,7 +277,7 @@ def _require_plain_files(folder: Path) -> None:
 
 
 def _s3_client(url: str) -> tuple[Any, Any]:
-    from dowse.s3_client import open_s3
+    from dowse.system.s3_client import open_s3
 
     retries = {"total_max_attempts": 3, "mode": "standard"}
     return open_s3(url, "lance", connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS, retries=retries)

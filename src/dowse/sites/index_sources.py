@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import DownloadFailed, Failed, UsageError
-from dowse.platform import open_beneath
-from dowse.s3_client import error_code, error_meaning, open_s3
 from dowse.sites.index_model import MAX_INDEX_BYTES
+from dowse.system.platform import open_beneath
+from dowse.system.s3_client import error_code, error_meaning, open_s3
 
 if TYPE_CHECKING:
-    from dowse.https_client import Reply
+    from dowse.system.https_client import Reply
 
 REMOTE_CHECK_SECONDS = 60.0
 """Seconds between two checks whether a remote index has changed."""
@@ -133,7 +133,7 @@ class HttpsIndexSource(IndexSource):
     """An index on a web server."""
 
     def __init__(self, url: str) -> None:
-        from dowse.https_client import parse_url  # a site in a file needs no ssl
+        from dowse.system.https_client import parse_url  # a site in a file needs no ssl
 
         address = parse_url(url)
         if "@" in url.partition("://")[2].partition("/")[0]:
@@ -144,7 +144,7 @@ class HttpsIndexSource(IndexSource):
 
     def fetch(self, revision: str | None) -> FetchedIndex | None:
         """Download the index; return None if the server answers that the revision is unchanged."""
-        from dowse.https_client import DownloadRules, open_url
+        from dowse.system.https_client import DownloadRules, open_url
 
         rules = DownloadRules(CONNECT_SECONDS, FETCH_SECONDS)
         try:

@@ -10,7 +10,6 @@ from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
 from dowse.errors import BrokenSiteIndex
-from dowse.platform import release_memory
 from dowse.screening.masking import Screened, screen_text, surroundings
 from dowse.searching.query_terms import SearchQuery
 from dowse.sites import page_urls
@@ -18,6 +17,7 @@ from dowse.sites.index_check import Problem, check_index
 from dowse.sites.index_model import MAX_INDEX_BYTES, Page, SiteHeader, parse_index
 from dowse.sites.page_index import ABSTRACT, BODY, TITLE, PageIndex, PageIndexBuilder, day_number, match_filters
 from dowse.sites.site_search import SiteResults, search_pages
+from dowse.system.platform import release_memory
 from dowse.text.analysis import folded_spans, is_folded
 from dowse.text.excerpts import PASSAGE_CHARACTERS, Splitting, add_marks, best_window, find_words, first_places
 

@@ -9,9 +9,9 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from dowse.platform import NAMES_FOLD_CASE
 from dowse.sources.filenames import normalize_path
 from dowse.sources.private_keys import find_private_key
+from dowse.system.platform import NAMES_FOLD_CASE
 from dowse.types import Rule
 
 _STAR = "[^/]*"

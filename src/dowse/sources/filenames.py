@@ -2,7 +2,7 @@
 
 import unicodedata
 
-from dowse.platform import IS_WINDOWS
+from dowse.system.platform import IS_WINDOWS
 from dowse.visible_text import strip_invisible
 
 

@@ -1,8 +1,8 @@
 """Pictures that documents show: read under the policy of their root, though they are no text."""
 
-from dowse.platform import open_beneath, read_at_most
 from dowse.sources.path_decision import decide_normalized_path, verdict_for_os_error
 from dowse.sources.policy import Folder, Policy
+from dowse.system.platform import open_beneath, read_at_most
 from dowse.types import Reason, Verdict
 
 MAX_PICTURE_BYTES = 10 * 1024 * 1024

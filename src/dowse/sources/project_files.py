@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from dowse.errors import PathRefused
-from dowse.platform import open_beneath, read_at_most, stat_of
 from dowse.reading.languages import detect_language, is_binary_document
 from dowse.settings import Settings
 from dowse.sources.open_folders import OpenFolders
@@ -19,6 +18,7 @@ from dowse.sources.path_decision import (
 )
 from dowse.sources.pictures import read_picture
 from dowse.sources.policy import HEAD_BYTES, Folder, Policy
+from dowse.system.platform import open_beneath, read_at_most, stat_of
 from dowse.types import Entry, FileContent, FolderCallback, Kind, Reason, Rule, Stat, Verdict, View
 
 _READ_ATTEMPTS = 4

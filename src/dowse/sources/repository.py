@@ -5,8 +5,8 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.platform import open_beneath, read_at_most
 from dowse.sources.gitconfig import submodule_paths, worktree_path
+from dowse.system.platform import open_beneath, read_at_most
 
 MAX_RULE_BYTES = 1024 * 1024
 """The largest rule file that is read; the parser has lower limits for rules that are costly."""

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from dowse.errors import PathRefused, ProjectNotDetected
-from dowse.platform import storage_root
 from dowse.sources.denylist import rule_against_root
 from dowse.sources.filenames import printable_path
+from dowse.system.platform import storage_root
 
 MARKERS = (".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod")
 

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 from dowse.encoding.packing import unpack_vector
 from dowse.encoding.selection import STATIC_VERSION
 from dowse.errors import Failed, SettingsError
-from dowse.platform import write_atomically
 from dowse.settings import read_json
 from dowse.store.catalog import Catalog, Reached
 from dowse.store.catalog_rows import input_hash
 from dowse.store.lance_import import import_lancedb
 from dowse.store.store_files import TABLES_FILE
+from dowse.system.platform import write_atomically
 from dowse.types import KINDS, Kind, ReadText, StoredDocument, View
 
 if TYPE_CHECKING:

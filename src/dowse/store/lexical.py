@@ -17,10 +17,10 @@ import tantivy
 
 from dowse.errors import LexicalDamaged, NotWritable
 from dowse.memory_plan import scaled
-from dowse.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically, writing_error
 from dowse.store.lexical_entries import SCHEMA, LexicalDocument, entries_of, register_analyzers, term_query
 from dowse.store.lexical_search import LexicalSearch
 from dowse.store.segment_files import SegmentFiles
+from dowse.system.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically, writing_error
 
 _LOCK_FILE = ".tantivy-meta.lock"
 _LOCK_PREFIX = ".tantivy-"

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import TypeVar
 
 from dowse.errors import Failed, LexicalDamaged, NotWritable, StoreBusy, WordsMissing
-from dowse.platform import Lock, refusal_to_write
 from dowse.store import lexical
 from dowse.store.catalog import Catalog, Changes, Reached
 from dowse.store.catalog_writer import AddedDocument, AppliedBatch
 from dowse.store.lexical import LexicalIndex, Marker
 from dowse.store.lexical_entries import LexicalDocument
 from dowse.store.storage_layout import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
+from dowse.system.platform import Lock, refusal_to_write
 from dowse.types import Batch, Chunk, Document, Progress, ReadText, StoredChunk, StoredDocument, View
 
 REPLAY_DOCUMENTS = 500

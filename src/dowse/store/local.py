@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from dowse.encoding.packing import pack_vectors
 from dowse.errors import LexicalDamaged, NotWritable
-from dowse.platform import Lock, make_private_folder
 from dowse.protocols import DocumentWords
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_schema import is_current_format
@@ -28,6 +27,7 @@ from dowse.store.matrices import Matrices
 from dowse.store.reference_index import ReadReferences, ReferenceIndex, read_none
 from dowse.store.storage_layout import WRITE_WAIT_SECONDS, folder_size
 from dowse.store.store_files import CATALOG_FILE, TABLES_FILE
+from dowse.system.platform import Lock, make_private_folder
 from dowse.types import (
     Batch,
     DocumentMatch,

@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.errors import NotWritable, StoreBusy
-from dowse.platform import Lock
 from dowse.store import matrix
 from dowse.store.catalog import Catalog, Changes, Reached
 from dowse.store.matrix import VectorRow
 from dowse.store.matrix_rows import MatrixRows, count_rows, encoded_documents, load_rows, nearest, with_changes
 from dowse.store.storage_layout import READ_WAIT_SECONDS
+from dowse.system.platform import Lock
 from dowse.types import Kind, Scored, View
 
 if TYPE_CHECKING:

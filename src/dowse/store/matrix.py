@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, NamedTuple
 
 from dowse.encoding.packing import SCALE
-from dowse.platform import disk_errors
+from dowse.system.platform import disk_errors
 from dowse.types import Kind
 
 if TYPE_CHECKING:

@@ -19,9 +19,9 @@ from dowse.parsing.source_references import (
     packed_checksums,
     unpack_references,
 )
-from dowse.platform import Lock
 from dowse.store.catalog import Catalog
 from dowse.store.storage_layout import WRITE_WAIT_SECONDS
+from dowse.system.platform import Lock
 from dowse.types import Progress, StoredDocument
 
 ReadReferences = Callable[[Iterable[StoredDocument]], Iterator[tuple[StoredDocument, bytes | None]]]

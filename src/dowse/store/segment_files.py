@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dowse.errors import LexicalDamaged, NotWritable
-from dowse.platform import write_atomically
+from dowse.system.platform import write_atomically
 
 RECORD_FILE = "checksums.json"
 """The file beside the segments with the checksum of each file, and the stat that it had. The stats save reading 120 MB in

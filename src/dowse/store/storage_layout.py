@@ -14,8 +14,8 @@ from typing import Any, Literal
 
 from dowse import __version__
 from dowse.errors import SettingsError
-from dowse.platform import storage_root, write_atomically
 from dowse.settings import read_json
+from dowse.system.platform import storage_root, write_atomically
 from dowse.types import Kind, Totals, View
 
 _VIEW_NAMES = {View.PROJECT: "project", View.DOCUMENTS: "documents"}

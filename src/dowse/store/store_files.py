@@ -6,10 +6,10 @@ import shutil
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from dowse.platform import make_private_folder
 from dowse.store.lexical_follower import FOLDER_PREFIX
 from dowse.store.matrix import matrix_files
 from dowse.store.storage_layout import remove_forgotten_folders
+from dowse.system.platform import make_private_folder
 
 CATALOG_FILE = "catalog.sqlite"
 TABLES_FILE = "tables.json"

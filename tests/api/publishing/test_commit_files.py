@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from dowse.api.publishing.commit_files import list_blobs, mask_file, write_blobs
-from dowse.platform import IS_WINDOWS
 from dowse.searching.history.git_objects import find_repository, open_objects
+from dowse.system.platform import IS_WINDOWS
 from tests.api.publishing.shared_places import KEY
 from tests.searching.history.repositories import Change, git, make_repository
 

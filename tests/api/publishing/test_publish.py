@@ -10,7 +10,7 @@ from dowse.errors import Failed, NotFound, StoreTooNew, UsageError
 from dowse.places import place_rows, place_table
 from dowse.places.place_rows import PublishedProject
 from dowse.places.place_table import SharedPlace
-from dowse.platform import IS_WINDOWS
+from dowse.system.platform import IS_WINDOWS
 from tests.api.publishing.shared_places import (
     KEY,
     PLANTS,

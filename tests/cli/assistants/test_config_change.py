@@ -11,7 +11,7 @@ from dowse.cli.assistants import config_edits
 from dowse.cli.assistants.config_change import apply_change, backup_of, plan_install, plan_removal
 from dowse.cli.assistants.config_edits import entry_of
 from dowse.cli.assistants.known_assistants import Assistant, Places, known_assistants
-from dowse.platform import storage_root
+from dowse.system.platform import storage_root
 
 COMMAND, ARGUMENTS = "/opt/dowse", ["serve", "/a folder"]
 BOM = "\ufeff"

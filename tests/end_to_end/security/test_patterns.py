@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import dowse
-from dowse import platform
+from dowse.system import platform
 
 CHARACTERS, SECONDS = 20_000, 0.15
 METHODS = {"match", "fullmatch", "search", "sub", "subn", "findall", "finditer", "split"}

@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from dowse import sandbox
 from dowse.encoding.selection import MODELS_FOLDER
 from dowse.errors import Failed
 from dowse.keeping.encoding_worker.model_process import ModelProcess
 from dowse.parsing.parser_pool import ParserPool
 from dowse.parsing.parser_process import ParserRequest
-from dowse.sandbox import SandboxSupport, caged, sandbox_support
+from dowse.system import sandbox
+from dowse.system.sandbox import SandboxSupport, caged, sandbox_support
 from tests.end_to_end.security import hostile_jobs
 
 needs_sandbox = pytest.mark.skipif(not sandbox_support().calls, reason="the system has no Landlock and seccomp")

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dowse import child_process
 from dowse.encoding.packing import encoder_input
 from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION, open_minilm
 from dowse.indexes.encoding_progress import encoding_lease, serving_version
@@ -20,6 +19,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.keeping.encoding_worker import client
 from dowse.keeping.encoding_worker.client import EncodingProcess
 from dowse.keeping.encoding_worker.worker_options import WorkerOptions, count_cores
+from dowse.system import child_process
 from tests.keeping.encoding_worker.conftest import (
     MANY,
     StartEncoder,

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed, NoHistory
-from dowse.platform import IS_LINUX
 from dowse.searching.history import git_objects
 from dowse.searching.history.git_objects import find_repository, open_objects
+from dowse.system.platform import IS_LINUX
 from tests.searching.history.conftest import OpenHistory
 from tests.searching.history.repositories import Change, add_commits, git, make_repository
 

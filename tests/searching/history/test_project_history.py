@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from dowse.errors import NoHistory, StoreBusy, StoreTooNew
-from dowse.platform import Lock
 from dowse.searching.history import project_history
 from dowse.searching.history.commit_reading import MAX_MESSAGE_BYTES, CommitRecord, read_commits
 from dowse.searching.history.git_objects import GitObjects
 from dowse.searching.history.history_database import HISTORY_FILE, read_commit_counts
 from dowse.searching.history.project_history import History, open_history
 from dowse.settings import Settings
+from dowse.system.platform import Lock
 from tests.sample_data import open_indexed
 from tests.searching.history.conftest import OpenHistory
 from tests.searching.history.repositories import Change, add_commits, git, make_repository

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from dowse.errors import PathRefused, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.parsing.text_cutting import find_references as extract
-from dowse.platform import Lock
 from dowse.searching.references.reference_search import ReferenceOptions, References, find_references
 from dowse.searching.references.related_files import find_related
 from dowse.store.catalog import Catalog
 from dowse.store.reference_index import ReferenceIndex
+from dowse.system.platform import Lock
 from dowse.types import Batch, Stat
 from tests.sample_data import make_put
 from tests.searching.references.conftest import Find, places

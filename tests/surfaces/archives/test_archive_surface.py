@@ -19,8 +19,8 @@ from dowse.archives.archive_index import ArchiveIndex
 from dowse.archives.archive_locations import ArchiveLocations
 from dowse.mcp.protocol import make_server
 from dowse.mcp.reply_budget import BUDGET_TOKENS, wire_characters
-from dowse.platform import Lock, make_private_folder
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
+from dowse.system.platform import Lock, make_private_folder
 from mcp import Client
 from tests.archives.sample_archives import captured_page, index_archives, locations_in, make_archives
 from tests.mcp.fixed_tools import fixed_tools

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dowse.platform import NAMES_FOLD_CASE
+from dowse.system.platform import NAMES_FOLD_CASE
 from tests.sample_data import index, write_tree
 from tests.surfaces.project.project_client import Assistant, run_conversation
 

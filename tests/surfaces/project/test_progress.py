@@ -10,9 +10,9 @@ import anyio
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from dowse.platform import Lock
 from dowse.store import lexical_follower, storage_layout
 from dowse.surfaces.project import progress
+from dowse.system.platform import Lock
 from tests.sample_data import make_words_older, write_tree
 from tests.surfaces.project.project_client import Assistant, call_tool, content_of, run_conversation, wait_until
 

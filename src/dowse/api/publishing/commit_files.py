@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dowse.errors import Failed
-from dowse.platform import IS_WINDOWS, disk_errors
 from dowse.screening.masking import Suspicion, screen_text
 from dowse.searching.history.git_objects import GitObjects
+from dowse.system.platform import IS_WINDOWS, disk_errors
 
 MAX_LIST_BYTES = 500_000_000
 FILE_MODES = ("100644", "100755")

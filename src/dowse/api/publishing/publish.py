@@ -37,10 +37,10 @@ from dowse.places.place_rows import (
     schema,
 )
 from dowse.places.place_table import WRITE_SECONDS, SharedPlace, merge, retried, within
-from dowse.platform import Lock, disk_errors, make_private_folder, storage_root
 from dowse.searching.history.git_objects import find_repository, open_objects
 from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE
 from dowse.store.storage_layout import index_folder
+from dowse.system.platform import Lock, disk_errors, make_private_folder, storage_root
 from dowse.types import Progress
 
 LOCK_SECONDS = 60.0

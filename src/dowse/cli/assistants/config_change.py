@@ -16,8 +16,8 @@ from typing import Any
 
 from dowse.cli.assistants.config_edits import entry_of, put_entry, remove_entry
 from dowse.cli.assistants.known_assistants import SERVER_NAME, Assistant
-from dowse.platform import make_private_folder, storage_root, write_atomically
-from dowse.small_files import read_small_file
+from dowse.system.platform import make_private_folder, storage_root, write_atomically
+from dowse.system.small_files import read_small_file
 
 MAX_CONFIG_BYTES = 16 * 1024 * 1024
 """Claude Code keeps its history in the same file as its servers; such files have megabytes."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from dowse.platform import IS_MAC, IS_WINDOWS
+from dowse.system.platform import IS_MAC, IS_WINDOWS
 
 SERVER_NAME = "dowse"
 GOOSE_TIMEOUT_SECONDS = 300

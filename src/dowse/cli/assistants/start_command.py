@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from dowse.errors import Failed
-from dowse.platform import IS_WINDOWS
+from dowse.system.platform import IS_WINDOWS
 
 SERVE = ("serve", "--tools", "assistant")
 """The arguments with which an assistant starts the server."""

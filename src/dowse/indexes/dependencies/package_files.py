@@ -15,10 +15,10 @@ from pathlib import Path
 from dowse.errors import PathRefused
 from dowse.indexes.dependencies.package_types import Package
 from dowse.indexes.dependencies.python_packages import owned_paths
-from dowse.platform import stat_of
 from dowse.settings import Settings
 from dowse.sources.policy import Folder, Form, Policy
 from dowse.sources.project_files import ProjectFiles
+from dowse.system.platform import stat_of
 from dowse.types import Entry, FolderCallback, Kind, Reason, Rule, Stat, Verdict
 
 MAX_FILES = 4_000

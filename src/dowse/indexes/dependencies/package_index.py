@@ -11,10 +11,10 @@ from dowse.indexes.dependencies.package_files import JarFiles, PackageFiles, pac
 from dowse.indexes.dependencies.package_types import Package
 from dowse.indexes.dependency_setting import dependency_settings
 from dowse.indexes.index import ProjectIndex
-from dowse.platform import Lock, storage_root, write_atomically
 from dowse.settings import read_json, settings_stamp
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.storage_layout import folder_size, last_used
+from dowse.system.platform import Lock, storage_root, write_atomically
 from dowse.types import Entry, View
 
 FORMAT = "3"

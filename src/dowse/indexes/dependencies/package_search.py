@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 
-from dowse.child_process import own_program
 from dowse.encoding.selection import static_encoder
 from dowse.errors import DowseError, Failed, NotWritable, PathRefused, UsageError, WordsMissing
 from dowse.indexes.dependencies.installed_packages import find_packages
@@ -19,7 +18,6 @@ from dowse.indexes.dependency_setting import dependency_settings
 from dowse.indexes.joined_search import ask_repaired, read_of
 from dowse.indexes.query_vectors import plain_text
 from dowse.parsing.document_parsing import parse_within
-from dowse.platform import Lock, make_private_folder, refusal_to_write, start_in_background
 from dowse.query_syntax import NO_FILTERS
 from dowse.searching.definition_selection import Compare
 from dowse.searching.direct_index import DirectIndex
@@ -30,6 +28,8 @@ from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import PACKAGE_FILES
 from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.settings import Settings
+from dowse.system.child_process import own_program
+from dowse.system.platform import Lock, make_private_folder, refusal_to_write, start_in_background
 from dowse.text.analysis import terms_of
 from dowse.text.vocabulary import rarity
 from dowse.types import Chunk, Entry, FileContent, Progress, Reading, Verdict

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from dowse.small_files import read_small_file
+from dowse.system.small_files import read_small_file
 
 Ecosystem = Literal["python", "javascript", "rust", "go", "ruby", "php", "java"]
 

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from dowse.indexes.freshness.pending_paths import QUIET_SECONDS
-from dowse.platform import open_beneath, read_at_most
 from dowse.sources.repository import GitFolders, head_commit
+from dowse.system.platform import open_beneath, read_at_most
 
 Head = tuple[object, ...]
 """A fingerprint that differs after HEAD has moved."""

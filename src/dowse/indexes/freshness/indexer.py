@@ -13,11 +13,11 @@ from dowse.encoding.packing import encode_chunks
 from dowse.errors import StoreBusy
 from dowse.indexes.freshness.scan import RECIPE, Drift, scan, scan_paths
 from dowse.memory_plan import is_memory_small, scaled
-from dowse.platform import release_memory
 from dowse.protocols import Encoder
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.catalog_rows import text_hash
 from dowse.store.local import LocalStore
+from dowse.system.platform import release_memory
 from dowse.text.analysis import terms_of
 from dowse.types import (
     Batch,

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from dowse.errors import DowseError, SettingsError
 from dowse.indexes.freshness.tree_watcher import EVERYWHERE
-from dowse.platform import write_atomically
 from dowse.settings import Settings, read_json
+from dowse.system.platform import write_atomically
 
 PENDING_FILE = "dirty-files.json"
 

@@ -7,9 +7,9 @@ from typing import Any
 
 from dowse import reading, sources
 from dowse.parsing import text_cutting
-from dowse.platform import IS_WINDOWS
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
+from dowse.system.platform import IS_WINDOWS
 from dowse.types import Entry, FolderCallback, Stat, StoredDocument, Verdict, View
 
 RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {text_cutting.VERSION}"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from dowse.indexes.freshness.tree_watcher import Watcher
-from dowse.platform import IS_LINUX
+from dowse.system.platform import IS_LINUX
 
 
 def start_watcher(root: Path) -> Watcher:

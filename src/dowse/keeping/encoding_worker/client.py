@@ -12,7 +12,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dowse.child_process import STOP_SECONDS, ChildProcess, CrashDelay, own_program
 from dowse.indexes.encoding_progress import (
     encoding_lease,
     record_complete_versions,
@@ -22,6 +21,7 @@ from dowse.indexes.encoding_progress import (
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.encoding_worker.worker_options import WorkerOptions
 from dowse.store.storage_layout import index_folder
+from dowse.system.child_process import STOP_SECONDS, ChildProcess, CrashDelay, own_program
 
 if TYPE_CHECKING:
     from dowse.types import Vectors

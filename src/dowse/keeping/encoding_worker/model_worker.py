@@ -13,12 +13,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from dowse.child_messages import open_messages, read_message, write_message
 from dowse.encoding.minilm import BATCH_TEXTS, MiniLM
 from dowse.encoding.text_scoring import CosineScorer, TextScorer
 from dowse.errors import DowseError
-from dowse.sandbox import interpreter_folders, restrict_process
-from dowse.signals import ignore_interrupts
+from dowse.system.child_messages import open_messages, read_message, write_message
+from dowse.system.sandbox import interpreter_folders, restrict_process
+from dowse.system.signals import ignore_interrupts
 
 if TYPE_CHECKING:
     from dowse.types import Kind, Vectors

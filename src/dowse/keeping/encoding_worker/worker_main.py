@@ -10,14 +10,14 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any
 
-from dowse.child_messages import EXIT_SECONDS, open_messages, read_message, write_message
 from dowse.errors import Failed
 from dowse.keeping.encoding_worker.model_process import ModelProcess
 from dowse.keeping.encoding_worker.work_queue import WorkQueue
 from dowse.keeping.encoding_worker.worker import Send, Worker
 from dowse.keeping.encoding_worker.worker_options import parse_options
-from dowse.platform import lower_priority
-from dowse.signals import exit_after, ignore_interrupts
+from dowse.system.child_messages import EXIT_SECONDS, open_messages, read_message, write_message
+from dowse.system.platform import lower_priority
+from dowse.system.signals import exit_after, ignore_interrupts
 
 
 def main(arguments: list[str]) -> int:

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dowse.mcp.http.access import MAX_HEAD_BYTES, AccessControl, client_key, is_loopback
-from dowse.signals import exit_after, on_stop_signals, raise_on_interrupt
+from dowse.system.signals import exit_after, on_stop_signals, raise_on_interrupt
 
 MAX_CONNECTIONS = 1000
 MAX_CLIENT_CONNECTIONS = 200

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dowse.errors import Failed, NoHistory
-from dowse.sandbox import caged
 from dowse.sources.repository import (
     GitFolders,
     find_git_folders,
@@ -28,6 +27,7 @@ from dowse.sources.repository import (
     read_rule_file,
     repository_around,
 )
+from dowse.system.sandbox import caged
 
 GIT_SECONDS = 300.0
 GIT_MEMORY_BYTES = 1 << 30

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dowse.errors import Failed, NoHistory, NotWritable, StoreBusy, StoreDamaged
-from dowse.platform import Lock
 from dowse.searching.history.commit_reading import READING_MODES, CommitRecord, list_commits, read_commits, read_symbols
 from dowse.searching.history.git_objects import GitObjects, GitRepository, find_repository, open_objects
 from dowse.searching.history.history_database import (
@@ -25,6 +24,7 @@ from dowse.settings import Settings
 from dowse.sources.past_paths import PastPaths
 from dowse.sources.policy import Policy
 from dowse.sources.repository import head_commit
+from dowse.system.platform import Lock
 
 MAX_COMMITS = 200_000
 """The newest commits that are read: twice those of the longest history that was measured."""

@@ -14,7 +14,6 @@ from dowse.errors import Failed, NoPagesFound, NotAPage, UsageError
 from dowse.globs import compile_glob
 from dowse.parsing.parser_pool import read_ahead, shared_pool
 from dowse.parsing.parser_process import ParserRequest
-from dowse.platform import open_beneath
 from dowse.sites.building.html_pages import HTML_ENDINGS
 from dowse.sites.building.markdown_pages import MARKDOWN_ENDINGS
 from dowse.sites.building.plain_text import SourcePage
@@ -23,6 +22,7 @@ from dowse.sites.index_model import FORMAT_VERSION, Page, Site
 from dowse.sites.page_urls import is_same_host
 from dowse.sources.denylist import DenyList
 from dowse.sources.private_keys import find_private_key
+from dowse.system.platform import open_beneath
 from dowse.types import Progress
 
 MAX_FILE_BYTES = 16 << 20

@@ -26,10 +26,10 @@ from dowse.mcp.reply_budget import wire_characters
 from dowse.mcp.reply_status import coverage_warnings
 from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
-from dowse.platform import refusal_to_write
 from dowse.searching.query_terms import SearchQuery, parse_plain_query
 from dowse.surfaces.archives.archive_keeping import ArchiveKeeping
 from dowse.surfaces.archives.archive_reply_fitting import fit_search_reply
+from dowse.system.platform import refusal_to_write
 from dowse.types import Coverage, View
 
 FAILURE = "Failed to search local archives: "

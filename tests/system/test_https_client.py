@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from dowse.errors import DownloadFailed
-from dowse.https_client import DownloadRules, is_public, open_url
+from dowse.system.https_client import DownloadRules, is_public, open_url
 
 
 class Proxy(BaseHTTPRequestHandler):

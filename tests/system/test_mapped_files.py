@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from dowse.platform import IS_LINUX
+from dowse.system.platform import IS_LINUX
 
 pytestmark = pytest.mark.skipif(not IS_LINUX, reason="files are mapped in another way")
 
 BEGIN = """
 import ctypes, mmap, os, sqlite3, sys, threading
 from pathlib import Path
-from dowse.mapped_files import survive_cut_files
+from dowse.system.mapped_files import survive_cut_files
 place, page = Path(sys.argv[1]), os.sysconf("SC_PAGE_SIZE")
 def mapped(name, access=mmap.ACCESS_READ):
     (place / name).write_bytes(b"x" * 8 * page)

@@ -10,8 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import IO, Any, cast
 
-from dowse.child_messages import read_message, write_message
-from dowse.platform import IS_LINUX
+from dowse.system.child_messages import read_message, write_message
+from dowse.system.platform import IS_LINUX
 
 STOP_SECONDS = 1.0
 """How long a process may take to save its work before it is killed."""

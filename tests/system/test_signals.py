@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from dowse import signals
+from dowse.system import signals
 
 
 @pytest.fixture(autouse=True)

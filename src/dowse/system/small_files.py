@@ -4,7 +4,7 @@ import errno
 import os
 from pathlib import Path
 
-from dowse.platform import open_beneath, read_at_most
+from dowse.system.platform import open_beneath, read_at_most
 
 _MEGABYTE = 1024 * 1024
 

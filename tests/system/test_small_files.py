@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.small_files import read_named_file, read_small_file
+from dowse.system.small_files import read_named_file, read_small_file
 
 LIMIT = 1 << 20
 

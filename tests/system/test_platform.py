@@ -12,14 +12,14 @@ from typing import cast
 
 import pytest
 
-from dowse import platform
 from dowse.errors import DiskFull, NotWritable, StoreBusy
-from dowse.platform import Lock, make_private_folder, open_beneath, read_at_most, storage_root, write_atomically
+from dowse.system import platform
+from dowse.system.platform import Lock, make_private_folder, open_beneath, read_at_most, storage_root, write_atomically
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from dowse.platform import Lock
+from dowse.system.platform import Lock
 lock = Lock(Path(sys.argv[1]))
 assert lock.try_acquire()
 print("held", flush=True)
@@ -99,7 +99,7 @@ def test_a_folder_that_cannot_be_written_is_said(
 
 def test_a_write_removes_what_a_killed_one_left_and_nothing_of_a_living_one(tmp_path: Path) -> None:
     script = (
-        "import os, sys, time; from pathlib import Path; from dowse.platform import write_atomically\n"
+        "import os, sys, time; from pathlib import Path; from dowse.system.platform import write_atomically\n"
         "os.fsync = lambda _: (print('written', flush=True), time.sleep(60))\n"
         "write_atomically(Path(sys.argv[1]), b'half')"
     )

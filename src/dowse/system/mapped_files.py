@@ -11,7 +11,7 @@ import signal
 from pathlib import Path
 from typing import NamedTuple
 
-from dowse.platform import IS_LINUX
+from dowse.system.platform import IS_LINUX
 
 _SA_SIGINFO, _SA_RESTART = 0x4, 0x10000000
 _PRIVATE, _FIXED, _ANONYMOUS = 0x02, 0x10, 0x20

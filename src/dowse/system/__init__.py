@@ -1,0 +1,1 @@
+"""The system around dowse: files, processes, signals, rights and the network."""
