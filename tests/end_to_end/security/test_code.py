@@ -87,5 +87,5 @@ def test_a_program_is_started_by_its_words_and_never_by_a_line() -> None:
 
 
 def test_a_token_is_compared_in_a_time_that_tells_nothing() -> None:
-    compared = [name for name, _ in calls(PACKAGE / "http" / "access.py")]
+    compared = [name for name, _ in calls(PACKAGE / "mcp" / "http" / "access.py")]
     assert "hmac.compare_digest" in compared
