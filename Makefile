@@ -39,8 +39,7 @@ demo: .venv/installed ## install and see dowse answer a question about this repo
 	$(RUN) -m dowse search --exact "def verify(" . --limit 3
 	@printf '\nTry next, with your own project:\n  .venv/bin/dowse search "a question" DIR\n  .venv/bin/dowse why DIR/SOME/FILE\n  .venv/bin/dowse --help\n'
 
-PURE := tests/test_house.py tests/test_globs.py tests/test_line_numbers.py tests/test_query_syntax.py tests/test_settings.py \
-	tests/parsing tests/reading tests/screening tests/text
+PURE := tests/test_house.py tests/test_globs.py tests/test_settings.py tests/parsing tests/reading tests/screening tests/text
 
 # Types are checked beside the tests, which wait for processes now and then.
 check: .venv/installed ## style, types, and the tests of the packages that only compute (a minute)

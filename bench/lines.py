@@ -22,11 +22,11 @@ from bench.line_questions import read_questions
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
-from dowse.line_numbers import split_lines
 from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.project.project_replies import ProjectAnswer, search_reply
+from dowse.text.line_numbers import split_lines
 
 MARKER = "bench lines"
 HOME = Path(__file__).parents[1] / ".bench" / "issues"

@@ -23,9 +23,6 @@ GROUND: dict[str, set[str]] = {
     "errors": {"error_catalog"},
     "types": set(),
     "protocols": {"types"},
-    "line_numbers": set(),
-    "markup_lines": set(),
-    "query_syntax": {"types"},
     "system": {"errors", "types"},
     "column_types": set(),
     "sqlite_database": {"column_types", "errors", "system"},
@@ -37,12 +34,12 @@ GROUND: dict[str, set[str]] = {
 stated here."""
 
 KNOWS: dict[str, set[str]] = {
-    "reading": set(),
-    "screening": set(),
-    "encoding": {"screening"},
     "text": set(),
+    "screening": set(),
+    "reading": {"text"},
+    "encoding": set(),
     "sources": {"reading"},
-    "parsing": {"sources", "reading", "encoding"},
+    "parsing": {"sources", "reading", "encoding", "text"},
     "store": {"parsing", "encoding", "text"},
     "searching": {"parsing", "reading", "store", "screening", "sources", "text"},
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
@@ -71,7 +68,7 @@ KNOWS: dict[str, set[str]] = {
     },
     "cli": {
         "api", "places", "store", "page", "federation", "surfaces", "mcp", "keeping", "indexes",
-        "archives", "notes", "sites", "searching",
+        "archives", "notes", "sites", "searching", "text",
     },
 }  # fmt: skip
 """The packages, each after those that it may import."""

@@ -62,8 +62,8 @@ def _text(data: bytes) -> str:
 
 def parse_queries(data: bytes) -> None:
     from dowse.notes.notes_tokens import NotesTokenizer, tokenize_query
-    from dowse.query_syntax import parse_query
     from dowse.searching.query_terms import parse_search_query
+    from dowse.text.query_syntax import parse_query
 
     text = _text(data)
     query = parse_search_query(text)

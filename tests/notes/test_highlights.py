@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from dowse.notes.highlights import find_highlights
 from dowse.notes.notes_tokens import NotesTokenizer, tokenize_query
-from dowse.query_syntax import parse_query
+from dowse.text.query_syntax import parse_query
 
 FILLER = "lorem ipsum dolor sit amet consectetur adipiscing elit " * 4
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dowse.archives.archive_types import CitationInText, CitationKind
 from dowse.archives.citation_context import CitationContexts
 from dowse.archives.url_identities import ARXIV, DOI, arxiv_identity, doi_identity, trim_doi
-from dowse.markup_lines import MARKUP_LANGUAGES
 from dowse.reading.markdown_events import parse_markdown
 from dowse.reading.markup_text import blank_markup
+from dowse.text.markup_lines import MARKUP_LANGUAGES
 
 _NON_PROSE_TAGS = ("CodeBlock", "Link", "Image", "HtmlBlock", "MetadataBlock")
 _NON_PROSE_EVENTS = ("Code", "Html", "InlineHtml")

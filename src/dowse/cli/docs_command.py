@@ -179,8 +179,8 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     """
     from dowse.indexes.document_search import read_now, text_of
     from dowse.indexes.index import ProjectIndex
-    from dowse.line_numbers import split_lines
     from dowse.surfaces.documents.doc_uris import SCHEME, make_uri, parse_uri
+    from dowse.text.line_numbers import split_lines
 
     project = ProjectIndex(_find_root(folder), View.DOCUMENTS)
     path, anchor = parse_uri(document) if document.startswith(SCHEME) else (document.removeprefix("./"), "")

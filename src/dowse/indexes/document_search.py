@@ -10,7 +10,6 @@ from dowse.errors import NotIndexed, NotWritable, WordsMissing
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, coverage
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
-from dowse.line_numbers import split_lines
 from dowse.parsing.document_parsing import outline, parse
 from dowse.protocols import Searchable
 from dowse.searching.candidates import Mode, QueryVector
@@ -18,6 +17,7 @@ from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, Se
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
 from dowse.searching.spelling import Spelling
+from dowse.text.line_numbers import split_lines
 from dowse.types import Coverage, Document, Entry, Verdict
 
 RANKED_FILES = 24

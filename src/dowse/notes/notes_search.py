@@ -21,7 +21,7 @@ from dowse.notes.highlights import find_highlights
 from dowse.notes.notes_database import DiskDatabase, check_note
 from dowse.notes.notes_tokens import NotesQuery, NotesTokenizer, TokenSequence, tokenize_query
 from dowse.notes.postings import Numbers, count_places, is_in, read_new_places, read_places
-from dowse.query_syntax import Query, parse_query
+from dowse.text.query_syntax import Query, parse_query
 
 CheckCancelled = Callable[[], None]
 """Called regularly during a search; raises when the caller has given up."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from dowse.errors import UsageError
 from dowse.notes.limits import DEFAULT_MIN_LENGTH, MAX_MIN_LENGTH
-from dowse.query_syntax import Query
+from dowse.text.query_syntax import Query
 
 ASCII_WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 Span = tuple[int, int, str]

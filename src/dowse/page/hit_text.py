@@ -6,7 +6,6 @@ import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dowse.line_numbers import split_lines
 from dowse.page.colouring import CodeText, Colours, Runs, join_runs, paint
 from dowse.page.item_links import item_address
 from dowse.page.markdown_view import FindMarks, MarkdownTexts, ParsedMarkdown, Writing, write_markdown
@@ -16,6 +15,7 @@ from dowse.page.page_search import PageHit, PageResults
 from dowse.page.plain_words import plural
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms
+from dowse.text.line_numbers import split_lines
 
 PATTERN_SECONDS = 0.05
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")

@@ -7,8 +7,8 @@ from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
 from dowse.errors import UsageError
-from dowse.query_syntax import find_filters
 from dowse.reading.languages import is_language, language_called
+from dowse.text.query_syntax import find_filters
 
 SearchMode = Literal["words", "exact", "regex"]
 DEFAULT_LIMIT, MAX_LIMIT = 10, 50

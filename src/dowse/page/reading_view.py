@@ -8,8 +8,6 @@ from dowse.federation.federated_search import find_source
 from dowse.federation.federation_types import ROOT_KINDS, FetchedItem, SearchSource
 from dowse.federation.result_ids import AS_DOCUMENT, id_of
 from dowse.federation.source_list import NoClient, SourceList
-from dowse.line_numbers import split_lines
-from dowse.markup_lines import MARKUP_LANGUAGES
 from dowse.page.colouring import CodeText, Colours, paint
 from dowse.page.item_links import item_address, picture_address
 from dowse.page.markdown_view import (
@@ -27,6 +25,8 @@ from dowse.page.served_roots import root_name
 from dowse.reading.languages import detect_language
 from dowse.reading.outlines import Heading
 from dowse.screening.instructions import find_flags
+from dowse.text.line_numbers import split_lines
+from dowse.text.markup_lines import MARKUP_LANGUAGES
 from dowse.visible_text import one_line
 
 BLOCK_LINES = 200

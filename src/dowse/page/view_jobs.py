@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from dowse.line_numbers import line_starts, split_lines
-from dowse.markup_lines import MARKUP_LANGUAGES, find_markup_headings
+from dowse.text.line_numbers import line_starts, split_lines
+from dowse.text.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree

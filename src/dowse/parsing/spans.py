@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from dowse.line_numbers import line_number_at, line_starts
+from dowse.text.line_numbers import line_number_at, line_starts
 from dowse.types import Chunk, Symbol
 
 

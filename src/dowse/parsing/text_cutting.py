@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from itertools import islice
 
-from dowse.markup_lines import MARKUP_LANGUAGES
 from dowse.parsing.spans import Span, Text, make_chunks
 from dowse.parsing.splitter import CODE_SIZE, DOCS_SIZE, split_text
+from dowse.text.markup_lines import MARKUP_LANGUAGES
 from dowse.types import Chunk, Kind
 
 # The parsers of code and Markdown are imported where they are used: that takes 70 ms, and only indexing needs them.

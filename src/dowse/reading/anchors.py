@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
-from dowse.line_numbers import split_lines
-from dowse.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 from dowse.reading.markdown_events import parse_markdown
+from dowse.text.line_numbers import split_lines
+from dowse.text.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 
 _TAG = re.compile(
     r"<!--(?s:.*?)(?:-->|\Z)"

@@ -8,9 +8,9 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from dowse.line_numbers import line_number_at, line_starts
 from dowse.reading.html_scan import scan_tokens
 from dowse.reading.markdown_events import is_inline, parse_markdown
+from dowse.text.line_numbers import line_number_at, line_starts
 from dowse.types import Link
 
 _BARE = re.compile(

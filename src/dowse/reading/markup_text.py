@@ -3,12 +3,12 @@
 import re
 from collections.abc import Iterator
 
-from dowse.line_numbers import line_number_at, line_starts, split_lines
-from dowse.markup_lines import find_code_lines, find_markup_headings, strip_markup
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import read_front_matter
 from dowse.reading.links import find_bare_urls, trim_url
 from dowse.reading.shorten import MAX_TITLE_CHARS, file_stem, shorten
+from dowse.text.line_numbers import line_number_at, line_starts, split_lines
+from dowse.text.markup_lines import find_code_lines, find_markup_headings, strip_markup
 from dowse.types import Link, Reading
 
 SERIES_ROLES = {

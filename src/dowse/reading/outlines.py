@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from dowse.line_numbers import line_number_at, line_starts
 from dowse.reading.anchors import Anchor, find_anchors
 from dowse.reading.front_matter import read_front_matter
+from dowse.text.line_numbers import line_number_at, line_starts
 
 _NON_SLUG = re.compile(r"[^\w\- ]", re.ASCII)
 _BARE_MARKUP = re.compile(rb"(?:\s|<!--(?s:.*?)-->|</?[A-Za-z][^<>]*>)*")

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 
 from dowse.errors import PathRefused, UsageError
-from dowse.line_numbers import line_starts
 from dowse.protocols import Searchable
 from dowse.searching.passages import screen_line
 from dowse.searching.search import SearchOptions, scope_of
 from dowse.searching.verification import ReadBytes
+from dowse.text.line_numbers import line_starts
 from dowse.types import Entry, StoredDocument
 
 DEFAULT_SECONDS = 10.0

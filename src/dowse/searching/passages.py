@@ -7,7 +7,6 @@ from functools import partial
 from itertools import islice
 from typing import Any, NamedTuple
 
-from dowse.query_syntax import Query
 from dowse.screening.masking import (
     PRIVATE_KEY_CHARACTERS,
     Screened,
@@ -18,6 +17,7 @@ from dowse.screening.masking import (
 )
 from dowse.searching.term_positions import foreign_terms_in, terms_of_word
 from dowse.text.excerpts import cut_line
+from dowse.text.query_syntax import Query
 from dowse.text.stemming import marked_language
 from dowse.types import StoredChunk
 

@@ -8,7 +8,6 @@ from typing import Literal
 
 from dowse.errors import UsageError
 from dowse.protocols import ScoreTexts, Searchable
-from dowse.query_syntax import QueryFilters
 from dowse.reading.languages import language_called
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
@@ -34,6 +33,7 @@ from dowse.searching.spelling import Spelling
 from dowse.searching.term_positions import terms_among
 from dowse.searching.units import Unit
 from dowse.searching.verification import Current, ReadBytes, is_blob_document, verify
+from dowse.text.query_syntax import QueryFilters
 from dowse.text.vocabulary import rarity
 from dowse.types import Kind, StoredDocument, Symbol
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from math import log
 from typing import Literal
 
-from dowse.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 from dowse.searching import ranking_constants
 from dowse.searching.term_positions import terms_of_word
+from dowse.text.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 from dowse.types import Kind, StoredDocument, Symbol
 
 UnitKind = Literal["function", "class", "section", "block"]

@@ -1,1 +1,1 @@
-"""The text toolkit: analysis, vocabulary with typo correction, and excerpts."""
+"""The text toolkit: the syntax of queries, lines, words, vocabulary with typo correction, and excerpts."""

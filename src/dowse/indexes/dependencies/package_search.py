@@ -18,7 +18,6 @@ from dowse.indexes.dependency_setting import dependency_settings
 from dowse.indexes.joined_search import ask_repaired, read_of
 from dowse.indexes.query_vectors import plain_text
 from dowse.parsing.document_parsing import parse_within
-from dowse.query_syntax import NO_FILTERS
 from dowse.searching.definition_selection import Compare
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.found_files import SearchedFiles
@@ -31,6 +30,7 @@ from dowse.settings import Settings
 from dowse.system.child_process import own_program
 from dowse.system.platform import Lock, make_private_folder, refusal_to_write, start_in_background
 from dowse.text.analysis import terms_of
+from dowse.text.query_syntax import NO_FILTERS
 from dowse.text.vocabulary import rarity
 from dowse.types import Chunk, Entry, FileContent, Progress, Reading, Verdict
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from dowse.errors import DowseError, NotIndexed, UsageError
 from dowse.indexes.index import ProjectIndex
-from dowse.line_numbers import split_lines
 from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
 from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
@@ -25,6 +24,7 @@ from dowse.surfaces.documents.document_links import (
 )
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.documents.link_graph import LinkGraph
+from dowse.text.line_numbers import split_lines
 from dowse.types import Document, View
 from dowse.visible_text import one_line
 

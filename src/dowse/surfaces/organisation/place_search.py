@@ -10,7 +10,6 @@ from dowse.globs import compile_glob
 from dowse.indexes.project_search import ExactQuery
 from dowse.indexes.query_vectors import QUERY_SECONDS, QueryEncoder, plain_text
 from dowse.places.place_store import PlaceStore
-from dowse.query_syntax import NO_FILTERS
 from dowse.searching.candidates import QueryVector, expected_queries
 from dowse.searching.exact_search import Occurrences, search_text
 from dowse.searching.path_kinds import path_filter
@@ -19,6 +18,7 @@ from dowse.searching.ranking_constants import NEAR_CANDIDATES
 from dowse.searching.search import Answer, SearchOptions, scope_of, search_store
 from dowse.searching.spelling import counted_terms
 from dowse.text.analysis import terms_of
+from dowse.text.query_syntax import NO_FILTERS
 from dowse.types import Coverage
 
 _PLAIN_NAME = re.compile(r"([^*?\[{/]+)/")

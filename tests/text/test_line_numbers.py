@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.line_numbers import line_number_at, line_starts
+from dowse.text.line_numbers import line_number_at, line_starts
 
 TEXT = st.text(alphabet="ab\n\r\x0b\x0c\u2028é", max_size=40).map(str.encode)
 

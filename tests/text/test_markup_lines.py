@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.markup_lines import find_code_lines, find_markup_headings
+from dowse.text.markup_lines import find_code_lines, find_markup_headings
 
 RST = """\
 .. _label:

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.query_syntax import parse_query, split_filters
 from dowse.reading.languages import is_language
+from dowse.text.query_syntax import parse_query, split_filters
 
 QUERIES: dict[str, dict[str, list[str]]] = {
     '+python "machine learning"': {"must": ["python"], "phrases": ["machine learning"]},
