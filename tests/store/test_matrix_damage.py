@@ -14,7 +14,7 @@ from dowse.store.local import LocalStore
 from dowse.store.matrices import Matrices
 from dowse.system.platform import Lock
 from dowse.types import Batch
-from tests.sample_data import World
+from tests.sample_data import World, find
 from tests.store.opened_stores import EAST
 
 
@@ -177,3 +177,60 @@ def test_vectors_that_cannot_be_written_to_the_matrix_yet_are_searched(folder: P
             assert store.encoded_documents("e", frozenset([found[0].document_id, 1])) == {found[0].document_id}
         assert store.nearest("e", EAST, 10) == found
         assert store.check() == []
+
+
+def test_a_matrix_of_transactions_that_a_catalog_has_not_made_is_made_anew(folder: Path, world: World) -> None:
+    """An older file beside a newer journal: the number was of the newer one, and the matrix just behind that number.
+
+    Its rows then stayed for chunks that had got the same ids.
+    """
+    older = shutil.copytree(folder, folder.with_name("older"))
+    north = np.array([0, 1], dtype=np.float32)
+    with contextlib.closing(LocalStore(folder, world.read_text)) as store:
+        store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
+        (newer,) = store.catalog.chunks_without_vectors("e", 10)
+        store.put_vectors("e", [(newer, north)])
+        assert store.nearest("e", north, 1)[0].id == newer
+        store.apply(Batch(drops=["apple.py"]))  # the matrix follows when it is next used
+        number = store.catalog.sequence()
+    shutil.copy2(older / "catalog.sqlite", folder)
+    with contextlib.closing(sqlite3.connect(folder / "catalog.sqlite")) as connection, connection:
+        connection.execute("UPDATE facts SET value = ? WHERE key = 'sequence'", (str(number),))
+    with contextlib.closing(LocalStore(folder, world.read_text)) as store:
+        store.apply(Batch(puts=[world.put("elder.py", "fruit elder")]))
+        assert store.catalog.chunks_without_vectors("e", 10) == [newer]
+        assert [hit.id for hit in store.nearest("e", north, 9)] == [1, 2, 3]
+        assert store.check() == []
+        assert find(store, "elder")
+        assert not find(store, "date")
+
+
+def test_a_catalog_that_was_put_back_reaches_no_number_of_a_matrix_that_comes_later(folder: Path, world: World) -> None:
+    """A backup restores one file after another; with steps of one both reached the same number."""
+    older = shutil.copytree(folder, folder.with_name("older"))
+    with contextlib.closing(LocalStore(folder, world.read_text)) as store:
+        store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
+        store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.catalog.chunks_without_vectors("e", 10)])
+        assert len(store.nearest("e", EAST, 9)) == 4
+    file = matrix.matrix_file(folder, "e")
+    file.rename(file.with_suffix(".later"))
+    shutil.copy2(older / "catalog.sqlite", folder)
+    with contextlib.closing(LocalStore(folder, world.read_text)) as store:
+        store.apply(Batch(drops=["apple.py"]))
+        store.apply(Batch(drops=["banana.py"]))
+        file.with_suffix(".later").replace(file)
+        assert [hit.id for hit in store.nearest("e", EAST, 9)] == [3]
+        assert store.check() == []
+
+
+def test_rows_of_other_transactions_are_not_searched_while_the_matrix_cannot_be_written(
+    folder: Path, world: World
+) -> None:
+    newer = folder.with_name("newer")
+    shutil.copytree(folder, newer)
+    with contextlib.closing(LocalStore(newer, world.read_text)) as store:
+        store.apply(Batch(drops=["cherry.py"]))
+        assert len(store.nearest("e", EAST, 9)) == 2
+    shutil.copy2(matrix.matrix_file(newer, "e"), folder)
+    with contextlib.closing(LocalStore(folder, world.read_text)) as store, Lock(folder / "write.lock").held(1.0):
+        assert len(store.nearest("e", EAST, 9)) == 3

@@ -14,12 +14,11 @@ from dowse.encoding.selection import STATIC_VERSION, model_version, uses_model, 
 from dowse.errors import CatalogError, DowseError, ModelMissing
 from dowse.indexes.sidecar_files import write_tables
 from dowse.settings import Settings, read_json
-from dowse.store.local import LocalStore
+from dowse.store.local import ENCODED_FACT, LocalStore
 from dowse.system.platform import Lock, write_atomically
 from dowse.types import KINDS
 
 _SERVING_FACT = "encoder"
-_ENCODED_FACT = "encoded to:"
 _SUBSTITUTE_FACT = "instead of:"
 
 
@@ -77,19 +76,19 @@ def lacks_vectors(store: LocalStore, version: str) -> bool:
 
 def encoded_up_to(store: LocalStore, version: str) -> int:
     """Return the id of the chunk up to which every chunk has a vector of an encoder."""
-    return int(store.fact(f"{_ENCODED_FACT}{version}") or 0)
+    return int(store.fact(f"{ENCODED_FACT}{version}") or 0)
 
 
 def record_encoded_up_to(store: LocalStore, version: str, chunk: int) -> None:
     """Record the chunk up to which every chunk has a vector, so that they are not examined again."""
     if chunk > encoded_up_to(store, version):
-        store.set_fact(f"{_ENCODED_FACT}{version}", str(chunk))
+        store.set_fact(f"{ENCODED_FACT}{version}", str(chunk))
 
 
 def forget_encoded_chunks(store: LocalStore) -> None:
     """Have all chunks examined again for missing vectors."""
     for version in store.catalog.encoders():
-        store.set_fact(f"{_ENCODED_FACT}{version}", None)
+        store.set_fact(f"{ENCODED_FACT}{version}", None)
 
 
 def record_substitute(store: LocalStore, version: str, substitute: str) -> None:
@@ -112,7 +111,7 @@ def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
     for version in store.catalog.encoders():
         if second and version not in wanted:
             store.forget_vectors(version)
-            store.set_fact(f"{_ENCODED_FACT}{version}", None)
+            store.set_fact(f"{ENCODED_FACT}{version}", None)
     write_tables(store)
 
 

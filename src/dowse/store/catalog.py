@@ -250,7 +250,7 @@ class Catalog(SqliteDatabase):
     def _has_other_documents(self, counted_at: int, sequence: int) -> bool:
         """Return whether documents came or went between two transactions; most only add vectors while a model encodes."""
         is_kept = whole_number(self._required("horizon")) <= counted_at <= sequence
-        query = "SELECT 1 FROM changes WHERE what IN ('added', 'removed') AND sequence > ? LIMIT 1"
+        query = "SELECT 1 FROM changes WHERE what IN ('added', 'removed') AND sequence > ? AND views LIMIT 1"
         return not is_kept or bool(self.rows(query, (counted_at,)))
 
     def _count(self, kind: Kind, view: View) -> Totals:
@@ -279,14 +279,14 @@ class Catalog(SqliteDatabase):
         return self.changes_since(reached.sequence, view, has_vectors=has_vectors)
 
     def changes_since(self, sequence: int, view: View = View.BOTH, *, has_vectors: bool = False) -> Changes | None:
-        """Return the changes after a transaction; None when they are no longer kept."""
+        """Return the changes after a transaction; None when they are no longer kept, or it is none of this catalog."""
         kinds = ("added", "removed", "encoded") if has_vectors else ("added", "removed")
-        with self.snapshot():
+        with self.snapshot() as connection:
             reached = self.sequence()
             horizon = max(
                 whole_number(self._required(kind)) for kind in ("horizon", *["encoded_horizon"] * has_vectors)
             )
-            if not horizon <= sequence <= reached:
+            if not horizon <= sequence <= reached or not catalog_writer.is_recorded(connection, sequence):
                 return None
             query = f"SELECT what, subject FROM changes WHERE what IN {kinds} AND sequence > ? AND views & ?"  # noqa: S608 - constants
             rows = self.rows(query, (sequence, view))

@@ -15,6 +15,9 @@ from dowse.types import Batch, Put, View
 MAX_KEPT_CHANGES = 100_000
 """Number of changes that are kept. A derived part that is further behind is rebuilt, which costs about the same."""
 
+_MAX_STEP = 2**32 - 1
+"""The highest random step from one number of a transaction to the next: two billion of them fit into SQLite's numbers."""
+
 _ADD_DOCUMENT = f"INSERT INTO documents ({DOCUMENT_COLUMNS}) VALUES (NULL{', ?' * 20})"  # noqa: S608 - constant columns
 _ADD_CHUNK = "INSERT INTO chunks VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _DOCUMENT_CHANGES = (("added", "horizon"), ("removed", "horizon"))
@@ -96,8 +99,33 @@ def put_vectors(connection: sqlite3.Connection, encoder: str, rows: Iterable[tup
 
 
 def _next_sequence(connection: sqlite3.Connection) -> int:
-    row = connection.execute("UPDATE facts SET value = value + 1 WHERE key = 'sequence' RETURNING value").fetchone()
-    return int(row[0])
+    """Return the number of a new transaction, which is recorded among the changes, as one of no document and no view.
+
+    Numbers have random steps: of two catalogs that went on from the same copy, neither knows the numbers of the other.
+    A derived part of another number than a recorded one is of another content, whichever number is higher.
+    """
+    query = "UPDATE facts SET value = value + 1 + (random() & ?) WHERE key = 'sequence' RETURNING value"
+    sequence = int(connection.execute(query, (_MAX_STEP,)).fetchone()[0])
+    connection.execute("INSERT INTO changes VALUES (?, 'added', 0, 0)", (sequence,))
+    return sequence
+
+
+def is_recorded(connection: sqlite3.Connection, sequence: int) -> bool:
+    """Return whether a number is one of the transactions of this catalog whose changes are kept, or of an empty one."""
+    query = "SELECT 1 FROM changes WHERE what IN ('added', 'removed', 'encoded') AND sequence = ? LIMIT 1"
+    return not sequence or connection.execute(query, (sequence,)).fetchone() is not None
+
+
+def renew_sequence(connection: sqlite3.Connection, distrusted_facts: str) -> None:
+    """Begin a new transaction if the last one is not recorded; forget the facts whose keys match a pattern then.
+
+    The number and the changes are in several pages. A copy of the file beside a journal of another moment has pages of
+    both, and so does a disk that lost a write. A catalog of an earlier version may lack the record as well.
+    """
+    sequence = int(connection.execute("SELECT value FROM facts WHERE key = 'sequence'").fetchone()[0])
+    if not is_recorded(connection, sequence):
+        _next_sequence(connection)
+        connection.execute("DELETE FROM facts WHERE key GLOB ?", (distrusted_facts,))
 
 
 def _keep_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> AddedDocument | None:

@@ -16,16 +16,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.encoding.packing import pack_vectors
-from dowse.errors import LexicalDamaged, NotWritable
+from dowse.errors import LexicalDamaged, NotWritable, StoreBusy
 from dowse.protocols import DocumentWords
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_schema import is_current_format
-from dowse.store.catalog_writer import WorkStart
+from dowse.store.catalog_writer import WorkStart, is_recorded, renew_sequence
 from dowse.store.lexical import LexicalIndex
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
 from dowse.store.matrices import Matrices
 from dowse.store.reference_index import ReadReferences, ReferenceIndex, read_none
-from dowse.store.storage_layout import WRITE_WAIT_SECONDS, folder_size
+from dowse.store.storage_layout import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS, folder_size
 from dowse.store.store_files import CATALOG_FILE, TABLES_FILE
 from dowse.system.platform import Lock, make_private_folder
 from dowse.types import (
@@ -51,6 +51,9 @@ if TYPE_CHECKING:
 SMALL_BATCH_DOCUMENTS = 50
 """After a batch of at most this many documents, merging segments (120 to 400 ms after one update in seven) runs in the
 background."""
+
+ENCODED_FACT = "encoded to:"
+"""Begins the facts that say up to which chunk all have a vector of an encoder."""
 
 
 class LocalStore:
@@ -91,12 +94,24 @@ class LocalStore:
         self._work_start = WorkStart()
         self._lost: list[str] = []
         self._matrices = Matrices(folder, self.catalog, self._lock)
-        self._matrices.remove_unknown()
+        self._renew_sequence()
         self._tables: LanceTables | None = None
         if has_tables:
             from dowse.store.lance_tables import LanceTables as Tables  # few have them
 
             self._tables = Tables(folder, catalog, read_text)
+
+    def _renew_sequence(self) -> None:
+        """Distrust what follows the catalog if its last transaction is none of its own."""
+        with self.catalog.snapshot() as connection:
+            if is_recorded(connection, self.catalog.sequence()):
+                return
+        with (
+            contextlib.suppress(StoreBusy, NotWritable),
+            self._lock.held(READ_WAIT_SECONDS),
+            self.catalog.transaction() as connection,
+        ):
+            renew_sequence(connection, f"note:{ENCODED_FACT}*")
 
     def seen_as(self, view: View) -> "LocalStore":
         """Return this store with one view of the index."""

@@ -1,6 +1,5 @@
 """The vector matrices of one store. Each follows the catalog when it is next used."""
 
-import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -91,18 +90,6 @@ class Matrices:
             if self._problems_of(file):
                 file.unlink()
 
-    def remove_unknown(self) -> None:
-        """Remove matrices of transactions that the catalog does not know.
-
-        An older copy of the catalog gives the same ids to other chunks. It must not reach the number of such a
-        matrix, which would then count as its own.
-        """
-        for file in matrix.matrix_files(self._folder):
-            header = matrix.read_header(file)  # before the catalog, whose number only grows
-            if header and header.catalog == self._catalog.id and header.sequence > self._catalog.sequence():
-                with contextlib.suppress(OSError):  # where nothing can be written, no transaction can follow
-                    file.unlink()
-
     def remove_unfinished(self) -> None:
         """Remove matrices that a killed process did not finish."""
         for file in matrix.unfinished_files(self._folder):
@@ -135,8 +122,11 @@ class Matrices:
             self._rows[encoder] = known
         return known if header.sequence == self._catalog.sequence() else self._with_unwritten(known)
 
-    def _with_unwritten(self, rows: MatrixRows) -> MatrixRows:
-        """Return rows with the changes that the catalog has and the file has not, because another process writes."""
+    def _with_unwritten(self, rows: MatrixRows) -> MatrixRows | None:
+        """Return rows with the changes that the catalog has and the file has not, because another process writes.
+
+        Rows of a transaction that the catalog does not know may be of other chunks; all are read from the catalog then.
+        """
         header = rows.header
         states = self._catalog.state(), header
         known, found = self._unwritten.get(header.encoder, (None, rows))
@@ -145,9 +135,11 @@ class Matrices:
         changes = self._catalog.missing_changes(
             Reached(header.catalog, header[1:3], header.sequence), header[1:3], has_vectors=True
         )
-        if changes is None or changes.is_empty or header.rows > MAX_COPIED_ROWS:
-            return rows
-        found = with_changes(rows, set(changes.removed), self._changed_vectors(header.encoder, changes))
+        if header.rows > MAX_COPIED_ROWS or (changes and changes.is_empty):
+            return rows if changes else None
+        removed = set(changes.removed if changes else rows.documents.tolist())
+        added = self._changed_vectors(header.encoder, changes) if changes else self._catalog.vectors(header.encoder)
+        found = with_changes(rows, removed, list(added))
         self._unwritten[header.encoder] = states, found
         return found
 
