@@ -25,8 +25,8 @@ from dowse.indexes.freshness.scan import RECIPE
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.ranking_constants import CHUNK_WEIGHTS
 from dowse.store.local import LocalStore
-from dowse.store.matrix import matrix_file
-from dowse.store.matrix_rows import MatrixRows, load_rows, nearest
+from dowse.store.matrices import nearest
+from dowse.store.matrix import MatrixRows, load_rows, matrix_file
 from dowse.system.platform import stat_of
 from dowse.types import Batch, Chunk, Document, Put, Reading, Symbol, TextQuery, View
 

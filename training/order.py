@@ -1,7 +1,7 @@
 """Sort the dimensions of our MiniLM, the most informative first: `python -m training.order PAIRS`.
 
 A rotation of the space changes no angle, so no search result. After it, a quarter of the dimensions is enough to select
-the few thousand chunks that are worth an exact comparison, and `dowse.store.matrix_rows` searches that way.
+the few thousand chunks that are worth an exact comparison, and `dowse.store.matrices` searches that way.
 """
 
 import random

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dowse.searching import ranking_constants
 from dowse.searching.path_kinds import kinds_of, unrequested_kinds
 from dowse.searching.ranking import Evidence, HalfWay, Leg, best_chunks, leg_scores, rank_files, shortlist
-from dowse.store.score_levels import SAME_SCORE, level_scores
+from dowse.store.lexical_search import SAME_SCORE, level_scores
 from dowse.types import Scored
 
 

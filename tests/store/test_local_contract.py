@@ -405,9 +405,9 @@ def test_vectors_are_found_among_some_documents(open_store: OpenStore, world: Wo
 def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
     open_store: OpenStore, world: World, monkeypatch: pytest.MonkeyPatch, parallel_rows: int
 ) -> None:
-    monkeypatch.setattr("dowse.store.matrix_rows.PARALLEL_ROWS", parallel_rows)
-    monkeypatch.setattr("dowse.store.matrix_rows.SHORTLIST_ROWS", 40)
-    monkeypatch.setattr("dowse.store.matrix_rows.ROUGH_DIMENSIONS", 4)
+    monkeypatch.setattr("dowse.store.matrices.PARALLEL_ROWS", parallel_rows)
+    monkeypatch.setattr("dowse.store.matrices.SHORTLIST_ROWS", 40)
+    monkeypatch.setattr("dowse.store.matrix.ROUGH_DIMENSIONS", 4)
     random = np.random.default_rng(1)
     vectors = random.normal(size=(300, 16)).astype(np.float32)
     vectors[:, 4:] *= 0.1

@@ -16,9 +16,9 @@ from dowse.screening.masking import (
     warning_fields,
 )
 from dowse.searching.term_positions import foreign_terms_in, terms_of_word
+from dowse.text.analysis import marked_language
 from dowse.text.excerpts import cut_line
 from dowse.text.query_syntax import Query
-from dowse.text.stemming import marked_language
 from dowse.types import StoredChunk
 
 MIN_COMPARED_LINES = 3

@@ -7,8 +7,7 @@ from pathlib import PurePosixPath
 from typing import Literal
 
 from dowse.globs import compile_path_filter
-from dowse.text.analysis import terms_of
-from dowse.text.stemming import bare_stem
+from dowse.text.analysis import bare_stem, terms_of
 
 Tests = Literal["ranked", "none", "only"]
 """Whether files that are tests or examples by their path are ranked lower, left out, or the only ones."""

@@ -12,7 +12,7 @@ from dowse.reading.languages import is_language
 from dowse.searching import ranking_constants
 from dowse.searching.pasted_text import Frame, PastedText, is_pasted, take_apart
 from dowse.text import query_syntax
-from dowse.text.stemming import detect_language
+from dowse.text.analysis import detect_language
 
 Shape = Literal["symbol", "path", "prose"]
 

@@ -9,7 +9,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.passages import Passage
 from dowse.searching.path_kinds import NameMatcher, is_requested_path, kinds_of, unrequested_kinds
 from dowse.searching.term_positions import terms_among
-from dowse.store.score_levels import level_scores
+from dowse.store.lexical_search import level_scores
 from dowse.types import Scored, StoredDocument
 
 

@@ -8,10 +8,8 @@ from typing import NamedTuple
 from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.query_terms import SearchQuery
-from dowse.text.abbreviations import other_forms
-from dowse.text.analysis import remove_separators, restore_underscores, terms_of, whole_terms_of
-from dowse.text.stemming import marked_language
-from dowse.text.vocabulary import similar_words
+from dowse.text.analysis import marked_language, remove_separators, restore_underscores, terms_of, whole_terms_of
+from dowse.text.vocabulary import other_forms, similar_words
 from dowse.types import TextQuery
 
 _WORD = re.compile(r"\w+")

@@ -4,8 +4,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from dowse.text.analysis import ASCII_LETTERS, begins_term, is_folded, terms_of, words_beyond_ascii
-from dowse.text.stemming import is_form, marked_language
+from dowse.text.analysis import (
+    ASCII_LETTERS,
+    begins_term,
+    is_folded,
+    is_form,
+    marked_language,
+    terms_of,
+    words_beyond_ascii,
+)
 
 LONG_TERM = 7
 """Letters of a term that is found in a line by its beginning."""

@@ -1,168 +1,68 @@
 """Queries of a lexical index: chunks and documents by words, and how often words occur.
 
 The same queries search the index on the disk and one in memory. How rare a word is may be counted over both, so that
-their scores mean the same: fields have the same mean length in every index (`field_lengths`).
+their scores mean the same: fields have the same mean length in every index (`lexical_entries`).
+
+Tantivy adds up numbers of seven digits, and multiplies them by a rarity that deleted entries change. So equal entries may
+get scores whose last digits differ, in another way after each update of the index. A rounded score is no help: digits
+just below and just above a limit are rounded apart. Scores of one level count as equal instead.
 """
 
 import contextlib
 from abc import ABC, abstractmethod
+from bisect import bisect_left, bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
-from functools import cached_property, partial
-from heapq import nlargest
-from typing import Any, NamedTuple
+from operator import neg
+from typing import Any
 
 import tantivy
 
 from dowse.protocols import DocumentWords
-from dowse.store.lexical_entries import CHUNK_ENTRY, DOCUMENT_ENTRY, SCHEMA, term_query
-from dowse.store.score_levels import best_hits
-from dowse.text.abbreviations import other_forms
-from dowse.text.analysis import remove_separators, restore_underscores, split_unspaced, terms_of, whole_terms_of
-from dowse.text.stemming import MARK, MIN_PART_CHARACTERS, Language, languages, mark_stem, split_compound, stem_words
-from dowse.text.vocabulary import Vocabulary, rarity
-from dowse.types import DocumentMatch, Field, MatchedDocuments, OtherChunks, Scored, TextQuery
+from dowse.store.lexical_entries import DOCUMENT_ENTRY, FORM_WEIGHT, SCHEMA, TermStatistics, term_query
+from dowse.text.analysis import remove_separators, split_unspaced, terms_of, whole_terms_of
+from dowse.types import DocumentMatch, Field, MatchedDocuments, Scored, TextQuery
 
-FORM_WEIGHT = 0.3
-"""Weight of a short or long form of a word that is more frequent than the word. Worth 0.003 on code by words and 0.002 with
-the table; with 0.5, 0.001 less."""
-COMPOUND_WEIGHT = 0.5
-"""Weight of a compound that begins or ends with the word, and of the parts of a compound."""
-MAX_COMPOUNDS = 20
-"""Compounds with one word that are looked for: the most frequent ones."""
-MAX_STEMS = 200_000
-"""Stems of a language in which compounds are looked for."""
+SAME_SCORE = 1e-5
+"""Scores belong to one level if they differ by less than this share: 40 sums of numbers of seven digits differ by 2e-6 at
+the most. Scores of entries that differ are rarely so near to each other."""
 
-MAX_WORDS = 500_000
-"""Words that a misspelled one is compared with; Tantivy reserves 32 bytes for each."""
-
-TermsWithPrefix = Callable[[str, int], list[tuple[str, int]]]
-"""Returns terms that begin with a prefix, each with its frequency."""
+_MORE_HITS = 4
+"""If the last level of scores is not whole, this many times as many entries are fetched."""
 
 
-class ForeignTerm(NamedTuple):
-    """A stem of another language than English that a word stands for, and the terms of the index that match it."""
-
-    term: str
-    matches: Mapping[str, float]
-    """The terms, each with its weight."""
-    frequency: int
-    """The number of chunks that have the stem, or else the most frequent of the terms."""
-
-
-class ForeignWords:
-    """The stems of other languages at one state of the lexical index."""
-
-    def __init__(self, terms_with_prefix: TermsWithPrefix) -> None:
-        self._terms_with_prefix = terms_with_prefix
-        self._languages = [one for one in languages() if terms_with_prefix(f"{MARK}{one.letter}", 1)]
-        self._vocabularies: dict[str, Vocabulary] = {}
-        self._found: dict[str, list[ForeignTerm]] = {}
-
-    def find(self, words: Iterable[str]) -> dict[str, list[ForeignTerm]]:
-        """Return the stems that words stand for in the languages of the index, as far as documents have them."""
-        if not self._languages:
-            return {}
-        return {word: found for word in words if (found := self._terms_of(word))}
-
-    def _terms_of(self, word: str) -> list[ForeignTerm]:
-        if word not in self._found:
-            stems = ((stem, language) for language in self._languages for stem in stem_words(word, language))
-            self._found[word] = [term for one in stems for term in self._terms_of_stem(*one)]
-        return self._found[word]
-
-    def _terms_of_stem(self, stem: str, language: Language) -> list[ForeignTerm]:
-        known = self._vocabulary(language)
-        matches = {stem: 1.0} if stem in known else {}
-        if not language.has_compounds:
-            return [_make_term(stem, matches, language, known)] if matches else []
-        if len(stem) >= MIN_PART_CHARACTERS:
-            longer = [word for word, is_first in known.longer_words(stem) if is_first or word.endswith(stem)]
-            matches |= dict.fromkeys(nlargest(MAX_COMPOUNDS, longer, known.frequencies.__getitem__), COMPOUND_WEIGHT)
-        parts = dict.fromkeys(split_compound(stem, language, known.frequencies), COMPOUND_WEIGHT)
-        if matches:
-            return [_make_term(stem, parts | matches, language, known)]
-        return [_make_term(part, {part: weight}, language, known) for part, weight in parts.items()]
-
-    def _vocabulary(self, language: Language) -> Vocabulary:
-        if language.name not in self._vocabularies:
-            found = self._terms_with_prefix(f"{MARK}{language.letter}", MAX_STEMS)
-            self._vocabularies[language.name] = Vocabulary({term[2:-1]: count for term, count in found})
-        return self._vocabularies[language.name]
+def level_scores(scores: Iterable[float]) -> Iterator[float]:
+    """Replace scores, best first, by the highest score of the level that each belongs to."""
+    highest: float | None = None
+    for score in scores:
+        if highest is None or score < highest - abs(highest) * SAME_SCORE:
+            highest = score
+        yield highest
 
 
-def _make_term(stem: str, matches: Mapping[str, float], language: Language, known: Vocabulary) -> ForeignTerm:
-    frequency = known.frequencies.get(stem) or max(known.frequencies[one] for one in matches)
-    return ForeignTerm(
-        mark_stem(stem, language), {mark_stem(one, language): weight for one, weight in matches.items()}, frequency
-    )
+def best_hits(searcher: Any, query: Any, limit: int, *, counts: bool = False) -> tuple[list[tuple[float, Any]], int]:
+    """Return the best entries with the scores of their levels, and how many entries match; 0 unless it `counts` them.
 
-
-class TermStatistics:
-    """The frequencies of terms at one state of the lexical index, each counted once."""
-
-    def __init__(self, searcher: Any) -> None:
-        self._searcher = searcher
-        self._all_entries = sum(searcher.doc_freq("kind", kind) for kind in ("code", "docs"))
-        """The entries with those that were deleted and those that fill fields up: each has a kind."""
-        self._has_deleted = searcher.num_docs < self._all_entries
-        self._counted: dict[tuple[str, str], int] = {}
-
-    def chunks(self) -> int:
-        return self.frequency("entry", CHUNK_ENTRY)
-
-    def frequency(self, field: str, term: str) -> int:
-        """Return in how many entries a field has a term."""
-        if (field, term) not in self._counted:
-            if self._has_deleted:
-                query = tantivy.Query.term_query(SCHEMA, field, term, "basic")
-                count = self._searcher.search(query, 1, count=True).count
-            else:
-                count = self._searcher.doc_freq(field, term)
-            self._counted[field, term] = int(count)
-        return self._counted[field, term]
-
-    def terms_with_prefix(self, field: Field, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Return terms of a field that begin with a prefix, each with the number of chunks that contain it."""
-        if not self._has_deleted:
-            return list(self._searcher.terms_with_prefix(field, prefix, limit=limit))
-        counted = self._searcher.terms_with_prefix(field, prefix, filter_query=tantivy.Query.all_query(), limit=limit)
-        return [(word, count) for word, count in counted if count]
-
-    def more_frequent_forms(self, terms: Iterable[str]) -> list[str]:
-        """Return the short and long forms of terms that are more frequent than these."""
-        own = dict.fromkeys(terms)
-        forms = {form: term for term in own for form in other_forms(term) if form not in own}
-        return [form for form, term in forms.items() if self.frequency("parts", form) > self.frequency("parts", term)]
-
-    @cached_property
-    def foreign_words(self) -> ForeignWords:
-        """The stems of documents that are not in English."""
-        return ForeignWords(partial(self.terms_with_prefix, "parts"))
-
-    @cached_property
-    def vocabulary(self) -> Vocabulary:
-        """The whole words of all texts. Reading 41,000 of them takes 0.1 s, which a misspelled query pays for."""
-        found = self.terms_with_prefix("words", "", MAX_WORDS)
-        return Vocabulary({restore_underscores(word): count for word, count in found})
-
-    def scored_term(self, field: Field, term: str, weight: float = 1.0, others: OtherChunks | None = None) -> Any:
-        """Return the query for a term that scores by how rare the term is; None where no entry has the term.
-
-        Tantivy multiplies a score by the rarity that the term would have if nothing was deleted and nothing was
-        searched beside this index; the boost corrects that.
-        """
-        frequency = self.frequency(field, term)
-        if not frequency:
-            return None
-        with_deleted = int(self._searcher.doc_freq(field, term)) if self._has_deleted else frequency
-        assumed = rarity(with_deleted, self._all_entries)
-        chunks = self.chunks()
-        if others:
-            frequency, chunks = frequency + others.frequency(field, term), chunks + others.chunks
-        query = tantivy.Query.term_query(SCHEMA, field, term)
-        return tantivy.Query.boost_query(query, weight * rarity(frequency, max(frequency, chunks)) / assumed)
+    Of the last level, those with the lowest places are returned.
+    Tantivy would choose those of the last level by their addresses, which depend on the updates that led to the index.
+    """
+    wanted = limit + 1
+    while True:
+        result = searcher.search(query, wanted, count=counts)
+        hits = result.hits
+        levels = list(level_scores(score for score, _ in hits))
+        is_level_whole = len(hits) < wanted or levels[-1] < levels[limit - 1]
+        if is_level_whole or not levels[-1]:  # without a score, no order counts
+            break
+        wanted *= _MORE_HITS
+    addresses = [address for _, address in hits]
+    if len(hits) > limit and levels[limit] == levels[limit - 1] > 0:
+        first, end = bisect_left(levels, -levels[limit], key=neg), bisect_right(levels, -levels[limit], key=neg)
+        tied = addresses[first:end]
+        places = searcher.fast_field_values("place", tied)
+        addresses[first:end] = [tied[at] for at in sorted(range(len(tied)), key=places.__getitem__)]
+    return list(zip(levels, addresses, strict=True))[:limit], int(result.count or 0)
 
 
 MAX_TERMS = 64

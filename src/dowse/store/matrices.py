@@ -1,19 +1,34 @@
-"""The vector matrices of one store. Each follows the catalog when it is next used."""
+"""The vector matrices of one store, and the search for the rows that are nearest to a vector.
 
+Each matrix follows the catalog when it is next used.
+"""
+
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.errors import NotWritable, StoreBusy
 from dowse.store import matrix
 from dowse.store.catalog import Catalog, Changes, Reached
-from dowse.store.matrix import VectorRow
-from dowse.store.matrix_rows import MatrixRows, count_rows, encoded_documents, load_rows, nearest, with_changes
+from dowse.store.matrix import (
+    KIND_NUMBERS,
+    ROUGH_DIMENSIONS,
+    VIEW_SHIFT,
+    MatrixRows,
+    VectorRow,
+    load_rows,
+    with_changes,
+)
 from dowse.store.storage_layout import READ_WAIT_SECONDS
 from dowse.system.platform import Lock
 from dowse.types import Kind, Scored, View
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dowse.types import Vectors
+
 
 MAX_COPIED_ROWS = 100_000
 """Up to this many rows (26 MB with the table) are copied, to search them with rows that cannot be written just now."""
@@ -190,3 +205,125 @@ class Matrices:
         rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(encoder, changes.added)}
         rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
         return list(rows.values())
+
+
+SHORTLIST_ROWS = 4000
+"""Where an encoder orders its dimensions by importance, the first 96 select the rows that get an exact score. Of the 250
+nearest of 51,000 chunks, the shortlist contains 99.9 % with the model and 99.6 % with the table, and all of the nearest
+ten; 89,000 chunks take 4 ms instead of 16 or more."""
+_BLOCK_ROWS = 1024
+"""Rows that are converted to floats at once: of 256, 1,024 and 4,096 the fastest."""
+PARALLEL_ROWS = 200_000
+"""From this number of rows on, two threads score them roughly. A million rows take 31 instead of 43 ms on two cores."""
+_PARALLEL_BLOCK_CELLS = 4096 * ROUGH_DIMENSIONS
+"""Cells that are converted at once then: with fewer the threads wait more often for each other, and with four times as
+many, which the processor's cache cannot hold, exact scores of a million rows take 1.2 instead of 0.2 s."""
+_SAMPLE_STEP = 61
+"""One score of this many is looked at to find out which scores cannot be among the highest."""
+
+
+def nearest(
+    rows: MatrixRows,
+    vector: "Vectors",
+    limit: int,
+    *,
+    view: View = View.BOTH,
+    kind: Kind | None = None,
+    among: frozenset[int] | None = None,
+) -> list[Scored]:
+    """Return the live rows with the highest dot product, best first; ties by chunk."""
+    import numpy as np
+
+    is_wanted = _is_in_view(rows, view)
+    if kind is not None:
+        is_wanted &= (rows.kinds & KIND_NUMBERS[kind]) != 0
+    if among is not None:
+        is_wanted &= np.isin(rows.documents, np.fromiter(among, np.int64, len(among)))
+    query = vector.astype(np.float32)
+    if np.count_nonzero(is_wanted) > SHORTLIST_ROWS and rows.has_ordered_dimensions:
+        rough = _dot_products(rows.rough, query[:ROUGH_DIMENSIONS], is_wanted)
+        rough *= rows.scales
+        rough[~is_wanted] = -np.inf
+        positions = _highest(rough, SHORTLIST_ROWS)
+    else:
+        positions = np.flatnonzero(is_wanted)
+    is_partial = len(positions) < len(rows.chunks)
+    scores = _dot_products(rows.cells[positions] if is_partial else rows.cells, query) * rows.scales[positions]
+    best = _highest(scores, limit)
+    found = positions[best]
+    order = np.lexsort((rows.chunks[found], -scores[best]))
+    found, best = found[order], best[order]
+    columns = rows.chunks[found].tolist(), rows.documents[found].tolist(), scores[best].tolist()
+    return list(map(Scored, *columns))
+
+
+def count_rows(rows: MatrixRows, view: View) -> int:
+    """Return the number of live rows of a view."""
+    return int(_is_in_view(rows, view).sum())
+
+
+def _is_in_view(rows: MatrixRows, view: View) -> "NDArray[np.bool_]":
+    is_shown: NDArray[np.bool_] = (rows.kinds & (view << VIEW_SHIFT)) != 0
+    is_shown &= rows.chunks != 0
+    return is_shown
+
+
+def encoded_documents(rows: MatrixRows, documents: frozenset[int]) -> frozenset[int]:
+    """Return those of the documents that have a live row.
+
+    One flag for each id up to the highest takes a fiftieth of the time of sorting a million rows.
+    """
+    import numpy as np
+
+    live = rows.documents[rows.chunks != 0] if rows.header.dead else rows.documents
+    has_row = np.zeros(int(live.max(initial=0)) + 1, np.bool_)
+    has_row[live] = True
+    return frozenset(document for document in documents if 0 < document < len(has_row) and has_row[document])
+
+
+def _highest(scores: "Vectors", count: int) -> "NDArray[np.intp]":
+    """Return the positions of the highest scores, in no order.
+
+    Only those that a sample does not rule out are compared with each other: 0.9 instead of 10 ms for a million.
+    """
+    import numpy as np
+
+    if len(scores) <= count:
+        return np.arange(len(scores))
+    sample = scores[::_SAMPLE_STEP]
+    passed = min(len(sample), count * 5 // 4 // _SAMPLE_STEP + 20)
+    positions = np.flatnonzero(scores >= np.partition(sample, -passed)[-passed])
+    if len(positions) < count:
+        positions = np.arange(len(scores))
+    return positions[np.argpartition(-scores[positions], count - 1)[:count]]
+
+
+def _dot_products(
+    cells: "NDArray[np.int8]", query: "Vectors", is_wanted: "NDArray[np.bool_] | None" = None
+) -> "Vectors":
+    """Return the dot product of each row with a vector, before scaling; 0 in blocks without a row that is wanted.
+
+    The files of a folder are often of one kind, and so are most blocks.
+    """
+    import numpy as np
+
+    products = np.zeros(len(cells), np.float32)
+
+    def fill(first: int, end: int, step: int) -> None:
+        floats = np.empty((step, len(query)), np.float32)
+        for start in range(first, end, step):
+            stop = min(start + step, end)
+            if is_wanted is None or is_wanted[start:stop].any():
+                np.copyto(floats[: stop - start], cells[start:stop])
+                np.dot(floats[: stop - start], query, out=products[start:stop])
+
+    if len(cells) < PARALLEL_ROWS:
+        fill(0, len(cells), _BLOCK_ROWS)
+    else:
+        middle = len(cells) // 2
+        block_rows = max(1, _PARALLEL_BLOCK_CELLS // len(query))
+        helper = threading.Thread(target=fill, args=(middle, len(cells), block_rows))
+        helper.start()
+        fill(0, middle, block_rows)
+        helper.join()
+    return products

@@ -1,12 +1,13 @@
-"""The words of an index, found by spelling: the word itself, its forms, longer words that contain it, and typos."""
+"""The words of an index, found by spelling: the word, its forms, longer words that contain it, short forms, and typos."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
+from importlib import resources
 from math import log
 from typing import Any
 
-from dowse.text.stemming import Language, languages, split_compound, stem_words, strip_accents
+from dowse.text.analysis import Language, languages, split_compound, stem_words, strip_accents, terms_of
 
 MAX_LONGER_WORDS = 200
 """Longer words that contain a word, at most; a short word is in thousands."""
@@ -145,3 +146,21 @@ def _inflections(word: str) -> list[str]:
     forms |= {stem[:-1] + "ies" for stem in stems if stem.endswith("y")}
     forms |= {stem[:-1] + "ing" for stem in stems if stem.endswith("e")}
     return sorted(forms - {word})
+
+
+def other_forms(term: str) -> tuple[str, ...]:
+    """Return the terms of the short forms of a long word that code abbreviates, such as `cfg`, or of the long forms of a short one."""
+    return _forms().get(term, ())
+
+
+@cache
+def _forms() -> dict[str, tuple[str, ...]]:
+    lines = (resources.files(__package__) / "abbreviations.txt").read_text(encoding="utf-8").splitlines()
+    found: dict[str, tuple[str, ...]] = {}
+    for line in lines:
+        if not line.startswith("#"):
+            short, long = (tuple(dict.fromkeys(terms_of(part))) for part in line.split(":"))
+            for terms, others in ((short, long), (long, short)):
+                for term in terms:
+                    found[term] = tuple(dict.fromkeys((*found.get(term, ()), *others)))
+    return found

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from dowse.encoding.packing import pack_vectors
-from dowse.store import matrix_rows
+from dowse.store import matrices, matrix
+from dowse.store.matrices import _highest
 from dowse.store.matrix import MatrixHeader, VectorRow, write_matrix
-from dowse.store.matrix_rows import _highest
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 999, 1000, 2000])
@@ -34,7 +34,7 @@ def test_the_vectors_decide_whether_a_shortlist_is_made_not_the_query(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_ordered: bool
 ) -> None:
     """A query of unusual words was compared with every vector in full, which took seconds on a million."""
-    count, dimensions = matrix_rows.SHORTLIST_ROWS + 500, 2 * matrix_rows.ROUGH_DIMENSIONS
+    count, dimensions = matrices.SHORTLIST_ROWS + 500, 2 * matrix.ROUGH_DIMENSIONS
     vectors = np.random.default_rng(1).standard_normal((count, dimensions)).astype(np.float32)
     query = np.ones(dimensions, np.float32)
     if is_ordered:
@@ -43,18 +43,18 @@ def test_the_vectors_decide_whether_a_shortlist_is_made_not_the_query(
     file = tmp_path / "made.matrix"
     rows = [VectorRow(at, at, "code", 1, packed) for at, packed in enumerate(pack_vectors(vectors), 1)]
     write_matrix(file, MatrixHeader("catalog", "encoder", dimensions, 0, 0, 1), rows)
-    loaded = matrix_rows.load_rows(file)
+    loaded = matrix.load_rows(file)
     assert loaded is not None
     scored = list[int]()
-    plain = matrix_rows._dot_products
+    plain = matrices._dot_products
 
     def counted(cells: Any, *others: Any) -> Any:
         scored.append(len(cells))
         return plain(cells, *others)
 
-    monkeypatch.setattr(matrix_rows, "_dot_products", counted)
-    found = matrix_rows.nearest(loaded, query, 5)
-    assert scored == ([count, matrix_rows.SHORTLIST_ROWS] if is_ordered else [count])
+    monkeypatch.setattr(matrices, "_dot_products", counted)
+    found = matrices.nearest(loaded, query, 5)
+    assert scored == ([count, matrices.SHORTLIST_ROWS] if is_ordered else [count])
     if not is_ordered:
         exact = vectors @ query
         assert [hit.id for hit in found][:1] == [int(np.argmax(exact)) + 1]
@@ -64,7 +64,7 @@ def test_the_vectors_decide_whether_a_shortlist_is_made_not_the_query(
 def test_vectors_of_any_width_in_no_order_have_none(dimensions: int) -> None:
     """With 128 dimensions the first 96 have most of any vector, so a shortlist lost near rows of other encoders."""
     cells = np.random.default_rng(dimensions).integers(-127, 128, (2000, dimensions), np.int8)
-    assert not matrix_rows._has_ordered_dimensions(cells)
-    assert dimensions <= 192 or matrix_rows._has_ordered_dimensions(
+    assert not matrix._has_ordered_dimensions(cells)
+    assert dimensions <= 192 or matrix._has_ordered_dimensions(
         cells // np.array([1] * 96 + [8] * (dimensions - 96), np.int8)
     )

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.store.score_levels import SAME_SCORE, level_scores
+from dowse.store.lexical_search import SAME_SCORE, level_scores
 
 SCORES = st.lists(st.floats(0.001, 1000)).map(lambda found: sorted(found, reverse=True))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.text.stemming import detect_language, is_form, languages, mark_stem, split_compound
+from dowse.text.analysis import detect_language, is_form, languages, mark_stem, split_compound
 
 SENTENCES = {
     "german": "Die Sicherung der Datenbank wird jede Nacht auf ein Band geschrieben.",
