@@ -4,8 +4,6 @@ import ast
 import re
 from functools import cache
 
-import pytest
-
 from tests.repository import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "clauses.md").read_text(encoding="utf-8")
@@ -44,20 +42,19 @@ def test_every_specification_has_its_table() -> None:
     assert all(len(rows(part)) >= 14 for part in parts.values())
 
 
-@pytest.mark.parametrize("row", rows(PAGE), ids=lambda row: f"{row[0]}: {row[1]}"[:60])
-def test_a_clause_has_a_test_or_a_reason(row: tuple[str, ...]) -> None:
-    where, what, shown = row
-    assert where
-    assert what
-    tests = named_tests(shown)
-    assert tests or shown.startswith(REASONS), "neither a test nor a reason"
-    for test in tests:
-        file, _, name = test.partition("::")
-        assert (REPOSITORY / file).is_file(), test
-        assert name in functions_of(file), test
-    for reason in REASONS:
-        _, found, explanation = shown.partition(reason)
-        assert not found or len(explanation) > 20, "a reason is a sentence"
+def test_a_clause_has_a_test_or_a_reason() -> None:
+    for where, what, shown in rows(PAGE):
+        assert where, what
+        assert what, where
+        tests = named_tests(shown)
+        assert tests or shown.startswith(REASONS), f"{where}: {what}: neither a test nor a reason"
+        for test in tests:
+            file, _, name = test.partition("::")
+            assert (REPOSITORY / file).is_file(), test
+            assert name in functions_of(file), test
+        for reason in REASONS:
+            _, found, explanation = shown.partition(reason)
+            assert not found or len(explanation) > 20, f"{where}: {what}: a reason is a sentence"
 
 
 def test_no_clause_stands_there_twice() -> None:

@@ -127,28 +127,26 @@ SHOWN = {
 }
 
 
-@pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_a_private_key_is_known_in_every_form(kind: str, encoding: str) -> None:
-    marker = find_private_key(KEYS[kind].encode(encoding))
-    assert marker is not None
-    assert "PRIVATE KEY" in marker
+def test_a_private_key_is_known_in_every_form(encoding: str) -> None:
+    for kind, text in KEYS.items():
+        assert "PRIVATE KEY" in (find_private_key(text.encode(encoding)) or ""), kind
 
 
-@pytest.mark.parametrize("kind", OTHER_KEYS)
 @pytest.mark.parametrize("encoding", ENCODINGS)
-def test_the_keys_of_other_programs_are_known_and_the_rule_shows_nothing_of_them(kind: str, encoding: str) -> None:
-    text, marker = OTHER_KEYS[kind]
-    assert find_private_key(text.encode(encoding)) == marker
+def test_the_keys_of_other_programs_are_known_and_the_rule_shows_nothing_of_them(encoding: str) -> None:
+    for kind, (text, marker) in OTHER_KEYS.items():
+        assert find_private_key(text.encode(encoding)) == marker, kind
 
 
 @pytest.mark.parametrize("kind", KEYS)
 def test_no_form_of_a_private_key_is_read(tmp_path: Path, kind: str) -> None:
     """A key in UTF-16, or below blank lines and spaces, was read whole."""
     write_tree(tmp_path, {"notes.txt": KEYS[kind]})
+    sources = source(tmp_path), DocumentFiles(tmp_path, Settings())
     for encoding in ENCODINGS:
         (tmp_path / "notes.txt").write_bytes(KEYS[kind].encode(encoding))
-        for files in (source(tmp_path), DocumentFiles(tmp_path, Settings())):
+        for files in sources:
             assert isinstance(files.read_path("notes.txt"), Verdict)
             with pytest.raises(PathRefused, match="is never read"):
                 files.read_bytes("notes.txt")
@@ -197,12 +195,12 @@ def test_a_key_behind_many_certificates_is_denied_wherever_it_begins(tmp_path: P
 def test_no_content_makes_the_search_for_a_key_slow() -> None:
     for line in (
         b"-----BEGIN PRIVATE KEY-----\n",
-        b"-----BEGIN " + b"A" * 1_000_000,
-        b"'(" * 500_000,
-        b"A: " * 300_000,
-        b"----- BEGIN " * 80_000,
-        b"-" * 1_000_000,
+        b"-----BEGIN " + b"A" * 300_000,
+        b"'(" * 150_000,
+        b"A: " * 100_000,
+        b"----- BEGIN " * 25_000,
+        b"-" * 300_000,
         b"\n",
         b"-----BEGIN A-----",
     ):
-        find_private_key(b"-----BEGIN PRIVATE KEY-----\n" + line * (1_000_000 // len(line)))
+        find_private_key(b"-----BEGIN PRIVATE KEY-----\n" + line * (300_000 // len(line)))

@@ -51,11 +51,7 @@ def texts_of(assistant: Assistant) -> dict[str, str]:
     return {title: text.replace("KEY", key) for title, text in wild.items()}
 
 
-CASES = [
-    pytest.param(assistant, text, id=f"{name}-{title}")
-    for name, assistant in known_assistants().items()
-    for title, text in texts_of(assistant).items()
-]
+every_assistant = pytest.mark.parametrize("assistant", known_assistants().values(), ids=list(known_assistants()))
 
 
 def written_file(places: Places, name: str, text: str | bytes | None) -> tuple[Assistant, Path]:
@@ -84,34 +80,36 @@ def written_entry(assistant: Assistant, file: Path) -> dict[str, Any] | None:
     return entry_of(file, file.read_bytes().decode(), assistant.path)
 
 
-@pytest.mark.parametrize(("assistant", "text"), CASES)
-def test_a_file_in_the_wild_is_changed_and_changed_back(places: Places, assistant: Assistant, text: str) -> None:
-    _, file = written_file(places, assistant.name, text)
-    install(assistant, file)
-    entry = written_entry(assistant, file)
-    assert entry is not None
-    assert assistant.command_of(entry) == [COMMAND, *ARGUMENTS]
-    backup = backup_of(file)
-    assert backup is not None
-    assert backup.read_bytes() == text.encode()
-    assert plan_install(assistant, file, COMMAND, ARGUMENTS).action == "unchanged"
-    remove(assistant, file)
-    assert file.read_bytes() == text.encode()
-    assert sorted(path.name for path in file.parent.iterdir()) == [file.name]
+@every_assistant
+def test_a_file_in_the_wild_is_changed_and_changed_back(places: Places, assistant: Assistant) -> None:
+    for title, text in texts_of(assistant).items():
+        _, file = written_file(places, assistant.name, text)
+        install(assistant, file)
+        entry = written_entry(assistant, file)
+        assert entry is not None, title
+        assert assistant.command_of(entry) == [COMMAND, *ARGUMENTS], title
+        backup = backup_of(file)
+        assert backup is not None, title
+        assert backup.read_bytes() == text.encode(), title
+        assert plan_install(assistant, file, COMMAND, ARGUMENTS).action == "unchanged", title
+        remove(assistant, file)
+        assert file.read_bytes() == text.encode(), title
+        assert sorted(path.name for path in file.parent.iterdir()) == [file.name], title
 
 
-@pytest.mark.parametrize(("assistant", "text"), [case for case in CASES if "BOM" not in str(case.id)])
-def test_somebodys_later_changes_survive_the_removal(places: Places, assistant: Assistant, text: str) -> None:
-    _, file = written_file(places, assistant.name, text)
-    install(assistant, file)
-    comment = "\n# later\n" if file.suffix in (".toml", ".yaml") else "\n// later\n"
-    file.write_bytes(file.read_bytes() + comment.encode())
-    remove(assistant, file)
-    assert written_entry(assistant, file) is None
-    assert file.read_bytes().decode().endswith(comment)
+@every_assistant
+def test_somebodys_later_changes_survive_the_removal(places: Places, assistant: Assistant) -> None:
+    for title, text in texts_of(assistant).items():
+        _, file = written_file(places, assistant.name, text)
+        install(assistant, file)
+        comment = "\n# later\n" if file.suffix in (".toml", ".yaml") else "\n// later\n"
+        file.write_bytes(file.read_bytes() + comment.encode())
+        remove(assistant, file)
+        assert written_entry(assistant, file) is None, title
+        assert file.read_bytes().decode().endswith(comment), title
 
 
-@pytest.mark.parametrize("assistant", known_assistants().values(), ids=list(known_assistants()))
+@every_assistant
 def test_a_file_that_did_not_exist_is_gone_afterwards_with_its_folders(places: Places, assistant: Assistant) -> None:
     file = assistant.user_file(places)
     install(assistant, file)
@@ -141,7 +139,7 @@ def test_an_entry_that_somebody_wrote_by_hand_is_brought_up_to_date_and_keeps_it
     assert "/old/dowse" in backup.read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("assistant", known_assistants().values(), ids=known_assistants())
+@every_assistant
 def test_somebodys_own_server_of_this_name_stays(places: Places, assistant: Assistant) -> None:
     file = assistant.user_file(places)
     file.parent.mkdir(parents=True, exist_ok=True)

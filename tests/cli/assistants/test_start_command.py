@@ -61,16 +61,13 @@ def written_command(home: Path, started: Path | str, *more: str, path: Path | st
 
 @needs_links
 @pytest.mark.parametrize("private", [PIPX, UV])
-def test_the_link_on_path_is_written_and_not_the_private_folder(tmp_path: Path, private: str) -> None:
+def test_the_link_is_written_and_not_the_private_folder_whether_it_is_on_path_or_not(
+    tmp_path: Path, private: str
+) -> None:
+    """After the first `pipx install` on a machine, ~/.local/bin is not on PATH before the next login."""
     shim = link(tmp_path, make_installation(tmp_path / private))
     assert written_command(tmp_path, shim, path=shim.parent)[0] == str(shim)
     assert written_command(tmp_path, shim, "--project", path=shim.parent)[0] == "dowse"
-
-
-@needs_links
-def test_the_link_that_was_typed_is_written_where_its_folder_is_not_on_path(tmp_path: Path) -> None:
-    """After the first `pipx install` on a machine, ~/.local/bin is not on PATH before the next login."""
-    shim = link(tmp_path, make_installation(tmp_path / PIPX))
     assert written_command(tmp_path, shim, path="/usr/bin")[0] == str(shim)
 
 

@@ -55,7 +55,7 @@ def measure_run(root: Path) -> float:
 
 
 def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
-    survive_kills(tmp_path / "project", tmp_path / "scratch", kills=8, seed=1)
+    survive_kills(tmp_path / "project", tmp_path / "scratch", kills=5, seed=1)
 
 
 @pytest.mark.soak
@@ -96,7 +96,7 @@ def wait_for_some_documents(root: Path, child: "subprocess.Popen[str]") -> None:
 
 
 def test_two_processes_indexing_at_once_do_not_hurt_each_other(tmp_path: Path) -> None:
-    root = make_project(tmp_path / "project")
+    root = make_project(tmp_path / "project", files=60)
     children = [start_index(root) for _ in range(3)]
     reader = ProjectIndex(root)
     while any(child.poll() is None for child in children):

@@ -26,7 +26,7 @@ from tests.sample_data import open_indexed
 PACKAGES = ("searching", "store", "page", "cli")
 """Real files: their words have every frequency, and many chunks have equal scores."""
 MODES: tuple[Mode, ...] = get_args(Mode)
-QUERIES = 60
+QUERIES, UPDATES = (60, 20) if os.environ.get("SOAK") else (24, 10)
 
 Orders = dict[tuple[str, str], list[str]]
 
@@ -97,9 +97,9 @@ def test_updates_and_kills_leave_the_order_of_a_new_index(
     dice = random.Random(seed)
     changing = ChangingProject(tmp_path / "project", dice)
     project = open_indexed(changing.root)
-    for age in range(1, 21):
+    for age in range(1, UPDATES + 1):
         changing.change()
-        if age % (10 if seed == 1 else 2):  # the soak kills ten runs of each project
+        if age % (5 if seed == 1 else 2):  # the soak kills ten runs of each project
             project.update()
             continue
         with start_index(changing.root) as child:
