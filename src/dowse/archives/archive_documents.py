@@ -107,11 +107,12 @@ def _make_details(
 ) -> DocumentDetails:
     is_markdown = document_language(parsed.path) == "markdown"
     folder = parsed.path.rpartition("/")[0]
+    dates = (date_from_value(values.get(name)) for values in parsed.stated_values for name in _DATE_KEYS)
     return DocumentDetails(
         is_capture=parsed.is_capture,
         type=_choose_type(parsed, header),
         body_start=parsed.start or (parsed.reading.text.find("\n\n") + 1 if header and not is_markdown else 0),
-        date=_find_date(parsed, header),
+        date=next(filter(None, dates), None) or (header.date if header else None) or find_date_in_path(parsed.path),
         question=question[:MAX_QUESTION_CHARACTERS],
         url=url,
         keys=tuple(dict.fromkeys(_find_identities(parsed.stated_values, url, header))),
@@ -174,11 +175,6 @@ def _choose_type(parsed: _ParsedFiles, header: RfcHeader | None) -> str:
     if header:
         return header.series.name
     return "report" if find_date_in_path(parsed.path) else "note"
-
-
-def _find_date(parsed: _ParsedFiles, header: RfcHeader | None) -> str | None:
-    dates = (date_from_value(values.get(name)) for values in parsed.stated_values for name in _DATE_KEYS)
-    return next(filter(None, dates), None) or (header.date if header else None) or find_date_in_path(parsed.path)
 
 
 def _find_identities(stated: Iterable[Mapping[str, Any]], url: str, header: RfcHeader | None) -> Iterable[str]:

@@ -42,16 +42,6 @@ def resolve_citations(
 ) -> None:
     """Resolve the citations of the documents `only`, or of all documents, which is needed after names have changed."""
     resolver = _build_resolver(connection, roots)
-    _resolve_by_name(connection, resolver, only)
-    # A new document may be the target of URLs in any other document.
-    connection.execute(f"UPDATE citations SET target = ({_NEWEST_CITED}) WHERE key != ''")  # noqa: S608 - a constant
-    connection.execute(
-        "UPDATE citations SET is_citation = 0, target = NULL WHERE target = source "
-        "OR (key != '' AND EXISTS (SELECT 1 FROM identities WHERE identities.key = citations.key AND document = source))"
-    )
-
-
-def _resolve_by_name(connection: sqlite3.Connection, resolver: Resolver, only: set[int] | None) -> None:
     rows = connection.execute(
         "SELECT source, ordinal, written FROM citations WHERE kind IN (?, ?)", (CitationKind.PATH, CitationKind.WIKI)
     ).fetchall()
@@ -62,6 +52,12 @@ def _resolve_by_name(connection: sqlite3.Connection, resolver: Resolver, only: s
             for source, ordinal, written in rows
             if only is None or source in only
         ],
+    )
+    # A new document may be the target of URLs in any other document.
+    connection.execute(f"UPDATE citations SET target = ({_NEWEST_CITED}) WHERE key != ''")  # noqa: S608 - a constant
+    connection.execute(
+        "UPDATE citations SET is_citation = 0, target = NULL WHERE target = source "
+        "OR (key != '' AND EXISTS (SELECT 1 FROM identities WHERE identities.key = citations.key AND document = source))"
     )
 
 

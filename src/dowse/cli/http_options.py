@@ -102,7 +102,11 @@ def serve_over_http(
         )
     if public and token:
         raise UsageError("--public and a token exclude each other.")
-    _configure_logging(log_queries=log_queries, is_for_one_person=open_browser is not None)
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it would log every malformed request
+    # A page asks with every key that is pressed.
+    logging.getLogger("dowse.access").setLevel(logging.WARNING if open_browser else logging.INFO)
+    logging.getLogger("dowse.calls").setLevel(logging.INFO if log_queries else logging.WARNING)
     from dowse.indexes.early_parsing import start_parser
     from dowse.memory_plan import is_memory_small
 
@@ -174,11 +178,3 @@ def _parse_host(text: str) -> str:
     if not _HOST_NAME.fullmatch(name) or is_address != text.startswith("["):
         raise UsageError(f"--allow-host {text} is not a name such as search.example.org, without a port.")
     return name
-
-
-def _configure_logging(*, log_queries: bool, is_for_one_person: bool) -> None:
-    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it would log every malformed request
-    # A page asks with every key that is pressed.
-    logging.getLogger("dowse.access").setLevel(logging.WARNING if is_for_one_person else logging.INFO)
-    logging.getLogger("dowse.calls").setLevel(logging.INFO if log_queries else logging.WARNING)

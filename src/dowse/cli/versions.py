@@ -15,19 +15,15 @@ LIBRARIES = (
 
 def collect_versions() -> dict[str, str]:
     """Return every version by its name. The names of the machine and of its kernel's maker are not part of one."""
+    number = re.match(r"[\d.]*\d", platform.release())
+    words = [platform.system(), number[0] if number else "", platform.machine(), *platform.libc_ver()]
     return {
         "dowse": __version__,
         "Python": f"{platform.python_version()} ({platform.python_implementation()})",
-        "system": _describe_system(),
+        "system": " ".join(filter(None, words)),
         "SQLite": sqlite3.sqlite_version,
         **{library: _find_version(library) for library in LIBRARIES},
     }
-
-
-def _describe_system() -> str:
-    number = re.match(r"[\d.]*\d", platform.release())
-    words = [platform.system(), number[0] if number else "", platform.machine(), *platform.libc_ver()]
-    return " ".join(filter(None, words))
 
 
 def _find_version(library: str) -> str:

@@ -101,7 +101,7 @@ def _resume_download(url: str, part: Path, expected: ModelFile) -> None:
     downloaded = part.stat().st_size if part.exists() else 0
     if downloaded >= expected.size:
         downloaded = 0
-    with open_url(url, _range_header(downloaded), RULES) as reply:
+    with open_url(url, {"Range": f"bytes={downloaded}-"} if downloaded else {}, RULES) as reply:
         if reply.status not in (200, 206):
             is_final = reply.status < 500 and reply.status != 429
             message = f"the server answered {reply.status} {reply.reason}"
@@ -124,10 +124,6 @@ def _resume_download(url: str, part: Path, expected: ModelFile) -> None:
         if is_resumed:  # its beginning may be wrong, so the whole file is downloaded again
             raise DownloadFailed("the file was damaged during the download")
         raise ModelMissing(f"{url} is not the expected file.")
-
-
-def _range_header(downloaded: int) -> dict[str, str]:
-    return {"Range": f"bytes={downloaded}-"} if downloaded else {}
 
 
 def _write_revision(folder: Path) -> None:

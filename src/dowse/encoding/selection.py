@@ -117,7 +117,16 @@ def open_model(settings: "Settings", say: Say, threads: int = 1, open_folder: Op
         raise Failed('There is no encoder: "encoder" is "none" in the settings.')
     if settings.encoder == "dowse":
         return _open_ours(threads, open_folder)
-    return _open_unchanged_minilm(settings, say, threads, open_folder)
+    from dowse.encoding.model_download import download_model
+
+    for location in _find_locations(settings):
+        try:
+            return open_folder(location.folder, location.version, threads)
+        except Failed as error:
+            if settings.encoder_folder:
+                raise
+            say(f"{error} Trying another location.")
+    return open_folder(download_model(say), model_locations.VERSION, threads)
 
 
 def open_version(
@@ -146,16 +155,3 @@ def _find_locations(settings: "Settings") -> Iterator[model_locations.ModelLocat
         if settings.encoder_folder
         else model_locations.find_locations()
     )
-
-
-def _open_unchanged_minilm(settings: "Settings", say: Say, threads: int, open_folder: OpenFolder) -> "Encoder":
-    from dowse.encoding.model_download import download_model
-
-    for location in _find_locations(settings):
-        try:
-            return open_folder(location.folder, location.version, threads)
-        except Failed as error:
-            if settings.encoder_folder:
-                raise
-            say(f"{error} Trying another location.")
-    return open_folder(download_model(say), model_locations.VERSION, threads)

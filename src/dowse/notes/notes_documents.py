@@ -59,27 +59,19 @@ def parse_note(value: Any) -> NewNote:
 
 def make_note(doc_id: Any, content: Any, metadata: Any = None) -> NewNote:
     """Return a document with these fields. Raise a UsageError that names the invalid one."""
-    return NewNote(_check_id(doc_id), _check_content(content), _check_metadata(metadata))
-
-
-def _check_id(doc_id: Any) -> str:
     if not isinstance(doc_id, str) or not doc_id.strip():
         raise UsageError("doc_id must be a non-empty string")
     if len(doc_id) > MAX_ID_CHARACTERS:
         raise UsageError(f"doc_id has {len(doc_id):,} characters; the maximum is {MAX_ID_CHARACTERS:,}.")
     if not _is_valid_unicode(doc_id):
         raise UsageError("doc_id contains a lone surrogate, which is not valid Unicode.")
-    return doc_id
-
-
-def _check_content(content: Any) -> str:
     if not isinstance(content, str) or not content.strip():
         raise UsageError(NO_CONTENT)
     data = content.encode(errors="replace")  # a lone surrogate becomes a question mark, as in every other argument
     if len(data) > MAX_CONTENT_BYTES:
         maximum = f"{MAX_CONTENT_BYTES // 2**20} MiB"
         raise UsageError(f"Content has {len(data):,} bytes. Maximum {maximum}; split it into several documents.")
-    return content if _is_valid_unicode(content) else data.decode()
+    return NewNote(doc_id, content if _is_valid_unicode(content) else data.decode(), _check_metadata(metadata))
 
 
 def _check_metadata(metadata: Any) -> str:

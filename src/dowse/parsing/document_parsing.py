@@ -120,7 +120,17 @@ def _make_document(content: FileContent, reply: ParserReply, *, is_cut: bool) ->
     end = len(reply.data) - fields.get("reference_bytes", 0)
     vectors, data = _split_vectors(fields, reply.data[:end])
     utf8 = content.data[found["text_start"] :] if found["is_verbatim"] else data
-    reading = _reading_from_json(found, utf8)
+    reading = Reading(
+        utf8.decode("utf-8", "surrogatepass"),
+        found["title"],
+        found["description"],
+        tuple(found["tags"]),
+        tuple(Link(*link) for link in found["links"]),
+        found["encoding"],
+        found["text_start"],
+        found["is_verbatim"],
+        found["details"],
+    )
     chunks = tuple(_chunk_from_json(row, utf8) for row in fields.get("chunks", ()))
     is_truncated, references = fields.get("is_truncated", False), reply.data[end:]
     return ParsedDocument(_document(content, reading), chunks, is_truncated, vectors, references=references)
@@ -144,20 +154,6 @@ def _as_plain_text(content: FileContent, problem: str, *, is_cut: bool) -> Parse
 def _document(content: FileContent, reading: Reading) -> Document:
     return Document(
         content.path, content.kind, content.language, content.stat, content.content_hash, reading, content.views
-    )
-
-
-def _reading_from_json(found: dict[str, Any], utf8: bytes) -> Reading:
-    return Reading(
-        utf8.decode("utf-8", "surrogatepass"),
-        found["title"],
-        found["description"],
-        tuple(found["tags"]),
-        tuple(Link(*link) for link in found["links"]),
-        found["encoding"],
-        found["text_start"],
-        found["is_verbatim"],
-        found["details"],
     )
 
 

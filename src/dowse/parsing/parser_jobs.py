@@ -35,7 +35,15 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
         case "prepare":
             return {}, b""
         case "outline":
-            return _outline(fields, data.decode("utf-8", "surrogatepass")), b""
+            from dowse.reading.outlines import Outline
+
+            outline = Outline(data.decode("utf-8", "surrogatepass"), fields.get("language", "markdown"))
+            headings = [(heading.level, heading.text, heading.line, heading.anchor) for heading in outline.headings]
+            wanted = {*fields["anchors"], *(heading.anchor for heading in outline.headings)}
+            return {
+                "headings": headings,
+                "sections": {anchor: found for anchor in wanted if (found := outline.section(anchor)) is not None},
+            }, b""
     raise ValueError(f"no job is called {fields['job']}")
 
 
@@ -100,15 +108,3 @@ def _reading_to_json(found: Reading) -> Fields:
 def _chunk_to_json(chunk: Chunk) -> list[Any]:
     symbols = [(symbol.name, symbol.kind, symbol.line, symbol.end_line) for symbol in chunk.symbols]
     return [chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.end_line, symbols, chunk.headings]
-
-
-def _outline(fields: Fields, text: str) -> Fields:
-    from dowse.reading.outlines import Outline
-
-    outline = Outline(text, fields.get("language", "markdown"))
-    headings = [(heading.level, heading.text, heading.line, heading.anchor) for heading in outline.headings]
-    wanted = {*fields["anchors"], *(heading.anchor for heading in outline.headings)}
-    return {
-        "headings": headings,
-        "sections": {anchor: found for anchor in wanted if (found := outline.section(anchor)) is not None},
-    }

@@ -158,7 +158,10 @@ class _AnchorFinder:
         end = at + len(tag[0].encode("utf-8"))
         if tag["close"]:
             if level:
-                self._close_html_heading(end)
+                if sum(map(len, self._words)) <= _MAX_HEADING_CHARS:
+                    self._finish(end)
+                self._open = None
+                self._words.clear()
             return
         tag_id = next(_tag_ids(tag["name"], tag["attributes"]), "")
         if level:
@@ -167,12 +170,6 @@ class _AnchorFinder:
             self.anchors.append(Anchor(at, end, tag_id, is_nested=self._depth > 0))
         elif tag["name"].lower() == "br":
             self._add(" ")
-
-    def _close_html_heading(self, end: int) -> None:
-        if sum(map(len, self._words)) <= _MAX_HEADING_CHARS:
-            self._finish(end)
-        self._open = None
-        self._words.clear()
 
 
 class _BytePositions:

@@ -27,10 +27,15 @@ def read_html(data: bytes, path: str) -> Reading:
     source = decoded.text
     page = _parse_page(remove_invisible(source)[:_HEAD_CHARS])
     text = convert_html(source)
+    descriptions = (
+        meta.attributes.get("content") or ""
+        for meta in page.css("meta")
+        if (meta.attributes.get("name") or "").strip().lower() == "description"
+    )
     return Reading(
         text,
         shorten(_find_title(page), MAX_TITLE_CHARS) or file_stem(path),
-        shorten(_find_description(page)),
+        shorten(next(filter(str.strip, descriptions), "") or _first_text(page.css("p"))),
         links=_find_page_links(text, source),
         encoding=decoded.encoding,
         is_verbatim=False,
@@ -56,15 +61,6 @@ def _parse_page(source: str) -> Any:
 def _find_title(page: Any) -> str:
     titles = (node for node in page.css("title") if node.parent is None or node.parent.tag != "svg")
     return _first_text(titles) or _first_text(page.css("h1"))
-
-
-def _find_description(page: Any) -> str:
-    descriptions = (
-        meta.attributes.get("content") or ""
-        for meta in page.css("meta")
-        if (meta.attributes.get("name") or "").strip().lower() == "description"
-    )
-    return next(filter(str.strip, descriptions), "") or _first_text(page.css("p"))
 
 
 def _first_text(nodes: Any) -> str:

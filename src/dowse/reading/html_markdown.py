@@ -124,7 +124,16 @@ class _Writer:
         elif tag not in _KNOWN:
             return
         elif self._language is not None:
-            self._add_tag_in_pre(tag, attributes, is_end=is_end)
+            if tag == "br":
+                self._words.append("\n")
+            elif tag == "pre" and is_end:
+                if code := "".join(self._words).strip("\n"):
+                    self._mark_layout()
+                    self._show(code_block(code, self._language or ""))
+                self._words.clear()
+                self._language = None
+            elif tag == "code" and not self._language:
+                self._language = _find_language(attributes)
         elif is_end:
             self._end(tag)
         else:
@@ -145,18 +154,6 @@ class _Writer:
         if is_after_paragraph or not self._hidden_depth:
             self._hidden_tag = ""
         return is_after_paragraph and not (tag == "p" and is_end)
-
-    def _add_tag_in_pre(self, tag: str, attributes: str, *, is_end: bool) -> None:
-        if tag == "br":
-            self._words.append("\n")
-        elif tag == "pre" and is_end:
-            if code := "".join(self._words).strip("\n"):
-                self._mark_layout()
-                self._show(code_block(code, self._language or ""))
-            self._words.clear()
-            self._language = None
-        elif tag == "code" and not self._language:
-            self._language = _find_language(attributes)
 
     def _start(self, tag: str, attributes: str) -> None:
         if tag in _BLOCKS:
@@ -200,18 +197,15 @@ class _Writer:
                 self._tables[-1].rows.append([])
         elif tag == "li":
             self._end_container("li", *_LISTS)
-            self._start_item()
+            parent = self._containers[-1] if self._containers else _Container("ul")
+            mark = f"{parent.number}. " if parent.tag == "ol" else "- "
+            parent.number += 1
+            self._containers.append(_Container("li", mark, " " * len(mark)))
         elif tag in _LISTS:
             start = read_attribute(attributes, "start")
             self._containers.append(_Container(tag, number=int(start) if start.isdecimal() else 1))
         elif tag == "blockquote":
             self._containers.append(_Container(tag, "> ", "> "))
-
-    def _start_item(self) -> None:
-        parent = self._containers[-1] if self._containers else _Container("ul")
-        mark = f"{parent.number}. " if parent.tag == "ol" else "- "
-        parent.number += 1
-        self._containers.append(_Container("li", mark, " " * len(mark)))
 
     def _end(self, tag: str) -> None:
         if tag in _BLOCKS:

@@ -81,18 +81,14 @@ class LeadFinder:
         """Keep the block that ends here if it is the first of its kind with any text."""
         block, text = self._block, "".join(self._words).strip()
         if block == "html":
-            block, text = "heading", _find_html_heading(text)
+            match = _HTML_HEADING.search(remove_invisible(text))
+            block, text = "heading", (extract_text(match["text"]) if match else "")
         elif block == "heading":
             text = _HEADING_ID.sub("", text) or "".join(self._images)
         elif _MODULE_LINE.match(text) or not _TEMPLATE_CALL.sub("", text).strip():
             text = ""
         if block and text:
             self._found.setdefault(block, text)
-
-
-def _find_html_heading(markup: str) -> str:
-    match = _HTML_HEADING.search(remove_invisible(markup))
-    return extract_text(match["text"]) if match else ""
 
 
 _HEAD_CHARS = 100_000

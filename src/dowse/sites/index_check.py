@@ -123,7 +123,7 @@ def _check_header(root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
     problems: list[Problem] = []
     version = _read_version(problems, root)
     generated = _read_text(problems, "", root, "generated", is_required=True, is_vital=False)
-    if generated and not _is_timestamp(generated):
+    if generated and not _can_parse(datetime.fromisoformat, generated):
         what = f"{_format_value(generated)} is not a point in time"
         problems.append(_warning("generated", what, "Write it as ISO 8601: 2025-01-15T12:00:00Z"))
     site = _read_site(problems, root, version)
@@ -258,10 +258,6 @@ def _url_problem(url: str) -> tuple[str, str] | None:
 def is_date(text: str) -> bool:
     """Return whether a text is a day in the form YYYY-MM-DD."""
     return _DATE.fullmatch(text) is not None and _can_parse(date.fromisoformat, text)
-
-
-def _is_timestamp(text: str) -> bool:
-    return _can_parse(datetime.fromisoformat, text)
 
 
 def _can_parse(parse: Callable[[str], object], text: str) -> bool:

@@ -75,20 +75,16 @@ def _parse_lines(data: bytes) -> Iterator[IgnoreRule]:
     for number, line in enumerate(data.removeprefix(_BOM).split(b"\n"), start=1):
         text = _strip_trailing_spaces(line.removesuffix(b"\r").partition(b"\0")[0])
         if text and not text.startswith(b"#"):
-            yield _parse_rule(text, number)
-
-
-def _parse_rule(text: bytes, line: int) -> IgnoreRule:
-    pattern = text.removeprefix(b"!")
-    bare = pattern.removesuffix(b"/")
-    return IgnoreRule(
-        text=text.decode(errors="replace"),
-        line=line,
-        is_negated=pattern != text,
-        is_for_folders=bare != pattern,
-        has_slash=b"/" in bare,
-        pattern=bare.removeprefix(b"/"),
-    )
+            pattern = text.removeprefix(b"!")
+            bare = pattern.removesuffix(b"/")
+            yield IgnoreRule(
+                text=text.decode(errors="replace"),
+                line=number,
+                is_negated=pattern != text,
+                is_for_folders=bare != pattern,
+                has_slash=b"/" in bare,
+                pattern=bare.removeprefix(b"/"),
+            )
 
 
 def _strip_trailing_spaces(line: bytes) -> bytes:
@@ -180,7 +176,10 @@ class _Alternatives:
         wild: list[tuple[int, bytes]] = []
         for number, rule in rules:
             if is_literal(rule.pattern):
-                self._add_literal(rule, number)
+                text = rule.pattern.lower() if self._folds_case else rule.pattern
+                self._literal[text + b"\0"] = number
+                if not rule.is_for_folders:
+                    self._literal[text] = number
             elif (expression := rule.expression) is not None:
                 wild.append((number, expression))
         self._numbers = [number for number, _ in reversed(wild)]
@@ -193,12 +192,6 @@ class _Alternatives:
             return last
         match = self._which.match(text)
         return max(last, self._numbers[match.lastindex - 1]) if match and match.lastindex else last
-
-    def _add_literal(self, rule: IgnoreRule, number: int) -> None:
-        text = rule.pattern.lower() if self._folds_case else rule.pattern
-        self._literal[text + b"\0"] = number
-        if not rule.is_for_folders:
-            self._literal[text] = number
 
     @cached_property
     def _any(self) -> re.Pattern[bytes]:

@@ -70,7 +70,7 @@ def _is_git_folder(folder: Path) -> bool:
     shared = _read_path(folder, "commondir")
     common = _resolve_named_folder(folder, shared) if shared else folder
     return os.path.lexists(folder / "HEAD") and (
-        common is None or all(_is_folder(common / name) for name in ("objects", "refs"))
+        common is None or all(stat.S_ISDIR(_file_mode(common / name)) for name in ("objects", "refs"))
     )
 
 
@@ -175,7 +175,3 @@ def _file_mode(path: Path) -> int:
         return path.lstat().st_mode
     except (OSError, ValueError):
         return 0
-
-
-def _is_folder(path: Path) -> bool:
-    return stat.S_ISDIR(_file_mode(path))

@@ -59,7 +59,8 @@ def path_expression(pattern: bytes) -> bytes | None:
     tokens = _tokenize(pattern)
     if tokens is None:
         return None
-    runs, leads = _split_at_double_stars(tokens, _literal_length(pattern))
+    special = _SPECIAL.search(pattern)
+    runs, leads = _split_at_double_stars(tokens, special.start() if special else len(pattern))
     if not leads:
         return _translate_segment(runs[0])
     middle = b"".join(
@@ -86,11 +87,6 @@ def parent_folder_expressions(pattern: bytes) -> list[bytes | None]:
 def is_literal(pattern: bytes) -> bool:
     """Return whether a pattern has no wildcards."""
     return _SPECIAL.search(pattern) is None
-
-
-def _literal_length(pattern: bytes) -> int:
-    special = _SPECIAL.search(pattern)
-    return special.start() if special else len(pattern)
 
 
 def _tokenize(pattern: bytes) -> list[bytes] | None:

@@ -30,7 +30,8 @@ def lay_out(ids: Sequence[str], edges: Sequence[tuple[str, str]]) -> dict[str, P
     blocks = [_spring_layout(members, inner) for members, inner in groups if len(members) > 1]
     alone = [members[0] for members, _ in groups if len(members) == 1]
     if alone:
-        blocks.append(_row_layout(alone))
+        width = max(1, math.ceil(math.sqrt(len(alone) * 4)))
+        blocks.append({member: (at % width * 0.7, at // width * 0.7) for at, member in enumerate(alone)})
     return _scale_to_unit_square({ids[number]: position for number, position in _pack_blocks(blocks).items()})
 
 
@@ -84,11 +85,6 @@ def _spring_layout(members: list[int], edges: set[Edge]) -> dict[int, Point]:
     positions -= positions.min(1)[:, None]
     positions *= math.sqrt(count) / (positions.max() or 1.0)
     return {member: (float(x), float(y)) for member, x, y in zip(members, *positions, strict=True)}
-
-
-def _row_layout(members: list[int]) -> dict[int, Point]:
-    width = max(1, math.ceil(math.sqrt(len(members) * 4)))
-    return {member: (at % width * 0.7, at // width * 0.7) for at, member in enumerate(members)}
 
 
 def _pack_blocks(blocks: list[dict[int, Point]]) -> dict[int, Point]:
