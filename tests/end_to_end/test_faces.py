@@ -14,10 +14,9 @@ from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation.federated_search import source_statuses
 from dowse.federation.source_list import NoClient
 from dowse.keeping.service import Service
-from dowse.page.plain_words import plural
-from dowse.page.progress_view import STATE_NAMES
-from dowse.page.served_roots import root_name
-from dowse.page.status_view import status_view
+from dowse.page.item_links import root_name
+from dowse.page.markup import plural
+from dowse.page.status_view import STATE_NAMES, status_view
 from mcp import Client
 from tests.federation.federated_server import make_app, make_indexed_archives, make_indexes
 from tests.sample_data import write_tree

@@ -11,8 +11,7 @@ import pytest
 
 from dowse.errors import SearchStopped
 from dowse.page import page_search
-from dowse.page.page_query import PageQuery
-from dowse.page.page_search import find_hits
+from dowse.page.page_search import PageQuery, find_hits
 from dowse.types import View
 
 

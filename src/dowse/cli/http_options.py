@@ -115,8 +115,8 @@ def serve_over_http(
     composed = make(public)  # before more is imported, so that its indexes are loaded meanwhile
     from dowse.mcp.http.access import BrowserSessions
     from dowse.mcp.http.app import bind, make_app, run_http_server
-    from dowse.page.access_view import PageAccess
     from dowse.page.page_app import BrowserPage
+    from dowse.page.page_frame import PageAccess
 
     names = LOOPBACK_NAMES | {host.lower()} | known_hosts
     try:

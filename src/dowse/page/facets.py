@@ -6,7 +6,7 @@ from posixpath import commonpath
 from typing import NamedTuple
 
 from dowse.page.markup import Html, html
-from dowse.page.page_query import PageQuery
+from dowse.page.page_search import PageQuery
 from dowse.reading.languages import detect_language
 from dowse.searching.path_kinds import kinds_of
 

@@ -7,10 +7,9 @@ from dowse.federation.result_ids import id_of
 from dowse.federation.served_root import ServedRoot
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.name_lookup import FoundName, find_names
+from dowse.page.history_view import quoted_name
+from dowse.page.item_links import read_address, root_name
 from dowse.page.markup import Html, html
-from dowse.page.page_search import read_address
-from dowse.page.project_questions import quoted_name
-from dowse.page.served_roots import root_name
 
 LISTED_NAMES = 30
 MAX_CHARACTERS = 200

@@ -1,16 +1,39 @@
-"""Where the links and pictures of a document lead on the page."""
+"""Where items, links and pictures are on the page, in the editor of the user, and the names of sources as people see them."""
 
 import posixpath
 import re
+from pathlib import Path
 from urllib.parse import quote, unquote
 
-from dowse.federation.federation_types import ROOT_KINDS
-from dowse.federation.result_ids import id_of
-from dowse.page.page_search import read_address
+from dowse.errors import ItemNotFound
+from dowse.federation.federated_search import find_source
+from dowse.federation.federation_types import ROOT_KINDS, SearchSource
+from dowse.federation.result_ids import AS_DOCUMENT, id_of
+from dowse.federation.source_list import NoClient, SourceList
+from dowse.settings import EDITORS
 from dowse.sources.pictures import picture_type
+from dowse.types import Verdict
+
+
+def root_name(source: str) -> str:
+    """Return the name of a source as people see it: a root's own name, `archive`, `site/docs`."""
+    kind, _, name = source.partition("/")
+    return unquote(name) if kind in ROOT_KINDS and name else unquote(source)
+
+
+async def find_item(sources: SourceList, item_id: str) -> tuple[SearchSource, str]:
+    """Return the source of an id and the place in it, which is the path of a file; ItemNotFound if there is no source."""
+    source, locator = await find_source(sources, NoClient(), item_id)
+    return source, locator.removesuffix(AS_DOCUMENT)
+
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 _WEB = re.compile(r"https?://[^\s]+|mailto:[^\s]+", re.IGNORECASE)
+
+
+def read_address(item_id: str) -> str:
+    """Return the address at which an item is read."""
+    return f"/read?id={quote(item_id, safe='/')}"
 
 
 def item_address(source: str, locator: str, target: str) -> str | None:
@@ -41,3 +64,30 @@ def _joined(source: str, locator: str, path: str) -> str | None:
     base = "" if path.startswith("/") else posixpath.dirname(locator)
     joined = posixpath.normpath(posixpath.join(base, unquote(path.partition("?")[0]).lstrip("/")))
     return None if joined.startswith("..") else "" if joined == "." else joined
+
+
+async def read_picture(sources: SourceList, item_id: str) -> tuple[bytes, str]:
+    """Return a picture of a folder and its type; ItemNotFound if there is none that may be read."""
+    source, path = await find_item(sources, item_id)
+    root = sources.root(source.name)
+    if root is None:
+        raise ItemNotFound("only folders have pictures")
+    found = await root.served.ask(lambda index: index.source.read_picture(path), root.main_view)
+    if isinstance(found, Verdict):
+        raise ItemNotFound("there is no such picture that may be read")
+    return found
+
+
+async def editor_address(sources: SourceList, source: str, path: str) -> str:
+    """Return the address for a file, with `{line}` in the place of the line; empty if the user has no editor."""
+    root = sources.root(source)
+    if root is None:
+        return ""
+    editor = await root.served.ask(lambda index: index.settings.editor, root.main_view)
+    return fill_in(EDITORS.get(editor, editor), root.served.root / path)
+
+
+def fill_in(template: str, file: Path) -> str:
+    """Return an address with the path of a file."""
+    written = quote(file.as_posix(), safe="/:", errors="surrogateescape")
+    return template.replace("{path}", written if written.startswith("/") else f"/{written}")

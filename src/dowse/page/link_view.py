@@ -10,10 +10,8 @@ from dowse.errors import ItemNotFound, NotIndexed
 from dowse.federation.result_ids import id_of
 from dowse.federation.served_root import ServedRoot
 from dowse.federation.source_list import SourceList
-from dowse.page.item_links import item_address
+from dowse.page.item_links import find_item, item_address, read_address
 from dowse.page.markup import Html, html
-from dowse.page.page_search import read_address
-from dowse.page.served_roots import find_item
 from dowse.surfaces.documents.document_links import NO_ANCHOR, DocumentLink, incoming_links, outgoing_links
 from dowse.types import View
 from dowse.visible_text import one_line

@@ -19,21 +19,18 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.mcp.error_replies import error_reply
 from dowse.mcp.http.access import BrowserSessions
 from dowse.mcp.http.app import PageRoutes
-from dowse.page.access_view import PageAccess, SignIn, read_form
 from dowse.page.colouring import Colours
-from dowse.page.folder_view import folder_address, folder_view, missing_view, tree_view
-from dowse.page.home_view import find_overviews, home_view
+from dowse.page.folder_view import find_overviews, folder_address, folder_view, home_view, missing_view, tree_view
+from dowse.page.history_view import ProjectQuestions
+from dowse.page.item_links import root_name
 from dowse.page.markdown_view import MarkdownTexts
 from dowse.page.markup import Html, html
-from dowse.page.outline_view import outline_view
-from dowse.page.page_frame import HEADERS, asset, error_view, is_part, page, reply
-from dowse.page.page_query import PageQuery, read_query
-from dowse.page.page_search import find_hits, running_roots
-from dowse.page.progress_view import progress_view
-from dowse.page.project_questions import ProjectQuestions
+from dowse.page.page_frame import HEADERS, PageAccess, SignIn, asset, error_view, is_part, page, read_form, reply
+from dowse.page.page_search import PageQuery, find_hits, read_query, running_roots
 from dowse.page.reading_view import OpenItem, PageTexts, item_title, item_view, lines_view, open_item
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view
-from dowse.page.served_roots import root_name
+from dowse.page.status_view import progress_view
+from dowse.page.symbol_view import outline_view
 from dowse.parsing.parser_pool import shared_pool
 from dowse.types import Coverage
 
@@ -157,7 +154,7 @@ class BrowserPage:
 
     async def _editor(self, opened: OpenItem) -> str:
         """Return the address that opens a file in the editor of the user; empty on another machine."""
-        from dowse.page.editor_links import editor_address
+        from dowse.page.item_links import editor_address
 
         return await editor_address(self.sources, opened.source.name, opened.locator) if self.access.is_here else ""
 
@@ -183,7 +180,7 @@ class BrowserPage:
 
     async def picture(self, request: Request) -> Response:
         """Reply with a picture of a document."""
-        from dowse.page.picture_view import read_picture
+        from dowse.page.item_links import read_picture
 
         data, kind = await read_picture(self.sources, request.query_params.get("id", ""))
         return Response(data, headers={**HEADERS, "Content-Security-Policy": _RAW_POLICY}, media_type=kind)

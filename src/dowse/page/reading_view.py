@@ -9,7 +9,7 @@ from dowse.federation.federation_types import ROOT_KINDS, FetchedItem, SearchSou
 from dowse.federation.result_ids import AS_DOCUMENT, id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.page.colouring import CodeText, Colours, paint
-from dowse.page.item_links import item_address, picture_address
+from dowse.page.item_links import item_address, picture_address, read_address, root_name
 from dowse.page.markdown_view import (
     MAX_RENDERED_CHARACTERS,
     MarkdownTexts,
@@ -17,11 +17,8 @@ from dowse.page.markdown_view import (
     heading_list,
     write_markdown,
 )
-from dowse.page.markup import Html, html
-from dowse.page.page_search import read_address
-from dowse.page.plain_words import plural, time_view
+from dowse.page.markup import Html, html, plural, time_view
 from dowse.page.search_view import FLAG_NOTES
-from dowse.page.served_roots import root_name
 from dowse.reading.languages import detect_language
 from dowse.reading.outlines import Heading
 from dowse.screening.instructions import find_flags

@@ -1,4 +1,4 @@
-"""The view of the status: what is indexed, how fresh, what it costs; and the changes that a person may make."""
+"""The view of the status: what is indexed, how far and how fresh, what it costs; and the changes that a person may make."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -13,18 +13,65 @@ from dowse.federation.source_list import SourceList
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import last_errors
 from dowse.indexes.index_status import format_size
+from dowse.indexes.remaining_time import format_seconds_left
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.error_replies import without_storage_root
-from dowse.page.markup import Html, html
-from dowse.page.page_search import read_address
-from dowse.page.plain_words import counted, plural, time_view
-from dowse.page.progress_view import STATE_NAMES, progress_bar, progress_text
-from dowse.page.served_roots import root_name
+from dowse.page.item_links import read_address, root_name
+from dowse.page.markup import Html, counted, html, plural, time_view
 from dowse.parsing.parser_limits import kept_bytes
 from dowse.surfaces.project.project_replies import status_reply
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION, forget
-from dowse.types import View
+from dowse.types import Coverage, View
+
+STATE_NAMES = {
+    "ready": "ready",
+    "indexing": "being indexed",
+    "incomplete": "not complete",
+    "failed": "failed",
+    "not_found": "not indexed",
+}
+
+
+def progress_view(growing: Mapping[str, Coverage | None]) -> Html:
+    """Return how far some indexes are, None for one that has all files; the script renews it while one is written."""
+    known = [coverage for coverage in growing.values() if coverage]
+    is_live = any(coverage is None or coverage.is_indexing for coverage in growing.values())
+    lines = {
+        html("{bar} {name}: {text}", bar=progress_bar(coverage), name=root_name(name), text=progress_text(coverage)): 0
+        for name, coverage in growing.items()
+    }
+    return html(
+        '<div class="growth"{live} data-done="{done}" data-expected="{expected}">{lines}</div>',
+        live=Html(" data-live") if is_live else None,
+        done=sum(coverage.files for coverage in known),
+        expected=sum(coverage.expected for coverage in known),
+        lines=[html('<p class="note">{line}</p>', line=line) for line in lines],
+    )
+
+
+def progress_bar(coverage: Coverage | None) -> Html:
+    """Return a bar with the share of the files that are indexed; one without an end if it is not known."""
+    values = None
+    if coverage and coverage.expected:
+        values = html(' value="{done}" max="{expected}"', done=coverage.files, expected=coverage.expected)
+    return html('<progress aria-label="Indexed files"{values}></progress>', values=values)
+
+
+def progress_text(coverage: Coverage | None) -> str:
+    """Return how far an index is, and what happens to the files that it lacks."""
+    if coverage is None:
+        return "being updated"
+    if not coverage.expected:
+        return "being indexed, counting files"
+    if coverage.pending and not coverage.is_indexing:
+        return (
+            f"{plural(coverage.pending, 'changed file')} {'waits' if coverage.pending == 1 else 'wait'} to be indexed"
+        )
+    left = format_seconds_left(coverage.seconds_left)
+    others = "; the others were searched as they are" if coverage.direct else ""
+    return f"being indexed, {coverage.files:,} of {plural(coverage.expected, 'file')}{left}{others}"
+
 
 ACTIONS = {"index": "Index", "reindex": "Re-index", "forget": "Forget"}
 LISTED_ERRORS = 5

@@ -1,17 +1,19 @@
-"""A symbol: where it is defined, who uses it, and the commits that changed it; and the files around a file."""
+"""The symbols of a file: its outline; where one is defined, who uses it, and the commits that changed it; and the files around the file."""
 
-from collections.abc import Iterable
-from typing import Any
+import asyncio
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
-from dowse.errors import DowseError, ItemNotFound
+from dowse.errors import DowseError, Failed, ItemNotFound
 from dowse.federation.result_ids import source_name
 from dowse.federation.source_list import SourceList
-from dowse.page.history_view import commits_view
-from dowse.page.markup import Html, html
-from dowse.page.page_query import PageQuery
-from dowse.page.plain_words import plural
-from dowse.page.project_questions import ProjectQuestions, glob_of, quoted_name
-from dowse.page.served_roots import find_item
+from dowse.page.colouring import JOBS
+from dowse.page.history_view import ProjectQuestions, commits_view, glob_of, quoted_name
+from dowse.page.item_links import find_item
+from dowse.page.markup import Html, html, plural
+from dowse.page.page_search import PageQuery
+from dowse.parsing.parser_pool import shared_pool
+from dowse.parsing.parser_process import ParserRequest
 from dowse.visible_text import one_line
 
 MAX_NAME_CHARACTERS = 200
@@ -131,3 +133,60 @@ def _related(questions: ProjectQuestions, file: dict[str, Any]) -> Html:
         '<li><a href="{address}" title="{path}: {reason}"><bdi>{name}</bdi></a> <span class="about">{folder}</span></li>',
         address=questions.address(file["path"]), path=file["path"], reason=file["reason"], name=name, folder=folder + slash,
     )  # fmt: skip
+
+
+_PARTS = frozenset({"field", "variable", "constant"})
+"""Kinds that the outline leaves out inside of another definition: a class has more of them than anybody reads."""
+MAX_DEPTH = 4
+_SIGNS = {"function": "ƒ", "method": "ƒ", "macro": "ƒ", "heading": "§", "constant": "=", "variable": "=", "field": "="}
+"""The sign before a definition; a type has a T."""
+
+
+class OutlineEntry(NamedTuple):
+    """A definition with its lines, and how many others it is inside of."""
+
+    name: str
+    kind: str
+    line: int
+    end_line: int
+    depth: int
+
+
+async def outline_view(text: str, language: str) -> Html:
+    """Return the definitions of a text as links to their lines; the script adds a way to the uses of the one in focus."""
+    items = [
+        html(
+            '<li class="l{level}" data-line="{line}" data-end="{end}"><a href="#L{line}" data-sign="{sign}">{name}</a></li>',
+            level=one.depth + 1, line=one.line, end=one.end_line, name=one.name, sign=_SIGNS.get(one.kind, "T"),
+        )
+        for one in nest(await find_symbols(text, language))
+    ]  # fmt: skip
+    return html('<h2>Outline</h2><ul class="outline">{items}</ul>', items=items) if items else Html()
+
+
+async def find_symbols(text: str, language: str) -> Sequence[tuple[str, str, int, int]]:
+    """Return the definitions of a text with their kinds and lines; none where its parser cannot cope with it."""
+    fields = {"module": JOBS, "job": "symbols", "language": language}
+    try:
+        reply = await asyncio.wrap_future(
+            shared_pool().submit(ParserRequest(fields, text.encode("utf-8", "surrogatepass")))
+        )
+    except Failed:
+        return ()
+    return () if reply.problem else [(name, kind, line, end) for name, kind, line, end in reply.fields["symbols"]]
+
+
+def nest(symbols: Sequence[tuple[str, str, int, int]]) -> list[OutlineEntry]:
+    """Return definitions in the order of their lines, each with its depth, without the parts of others."""
+    entries: list[OutlineEntry] = []
+    around: list[OutlineEntry] = []
+    for name, kind, line, end in sorted(symbols, key=lambda one: (one[2], -one[3])):
+        while around and around[-1].end_line < line:
+            around.pop()
+        entry = OutlineEntry(name, kind, line, max(line, end), min(len(around), MAX_DEPTH))
+        if around and kind in _PARTS:
+            continue
+        entries.append(entry)
+        if kind not in _PARTS:
+            around.append(entry)
+    return entries

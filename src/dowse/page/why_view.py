@@ -4,9 +4,8 @@ from collections.abc import Mapping
 
 from dowse.federation.source_list import SourceList
 from dowse.indexes.project_search import explain_file
-from dowse.page.markup import Html, html
-from dowse.page.plain_words import plural
-from dowse.page.served_roots import find_item, root_name
+from dowse.page.item_links import find_item, root_name
+from dowse.page.markup import Html, html, plural
 from dowse.surfaces.project.text_replies import explanation_reply
 
 _NOT_A_FILE = (

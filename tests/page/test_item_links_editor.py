@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.page.editor_links import fill_in
+from dowse.page.item_links import fill_in
 from dowse.settings import EDITORS, load_settings
 
 

@@ -2,7 +2,7 @@
 
 from dowse.federation.federation_types import SourceStatus
 from dowse.indexes.root_overview import RootOverview
-from dowse.page.home_view import home_view
+from dowse.page.folder_view import home_view
 from dowse.store.listings import LanguageTotal, ListedFile
 from dowse.types import Coverage
 

@@ -5,7 +5,7 @@ from urllib.parse import parse_qsl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.page.page_query import PageQuery, read_query
+from dowse.page.page_search import PageQuery, read_query
 from tests.examples import examples
 
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), max_size=20)

@@ -1,6 +1,6 @@
 """Numbers and times are said as people say them."""
 
-from dowse.page.plain_words import counted, plural, time_of, time_view
+from dowse.page.markup import counted, plural, time_of, time_view
 
 
 def test_one_is_singular() -> None:
