@@ -20,7 +20,7 @@ from dowse.archives.archive_index import ArchiveIndex
 from dowse.archives.archive_locations import Archive
 from dowse.archives.archive_replies import search_reply
 from dowse.archives.archive_search import search_archives
-from dowse.reading.formats import DOCUMENT_EXTENSIONS
+from dowse.reading.file_reading import DOCUMENT_EXTENSIONS
 from dowse.store.storage_layout import folder_size
 
 MARKER = "bench archives"

@@ -308,7 +308,7 @@ def _load() -> str:
 
 def _read_tables() -> None:
     """Read the data files of the package, which takes a third of the processor time of a small command."""
-    from dowse.parsing.grammar_libraries import find_bundle  # depends on the environment
+    from dowse.parsing.grammars import find_bundle  # depends on the environment
 
     for name, module in list(sys.modules.items()):
         for value in list(vars(module).values()) if name.startswith("dowse.") else ():

@@ -9,8 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.citation_graph import graph_from, whole_graph
-from dowse.archives.graph_queries import broken_links, most_cited, most_cited_unarchived
+from dowse.archives.citation_graph import broken_links, graph_from, most_cited, most_cited_unarchived, whole_graph
 from dowse.errors import StoreDamaged
 from tests.archives.sample_archives import captured_page, document_titled, make_database
 

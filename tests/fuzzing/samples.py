@@ -9,8 +9,7 @@ from typing import Any
 
 import semble_grammars  # type: ignore[import-untyped]
 
-from dowse.parsing.grammar_libraries import load_language
-from dowse.parsing.grammars import _language_table
+from dowse.parsing.grammars import _language_table, load_language
 from dowse.reading.languages import _language_tables
 
 Samples = tuple[bytes, ...]

@@ -83,8 +83,8 @@ def match_globs(data: bytes) -> None:
 
 
 def parse_ignore_rules(data: bytes) -> None:
-    from dowse.sources.gitconfig import submodule_paths
     from dowse.sources.gitignore import parse_ignore_file
+    from dowse.sources.repository import submodule_paths
 
     for folds_case in (False, True):
         rules = parse_ignore_file(data, folds_case=folds_case)

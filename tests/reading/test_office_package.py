@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.reading import office_package, xlsx
+from dowse.reading import office_files, office_package
 from dowse.reading.file_reading import read_document
 from dowse.reading.office_package import MAX_CHARACTERS
 from tests.reading.test_docx import OFFICE, archive, relations
@@ -107,7 +107,7 @@ def test_any_part_may_be_damaged(damage: bytes, part: str) -> None:
 
 def test_empty_cells_before_far_ones_count(monkeypatch: pytest.MonkeyPatch) -> None:
     """One cell at the right edge of each row once made hundreds of empty ones that nothing limited."""
-    monkeypatch.setattr(xlsx, "MAX_CHARACTERS", office_package.MAX_CHARACTERS // 10)
+    monkeypatch.setattr(office_files, "MAX_CHARACTERS", office_package.MAX_CHARACTERS // 10)
     rows = "".join(f'<row r="{n}"><c r="SF{n}" t="str"><v>x</v></c></row>' for n in range(1, 150))
     text = read_document(workbook(rows), "book.xlsx").text
     assert 90 < text.count("| x |") < 110

@@ -20,7 +20,7 @@ from cryptography.x509.oid import NameOID
 from dowse.errors import DowseError, Failed, UsageError
 from dowse.sites import index_sources
 from dowse.sites.index_sources import FetchedIndex, open_index_source
-from dowse.sites.served_site import ServedSite
+from dowse.sites.site import ServedSite
 from tests.sites.sample_sites import PAGES, encoded, index
 
 Answer = Callable[[BaseHTTPRequestHandler], None]

@@ -12,7 +12,7 @@ import pytest
 
 from dowse.sites import index_sources
 from dowse.sites.index_sources import open_index_source
-from dowse.sites.served_site import ServedSite
+from dowse.sites.site import ServedSite
 from tests.s3_server import make_bucket, needs_s3_server
 from tests.sites.sample_sites import PAGES, encoded, index
 

@@ -70,7 +70,7 @@ class AllSources:
 
     def links(self, document: str | None, direction: str) -> "list[DocumentLink]":
         """Return the citations of a document of the archives, those of it, or links to nothing."""
-        from dowse.archives.graph_queries import broken_links
+        from dowse.archives.citation_graph import broken_links
         from dowse.indexes.masking_setting import masks_secrets
         from dowse.screening.masking import screen_text
         from dowse.surfaces.documents.document_links import DocumentLink
@@ -94,7 +94,7 @@ class AllSources:
 
     def most_cited(self, limit: int) -> dict[str, int]:
         """Return the documents and pages that most documents of the archives cite, with the number of these."""
-        from dowse.archives.graph_queries import most_cited, most_cited_unarchived
+        from dowse.archives.citation_graph import most_cited, most_cited_unarchived
 
         archives = self._archives()
         found = {document.path: count for document, count, _ in most_cited(archives, limit)}

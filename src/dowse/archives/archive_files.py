@@ -124,7 +124,7 @@ class ArchiveFiles(DocumentFiles):
     """The documents of one archive. Files that git ignores are read, because many projects ignore the archives inside them."""
 
     policy_type = ArchivePolicy
-    parser_jobs = "dowse.archives.archive_jobs"
+    parser_jobs = "dowse.archives.archive_documents"
 
     def __init__(self, root: Path, settings: Settings | None = None) -> None:
         own = replace(

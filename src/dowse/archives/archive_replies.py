@@ -5,8 +5,7 @@ from typing import Any
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, Highlight, StoredArchiveDocument
-from dowse.archives.citation_graph import graph_from
-from dowse.archives.graph_queries import broken_links, most_cited, most_cited_unarchived
+from dowse.archives.citation_graph import broken_links, graph_from, most_cited, most_cited_unarchived
 from dowse.screening.masking import screen_text, warning_fields
 
 MAX_CITATIONS = 50

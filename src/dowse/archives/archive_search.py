@@ -11,10 +11,9 @@ from dowse.archives.archive_documents import details_from_json
 from dowse.archives.archive_highlights import make_highlights
 from dowse.archives.archive_index import ArchiveIndex
 from dowse.archives.archive_locations import Archive
-from dowse.archives.archive_ranking import RankedArchived, question_score, rank_archived
+from dowse.archives.archive_ranking import ArchiveWords, RankedArchived, look_up_words, question_score, rank_archived
 from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
 from dowse.archives.archive_update import document_id, source_of
-from dowse.archives.archive_words import ArchiveWords, look_up_words
 from dowse.errors import NotWritable, StoreBusy
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.document_search import ask_documents, read_now

@@ -19,7 +19,7 @@ from dowse.settings import Settings
 from dowse.store.local import LocalStore
 
 if TYPE_CHECKING:
-    from dowse.encoding.text_scoring import CosineScorer
+    from dowse.encoding.minilm import CosineScorer
     from dowse.protocols import Encoder
     from dowse.types import Vectors
 
@@ -89,8 +89,7 @@ class InProcessEncoder:
         return partial(self._score, version, text)
 
     def _score(self, version: str, text: str, texts: Sequence[str], seconds: float) -> "Vectors | None":
-        from dowse.encoding.minilm import MiniLM
-        from dowse.encoding.text_scoring import SCORING_THREADS, CosineScorer
+        from dowse.encoding.minilm import SCORING_THREADS, CosineScorer, MiniLM
 
         encoder, found = self._opened.get(version), list["Vectors"]()
         if not isinstance(encoder, MiniLM) or (self._scoring and self._scoring.is_alive()):

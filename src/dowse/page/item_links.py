@@ -11,7 +11,7 @@ from dowse.federation.federation_types import ROOT_KINDS, SearchSource
 from dowse.federation.result_ids import AS_DOCUMENT, id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.settings import EDITORS
-from dowse.sources.pictures import picture_type
+from dowse.sources.project_files import picture_type
 from dowse.types import Verdict
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from dowse.errors import DowseError
 from dowse.parsing import parser_jobs
-from dowse.parsing.grammar_libraries import grammar_folder
+from dowse.parsing.grammars import grammar_folder
 from dowse.parsing.parser_limits import KEPT_BYTES, forbid_core_dumps, kept_bytes, limited
 from dowse.system.child_process import (
     encode_fields,

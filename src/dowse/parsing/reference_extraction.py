@@ -6,11 +6,9 @@ a name says the rest: what follows a call, and what stands before a member.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.parsing.definitions import SCOPE, Definition
-from dowse.parsing.import_statements import imports_of
 from dowse.parsing.reference_syntax import ReferenceSyntax, load_reference_syntax, receiver_before, written_type
 from dowse.parsing.source_references import (
     ANNOTATION,
@@ -23,9 +21,12 @@ from dowse.parsing.source_references import (
     TYPED,
     Import,
     UseTable,
+    imports_of,
 )  # fmt: skip
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from tree_sitter import Node
 
 MAX_USES = 20_000

@@ -1,10 +1,11 @@
 """The references of one source file: where it uses which names, what it imports, and their packed form."""
 
 import json
+import re
 import sys
 import zlib
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -138,3 +139,177 @@ def _unpacked(data: bytes) -> "tuple[list[str], array[int], int, list[Import], s
     if len(rows) % _WIDTH or not 0 <= kept <= len(rows) // _WIDTH:
         raise ValueError("its rows are incomplete")
     return rest[:length].decode(errors="replace").split("\0"), rows, kept, [Import(*row) for row in imports], package
+
+
+_WORD = r"[\w$]+"
+_STRING = re.compile(r"""['"]([^'"\n]+)['"]""")
+_NAME_AS = re.compile(rf"(?:type\s+)?({_WORD}|\*)(?:\s*(?:\bas\b|=>|:)\s*({_WORD}))?")
+
+
+def imports_of(language: str, text: str, line: int) -> list[Import]:
+    """Return what one import statement of a language binds; nothing for a statement that cannot be read."""
+    reader = _READERS.get(language)
+    return [Import(line, *found) for found in reader(text)] if reader else []
+
+
+_Found = Iterator[tuple[str, str, str]]
+"""The module, the name in it and its alias."""
+
+
+def _python(text: str) -> _Found:
+    text = re.sub(r"\s+", " ", re.sub(r"#[^\n]*|\\\n", "", text))
+    if match := re.match(r" ?from ?([.\w ]+?)(?:(?<=\.)| )import\b ?\(?([^)]*)", text):
+        module = match[1].replace(" ", "")
+        for name, alias in _NAME_AS.findall(match[2]):
+            yield module, name, alias or name
+    elif match := re.match(r"\s*import\s+(.+)", text, re.DOTALL):
+        for module, alias in re.findall(rf"([\w.]+)(?:\s+as\s+({_WORD}))?", match[1]):
+            yield module, "", alias or module
+
+
+def _javascript(text: str) -> _Found:
+    strings = _STRING.findall(text)
+    if not strings:
+        return
+    module, before = strings[-1], text[: text.rfind(strings[-1])]
+    if required := re.match(rf"\s*(?:({_WORD})|\{{([^}}]*)\}})\s*(?::[^=]*)?=", before):
+        if required[1]:
+            yield module, "", required[1]
+        for name, alias in _NAME_AS.findall(required[2] or ""):
+            yield module, name, alias or name
+        return
+    braces = re.search(r"\{([^{}]*)\}", before)
+    for name, alias in _NAME_AS.findall(braces[1]) if braces else ():
+        yield module, name, alias or name
+    outside = re.sub(r"\{[^{}]*\}", "", before)
+    if star := re.search(rf"\*\s*(?:as\s+({_WORD}))?", outside):
+        yield module, "" if star[1] else "*", star[1] or "*"
+    if default := re.match(rf"\s*import\s+(?:type\s+)?(?!type\b|from\b)({_WORD})", outside):
+        yield module, "default", default[1]
+    if not braces and not star and not default:
+        yield module, "", ""
+
+
+def _go(text: str) -> _Found:
+    if match := re.match(r'\s*([\w.]+\s+)?["`]([^"`]+)', text):
+        path = match[2]
+        last = re.sub(r"/v\d+$", "", path).rsplit("/", 1)[-1]
+        alias = (match[1] or "").strip() or re.sub(r"^go-|-go$|\.v\d+$", "", last)
+        yield (path, "*", "*") if alias == "." else (path, "", alias)
+
+
+def _dotted(text: str) -> _Found:
+    """Java, Kotlin, Scala and Groovy."""
+    body = re.sub(r"^\s*import\s+(?:static\s+)?", "", text.strip()).rstrip("; \n")
+    if match := re.match(r"([\w.$]+)\.\{(.*)\}", body, re.DOTALL):
+        for name, alias in _NAME_AS.findall(match[2]):
+            yield match[1], "*" if name == "_" else name, alias or name
+    elif match := re.match(r"([\w.$]+?)(?:\.([\w$]+|\*))?(?:\s+as\s+([\w$]+))?$", body):
+        name = "*" if match[2] in ("_", "*") else match[2] or ""
+        yield match[1], name, match[3] or name or match[1]
+
+
+def _csharp(text: str) -> _Found:
+    if match := re.match(r"\s*(?:global\s+)?using\s+(?:static\s+)?(?:(\w+)\s*=\s*)?([\w.]+)", text):
+        alias, module = match[1], match[2]
+        if alias:
+            head, _, name = module.rpartition(".")
+            yield head, name, alias
+        else:
+            yield module, "*", "*"
+
+
+def _php(text: str) -> _Found:
+    body = re.sub(r"^\s*use\s+(?:function\s+|const\s+)?", "", text).rstrip("; \n")
+    group = re.match(r"\\?([\w\\]+)\\\{(.*)\}", body, re.DOTALL)
+    prefix, parts = (f"{group[1]}\\", group[2]) if group else ("", body)
+    for part in parts.split(","):
+        if match := re.match(r"\s*\\?([\w\\]+)(?:\s+as\s+(\w+))?", part):
+            module, _, name = f"{prefix}{match[1]}".rpartition("\\")
+            yield module.replace("\\", "."), name, match[2] or name
+
+
+def _rust(text: str) -> _Found:
+    if match := re.search(r"\bmod\s+(\w+)\s*;", text):
+        yield f"self::{match[1]}", "", match[1]
+    elif match := re.search(r"\buse\s+(\S.*)", text, re.DOTALL):
+        yield from _rust_tree("", re.sub(r"\s+", " ", match[1]).rstrip("; "), 0)
+
+
+def _rust_tree(prefix: str, tree: str, depth: int) -> _Found:
+    tree = tree.strip().removeprefix("::")
+    if not tree or depth > 8:
+        return
+    if match := re.match(r"(?:(.*?)::)?\s*\{(.*)\}$", tree):
+        inner = f"{prefix}::{match[1]}" if prefix and match[1] else prefix or match[1] or ""
+        for part in _split_outside_braces(match[2]):
+            yield from _rust_tree(inner, part, depth + 1)
+    elif match := re.match(r"([\w:]+?|\*|[\w:]+::\*)(?: as (\w+))?$", tree):
+        path = f"{prefix}::{match[1]}" if prefix else match[1]
+        module, _, name = path.rpartition("::")
+        if name == "self":
+            module, _, name = module.rpartition("::")
+        yield module, name, match[2] or name
+
+
+def _split_outside_braces(text: str) -> Iterator[str]:
+    depth = start = 0
+    for at, character in enumerate(text):
+        depth += (character == "{") - (character == "}")
+        if character == "," and not depth:
+            yield text[start:at]
+            start = at + 1
+    yield text[start:]
+
+
+def _c(text: str) -> _Found:
+    if match := re.match(r'\s*#\s*(?:include|import)\s*["<]([^">\n]+)', text):
+        yield match[1], "*", "*"
+    elif match := re.match(r"\s*using\s+(?!namespace)(?:typename\s+)?([\w:]+)::(\w+)", text):
+        yield match[1], match[2], match[2]
+
+
+def _ruby(text: str) -> _Found:
+    if (match := re.match(r"\s*(\w+)", text)) and (paths := _STRING.findall(text)):
+        yield (f"./{paths[0]}" if match[1] == "require_relative" else paths[0]), "*", "*"
+
+
+def _dart(text: str) -> _Found:
+    if paths := _STRING.findall(text):
+        alias = re.search(r"\bas\s+(\w+)", text)
+        yield (paths[0], "", alias[1]) if alias else (paths[0], "*", "*")
+
+
+def _lua(text: str) -> _Found:
+    if match := re.match(r"""\s*(\w++)[^=]*=\s*require\s*+(?:\(\s*)?['"]([^'"]+)""", text):
+        yield match[2], "", match[1]
+
+
+def _haskell(text: str) -> _Found:
+    if match := re.match(r"\s*import\s+(qualified\s+)?([\w.]+)(?:\s+qualified)?(?:\s+as\s+([\w.]+))?", text):
+        yield match[2], "", match[3] or match[2]
+        if not match[1]:
+            yield match[2], "*", "*"
+
+
+def _elixir(text: str) -> _Found:
+    if match := re.match(r"\s*(\w+)\s+([\w.]+?)(?:\.\{([^}]*)\})?(?:,\s*as:\s*([\w.]+))?(?:,|\s|$)", text):
+        for last in re.findall(r"\w+", match[3] or "") or [""]:
+            module = f"{match[2]}.{last}" if last else match[2]
+            yield (module, "*", "*") if match[1] == "import" else (module, "", match[4] or module.rpartition(".")[2])
+
+
+def _swift(text: str) -> _Found:
+    if match := re.match(r"(?:@\w+\s+)*import\s+(?:class\s+|struct\s+|func\s+)?([\w.]+)", text):
+        yield match[1], "*", "*"
+
+
+_READERS = {
+    "python": _python, "starlark": _python,
+    "javascript": _javascript, "typescript": _javascript, "tsx": _javascript,
+    "go": _go,
+    "java": _dotted, "kotlin": _dotted, "scala": _dotted, "groovy": _dotted,
+    "csharp": _csharp, "php": _php, "rust": _rust,
+    "c": _c, "cpp": _c, "objc": _c,
+    "ruby": _ruby, "dart": _dart, "lua": _lua, "haskell": _haskell, "elixir": _elixir, "swift": _swift,
+}  # fmt: skip

@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from itertools import islice
 
-from dowse.parsing.spans import Span, Text, make_chunks
-from dowse.parsing.splitter import CODE_SIZE, DOCS_SIZE, split_text
+from dowse.parsing.spans import CODE_SIZE, DOCS_SIZE, Span, Text, make_chunks, split_text
 from dowse.text.markup_lines import MARKUP_LANGUAGES
 from dowse.types import Chunk, Kind
 

@@ -6,9 +6,8 @@ from typing import Any
 
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import read_front_matter
-from dowse.reading.markdown import read_converted
+from dowse.reading.markdown import read_converted, read_plain
 from dowse.reading.markdown_writer import code_block, heading
-from dowse.reading.plain import read_plain
 from dowse.reading.shorten import MAX_TITLE_CHARS
 from dowse.types import Reading
 

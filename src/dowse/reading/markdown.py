@@ -1,6 +1,7 @@
-"""Reader of Markdown: title, description, tags and links."""
+"""Readers of Markdown and plain text: title, description, tags and links."""
 
 import re
+from itertools import islice
 from typing import Any
 
 from dowse.reading.decoding import Decoded
@@ -8,7 +9,7 @@ from dowse.reading.front_matter import FrontMatter, read_front_matter
 from dowse.reading.html_scan import extract_text, remove_invisible
 from dowse.reading.links import find_links
 from dowse.reading.markdown_events import is_inline, parse_markdown
-from dowse.reading.shorten import MAX_TITLE_CHARS, file_stem, shorten
+from dowse.reading.shorten import MAX_TITLE_CHARS, file_name, file_stem, shorten
 from dowse.types import Reading
 
 _HTML_HEADING = re.compile(r"<h1\b[^<>]*>(?P<text>(?s:(?!<h1).){0,2000}?)</h1", re.IGNORECASE)
@@ -146,3 +147,28 @@ def _find_first_heading(markdown: str) -> str:
             case {"End": {"Heading": _}}:
                 is_inside = False
     return "".join(words)
+
+
+_LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")
+_RULE = re.compile(r"\s*([=\-~^#*+_.:\"'`])\1{2,}\s*$")
+_PLAIN_HEAD_CHARS = 64 * 1024
+_TITLE_PATTERNS = {
+    "rst": re.compile(r"^(?P<title>[^\s.=~^#*+-].*)\n([=\-~^#*+_])\2{2,}[ \t]*$", re.MULTILINE),
+    "asciidoc": re.compile(r"^=[ \t]+(?P<title>.+)", re.MULTILINE),
+    "org": re.compile(r"^(?:#\+TITLE:|\*)[ \t]+(?P<title>.+)", re.MULTILINE | re.IGNORECASE),
+}
+
+
+def read_plain(decoded: Decoded, path: str) -> Reading:
+    """Read plain text: the first line is the title, the next three are the description."""
+    # A line of signs above or below a heading is a decoration, not the heading.
+    lines = (match[1] for match in _LINE.finditer(decoded.text[:_PLAIN_HEAD_CHARS]) if not _RULE.match(match[1]))
+    title, *following = islice(lines, 4)
+    return decoded.to_reading(shorten(title) or file_name(path), shorten(" ".join(following)))
+
+
+def read_prose(decoded: Decoded, path: str, language: str) -> Reading:
+    """Read a text in another markup language: its heading is the title, else the file name."""
+    pattern = _TITLE_PATTERNS.get(language)
+    match = pattern.search("\n".join(decoded.text[:_PLAIN_HEAD_CHARS].splitlines())) if pattern else None
+    return decoded.to_reading(shorten(match["title"] if match else "") or file_name(path))

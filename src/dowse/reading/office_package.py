@@ -100,9 +100,16 @@ class OfficePackage:
 
     def metadata(self) -> FrontMatter:
         """Return the title and the keywords of the file."""
-        properties = _Properties()
-        self.parse(self.relations("").parts.get("core-properties", ""), properties.start, text=properties.text)
-        found = properties.found
+        found, last = dict[str, str](), ""
+
+        def start(name: str, attributes: dict[str, str]) -> None:  # noqa: ARG001 - no attribute matters here
+            nonlocal last
+            last = name
+
+        def add(text: str) -> None:
+            found[last] = (found.get(last, "") + text)[:2000]
+
+        self.parse(self.relations("").parts.get("core-properties", ""), start, text=add)
         return FrontMatter(clean_title(found.get("title", "")), tags=split_keywords(found.get("keywords", "")))
 
 
@@ -118,17 +125,3 @@ def _local_attributes(attributes: dict[str, str]) -> dict[str, str]:
 
 def _refuse(*_: object) -> None:
     raise PackageRefused
-
-
-class _Properties:
-    """Handles the part with the title and the keywords."""
-
-    def __init__(self) -> None:
-        self.found: dict[str, str] = {}
-        self._name = ""
-
-    def start(self, name: str, attributes: dict[str, str]) -> None:  # noqa: ARG002 - no attribute matters here
-        self._name = name
-
-    def text(self, text: str) -> None:
-        self.found[self._name] = (self.found.get(self._name, "") + text)[:2000]

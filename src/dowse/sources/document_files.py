@@ -4,7 +4,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from dowse.reading.formats import DOCUMENT_EXTENSIONS
+from dowse.reading.file_reading import DOCUMENT_EXTENSIONS
 from dowse.reading.languages import is_binary_document
 from dowse.settings import Settings
 from dowse.sources.document_types import is_document, shared_language

@@ -1,6 +1,6 @@
 """The files that are documents, by their names, and the language of their text."""
 
-from dowse.reading.formats import DOCUMENT_EXTENSIONS
+from dowse.reading.file_reading import DOCUMENT_EXTENSIONS
 from dowse.reading.languages import detect_language
 
 _VERBATIM_EXTENSIONS = (".md", ".markdown", ".txt")

@@ -12,9 +12,15 @@ from functools import cached_property
 from pathlib import Path
 
 from dowse.errors import TooManyRules
-from dowse.sources.gitconfig import global_excludes_file
 from dowse.sources.gitignore import IgnoreRule, RuleSet, parse_ignore_file
-from dowse.sources.repository import MAX_RULE_BYTES, Repository, common_folder, read_rule_file, read_user_rule_file
+from dowse.sources.repository import (
+    MAX_RULE_BYTES,
+    Repository,
+    common_folder,
+    global_excludes_file,
+    read_rule_file,
+    read_user_rule_file,
+)
 from dowse.system.platform import NAMES_FOLD_CASE
 from dowse.types import Reason, Rule
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from dowse.encoding.minilm import CosineScorer
 from dowse.encoding.selection import MINILM_VERSION, MODELS_FOLDER, open_minilm
-from dowse.encoding.text_scoring import CosineScorer
 from dowse.indexes import query_vectors
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search_now

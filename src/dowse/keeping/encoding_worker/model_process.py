@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dowse.encoding.minilm import MAX_CHARACTERS
-from dowse.encoding.text_scoring import SCORING_THREADS
+from dowse.encoding.minilm import MAX_CHARACTERS, SCORING_THREADS
 from dowse.errors import Failed
 from dowse.keeping.encoding_worker.worker_options import count_cores
 from dowse.system.child_process import INVALID_MESSAGES, ChildProcess, own_program

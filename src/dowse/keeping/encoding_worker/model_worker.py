@@ -13,8 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from dowse.encoding.minilm import BATCH_TEXTS, MiniLM
-from dowse.encoding.text_scoring import CosineScorer, TextScorer
+from dowse.encoding.minilm import BATCH_TEXTS, CosineScorer, MiniLM, TextScorer
 from dowse.errors import DowseError
 from dowse.system.child_process import open_messages, read_message, write_message
 from dowse.system.sandbox import interpreter_folders, restrict_process

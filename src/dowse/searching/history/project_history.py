@@ -21,7 +21,7 @@ from dowse.searching.history.history_database import (
     remove_history,
 )
 from dowse.settings import Settings
-from dowse.sources.past_paths import PastPaths
+from dowse.sources.path_decision import PastPaths
 from dowse.sources.policy import Policy
 from dowse.sources.repository import head_commit
 from dowse.system.platform import Lock

@@ -14,9 +14,8 @@ from dowse.errors import Failed, NoPagesFound, NotAPage, UsageError
 from dowse.globs import compile_glob
 from dowse.parsing.parser_pool import read_ahead, shared_pool
 from dowse.parsing.parser_process import ParserRequest
-from dowse.sites.building.html_pages import HTML_ENDINGS
-from dowse.sites.building.markdown_pages import MARKDOWN_ENDINGS
 from dowse.sites.building.plain_text import SourcePage
+from dowse.sites.building.source_pages import HTML_ENDINGS, MARKDOWN_ENDINGS
 from dowse.sites.index_check import inspect_bytes
 from dowse.sites.index_model import FORMAT_VERSION, Page, Site
 from dowse.sites.page_urls import is_same_host
@@ -260,7 +259,7 @@ def _dump_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
-_JOBS = "dowse.sites.building.page_jobs"
+_JOBS = "dowse.sites.building.source_pages"
 
 
 def start_page(path: str, data: bytes) -> Callable[[], SourcePage | str]:

@@ -7,8 +7,7 @@ from dowse.mcp.tools import ProseReply
 from dowse.screening.instructions import find_flags
 from dowse.screening.masking import screen_text, warning_fields
 from dowse.sites.sanitizing import one_line, remove_control_characters
-from dowse.sites.served_site import ServedSite
-from dowse.sites.site import LoadedSite
+from dowse.sites.site import LoadedSite, ServedSite
 from dowse.sites.site_search import SiteResults
 
 TITLE_CHARACTERS = 200

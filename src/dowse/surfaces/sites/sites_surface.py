@@ -19,8 +19,7 @@ from dowse.sites.index_check import is_date
 from dowse.sites.index_model import MAX_PREFIX_CHARACTERS, PREFIX_PATTERN
 from dowse.sites.page_urls import is_same_host, normalize_host, split_url
 from dowse.sites.sanitizing import label
-from dowse.sites.served_site import ServedSite, load_sites
-from dowse.sites.site import LoadedSite
+from dowse.sites.site import LoadedSite, ServedSite, load_sites
 from dowse.surfaces.sites.site_replies import article_reply, info_reply, search_reply
 
 if TYPE_CHECKING:

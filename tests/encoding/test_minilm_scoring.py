@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 import pytest
 
-from dowse.encoding import text_scoring
+from dowse.encoding import minilm
+from dowse.encoding.minilm import SPREAD, CosineScorer
 from dowse.encoding.selection import open_minilm
-from dowse.encoding.text_scoring import SPREAD, CosineScorer
 
 if TYPE_CHECKING:
     from dowse.encoding.minilm import MiniLM
@@ -62,7 +62,7 @@ def test_a_text_is_encoded_once_for_several_queries() -> None:
 
 
 def test_the_texts_of_the_latest_queries_are_kept_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(text_scoring, "KEPT_VECTORS", 2)
+    monkeypatch.setattr(minilm, "KEPT_VECTORS", 2)
     encoder, scorer = counted()
     for texts in (["a", "bb"], ["a", "ccc"], ["a"], ["bb"]):
         scorer.score("query", texts)

@@ -9,8 +9,8 @@ import pytest
 import semble_grammars  # type: ignore[import-untyped]
 from tree_sitter import Parser
 
-from dowse.parsing import grammar_libraries
-from dowse.parsing.grammar_libraries import GrammarBundle, find_bundle, load_language, unpack_libraries
+from dowse.parsing import grammars
+from dowse.parsing.grammars import GrammarBundle, find_bundle, load_language, unpack_libraries
 
 
 @pytest.fixture
@@ -43,13 +43,13 @@ def test_a_grammar_is_the_one_that_the_package_would_load(folder: Path) -> None:
 
 def test_several_are_unpacked_in_one_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     passes: list[set[str]] = []
-    unpack = grammar_libraries._unpack
+    unpack = grammars._unpack
 
     def count(bundle: GrammarBundle, missing: dict[str, str]) -> None:
         passes.append(set(missing))
         unpack(bundle, missing)
 
-    monkeypatch.setattr(grammar_libraries, "_unpack", count)
+    monkeypatch.setattr(grammars, "_unpack", count)
     unpack_libraries(["python", "json", "nonsense"])
     assert len(libraries(folder)) == 2
     unpack_libraries(["python", "json"])
@@ -75,14 +75,14 @@ def test_where_nothing_can_be_unpacked_there_is_no_grammar(folder: Path) -> None
 
 def test_without_the_package_there_is_no_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
     find_bundle.cache_clear()
-    monkeypatch.setattr(grammar_libraries, "find_spec", lambda _name: None)
+    monkeypatch.setattr(grammars, "find_spec", lambda _name: None)
     assert load_language("json") is None
     unpack_libraries(["json"])
     find_bundle.cache_clear()
 
 
 def test_two_processes_unpack_at_once(folder: Path) -> None:
-    program = "from dowse.parsing.grammar_libraries import load_language; print(load_language('json') is not None)"
+    program = "from dowse.parsing.grammars import load_language; print(load_language('json') is not None)"
     started = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(3)]
     assert [process.communicate()[0].strip() for process in started] == [b"True"] * 3
     assert len(libraries(folder)) == 1

@@ -9,7 +9,7 @@ import pytest
 
 from dowse.errors import DowseError
 from dowse.sites.index_sources import REMOTE_CHECK_SECONDS, FetchedIndex, IndexSource, open_index_source
-from dowse.sites.served_site import ServedSite
+from dowse.sites.site import ServedSite
 from tests.sites.sample_sites import PAGES, encoded, index, write_index
 from tests.sites.sites_client import Reader, run_conversation
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from dowse.settings import Settings
-from dowse.sources.past_paths import PastPaths
+from dowse.sources.path_decision import PastPaths
 from dowse.sources.policy import Policy
 from tests.sample_data import write_tree
 

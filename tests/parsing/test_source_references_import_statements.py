@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.parsing.import_statements import imports_of
+from dowse.parsing.source_references import imports_of
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dowse.reading.file_reading import read, read_document
-from dowse.reading.formats import DOCUMENT_EXTENSIONS
+from dowse.reading.file_reading import DOCUMENT_EXTENSIONS, read, read_document
 from dowse.reading.languages import detect_language
 from dowse.types import Reading
 from tests.repository import EVAL

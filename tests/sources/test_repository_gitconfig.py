@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.sources.gitconfig import global_excludes_file, submodule_paths
+from dowse.sources.repository import global_excludes_file, submodule_paths
 
 
 @pytest.mark.parametrize(

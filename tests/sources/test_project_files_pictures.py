@@ -6,8 +6,7 @@ import pytest
 
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
-from dowse.sources.pictures import MAX_PICTURE_BYTES, picture_type
-from dowse.sources.project_files import ProjectFiles
+from dowse.sources.project_files import MAX_PICTURE_BYTES, ProjectFiles, picture_type
 from dowse.types import Verdict
 from tests.sample_data import write_tree
 
