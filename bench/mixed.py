@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dowse.federation.result_ids import id_of, source_name
+from dowse.federation.federation_types import id_of, source_name
 
 REPOSITORIES = ("axum", "click", "cobra", "dapper", "ecto", "pydantic", "vitest", "rails")
 """Repositories of code-search, in eight languages; without httpx, whose site is one of the sites."""

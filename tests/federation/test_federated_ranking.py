@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dowse.federation.federated_ranking import HeldItems, group_duplicates, merge_results
-from dowse.federation.federation_types import Item
-from dowse.federation.result_ids import id_of, locator_in, source_name
+from dowse.federation.federation_types import Item, id_of, locator_in, source_name
 from dowse.searching.query_terms import parse_search_query
 
 

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
 
-from dowse.federation.federation_types import Item
-from dowse.federation.result_ids import AS_DOCUMENT
+from dowse.federation.federation_types import AS_DOCUMENT, Item
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.term_positions import terms_among
 from dowse.text.analysis import terms_of

@@ -12,14 +12,15 @@ from urllib.parse import unquote
 from dowse.errors import DowseError, ItemNotFound, SourceNotReady, UsageError
 from dowse.federation.federated_ranking import HeldItems, RankedItem, collect_held, merge_results
 from dowse.federation.federation_types import (
+    MAX_ID_CHARACTERS,
     SOURCE_KINDS,
     FetchedItem,
     SearchSource,
     SourceQuery,
     SourceResult,
     SourceStatus,
+    locator_in,
 )
-from dowse.federation.result_ids import MAX_ID_CHARACTERS, locator_in
 from dowse.federation.source_list import SourceList
 from dowse.mcp.error_replies import error_reply
 from dowse.mcp.reply_budget import (

@@ -1,14 +1,47 @@
-"""The types that a federated search shares with its sources."""
+"""The types that a federated search shares with its sources, a root that is a source, and the ids of results.
+
+An id is the name of a source and the locator of an item in it, percent-encoded: names, paths and addresses alone, so that
+it means the same after a restart and in a new index.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+from urllib.parse import quote, unquote
 
 from dowse.searching.path_kinds import path_filter
 from dowse.searching.query_terms import SearchQuery
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.types import Coverage, Kind, View
+
+if TYPE_CHECKING:
+    from dowse.keeping.served_index import ServedIndex
+    from dowse.surfaces.documents.document_folders import DocumentFolder, DocumentFolders
+
+MAX_ID_CHARACTERS = 8_192
+"""A path has at most 4,096 bytes, and most ids are shorter than a line."""
+AS_DOCUMENT = "?as=document"
+"""Ends the id of a file whose text as a reader gets it differs from the file, as that of a page does."""
+
+
+def source_name(kind: str, name: str) -> str:
+    """Return the name of a source: ids begin with it, and replies show it."""
+    return f"{kind}/{quote(name, safe='', errors='surrogateescape')}"
+
+
+def id_of(source: str, locator: str) -> str:
+    """Return the id of an item in a source."""
+    return f"{source}/{quote(locator, safe='/', errors='surrogateescape')}"
+
+
+def locator_in(source: str, item_id: str) -> str | None:
+    """Return the locator that an id has within a source; None if the id belongs to another source."""
+    prefix = f"{source}/"
+    if not item_id.startswith(prefix):
+        return None
+    return unquote(item_id.removeprefix(prefix), errors="surrogateescape")
+
 
 SourceKind = Literal["project", "documents", "site", "archive", "index", "dependencies"]
 SOURCE_KINDS: tuple[SourceKind, ...] = ("project", "documents", "site", "archive", "index", "dependencies")
@@ -181,18 +214,14 @@ LookAtText = Callable[[str, str], None]
 class SearchSource(Protocol):
     """One source of a federated search."""
 
-    @property
-    def kind(self) -> SourceKind: ...
+    kind: SourceKind
+    name: str
+    """The name, unique among all sources; the ids of its items begin with it."""
 
     @property
     def kinds(self) -> tuple[SourceKind, ...]:
         """The kinds as which it can be asked for: a project is asked as `documents` as well."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """The name, unique among all sources; the ids of its items begin with it."""
-        ...
+        return (self.kind,)
 
     def unsupported_filter(self, query: SourceQuery) -> str:
         """Return why it cannot apply a filter of the query; empty if it can apply all."""
@@ -219,12 +248,50 @@ class SearchSource(Protocol):
 
         Without an index, do nothing.
         """
-        ...
+        await self.find_items(query)
 
-    def keys(self, locator: str) -> frozenset[str]:
+    def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - most sources have to read it
         """Return the identity keys of an item, as far as they are known without reading it."""
-        ...
+        return frozenset()
 
     async def status(self) -> SourceStatus:
         """Return the status of the source."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRoot:
+    """A root that is served: as a project, with its documents or without, or as documents alone."""
+
+    served: "ServedIndex"
+    views: View
+    folders: "DocumentFolders | None" = None
+    folder: "DocumentFolder | None" = None
+    """Its documents, if they are served."""
+
+    @property
+    def kind(self) -> SourceKind:
+        """The kind that its name begins with: a project, if its code is served."""
+        return "project" if View.PROJECT in self.views else "documents"
+
+    @property
+    def kinds(self) -> tuple[SourceKind, ...]:
+        """The kinds as which it can be asked for."""
+        return (self.kind, "documents") if self.views is View.BOTH else (self.kind,)
+
+    @property
+    def name(self) -> str:
+        """The name of the source that it is."""
+        return source_name(self.kind, self.served.name)
+
+    @property
+    def main_view(self) -> View:
+        """The view that shows all of its files: that of the project, if it is one."""
+        return next(iter(self.views))
+
+    def item_id(self, path: str, view: View) -> str:
+        """Return the id of a file as a view shows it: a document that is converted has an id of its own."""
+        from dowse.surfaces.documents.doc_uris import has_one_form  # a server starts without it
+
+        is_converted = view is not self.main_view and not has_one_form(path)
+        return id_of(self.name, path) + (AS_DOCUMENT if is_converted else "")

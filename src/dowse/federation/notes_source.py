@@ -14,12 +14,14 @@ from dowse.federation.federation_types import (
     Item,
     ListedItem,
     LookAtText,
+    SearchSource,
     SourceKind,
     SourceQuery,
     SourceResult,
     SourceStatus,
+    id_of,
+    source_name,
 )
-from dowse.federation.result_ids import id_of, source_name
 from dowse.notes.named_index import NamedIndex
 from dowse.notes.notes_search import NoteResult
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
@@ -38,11 +40,10 @@ MAX_METADATA_CHARACTERS = 2_000
 _WEB_URL = re.compile(r"https?://\S+", re.IGNORECASE)
 
 
-class NotesSearchSource:
+class NotesSearchSource(SearchSource):
     """One named index."""
 
     kind: SourceKind = "index"
-    kinds = (kind,)
 
     def __init__(self, surface: NotesSurface, index: str) -> None:
         self.name = source_name(self.kind, index)
@@ -52,9 +53,6 @@ class NotesSearchSource:
         if query.kind == "code":
             return "notes are not code"
         return "notes have no language" if query.language else "notes have no path" if query.filters_paths else ""
-
-    def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - a note about a page is not the page
-        return frozenset()
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
         limit = CANDIDATE_FACTOR * query.limit
@@ -84,9 +82,6 @@ class NotesSearchSource:
                 look(note.doc_id, note.content)
 
         await self._use(read)
-
-    async def prepare(self, query: SourceQuery) -> None:
-        await self.find_items(query)
 
     def _item(self, result: NoteResult) -> Item:
         title = _title(result.doc_id, result.metadata)

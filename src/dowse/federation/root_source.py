@@ -10,16 +10,18 @@ from urllib.parse import quote
 
 from dowse.errors import ItemNotFound, NotIndexed, SourceNotReady, UsageError
 from dowse.federation.federation_types import (
+    AS_DOCUMENT,
     FetchedItem,
     Item,
     ListedItem,
     LookAtText,
+    SearchSource,
+    ServedRoot,
+    SourceKind,
     SourceQuery,
     SourceResult,
     SourceStatus,
 )
-from dowse.federation.result_ids import AS_DOCUMENT
-from dowse.federation.served_root import ServedRoot
 from dowse.indexes.document_search import DocumentQuery, DocumentResults, find_indexed_documents, read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
@@ -43,12 +45,16 @@ RANKED_FILES = 40
 _NANOSECONDS = 1_000_000_000
 
 
-class RootSource:
+class RootSource(SearchSource):
     """The files of one root: those of a project as they are, and its documents as a reader gets them."""
 
     def __init__(self, root: ServedRoot, service: Service, remedy: str) -> None:
-        self.name, self.kind, self.kinds = root.name, root.kind, root.kinds
+        self.name, self.kind = root.name, root.kind
         self._root, self._served, self._service, self._remedy = root, root.served, service, remedy
+
+    @property
+    def kinds(self) -> tuple[SourceKind, ...]:
+        return self._root.kinds
 
     def unsupported_filter(self, query: SourceQuery) -> str:  # noqa: ARG002 - files have paths, languages and dates
         return ""

@@ -11,9 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import CatalogError, DowseError, TooManyFiles
-from dowse.federation.federation_types import SearchSource
-from dowse.federation.result_ids import source_name
-from dowse.federation.served_root import ServedRoot
+from dowse.federation.federation_types import SearchSource, ServedRoot, source_name
 from dowse.mcp.tools import Call, Schema
 from dowse.types import View
 
@@ -132,7 +130,7 @@ class SourceList:
 
             sources.append(PlaceSource(self.place))
         if self.sites is not None:
-            from dowse.federation.site_source import SiteSearchSource
+            from dowse.federation.archive_source import SiteSearchSource
 
             sources += [SiteSearchSource(self.sites, site) for site in self.sites.served]
         if self.archives is not None:
@@ -150,7 +148,7 @@ class SourceList:
         served = [(service.packages_of(one), one.name) for one in service.projects]
         if not any(packages.is_enabled for packages, _ in served):
             return []
-        from dowse.federation.package_source import PackageSearchSource
+        from dowse.federation.place_source import PackageSearchSource
 
         return [PackageSearchSource(packages, name) for packages, name in served if packages.is_enabled]
 

@@ -3,8 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from dowse.federation.result_ids import id_of
-from dowse.federation.served_root import ServedRoot
+from dowse.federation.federation_types import ServedRoot, id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.name_lookup import FoundName, find_names
 from dowse.page.history_view import quoted_name

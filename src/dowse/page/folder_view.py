@@ -8,8 +8,7 @@ from urllib.parse import unquote, urlencode
 from starlette.responses import Response
 
 from dowse.errors import ItemNotFound
-from dowse.federation.federation_types import SearchSource, SourceStatus
-from dowse.federation.result_ids import id_of
+from dowse.federation.federation_types import SearchSource, SourceStatus, id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.index_status import format_size
 from dowse.indexes.root_overview import RootOverview, folder_files, root_overview

@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from dowse.errors import CatalogError, DowseError, ItemNotFound, NoHistory
-from dowse.federation.result_ids import id_of, source_name
+from dowse.federation.federation_types import id_of, source_name
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.error_replies import error_reply

@@ -7,8 +7,7 @@ from urllib.parse import quote, unquote
 
 from dowse.errors import ItemNotFound
 from dowse.federation.federated_search import find_source
-from dowse.federation.federation_types import ROOT_KINDS, SearchSource
-from dowse.federation.result_ids import AS_DOCUMENT, id_of
+from dowse.federation.federation_types import AS_DOCUMENT, ROOT_KINDS, SearchSource, id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.settings import EDITORS
 from dowse.sources.project_files import picture_type

@@ -7,8 +7,7 @@ from collections.abc import Iterable
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import StoredArchiveDocument
 from dowse.errors import ItemNotFound, NotIndexed
-from dowse.federation.result_ids import id_of
-from dowse.federation.served_root import ServedRoot
+from dowse.federation.federation_types import ServedRoot, id_of
 from dowse.federation.source_list import SourceList
 from dowse.page.item_links import find_item, item_address, read_address
 from dowse.page.markup import Html, html

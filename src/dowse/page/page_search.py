@@ -13,9 +13,8 @@ from urllib.parse import urlencode
 from dowse.errors import UsageError
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, FederatedResult, search_all
-from dowse.federation.federation_types import SourceQuery
+from dowse.federation.federation_types import AS_DOCUMENT, SourceQuery, id_of, locator_in
 from dowse.federation.place_source import place_name
-from dowse.federation.result_ids import AS_DOCUMENT, id_of, locator_in
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.project_search import ExactQuery
 from dowse.mcp.reply_status import coverage_warnings

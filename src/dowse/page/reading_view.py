@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from urllib.parse import quote, unquote, urlencode
 
 from dowse.federation.federated_search import find_source
-from dowse.federation.federation_types import ROOT_KINDS, FetchedItem, SearchSource
-from dowse.federation.result_ids import AS_DOCUMENT, id_of
+from dowse.federation.federation_types import AS_DOCUMENT, ROOT_KINDS, FetchedItem, SearchSource, id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.page.colouring import CodeText, Colours, paint
 from dowse.page.item_links import item_address, picture_address, read_address, root_name

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from dowse.errors import DowseError, Failed, ItemNotFound
-from dowse.federation.result_ids import source_name
+from dowse.federation.federation_types import source_name
 from dowse.federation.source_list import SourceList
 from dowse.page.colouring import JOBS
 from dowse.page.history_view import ProjectQuestions, commits_view, glob_of, quoted_name

@@ -13,8 +13,7 @@ from dowse.federation.answers.place_reading import RequestedPlace, read_lines
 from dowse.federation.answers.source_text import SourceText
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedQuery, fetch_one, search_all
-from dowse.federation.federation_types import SOURCE_KINDS, FetchedItem, SearchSource, SourceQuery
-from dowse.federation.result_ids import id_of
+from dowse.federation.federation_types import SOURCE_KINDS, FetchedItem, SearchSource, SourceQuery, id_of
 from dowse.federation.source_list import SourceList
 from dowse.mcp.tools import Call
 from dowse.screening.masking import screen_text
