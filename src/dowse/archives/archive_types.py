@@ -144,14 +144,14 @@ class CitationGraph:
 class ArchiveReport:
     """The counts and warnings of a run."""
 
+    citations: int = 0
     added: int = 0
     updated: int = 0
     removed: int = 0
     unchanged: int = 0
-    citations: int = 0
-    seconds: float = 0.0
     skipped: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    seconds: float = 0.0
 
     @property
     def changed_anything(self) -> bool:

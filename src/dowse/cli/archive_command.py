@@ -1,22 +1,126 @@
 """`dowse archive`: indexes and searches research archives, draws their citations and exports bibliographies."""
 
+import contextlib
+import html
+import re
 import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.archive_output import database_option, find_archives, open_archives, search_documents, show_results
-from dowse.cli.common_arguments import json_option, parse_path
+from dowse.cli.common_arguments import count_option, json_option, parse_path
 from dowse.cli.exit_codes import INTERRUPTED
-from dowse.cli.output import CommandReply, format_changes, pluralize, progress_bar, say, show, show_warnings
+from dowse.cli.output import (
+    CommandReply,
+    SafeText,
+    escape,
+    format_changes,
+    pluralize,
+    progress_bar,
+    say,
+    show,
+    show_warnings,
+)
+from dowse.cli.result_output import format_flags
 from dowse.errors import Failed
 from dowse.system.platform import write_atomically
 
 if TYPE_CHECKING:
     from dowse.archives.archive_database import ArchiveDatabase
     from dowse.archives.archive_locations import ArchiveLocations
-    from dowse.archives.archive_types import ArchiveReport, CitationGraph, StoredArchiveDocument
+    from dowse.archives.archive_types import ArchiveHit, ArchiveReport, CitationGraph, StoredArchiveDocument
+
+database_option: Callable[[Any], Any] = click.option(
+    "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
+)
+MAX_SHOWN_CITATIONS = 10
+"""Citations of a hit that are printed in each direction; --json prints all."""
+
+_MARK = re.compile(r"<mark>(.*?)</mark>", re.DOTALL)
+
+Reply = dict[str, Any]
+
+
+@contextlib.contextmanager
+def open_archives(database: str | None) -> "Iterator[ArchiveDatabase]":
+    """Give a block the open database."""
+    from dowse.archives.archive_database import open_database
+
+    locations = find_archives(None, None, database)
+    show_warnings([*locations.missing().values()])
+    with contextlib.closing(open_database(locations.database)) as opened, opened.odd_values_are_damage():
+        yield opened
+
+
+def search_documents(archives: "ArchiveDatabase", query: str, limit: int, *, fuzzy: bool = True) -> "list[ArchiveHit]":
+    """Search the archives of an open database, whose folders it has recorded."""
+    from dowse.archives.archive_index import open_indexes
+    from dowse.archives.archive_search import search_archives
+
+    with open_indexes(archives.locations(), with_missing=True) as indexes:
+        return search_archives(indexes, query, limit, fuzzy=fuzzy)
+
+
+def find_archives(folder: str | None, urls: str | None, database: str | None) -> "ArchiveLocations":
+    """Return the locations of the archives that a command line names."""
+    from dowse.archives.archive_locations import find_locations
+
+    for named in (folder, urls):
+        if named is not None and not parse_path(named).is_dir():
+            raise click.UsageError(f"{named} is not a folder.")
+    return find_locations(
+        parse_path(folder) if folder else None,
+        parse_path(urls) if urls else None,
+        parse_path(database) if database else None,
+    )
+
+
+def show_document(document: Reply, *more: str) -> None:
+    """Print a document on two lines."""
+    about = ", ".join(filter(None, (document["date"], document["source"], document["type"])))
+    show(escape(document["title"], bold=True), *more, "  ", escape(f"({about})", dim=True))
+    show("  ", escape(document["id"], fg="cyan"), "  ", document["path"])
+
+
+def show_results(results: list[Reply], titles: Mapping[str, str]) -> None:
+    """Print hits with their snippets, and with the titles of the archived documents they cite and are cited by."""
+    for number, result in enumerate(results):
+        if number:
+            show()
+        document = result["document"]
+        flags = [flag for part in (document, *result["highlights"]) for flag in part.get("flags", ())]
+        show_document(document, "  ", escape(f"{document['score']:.2f}", dim=True), *format_flags(flags))
+        for highlight in result["highlights"]:
+            if highlight["field"] != "title":
+                for snippet in highlight["snippets"]:
+                    show("  ", *_colour_marks(snippet))
+        if citations := result.get("citations"):
+            _show_citations(citations, titles)
+
+
+def _show_citations(citations: Reply, titles: Mapping[str, str]) -> None:
+    for name, field in (("cites", "citing"), ("is cited by", "cited")):
+        found = citations[field]
+        if found:
+            show(f"  {name}:")
+        for citation in found[:MAX_SHOWN_CITATIONS]:
+            other = citation.get("targetId", "") if field == "citing" else citation["sourceId"]
+            about = citation["targetUrl"] if field == "citing" else citation["context"]
+            show("    ", escape(titles.get(other, "(not archived)"), fg="cyan"), "  ", about)
+        if len(found) > MAX_SHOWN_CITATIONS:
+            show(f"    and {pluralize(len(found) - MAX_SHOWN_CITATIONS, 'more')[:-1]}")
+
+
+def _colour_marks(snippet: str) -> list[SafeText]:
+    pieces = list[SafeText]()
+    for number, piece in enumerate(_MARK.split(snippet)):
+        text = html.unescape(piece)
+        pieces.append(escape(text, fg="red", bold=True) if number % 2 else escape(text))
+    return pieces
+
 
 MAX_NODES = 2000
 """The number of documents up to which a page moves smoothly in a browser."""
@@ -77,16 +181,10 @@ def index(
 
 @archive.command()
 @click.argument("query")
-@click.option("--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Maximum number of documents.")
+@count_option("--limit", 50, 10, "Maximum number of documents.")
 @click.option("--exact", is_flag=True, help="Match exact words only: no typos, other forms or prefixes.")
 @click.option("--citations", is_flag=True, help="Show what each document cites, and what cites it.")
-@click.option(
-    "--depth",
-    type=click.IntRange(1, 3),
-    default=1,
-    show_default=True,
-    help="Depth of the citation graph in the JSON output.",
-)
+@count_option("--depth", 3, 1, "Depth of the citation graph in the JSON output.")
 @database_option
 @json_option
 def search(
@@ -132,27 +230,9 @@ def search(
     help="Output format.",
 )
 @click.option("-o", "--output", metavar="FILE", help="Output file; - is stdout.")
-@click.option(
-    "--depth",
-    type=click.IntRange(1, 3),
-    default=1,
-    show_default=True,
-    help="How many levels of citations to follow.",
-)
-@click.option(
-    "--limit",
-    type=click.IntRange(1, 50),
-    default=10,
-    show_default=True,
-    help="Maximum number of documents found to start from.",
-)
-@click.option(
-    "--most",
-    type=click.IntRange(1, 20_000),
-    default=MAX_NODES,
-    show_default=True,
-    help="Maximum number of documents to draw.",
-)
+@count_option("--depth", 3, 1, "How many levels of citations to follow.")
+@count_option("--limit", 50, 10, "Maximum number of documents found to start from.")
+@count_option("--most", 20_000, MAX_NODES, "Maximum number of documents to draw.")
 @database_option
 @json_option
 def graph(
@@ -180,9 +260,7 @@ def graph(
 @archive.command()
 @click.argument("about", metavar="[QUERY|ID]", required=False)
 @click.option("-o", "--output", metavar="FILE", default="-", help="Output file. Default: stdout.")
-@click.option(
-    "--limit", type=click.IntRange(1, 50), default=10, show_default=True, help="Maximum number of documents found."
-)
+@count_option("--limit", 50, 10, "Maximum number of documents found.")
 @database_option
 @json_option
 def export(about: str | None, output: str, database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
@@ -205,13 +283,7 @@ def _index_reply(report: "ArchiveReport", documents: int, locations: "ArchiveLoc
         "database": str(locations.database),
         "archives": {archive: str(root) for archive, root in locations.present.items()},
         "documents": documents,
-        "citations": report.citations,
-        "added": report.added,
-        "updated": report.updated,
-        "removed": report.removed,
-        "unchanged": report.unchanged,
-        "skipped": report.skipped,
-        "warnings": report.warnings,
+        **asdict(report),
         "seconds": round(report.seconds, 3),
     }
 

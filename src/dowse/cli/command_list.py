@@ -12,8 +12,8 @@ GROUPS = {
         "search": ("search_command:search", 'dowse search "when is delivery free" shop'),
         "deps": ("deps_command:deps", "dowse deps shop"),
         "refs": ("refs_command:refs", "dowse refs shipping_cost shop"),
-        "related": ("related_command:related", "dowse related src/shipping.py"),
-        "open": ("open_command:open_page", "dowse open shop"),
+        "related": ("refs_command:related", "dowse related src/shipping.py"),
+        "open": ("serve_command:open_page", "dowse open shop"),
     },
     "Assistants": {
         "install": ("install_command:install", "dowse install shop --agent claude-code"),
@@ -46,7 +46,7 @@ COMMANDS = {name: found for group in GROUPS.values() for name, found in group.it
 
 def _print_versions(context: click.Context, _: click.Parameter, is_given: bool) -> None:
     if is_given:
-        from dowse.cli.versions import version_lines
+        from dowse.cli.doctor_command import version_lines
 
         click.echo("\n".join(version_lines()))
         context.exit()

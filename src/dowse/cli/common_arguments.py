@@ -13,6 +13,11 @@ json_option: Callable[[Any], Any] = click.option(
 )
 
 
+def count_option(name: str, most: int, default: int, about: str) -> Callable[[Any], Any]:
+    """Return an option that takes a number from 1 to a maximum."""
+    return click.option(name, type=click.IntRange(1, most), default=default, show_default=True, help=about)
+
+
 def wants_json(arguments: list[str]) -> bool:
     """Return whether --json is given, even on a command line that is otherwise invalid."""
     end = arguments.index("--") if "--" in arguments else len(arguments)

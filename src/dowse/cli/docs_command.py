@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import count_option, json_option, parse_folder
 from dowse.cli.http_options import http_options
 from dowse.cli.output import (
     CommandReply,
@@ -104,9 +104,7 @@ def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
 @click.option(
     "--type", "types", metavar="EXT", multiple=True, help="Only files with this extension, such as md. May be repeated."
 )
-@click.option(
-    "--limit", type=click.IntRange(1, 1000), default=10, show_default=True, help="Maximum number of documents."
-)
+@count_option("--limit", 1000, 10, "Maximum number of documents.")
 @click.option("--wait", is_flag=True, help="Finish indexing before the search.")
 @json_option
 def search_command(

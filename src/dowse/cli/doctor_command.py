@@ -1,11 +1,16 @@
 """`dowse doctor`: compare an index with its files, its derived parts with the catalog, and notes with their checksums."""
 
+import platform
+import re
+import sqlite3
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from dowse import __version__
 from dowse.cli.common_arguments import json_option, parse_folder
 from dowse.cli.output import CommandReply, format_encoding, pluralize, progress_bar, show, show_warnings
 from dowse.system.sandbox import sandbox_support
@@ -13,6 +18,37 @@ from dowse.system.sandbox import sandbox_support
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
     from dowse.types import Finding
+
+LIBRARIES = (
+    "mcp", "tantivy", "tree-sitter", "semble-grammars", "numpy", "onnxruntime", "watchfiles", "pypdfium2", "boto3",
+)  # fmt: skip
+"""The libraries whose version may explain a problem. Some are optional."""
+
+
+def collect_versions() -> dict[str, str]:
+    """Return every version by its name. The names of the machine and of its kernel's maker are not part of one."""
+    number = re.match(r"[\d.]*\d", platform.release())
+    words = [platform.system(), number[0] if number else "", platform.machine(), *platform.libc_ver()]
+    return {
+        "dowse": __version__,
+        "Python": f"{platform.python_version()} ({platform.python_implementation()})",
+        "system": " ".join(filter(None, words)),
+        "SQLite": sqlite3.sqlite_version,
+        **{library: _find_version(library) for library in LIBRARIES},
+    }
+
+
+def _find_version(library: str) -> str:
+    try:
+        return version(library)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def version_lines() -> list[str]:
+    """Return the versions as text. Scripts read the first line."""
+    first, *others = collect_versions().items()
+    return [f"dowse, version {first[1]}", *(f"{name} {found}" for name, found in others)]
 
 
 @click.command()
@@ -68,7 +104,6 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
 
 
 def _show_report(folder: Path | None, *, as_json: bool) -> int | CommandReply:
-    from dowse.cli.versions import collect_versions
     from dowse.indexes.anonymous_report import machine_facts, problem_fact
 
     value: dict[str, dict[str, Any]] = {"versions": collect_versions(), "machine": {}, "index": {}}

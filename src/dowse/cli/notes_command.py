@@ -12,7 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_path
+from dowse.cli.common_arguments import count_option, json_option, parse_path
 from dowse.cli.output import (
     CommandReply,
     SafeText,
@@ -92,9 +92,7 @@ def add(name: str, doc_id: str, text: str | None, *, metadata: str | None, as_js
 @notes.command()
 @click.argument("name")
 @click.argument("query")
-@click.option(
-    "-k", type=click.IntRange(1, MAX_K), default=DEFAULT_K, show_default=True, help="Maximum number of results."
-)
+@count_option("-k", MAX_K, DEFAULT_K, "Maximum number of results.")
 @click.option("--offset", type=click.IntRange(0, MAX_OFFSET), default=0, help="Skip this many results.")
 @json_option
 def search(name: str, query: str, *, k: int, offset: int, as_json: bool) -> int | CommandReply:

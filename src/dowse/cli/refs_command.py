@@ -1,13 +1,19 @@
-"""`dowse refs`: where a name is defined and used."""
+"""`dowse refs`: where a name is defined and used; `dowse related`: what a file imports, what imports it, its tests, and what changes together with it."""
 
 import sys
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import count_option, json_option, parse_folder, parse_path
 from dowse.cli.output import CommandReply, escape, progress_bar, say, show, using
 from dowse.cli.result_output import coverage_notes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dowse.searching.references.related_files import RelatedFile
 
 KINDS = ("call", "import", "inheritance", "annotation", "mention")
 
@@ -17,7 +23,7 @@ KINDS = ("call", "import", "inheritance", "annotation", "mention")
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind of use.")
 @click.option("--path", "glob", metavar="GLOB", help="Only uses in files whose path matches, such as 'src/**/*.py'.")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=100, show_default=True, help="Maximum number of uses.")
+@count_option("--limit", 10_000, 100, "Maximum number of uses.")
 @json_option
 def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | CommandReply:
     """Find where NAME is defined and used in the files in DIR.
@@ -55,3 +61,56 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
     for note in coverage_notes(coverage):
         say(note)
     return exit_code
+
+
+@click.command()
+@click.argument("path")
+@click.argument("folder", metavar="[DIR]", required=False)
+@count_option("--limit", 1000, 20, "Maximum number of files of each kind.")
+@json_option
+def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int | CommandReply:
+    """List the files in DIR around PATH, each with the reason.
+
+    The files around PATH are those that it imports, those that import it, its tests, and those that
+    usually change together with it. DIR defaults to the project around PATH; if it is given, PATH is
+    relative to it. The index is brought up to date first.
+
+    Exit code 1: there is none.
+    """
+    from dowse.api.folder_target import FolderTarget
+    from dowse.indexes.project_lookup import find_project, open_or_find
+
+    inside = parse_folder(folder)
+    file = parse_path(path)
+    if inside is None:
+        project = find_project(file)
+    else:
+        file, project = inside / Path(path).expanduser(), open_or_find(inside)
+    target = FolderTarget([project], waits=True)
+    with using(target, project), progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
+        found = target.related(str(file), limit, progress)
+    groups = {
+        "imports": found.imports,
+        "imported by": found.imported_by,
+        "tests": found.tests,
+        "changes with": found.changes_with,
+    }
+    exit_code = 0 if any(groups.values()) else 1
+    if as_json:
+        from dowse.surfaces.project.reference_replies import related_reply
+
+        return CommandReply(related_reply(found, limit), exit_code)
+    for title, rows in groups.items():
+        _show_files(title, rows, limit)
+    if exit_code:
+        say("nothing found")
+    return exit_code
+
+
+def _show_files(title: str, rows: "Sequence[RelatedFile]", limit: int) -> None:
+    if rows:
+        show(escape(title, bold=True))
+    for one in rows[:limit]:
+        show("  ", escape(one.path), "  ", escape(one.reason, dim=True))
+    if len(rows) > limit:
+        show(escape(f"  and {len(rows) - limit} more", dim=True))

@@ -1,6 +1,7 @@
 """`dowse search`: the definitions that answer, every occurrence of a text, or commits."""
 
 import os
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,22 +10,77 @@ import click
 from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_root
-from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show_warnings, using
-from dowse.cli.result_output import (
-    content_notes,
-    coverage_notes,
-    filters_note,
-    show_definitions,
-    show_occurrences,
-)
+from dowse.cli.output import CommandReply, SafeText, escape, pluralize, progress_bar, say, show, show_warnings, using
+from dowse.cli.result_output import content_notes, coverage_notes, filters_note, show_definitions, show_occurrences
 from dowse.errors import ProjectNotDetected, UsageError
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
+    from dowse.api.folder_target import FolderTarget
     from dowse.api.search_targets import Found
     from dowse.cli.output import SearchTarget
     from dowse.indexes.index import ProjectIndex
+    from dowse.searching.history.history_search import CommitHit
+
+
+def search_commits(
+    target: "FolderTarget", query: str, *, wait: bool, as_json: bool, authors: bool, **how: Any
+) -> int | CommandReply:
+    """Search the history of a project and print the commits."""
+    from dowse.searching.history.history_search import HistoryOptions
+    from dowse.surfaces.project.history_replies import READ_AHEAD_SECONDS, history_reply
+
+    options = HistoryOptions(how["limit"] or 10, how["glob"], how["since"], how["until"])
+    [answer] = target.history(query, options, seconds=READ_AHEAD_SECONDS if wait else None).values()
+    exit_code, budget = 0 if answer.hits else 1, how["budget"] * CHARACTERS_PER_TOKEN
+    if as_json:
+        reply = history_reply([(str, answer)], options.limit, budget, (), has_authors=authors)
+        return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, exit_code)
+    left = budget
+    for number, hit in enumerate(answer.hits):
+        lines = list(_format_commit(hit, has_author=authors))
+        left -= sum(len(part) + 1 for line in lines for part in line)
+        if left < 0 and number:
+            say("the output was cut; raise --budget to see more")
+            break
+        for line in [[], *lines] if number else lines:
+            show(*line)
+    if not answer.hits:
+        say("nothing found")
+    more = "" if answer.coverage.is_complete or wait else "; search again, or with --wait, for the others"
+    say(f"searched: {answer.coverage.text}{more}")
+    for note in answer.coverage.notes():
+        say(note)
+    return exit_code
+
+
+def _format_commit(hit: "CommitHit", *, has_author: bool) -> Iterator[list[str]]:
+    from dowse.cli.result_output import format_flags
+    from dowse.surfaces.project.history_replies import SHORT_NAME
+
+    author = [SafeText("  "), escape(hit.author, dim=True)] if has_author and hit.author else []
+    date = hit.date or "no date"
+    name = escape(hit.name[:SHORT_NAME], fg="yellow")
+    yield [
+        name,
+        SafeText("  "),
+        escape(date, dim=True),
+        *author,
+        SafeText("  "),
+        escape(hit.subject, bold=True),
+        *format_flags(hit.flags),
+    ]
+    for line in hit.lines:
+        yield [f"     {line}"]
+    more = hit.file_count - len(hit.files)
+    if hit.files:
+        at_least = "at least " * hit.has_uncounted_files
+        others = f" and {at_least}{pluralize(more, 'other file')}" * (more > 0)
+        yield [escape(f"     {', '.join(hit.files)}{others}", dim=True)]
+    if hit.symbols:
+        yield [escape(f"     in {', '.join(hit.symbols)}", dim=True)]
+
 
 MAX_PAGE = 1000
 _OPTION_NAMES = {
@@ -161,8 +217,6 @@ def search(
     from dowse.api.folder_target import FolderTarget
 
     if in_history:
-        from dowse.cli.history_output import search_commits
-
         with using(target := FolderTarget(found)):
             return search_commits(target, query, **how)
     if in_dependencies:

@@ -1,7 +1,9 @@
-"""`dowse serve`: an MCP server for an assistant, on stdin and stdout or over HTTP."""
+"""`dowse serve`: an MCP server for an assistant, on stdin and stdout or over HTTP; `dowse open`: the page for people, in a browser."""
 
 import contextlib
 import gc
+import webbrowser
+from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -9,9 +11,9 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from dowse.cli.common_arguments import parse_root
+from dowse.cli.common_arguments import json_option, parse_root
 from dowse.cli.http_options import http_options, serve_over_http
-from dowse.cli.output import show_warnings
+from dowse.cli.output import format_json, say, show, show_text, show_warnings
 from dowse.errors import DowseError, UsageError
 from dowse.mcp.reply_budget import BUDGET_TOKENS
 from dowse.mcp.tools import SURFACES, Level, Surface, searchable_surfaces
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex
     from dowse.keeping.service import Service
     from dowse.surfaces.organisation.place_surface import PlaceSurface
-
 
 PLACE_SURFACES: tuple[Surface, ...] = ("code", "site", "federated")
 """What is offered beside a place: nothing that writes, and nothing of this machine."""
@@ -162,16 +163,15 @@ tools_option = click.option(
 )  # fmt: skip
 
 
+def _site_option(verb: str) -> Callable[[Any], Any]:
+    about = f"Also {verb} the site with this search index. May be repeated."
+    return click.option("--site", "sites", metavar="[NAME=]FILE|URL", multiple=True, help=about)
+
+
 @click.command()
 @click.argument("folders", metavar="[DIR|ADDRESS]...", nargs=-1)
 @click.option("--only", metavar="NAMES", help=f"Offer only these, separated by commas: {', '.join(SURFACES)}.")
-@click.option(
-    "--site",
-    "sites",
-    metavar="[NAME=]FILE|URL",
-    multiple=True,
-    help="Also serve the site with this search index. May be repeated.",
-)
+@_site_option("serve")
 @click.option("--store", metavar="PLACE", help="Serve the projects that are published in this folder or address.")
 @click.option(
     "--project", "projects", metavar="NAME", multiple=True, help="Of --store, serve this project. May be repeated."
@@ -223,3 +223,43 @@ def _parse_only(only: str | None) -> tuple[Surface, ...]:
     if not names or names - set(SURFACES):
         raise UsageError(f"--only {only}: it takes one or more of {', '.join(SURFACES)}, separated by commas.")
     return tuple(name for name in SURFACES if name in names)
+
+
+@click.command("open")
+@click.argument("folders", metavar="[DIR|ADDRESS]...", nargs=-1)
+@_site_option("show")
+@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@json_option
+def open_page(folders: tuple[str, ...], sites: tuple[str, ...], *, no_browser: bool, as_json: bool) -> int:
+    """Search and read DIR in a browser.
+
+    The page shows what dowse serve would serve: projects, documents, sites, archives and named
+    indexes. It is on a free port of this machine, and only those who have its address may see it.
+    A project without an index is indexed. Ctrl-C ends it. See docs/page.md.
+    """
+    roots = tuple(map(parse_root, folders))
+    options = ServeOptions(level="minimal", roots=roots, sites=sites)
+
+    def open_browser(address: str) -> None:
+        if as_json:
+            show_text(format_json({"url": address}))
+        elif no_browser or not _start_browser(address):
+            show(address)
+            say("dowse: open this address in a browser; it works until Ctrl-C.")
+
+    return serve_over_http(
+        lambda is_public: compose_server(options, is_public=is_public, is_over_http=True),
+        address="127.0.0.1:0", allow_remote=False, token_file=None, public=False, allow_changes=False, origins=(),
+        hosts=(), rate=None, log_queries=False, open_browser=open_browser,
+    )  # fmt: skip
+
+
+def _start_browser(address: str) -> bool:
+    """Open a browser with windows; return False if there is none, since one in the terminal would run no script."""
+    try:
+        browser = webbrowser.get()
+    except webbrowser.Error:
+        return False
+    if type(browser) is webbrowser.GenericBrowser:
+        return False
+    return browser.open(address)

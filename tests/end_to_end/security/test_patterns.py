@@ -34,7 +34,7 @@ SHORT = {
     "dowse.parsing.reference_syntax._TYPES": 240,  # what stands around a name
     "dowse.parsing.reference_syntax._SEPARATORS": 240,
     "dowse.parsing.reference_extraction._TEXTS": 200,  # up to the last end of a comment
-    "dowse.cli.archive_output._MARK": 4_000,  # a passage of our own
+    "dowse.cli.archive_command._MARK": 4_000,  # a passage of our own
     "dowse.screening.instructions": 200,  # a phrase of our own
 }
 """Patterns that meet nothing longer, and why."""
