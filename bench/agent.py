@@ -34,7 +34,7 @@ from bench import program, quality
 from bench.lines import MAX_QUERY, Semble, add_issue_options, ask, load_issues, shown_lines
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
-from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 
 MARKER = "bench agent"
 MAX_TOKENS = 50_000

@@ -26,8 +26,8 @@ from dowse.federation.federated_search import FederatedQuery, search_all
 from dowse.federation.federation_types import SOURCE_KINDS, Item, SourceQuery
 from dowse.federation.source_list import NoClient
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.service import Service
-from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.keeping.served_index import Service
+from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import Level
 from dowse.notes.notes_documents import make_note

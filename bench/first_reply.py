@@ -33,7 +33,7 @@ from dowse.federation.answers.answer_surface import AnswerSurface
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.keeping.encoding_worker import client as encoding_client
 from dowse.keeping.encoding_worker.client import EncodingClient
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 
 if TYPE_CHECKING:
     from dowse.types import Vectors

@@ -19,7 +19,7 @@ from typing import Any
 import dowse
 from dowse.federation.answers.answer_surface import AnswerSurface
 from dowse.federation.source_list import NoClient, SourceList
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.surfaces.project.project_surface import ProjectSurface
 
 QUERIES = (

@@ -22,7 +22,7 @@ from bench.line_questions import read_questions
 from bench.report import Row, Table
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
-from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
+from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.project.project_replies import ProjectAnswer, search_reply

@@ -16,9 +16,8 @@ from mcp_types import Tool
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.error_catalog import CATALOG
-from dowse.keeping.service import Service
-from dowse.mcp.confirmation import HOW_TO_CONFIRM
-from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
+from dowse.keeping.served_index import Service
+from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, HOW_TO_CONFIRM
 from dowse.mcp.tools import Level
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION
 from dowse.surfaces.project.project_tools import ENHANCED_HINTS

@@ -279,7 +279,7 @@ SYSTEM_MODULES = {
     "system/platform.py": {"fcntl", "msvcrt", "sys.platform"},
     "system/signals.py": {"signal"},
     "cli/__init__.py": {"signal"},
-    "indexes/freshness/inotify.py": {"fcntl"},
+    "indexes/freshness/folder_watcher.py": {"fcntl"},
     "searching/history/git_objects.py": {"resource"},
     "mcp/http/uvicorn_server.py": {"resource"},
     "keeping/indexing_worker.py": {"signal"},

@@ -9,7 +9,7 @@ import pytest
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.errors import UsageError
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.mcp.tools import SURFACES, Level, Surface
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client

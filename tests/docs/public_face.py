@@ -20,7 +20,7 @@ import dowse as dowse_package
 from dowse import errors
 from dowse.cli.command_list import dowse
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.settings import _KEYS, Settings
 from mcp import Client
 from tests import forking

@@ -16,7 +16,7 @@ from docs.settings_reference import with_settings
 
 from dowse.cli.command_list import COMMANDS, dowse
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.settings import write_default_settings
 from dowse.sources.denylist import categories
 from dowse.types import Reason

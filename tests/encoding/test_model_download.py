@@ -11,7 +11,7 @@ from dowse.encoding import model_download
 from dowse.encoding.model_download import DONE_MESSAGE, STARTED_MESSAGE, ModelFile, download_model
 from dowse.encoding.model_locations import REVISION, snapshot_folder
 from dowse.errors import ModelMissing
-from dowse.mcp.error_replies import error_reply
+from dowse.mcp.replies import error_reply
 from tests.encoding.model_hub import Hub, served
 
 FILES = {"config.json": b"{}", "tokenizer.json": b'{"version": "1.0"}', "onnx/model.onnx": bytes(range(256)) * 4000}

@@ -13,7 +13,7 @@ from dowse.cli import main
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation.federated_search import source_statuses
 from dowse.federation.source_list import NoClient
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.page.item_links import root_name
 from dowse.page.markup import plural
 from dowse.page.status_view import STATE_NAMES, status_view

@@ -12,7 +12,7 @@ from dowse.cli.composition import ComposedServer, Offer
 from dowse.error_catalog import CATALOG
 from dowse.indexes import index_log
 from dowse.indexes.freshness import pending_paths
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.notes import limits
 from dowse.parsing.text_cutting import MAX_CHUNKS
 from dowse.settings import MAX_JSON_BYTES, Settings, write_default_settings

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_update import index_archives
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.surfaces.sites.sites_surface import open_sites
 from dowse.types import View
 from tests.sample_data import open_indexed, write_tree

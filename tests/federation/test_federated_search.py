@@ -9,7 +9,7 @@ import pytest
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation import federated_search
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.types import View
 from tests.federation.federated_server import (
     make_app,
@@ -275,7 +275,7 @@ def test_a_reply_that_was_cut_says_so(tmp_path: Path) -> None:
     reply = run_conversation(server, lambda assistant: assistant.call_tool("search", query="quince", limit=50))
     assert 0 < len(reply["results"]) < 40
     assert "exclude" in reply["metadata"]["truncated"]
-    from dowse.mcp.reply_budget import wire_characters
+    from dowse.mcp.replies import wire_characters
 
     assert wire_characters(reply) <= 4000
 

@@ -13,8 +13,8 @@ from mcp.client.stdio import StdioServerParameters
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.errors import UsageError
-from dowse.keeping.service import Service
-from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.keeping.served_index import Service
+from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level, Surface
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
@@ -306,7 +306,7 @@ def test_a_long_text_is_given_in_pieces_that_make_it_whole(tmp_path: Path) -> No
     assert f"offset {len(pieces[0]['text'])}" in pieces[0]["metadata"]["truncated"]
     assert pieces[0]["text"].endswith("\n")
     assert pieces[0]["metadata"]["totalCharacters"] == len(text)
-    from dowse.mcp.reply_budget import wire_characters
+    from dowse.mcp.replies import wire_characters
 
     assert all(wire_characters(piece) <= 8000 for piece in pieces)
 

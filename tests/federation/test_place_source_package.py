@@ -14,7 +14,7 @@ from dowse.federation.federation_types import SourceQuery
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.dependencies.package_search import Dependencies
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.searching.query_terms import parse_search_query
 from tests.indexes.dependencies import environments
 

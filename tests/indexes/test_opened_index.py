@@ -11,7 +11,7 @@ import pytest
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.indexes.document_search import DocumentQuery, find_documents
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.searching.query_terms import parse_search_query
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Entry, View

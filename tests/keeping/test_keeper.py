@@ -15,7 +15,7 @@ from dowse.indexes.freshness.pending_paths import read_pending_paths
 from dowse.indexes.freshness.tree_watcher import Watcher
 from dowse.indexes.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping import catch_up, watched_index
+from dowse.keeping import watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import read_watch_status, watch_lease
 from dowse.parsing.document_parsing import ParsedDocument
@@ -83,7 +83,7 @@ def test_very_much_is_left_to_a_process_of_its_own(
 def test_before_an_answer_only_so_much_is_done_and_the_rest_is_named(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(catch_up, "MAX_CATCH_UP_FILES", 3)
+    monkeypatch.setattr("dowse.keeping.keeper.MAX_CATCH_UP_FILES", 3)
     write_settings(project, indexingStrategy="lazy")
     keeper = keep()
     keeper.catch_up(project)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from dowse.errors import UsageError
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.mcp.arguments import check_arguments
 from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 from mcp.client.stdio import StdioServerParameters
 
 from dowse.mcp.protocol import make_server
-from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 from dowse.surfaces.notes.notes_tools import notes_tools
 from mcp import Client

@@ -8,7 +8,7 @@ from jsonschema import Draft202012Validator
 from mcp_types import CallToolResult, TextContent, Tool
 
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
 from tests.surfaces.project.project_client import converse

@@ -28,7 +28,7 @@ class AllSources:
         self._loop = asyncio.Runner()
         self._list = SourceList(Path.cwd(), indexes_projects=True)
         if roots:
-            from dowse.keeping.service import Service
+            from dowse.keeping.served_index import Service
 
             self._list.projects = Service(list(roots))
         if sites:

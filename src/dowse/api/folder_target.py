@@ -15,7 +15,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import unique_name
 from dowse.indexes.project_search import Update, search, update_if_quick
 from dowse.indexes.query_vectors import InProcessEncoder
-from dowse.mcp.reply_status import coverage_warnings
+from dowse.mcp.replies import coverage_warnings
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import Answer, SearchOptions
 from dowse.types import Progress

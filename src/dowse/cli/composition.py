@@ -15,9 +15,8 @@ from dowse.errors import UsageError
 from dowse.federation.federated_tools import INSTRUCTIONS as FEDERATED_INSTRUCTIONS
 from dowse.federation.federated_tools import SOURCES, STATUS_TOOL, FederatedSurface
 from dowse.federation.source_list import CREATE_INDEX, RUN_INDEX, SourceList
-from dowse.mcp.open_calls import OpenCalls
-from dowse.mcp.protocol import make_server
-from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.mcp.protocol import OpenCalls, make_server
+from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import SURFACES, Call, Level, Surface, Tool, searchable_surfaces
 from dowse.memory_plan import is_memory_small
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from dowse.archives.archive_locations import ArchiveLocations
     from dowse.federation.answers.answer_surface import AnswerSurface
-    from dowse.keeping.service import Service
+    from dowse.keeping.served_index import Service
     from dowse.surfaces.documents.documents_surface import DocumentsSurface
     from dowse.surfaces.organisation.place_surface import PlaceSurface
     from dowse.surfaces.project.project_tools import ProjectTools

@@ -48,7 +48,7 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
         [(found, coverage, _)] = target.references(name, options, progress).values()
     exit_code = 0 if found.is_found else 1
     if as_json:
-        from dowse.mcp.reply_status import coverage_warnings
+        from dowse.mcp.replies import coverage_warnings
         from dowse.surfaces.project.reference_replies import references_reply
 
         warnings = [*project.warnings, *coverage_warnings(coverage)]

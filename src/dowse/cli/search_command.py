@@ -14,7 +14,7 @@ from dowse.cli.output import CommandReply, SafeText, escape, pluralize, progress
 from dowse.cli.result_output import content_notes, coverage_notes, filters_note, show_definitions, show_occurrences
 from dowse.errors import ProjectNotDetected, UsageError
 from dowse.indexes.early_parsing import warm_up_parser
-from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 
 if TYPE_CHECKING:
     from dowse.api.folder_target import FolderTarget
@@ -332,7 +332,7 @@ def _find_all(
         found, coverage = target.find(text_query, progress)
     exit_code = 0 if found.total else 1
     if as_json:
-        from dowse.mcp.reply_status import coverage_warnings
+        from dowse.mcp.replies import coverage_warnings
         from dowse.surfaces.project.text_replies import occurrences_reply
 
         budget, warnings = how["budget"] * CHARACTERS_PER_TOKEN, [*target.warnings, *coverage_warnings(coverage)]

@@ -15,13 +15,13 @@ from dowse.cli.common_arguments import json_option, parse_root
 from dowse.cli.http_options import http_options, serve_over_http
 from dowse.cli.output import format_json, say, show, show_text, show_warnings
 from dowse.errors import DowseError, UsageError
-from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.mcp.tools import SURFACES, Level, Surface, searchable_surfaces
 
 if TYPE_CHECKING:
     from dowse.cli.composition import ComposedServer
     from dowse.indexes.index import ProjectIndex
-    from dowse.keeping.service import Service
+    from dowse.keeping.served_index import Service
     from dowse.surfaces.organisation.place_surface import PlaceSurface
 
 PLACE_SURFACES: tuple[Surface, ...] = ("code", "site", "federated")
@@ -83,7 +83,7 @@ def _open_service(options: ServeOptions, *, is_over_http: bool) -> "Service | No
     """Return the service of the folders; None if neither code nor documents are served."""
     if not {"code", "documents"} & set(searchable_surfaces(options.surfaces)):
         return None
-    from dowse.keeping.service import Service
+    from dowse.keeping.served_index import Service
 
     if options.roots or not is_over_http:
         return Service(list(options.roots))

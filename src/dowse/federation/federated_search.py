@@ -22,21 +22,22 @@ from dowse.federation.federation_types import (
     locator_in,
 )
 from dowse.federation.source_list import SourceList
-from dowse.mcp.error_replies import error_reply
-from dowse.mcp.reply_budget import (
+from dowse.mcp.replies import (
     ENVELOPE_CHARACTERS,
     NAMED_FILES,
     NOTE_SHARE,
     Reply,
+    coverage_reply,
+    error_reply,
     fit_items,
     fit_notes,
     fit_pairs,
     fit_results,
     fit_text,
+    overall_state,
     present,
     wire_characters,
 )
-from dowse.mcp.reply_status import coverage_reply, overall_state
 from dowse.mcp.tools import Call
 from dowse.screening.instructions import find_flags
 from dowse.types import View

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from dowse.error_catalog import is_absolute
 from dowse.errors import CatalogError, ItemNotFound, UsageError
-from dowse.mcp.reply_budget import Reply, wire_characters
+from dowse.mcp.replies import Reply, wire_characters
 from dowse.mcp.schemas import MAX_QUERY_CHARACTERS, TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.visible_text import one_line

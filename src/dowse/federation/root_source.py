@@ -26,9 +26,9 @@ from dowse.indexes.document_search import DocumentQuery, DocumentResults, find_i
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
 from dowse.indexes.query_vectors import QueryEncoder
-from dowse.keeping.catch_up import is_far_behind
-from dowse.keeping.service import Service
-from dowse.mcp.reply_status import coverage_warnings, overall_state
+from dowse.keeping.keeper import is_far_behind
+from dowse.keeping.served_index import Service
+from dowse.mcp.replies import coverage_warnings, overall_state
 from dowse.searching.passages import Passage, content_warnings, passage_text
 from dowse.searching.search import Answer, SearchOptions
 from dowse.surfaces.documents.doc_uris import make_uri

@@ -16,7 +16,7 @@ from dowse.mcp.tools import Call, Schema
 from dowse.types import View
 
 if TYPE_CHECKING:
-    from dowse.keeping.service import Service
+    from dowse.keeping.served_index import Service
     from dowse.surfaces.archives.archive_surface import ArchiveSurface
     from dowse.surfaces.documents.document_folders import DocumentFolders
     from dowse.surfaces.notes.notes_handlers import NotesSurface

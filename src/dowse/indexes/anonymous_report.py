@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dowse.errors import DowseError
-from dowse.indexes.freshness.filesystems import file_system_of
+from dowse.indexes.freshness.pending_paths import file_system_of
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import IndexStatus
 from dowse.indexes.project_lookup import list_projects

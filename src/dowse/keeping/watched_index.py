@@ -8,8 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, NotWritable, StoreDamaged
-from dowse.indexes.freshness.lost_events import LostEventDetector
-from dowse.indexes.freshness.pending_paths import ChangeTimes, PendingPaths
+from dowse.indexes.freshness.pending_paths import ChangeTimes, LostEventDetector, PendingPaths
 from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.freshness.tree_watcher import EVERYWHERE, Watcher
 from dowse.indexes.freshness.watching import start_watcher

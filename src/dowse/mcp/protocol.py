@@ -1,9 +1,14 @@
-"""The MCP server: lists and calls tools, and sends their replies and errors.
+"""The MCP server: lists and calls tools, asks users, and sends replies and errors.
 
 It is built on the SDK's `Server`, not on its `MCPServer`, which derives schemas from functions, drops unknown
 arguments, and announces prompts and resources that do not exist (docs/design.md).
+
+There are two ways to ask a user. Up to revision 2025-11-25 the server sends a request of its own and waits. Since
+2026-07-28 the call ends with the question, and the client calls again with the answer and the sealed state that the
+server gave it.
 """
 
+import asyncio
 import contextlib
 import json
 import logging
@@ -19,6 +24,9 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    ElicitRequest,
+    ElicitRequestFormParams,
+    ElicitResult,
     InputRequiredResult,
     ListRootsRequest,
     ListRootsResult,
@@ -28,14 +36,12 @@ from mcp_types import (
     ToolAnnotations,
 )
 from mcp_types import Tool as ListedTool
+from mcp_types.version import is_version_at_least
 
 from dowse import __version__
 from dowse.errors import CatalogError, ConfirmationNeeded, DowseError
 from dowse.mcp.arguments import check_arguments
-from dowse.mcp.elicitation import Elicitation
-from dowse.mcp.error_replies import error_reply
-from dowse.mcp.open_calls import OpenCalls
-from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
+from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, error_reply
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
 from dowse.mcp.tools import ProseReply, Schema, Tool, ToolProvider
 from dowse.system.platform import writing_error
@@ -52,6 +58,28 @@ MAX_LOGGED_CHARACTERS = 500
 _log = logging.getLogger(__name__)
 _calls = logging.getLogger("dowse.calls")
 """The log of calls, which `--log-queries` turns on."""
+
+
+class OpenCalls:
+    """Counts the calls that are being answered, to which other work gives way: `with` it, a call is one of them."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._none = asyncio.Event()
+        self._none.set()
+
+    def __enter__(self) -> None:
+        self._count += 1
+        self._none.clear()
+
+    def __exit__(self, *_: object) -> None:
+        self._count -= 1
+        if not self._count:
+            self._none.set()
+
+    async def wait_until_none(self) -> None:
+        """Wait until no call is being answered."""
+        await self._none.wait()
 
 
 def make_server(
@@ -181,3 +209,56 @@ class _Call:
 
     async def progress(self, done: float, total: float | None, message: str) -> None:
         await self._session.report_progress(done, total, message)
+
+
+_ROUNDS_REVISION = "2026-07-28"
+
+
+class Elicitation:
+    """The questions of one call, with the answers of its earlier rounds."""
+
+    def __init__(self, session: Any, request_id: Any, params: CallToolRequestParams) -> None:
+        self._session = session
+        self._request_id = request_id
+        self._params = params
+        self._rounds: dict[str, dict[str, Any]] = json.loads(params.request_state or "{}")
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether the client can show forms to its user."""
+        capabilities = self._session.client_capabilities
+        elicitation = capabilities.elicitation if capabilities else None
+        return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+
+    async def ask(self, key: str, question: str, fields: Mapping[str, Schema]) -> dict[str, Any] | None:
+        """Return the content of an accepted answer; None for any other answer."""
+        schema: Schema = {"type": "object", "properties": dict(fields), "required": list(fields)}
+        if is_version_at_least(self._session.protocol_version, _ROUNDS_REVISION):
+            return self._answer_from_rounds(key, question, schema)
+        try:
+            result = await self._session.elicit_form(question, schema, related_request_id=self._request_id)
+        except MCPError:
+            return None
+        return _accepted_content(result)
+
+    def _answer_from_rounds(self, key: str, question: str, schema: Schema) -> dict[str, Any] | None:
+        known = self._rounds.get(key)
+        if known and known["question"] == question:  # an answer counts for its own question alone
+            if "answer" not in known:
+                known["answer"] = _accepted_content((self._params.input_responses or {}).get(key))
+            answer: dict[str, Any] | None = known["answer"]
+            return answer
+        self._rounds[key] = {"question": question}
+        form = ElicitRequestFormParams(message=question, requested_schema=schema)
+        raise ConfirmationNeeded(
+            InputRequiredResult(
+                input_requests={key: ElicitRequest(params=form)}, request_state=json.dumps(self._rounds)
+            )
+        )
+
+
+def _accepted_content(result: object) -> dict[str, Any] | None:
+    if not isinstance(result, ElicitResult) or result.action != "accept":
+        return None
+    content = dict(result.content or {})
+    return None if any(value is False for value in content.values()) else content

@@ -9,8 +9,7 @@ from dowse.errors import CatalogError, DowseError, ItemNotFound, NoHistory
 from dowse.federation.federation_types import id_of, source_name
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.keeping.served_index import ServedIndex
-from dowse.mcp.error_replies import error_reply
-from dowse.mcp.reply_budget import Reply
+from dowse.mcp.replies import Reply, error_reply
 from dowse.page.item_links import find_item, read_address
 from dowse.page.markup import Html, html, plural, time_view
 from dowse.page.reading_view import breadcrumbs

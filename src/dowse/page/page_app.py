@@ -16,9 +16,9 @@ from dowse.errors import DowseError, ItemNotFound, UsageError
 from dowse.federation.federated_search import find_source, source_statuses
 from dowse.federation.federation_types import SearchSource, SourceStatus
 from dowse.federation.source_list import NoClient, SourceList
-from dowse.mcp.error_replies import error_reply
 from dowse.mcp.http.access import BrowserSessions
 from dowse.mcp.http.app import PageRoutes
+from dowse.mcp.replies import error_reply
 from dowse.page.colouring import Colours
 from dowse.page.folder_view import find_overviews, folder_address, folder_view, home_view, missing_view, tree_view
 from dowse.page.history_view import ProjectQuestions

@@ -17,7 +17,7 @@ from dowse.federation.federation_types import AS_DOCUMENT, SourceQuery, id_of, l
 from dowse.federation.place_source import place_name
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.project_search import ExactQuery
-from dowse.mcp.reply_status import coverage_warnings
+from dowse.mcp.replies import coverage_warnings
 from dowse.page.item_links import read_address, root_name
 from dowse.page.markup import plural
 from dowse.places.place_store import PlaceStore

@@ -16,7 +16,7 @@ from dowse.indexes.index_status import format_size
 from dowse.indexes.remaining_time import format_seconds_left
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
-from dowse.mcp.error_replies import without_storage_root
+from dowse.mcp.replies import without_storage_root
 from dowse.page.item_links import read_address, root_name
 from dowse.page.markup import Html, counted, html, plural, time_view
 from dowse.parsing.parser_limits import kept_bytes

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from urllib.request import url2pathname
 
 from dowse.errors import CatalogError, DowseError, ProjectNotDetected
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.mcp.tools import Call
 from dowse.sources.roots import detect_root, is_too_wide
 

@@ -18,7 +18,7 @@ def network(tmp_path: Path, root: Path, library: str) -> dict[str, str]:
 
 
 def test_on_a_network_changes_are_found_without_events(indexed: Path, network: dict[str, str]) -> None:
-    constants = {"dowse.indexes.freshness.filesystems.NETWORK_POLL_SECONDS": 0.3}
+    constants = {"dowse.indexes.freshness.pending_paths.NETWORK_POLL_SECONDS": 0.3}
     with Server(indexed, constants, **network) as server:
         eventually(server.is_settled, server.status)
         (indexed / "src" / "pear.py").write_text("def peel_pear(): ...\n", encoding="utf-8")

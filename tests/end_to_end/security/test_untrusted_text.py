@@ -6,7 +6,7 @@ import anyio
 import pytest
 
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from mcp import Client
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.sample_data import write_tree

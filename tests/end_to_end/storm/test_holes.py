@@ -188,7 +188,7 @@ def test_fifty_thousand_events_in_a_burst(kept: KeptProject, tmp_path: Path, fil
     survive_a_burst(kept, tmp_path / "scratch", files, writes)
 
 
-@pytest.mark.soak  # tests/keeping/test_catch_up.py throws events away without the system
+@pytest.mark.soak  # tests/keeping/test_keeper_catch_up.py throws events away without the system
 @pytest.mark.skipif(sys.platform != "linux", reason="the queue of events that overflows is Linux's")
 def test_events_that_the_system_has_thrown_away_are_made_up_for(root: Path) -> None:
     """The server is suspended, as by a debugger, until the event queue of the system overflows."""
@@ -259,9 +259,9 @@ LIMITED = """
 import sys
 from pathlib import Path
 Path("/proc/sys/user/max_inotify_watches").write_text("3")
-from dowse.indexes.freshness import lost_events
+from dowse.indexes.freshness import pending_paths
 from tests.end_to_end.storm.test_holes import KeptProject, eventually, save
-lost_events.POLL_SECONDS = 0.2
+pending_paths.POLL_SECONDS = 0.2
 kept = KeptProject(Path(sys.argv[1]))
 eventually(lambda: "first scan" not in kept.keeper.watch_status(kept.project).why)
 watch = kept.keeper.watch_status(kept.project)

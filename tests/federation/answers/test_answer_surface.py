@@ -11,7 +11,7 @@ from mcp_types import TextContent
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from mcp import Client
 from tests.sample_data import write_tree
 

@@ -7,8 +7,8 @@ import anyio
 import pytest
 
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.keeping.service import Service
-from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.keeping.served_index import Service
+from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from mcp import Client
 
 MAX_TOKENS = 900

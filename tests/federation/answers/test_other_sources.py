@@ -9,7 +9,7 @@ import pytest
 from mcp_types import TextContent
 
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.notes.notes_documents import NewNote
 from dowse.notes.registry import NotesRegistry
 from dowse.surfaces.sites.sites_surface import open_sites

@@ -10,8 +10,8 @@ from mcp_types import TextContent
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.indexes.dependencies.package_search import Dependencies
-from dowse.keeping.service import Service
-from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.keeping.served_index import Service
+from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from mcp import Client
 from tests.federation.answers.test_answer_tools import MAX_TOKENS, listed
 from tests.indexes.dependencies import environments

@@ -18,7 +18,7 @@ from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import keeper, watched_index
 from dowse.keeping.encoding_worker import client as worker_client
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from mcp import Client
 from tests.keeping.encoding_worker.conftest import MANY, encoding_progress, is_complete, is_gone, wait_until
 from tests.sample_data import write_tree

@@ -18,7 +18,7 @@ from dowse.archives.archive_database import create_database
 from dowse.archives.archive_index import ArchiveIndex
 from dowse.archives.archive_locations import ArchiveLocations
 from dowse.mcp.protocol import make_server
-from dowse.mcp.reply_budget import BUDGET_TOKENS, wire_characters
+from dowse.mcp.replies import BUDGET_TOKENS, wire_characters
 from dowse.surfaces.archives.archive_surface import INSTRUCTIONS, ArchiveSurface
 from dowse.system.platform import Lock, make_private_folder
 from mcp import Client

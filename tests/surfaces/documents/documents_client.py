@@ -9,8 +9,8 @@ from jsonschema import Draft202012Validator
 from mcp_types import Resource, TextContent, TextResourceContents
 
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.keeping.service import Service
-from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.keeping.served_index import Service
+from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.mcp.tools import Level, Surface
 from dowse.types import View
 from mcp import Client, MCPError

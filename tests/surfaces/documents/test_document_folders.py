@@ -13,7 +13,7 @@ from mcp_types import ResourceListChangedNotification
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.indexes.document_search import ListedDocument, list_documents
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.surfaces.documents.document_folders import ResourceList
 from dowse.surfaces.documents.documents_surface import PAGE
 from dowse.types import View

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from tests.sample_data import write_tree
 from tests.surfaces.documents.documents_client import Reader, index, run_conversation
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from mcp_types import TextContent
 
-from dowse.mcp.reply_budget import CHARACTERS_PER_TOKEN
+from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from tests.sample_data import write_tree
 from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, run_conversation
 

@@ -13,8 +13,8 @@ from mcp_types import CallToolResult, ElicitResult, TextContent
 from mcp_types import Tool as ListedTool
 
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.keeping.service import Service
-from dowse.mcp.reply_budget import BUDGET_TOKENS
+from dowse.keeping.served_index import Service
+from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.mcp.tools import Level
 from mcp import Client
 

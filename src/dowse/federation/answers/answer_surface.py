@@ -35,8 +35,7 @@ from dowse.indexes.growing_index import missing_files
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, coverage, definition_options, find_all_now, search_now
 from dowse.indexes.reference_lookup import references_now
-from dowse.keeping.served_index import ServedIndex
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import ServedIndex, Service
 from dowse.mcp.tools import Call
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_plain_query

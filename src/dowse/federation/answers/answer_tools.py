@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from dowse.errors import DowseError
 from dowse.federation.answers.answer_surface import MAX_NAMES, AnswerSurface
-from dowse.mcp.error_replies import error_reply
+from dowse.mcp.replies import error_reply
 from dowse.mcp.schemas import FLAG, TEXT, TEXTS, count, describe
 from dowse.mcp.tools import Schema, Tool
 

@@ -9,21 +9,14 @@ from typing import Any
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_locations import Archive, ArchiveLocations
-from dowse.archives.archive_replies import (
-    broken_reply,
-    citations_reply,
-    most_cited_reply,
-    screen_reply,
-    search_reply,
-)
+from dowse.archives.archive_replies import broken_reply, citations_reply, most_cited_reply, screen_reply, search_reply
 from dowse.archives.archive_search import ArchiveAnswer, merge_answers, search_archive
 from dowse.archives.archive_types import ArchiveHit
 from dowse.errors import CatalogError, DowseError, NotIndexed, NotWritable, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.masking_setting import masks_secrets
-from dowse.keeping.catch_up import is_far_behind
-from dowse.mcp.reply_budget import wire_characters
-from dowse.mcp.reply_status import coverage_warnings
+from dowse.keeping.keeper import is_far_behind
+from dowse.mcp.replies import coverage_warnings, wire_characters
 from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.searching.query_terms import SearchQuery, parse_plain_query

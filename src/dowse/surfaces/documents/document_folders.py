@@ -18,9 +18,8 @@ from dowse.indexes.document_search import (
     read_now,
 )
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.catch_up import is_far_behind
-from dowse.keeping.served_index import ServedIndex
-from dowse.keeping.service import Service
+from dowse.keeping.keeper import is_far_behind
+from dowse.keeping.served_index import ServedIndex, Service
 from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import Call
 from dowse.sources.open_folders import exists_below

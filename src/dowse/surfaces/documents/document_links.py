@@ -6,7 +6,7 @@ from typing import Literal
 
 from dowse.indexes.document_search import read_now
 from dowse.indexes.index import ProjectIndex
-from dowse.mcp.reply_budget import Reply, present
+from dowse.mcp.replies import Reply, present
 from dowse.parsing.document_parsing import ParsedOutline, outline
 from dowse.reading.link_resolution import Broken, External, Internal, OtherFile, resolve_link
 from dowse.reading.link_targets import LinkTargets

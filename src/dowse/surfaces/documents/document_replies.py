@@ -4,8 +4,7 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, present
-from dowse.mcp.reply_status import coverage_reply, coverage_warnings
+from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, coverage_reply, coverage_warnings, fit_items, present
 from dowse.mcp.tools import ProseReply
 from dowse.searching.document_ranking import RankedDocument
 from dowse.searching.passages import content_warnings, found_terms, without_front_matter

@@ -8,7 +8,7 @@ from typing import Any
 
 from dowse.errors import DowseError, NotIndexed, UsageError
 from dowse.indexes.index import ProjectIndex
-from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
+from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
 from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.parsing.document_parsing import ParsedOutline, outline

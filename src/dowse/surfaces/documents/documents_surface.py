@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dowse.errors import ResourceNotFound
 from dowse.indexes.document_search import DocumentQuery, ListedDocument, text_of
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.mcp.resources import Announcer, Resource
 from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool

@@ -6,9 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dowse.errors import DowseError, InvalidArgument, InvalidDocuments, SearchStopped, UsageError
-from dowse.mcp.confirmation import ask_consent
-from dowse.mcp.error_replies import without_storage_root
-from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, fit_items, fit_text, wire_characters
+from dowse.mcp.replies import (
+    ENVELOPE_CHARACTERS,
+    ask_consent,
+    fit_items,
+    fit_text,
+    wire_characters,
+    without_storage_root,
+)
 from dowse.mcp.tools import Call
 from dowse.notes.limits import DEFAULT_INDEX, MAX_BATCH_DOCUMENTS
 

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from dowse.indexes.index_status import format_size
 from dowse.indexes.project_search import ExactQuery
 from dowse.indexes.query_vectors import QueryEncoder
-from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, present
+from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, fit_items, present
 from dowse.mcp.schemas import TEXT, describe
 from dowse.mcp.tools import Call
 from dowse.places.place_rows import PublishedProject

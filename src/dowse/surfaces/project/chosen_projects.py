@@ -9,8 +9,7 @@ from typing import TypeVar
 from dowse.errors import DowseError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, find_all_now
-from dowse.keeping.served_index import ServedIndex
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import ServedIndex, Service
 from dowse.mcp.tools import Call
 from dowse.searching.exact_search import Occurrences
 from dowse.surfaces.project.path_search import relative_pattern

@@ -8,18 +8,19 @@ from dowse.errors import DowseError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_status import IndexStatus, format_size
 from dowse.indexes.remaining_time import format_seconds_left
-from dowse.mcp.error_replies import without_storage_root
-from dowse.mcp.reply_budget import (
+from dowse.mcp.replies import (
     ENVELOPE_CHARACTERS,
     NAMED_FILES,
     Reply,
+    coverage_reply,
     fit_items,
     fit_notes,
     fit_results,
+    overall_state,
     present,
     wire_characters,
+    without_storage_root,
 )
-from dowse.mcp.reply_status import coverage_reply, overall_state
 from dowse.searching.explain import strongest_signals
 from dowse.searching.passages import Passage, content_warnings, passage_text
 from dowse.searching.ranking import count_relevant

@@ -15,13 +15,10 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import forget_project, list_projects
 from dowse.indexes.project_search import ExactQuery, coverage, explain_file, search_now
 from dowse.indexes.reference_lookup import FoundReferences, references_now, related_files
-from dowse.keeping.catch_up import is_far_behind
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
-from dowse.keeping.served_index import ServedIndex
-from dowse.keeping.service import Service
-from dowse.mcp.confirmation import ask_consent
-from dowse.mcp.reply_budget import Reply, present
-from dowse.mcp.reply_status import coverage_warnings
+from dowse.keeping.keeper import is_far_behind
+from dowse.keeping.served_index import ServedIndex, Service
+from dowse.mcp.replies import Reply, ask_consent, coverage_warnings, present
 from dowse.mcp.tools import Call
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_search_query
 from dowse.searching.references.reference_search import ReferenceOptions

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Protocol
 
-from dowse.mcp.reply_budget import Reply
+from dowse.mcp.replies import Reply
 from dowse.mcp.schemas import FLAG, MAX_QUERY_CHARACTERS, NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.searching.references.reference_search import USE_KINDS

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 
-from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
-from dowse.mcp.reply_status import coverage_reply
+from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, coverage_reply, fit_items, fit_notes, present, wire_characters
 from dowse.searching.references.name_resolution import Confidence
 from dowse.searching.references.reference_search import NameOwner, Place, References
 from dowse.searching.references.related_files import RelatedFiles

@@ -4,8 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dowse.indexes.index import PathDecision
-from dowse.mcp.reply_budget import ENVELOPE_CHARACTERS, Reply, fit_items, fit_notes, present, wire_characters
-from dowse.mcp.reply_status import coverage_reply
+from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, coverage_reply, fit_items, fit_notes, present, wire_characters
 from dowse.searching.exact_search import Occurrence, Occurrences
 from dowse.types import Coverage
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import CannotWatch
-from dowse.indexes.freshness import lost_events
+from dowse.indexes.freshness import pending_paths
 from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.freshness.tree_watcher import Watcher
 from dowse.indexes.freshness.watching import start_watcher
@@ -211,7 +211,7 @@ def test_where_nothing_can_be_watched_an_answer_looks_for_itself(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
-    monkeypatch.setattr(lost_events, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(pending_paths, "POLL_SECONDS", 3600)
     keeper = keep()
     assert eventually(lambda: keeper.catch_up(project) == [])
     for number in range(5):
@@ -224,8 +224,8 @@ def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
-    monkeypatch.setattr(lost_events, "POLL_SECONDS", 3600)
-    monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(pending_paths, "POLL_SECONDS", 3600)
+    monkeypatch.setattr(pending_paths, "QUICK_SCAN_SECONDS", 0.0)
     monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
     assert eventually(lambda: keeper.watch_status(project).mode == "polling")
@@ -235,8 +235,8 @@ def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
 def test_other_machines_may_write_without_an_event(
     root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lost_events, "has_remote_writers", lambda _root: True)
-    monkeypatch.setattr(lost_events, "QUICK_SCAN_SECONDS", 0.0)
+    monkeypatch.setattr(pending_paths, "has_remote_writers", lambda _root: True)
+    monkeypatch.setattr(pending_paths, "QUICK_SCAN_SECONDS", 0.0)
     monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
     assert eventually(lambda: keeper.watch_status(project).mode == "watching")

@@ -4,8 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.freshness import filesystems
-from dowse.indexes.freshness.filesystems import LAYERED_POLL_SECONDS, NETWORK_POLL_SECONDS, file_system_of, poll_seconds
+from dowse.indexes.freshness import pending_paths
+from dowse.indexes.freshness.pending_paths import (
+    LAYERED_POLL_SECONDS,
+    NETWORK_POLL_SECONDS,
+    file_system_of,
+    poll_seconds,
+)
 
 MOUNTS = """\
 overlay / overlay rw 0 0
@@ -44,7 +49,7 @@ def test_the_innermost_mount_counts(mounts: Path, folder: str, kind: str) -> Non
 def test_a_network_is_looked_at_often_and_layers_seldom(
     monkeypatch: pytest.MonkeyPatch, kind: str, seconds: float
 ) -> None:
-    monkeypatch.setattr(filesystems, "file_system_of", lambda _: kind)
+    monkeypatch.setattr(pending_paths, "file_system_of", lambda _: kind)
     assert poll_seconds(Path("/anywhere")) == seconds
 
 

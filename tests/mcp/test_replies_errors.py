@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters
 from dowse.error_catalog import CATALOG
 from dowse.errors import UsageError, error_with
 from dowse.indexes import growing_index
-from dowse.mcp.error_replies import error_reply, without_storage_root
+from dowse.mcp.replies import error_reply, without_storage_root
 from dowse.store import storage_layout
 from dowse.surfaces.notes.notes_handlers import error_of
 from dowse.system.platform import Lock, writing_error

@@ -1,9 +1,16 @@
-"""The size of a reply, and how to fit one into its budget: items, pairs or the beginning of a text."""
+"""The layer that all replies share: how one fits into its budget, how complete it is, consent to a change, and errors."""
 
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from json.encoder import encode_basestring
 from typing import Any, TypeVar
+
+from dowse.error_catalog import CATALOG, developer_message
+from dowse.errors import CatalogError, DowseError, PathRefused, UsageError
+from dowse.mcp.tools import Call
+from dowse.system.platform import storage_root
+from dowse.types import Coverage
 
 Item = TypeVar("Item")
 Reply = dict[str, Any]
@@ -94,3 +101,70 @@ def largest(maximum: int, fits: Callable[[int], bool], minimum: int = 0) -> int:
         else:
             high = middle
     return low
+
+
+_WORST_FIRST = ("failed", "indexing", "incomplete", "not_found", "ready", "success")
+_SEARCHABLE = frozenset({"ready", "success"})
+
+
+def overall_state(states: Iterable[str]) -> str:
+    """Return the state of several indexes together: the worst of them.
+
+    Where some can be searched and others are not indexed yet, the whole is `incomplete`.
+    """
+    known = set(states)
+    if "not_found" in known and known & _SEARCHABLE:
+        known.add("incomplete")
+    return next((state for state in _WORST_FIRST if state in known), "not_found")
+
+
+def coverage_warnings(coverage: Coverage) -> list[str]:
+    """Return why changed files are left out of an answer, if it is because nothing can be written."""
+    return [f"Changed files are not searched: {without_storage_root(coverage.problem)}"] if coverage.problem else []
+
+
+def coverage_reply(coverages: Sequence[Coverage]) -> Reply:
+    """Return how much of some indexes an answer is about."""
+    return {
+        "indexedFiles": sum(coverage.files for coverage in coverages),
+        "expectedFiles": sum(max(coverage.files, coverage.expected) for coverage in coverages),
+        "complete": all(coverage.is_complete for coverage in coverages),
+    } | present(
+        pending=sum(coverage.pending for coverage in coverages),
+        indexing=any(coverage.is_indexing for coverage in coverages),
+        searchedDirectly=sum(coverage.direct for coverage in coverages),
+        secondsLeft=max((coverage.seconds_left or 0 for coverage in coverages), default=0),
+    )
+
+
+HOW_TO_CONFIRM = "Nothing was changed. To confirm, call again with confirm: true."
+
+
+async def ask_consent(call: Call, question: str, *, needs_argument: bool = True) -> Reply | None:
+    """Ask the user, and return None for a yes, else the reply that nothing was changed.
+
+    A client that cannot ask has to pass `confirm: true`, unless the call itself counts as consent.
+    """
+    if call.can_ask:
+        return {"status": "cancelled"} if await call.ask("confirm", question) is None else None
+    if needs_argument and not call.arguments["confirm"]:
+        return {"status": "cancelled", "question": question, "message": HOW_TO_CONFIRM}
+    return None
+
+
+def error_reply(error: DowseError) -> dict[str, Any]:
+    """Return the reply to a call that failed with this error."""
+    if isinstance(error, UsageError):  # its own message says which argument is wrong
+        message = without_storage_root(str(error))
+        return {"code": error.code, "userMessage": message, "developerMessage": f"{error.code}: {error}"}
+    if not isinstance(error, CatalogError):
+        facts = error.facts if isinstance(error, PathRefused) else {}
+        error = CatalogError(error.code if error.code in CATALOG else "FAILED", detail=str(error), **facts)
+    developer = developer_message(error.code, error.facts)
+    return {"code": error.code, "userMessage": str(error), "developerMessage": developer}
+
+
+def without_storage_root(message: str) -> str:
+    """Return a message for a user, in which paths of the storage root begin below it."""
+    root = str(storage_root())
+    return message.replace(f"{root}{os.sep}", "").replace(root, "the storage root")

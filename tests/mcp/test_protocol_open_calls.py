@@ -2,7 +2,7 @@
 
 import asyncio
 
-from dowse.mcp.open_calls import OpenCalls
+from dowse.mcp.protocol import OpenCalls
 
 
 def test_work_waits_until_no_call_is_open() -> None:

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import CallToolResult
 
-from dowse.mcp.reply_budget import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, total_wire_characters, wire_characters
+from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, total_wire_characters, wire_characters
 from tests.sample_data import index, write_tree
 from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.service import Service
+from dowse.keeping.served_index import Service
 from dowse.types import View
 from tests.sample_data import index, write_tree
 
