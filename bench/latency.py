@@ -11,9 +11,9 @@ from pathlib import Path
 from bench import corpora
 from bench.meter import CommandFailed
 from bench.quality import code_search, open_index, ranked_paths
+from dowse.searching.found_files import verify
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions, search_store
-from dowse.searching.verification import verify
 
 WARM_UP = 10
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from bench import corpora, program
 from bench.report import Row, Table
-from dowse.screening.instructions import find_flags
-from dowse.screening.masking import screen_text
+from dowse.screening.masking import find_flags, screen_text
 
 MARKER = "bench screening"
 PASSAGE_LINES = 40

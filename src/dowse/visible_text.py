@@ -1,4 +1,4 @@
-"""Text made fit to show: without invisible characters, and on one line."""
+"""Text made fit to show: without invisible characters, on one line, and printable."""
 
 import re
 
@@ -36,3 +36,8 @@ def one_line(text: str, max_characters: int, mark: str = "...") -> str:
     """Return the beginning of a text on one line, with a mark where it was cut."""
     line = join_lines(text[: 4 * max_characters])
     return line if len(line) <= max_characters else f"{line[: max_characters - len(mark)].rstrip()}{mark}"
+
+
+def printable_path(path: str) -> str:
+    """Return a path that can be printed, even when its bytes are not UTF-8."""
+    return path.encode(errors="backslashreplace").decode()

@@ -156,9 +156,9 @@ def cut_text(data: bytes) -> None:
 
 
 def screen_text(data: bytes) -> None:
-    from dowse.screening.instructions import find_flags
+    from dowse.screening.masking import find_flags
     from dowse.screening.masking import screen_text as screen
-    from dowse.sources.private_keys import find_private_key
+    from dowse.sources.denylist import find_private_key
 
     text = data.decode("utf-8", "replace")
     shown = screen(text, path="a/b.py")

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from dowse.searching.document_lines import WINDOW_LINES, DocumentLines
 from dowse.searching.passages import Passage
-from dowse.searching.query_terms import WantedLines, parse_search_query
+from dowse.searching.query_terms import parse_search_query
+from dowse.searching.term_positions import WantedLines
 from dowse.text.analysis import terms_of
 from dowse.text.line_numbers import line_starts
 from dowse.types import StoredChunk, StoredDocument, Symbol

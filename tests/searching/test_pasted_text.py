@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from dowse.searching.pasted_text import find_mentioned, is_pasted, take_apart
-from dowse.searching.query_terms import SHOWN_WORDS, parse_search_query
+from dowse.searching.pasted_text import find_mentioned, take_apart
+from dowse.searching.query_terms import SHOWN_WORDS, is_pasted, parse_search_query
 
 TRACEBACK = """Login fails for users with "+" in their address
 

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from dowse.sources import filenames
+from dowse.sources import denylist
 from dowse.sources.denylist import DenyList, categories
 
 SEED = {
@@ -138,5 +138,5 @@ def test_a_source_can_switch_off_all_but_secrets_and_version_control() -> None:
     "path", [".env.", ".env ", ".env::$DATA", ".env:stream", ".git. /config", "a/.git::$INDEX_ALLOCATION/x"]
 )
 def test_windows_other_ways_to_open_a_file_are_denied_there(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(filenames, "IS_WINDOWS", True)
+    monkeypatch.setattr(denylist, "IS_WINDOWS", True)
     assert denied(path) in (".env", ".git")

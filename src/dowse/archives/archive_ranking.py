@@ -13,9 +13,8 @@ from itertools import islice
 
 from dowse.protocols import Searchable
 from dowse.searching.passages import holds_phrase
-from dowse.searching.query_terms import stop_words
+from dowse.searching.query_terms import stop_words, term_frequencies
 from dowse.searching.ranking_constants import DOCS_CHUNK_WEIGHTS
-from dowse.searching.spelling import term_frequencies
 from dowse.searching.term_positions import terms_among
 from dowse.text.analysis import is_unspaced, restore_underscores, split_unspaced, whole_terms_of
 from dowse.types import DocumentMatch, StoredDocument, TextQuery

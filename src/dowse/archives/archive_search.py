@@ -20,11 +20,11 @@ from dowse.indexes.document_search import ask_documents, read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.protocols import Searchable
 from dowse.searching.candidates import query_of_best_words
+from dowse.searching.found_files import Current, Outdated, verify
 from dowse.searching.passages import Passage, ShownTexts, has_phrases, holds_phrase, screen_shown
 from dowse.searching.query_terms import SearchQuery, parse_plain_query
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, DOCS_CHUNK_WEIGHTS
 from dowse.searching.search import SearchOptions
-from dowse.searching.verification import Current, Outdated, verify
 from dowse.store.catalog import Catalog
 from dowse.text.analysis import is_unspaced
 from dowse.types import Coverage, DocumentMatch, StoredDocument, TextQuery

@@ -39,7 +39,7 @@ from dowse.mcp.replies import (
     wire_characters,
 )
 from dowse.mcp.tools import Call
-from dowse.screening.instructions import find_flags
+from dowse.screening.masking import find_flags
 from dowse.types import View
 from dowse.visible_text import one_line
 

@@ -14,9 +14,8 @@ from dowse.parsing.document_parsing import outline, parse
 from dowse.protocols import Searchable
 from dowse.searching.candidates import Mode, QueryVector
 from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, SearchPlace, rank_documents
-from dowse.searching.query_terms import SearchQuery
+from dowse.searching.query_terms import SearchQuery, Spelling
 from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
-from dowse.searching.spelling import Spelling
 from dowse.text.line_numbers import split_lines
 from dowse.types import Coverage, Document, Entry, Verdict
 

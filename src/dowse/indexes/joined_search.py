@@ -13,11 +13,10 @@ from dowse.indexes.query_vectors import QueryEncoder, encode_query, text_scorer
 from dowse.searching.candidates import QueryVector
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.exact_search import Occurrences
-from dowse.searching.found_files import ALL_INDEXED, SearchedFiles
+from dowse.searching.found_files import ALL_INDEXED, ReadBytes, SearchedFiles
 from dowse.searching.joined_store import JoinedStore, Member
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import Answer, SearchOptions, search_store
-from dowse.searching.verification import ReadBytes
 from dowse.types import Coverage, Stat
 
 Indexes = Mapping[str, ProjectIndex]

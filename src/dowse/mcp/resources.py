@@ -24,7 +24,7 @@ from mcp_types.version import is_version_at_least
 
 from dowse.errors import DowseError, ResourceNotFound
 from dowse.mcp.tools import Call
-from dowse.screening.instructions import Flag, find_flags
+from dowse.screening.masking import Flag, find_flags
 
 META_PREFIX = "dowse"
 """Prefix of the keys that dowse adds to `_meta`."""

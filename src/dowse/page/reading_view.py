@@ -9,18 +9,12 @@ from dowse.federation.federation_types import AS_DOCUMENT, ROOT_KINDS, FetchedIt
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.page.colouring import CodeText, Colours, paint
 from dowse.page.item_links import item_address, picture_address, read_address, root_name
-from dowse.page.markdown_view import (
-    MAX_RENDERED_CHARACTERS,
-    MarkdownTexts,
-    Writing,
-    heading_list,
-    write_markdown,
-)
+from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, MarkdownTexts, Writing, heading_list, write_markdown
 from dowse.page.markup import Html, html, plural, time_view
 from dowse.page.search_view import FLAG_NOTES
 from dowse.reading.languages import detect_language
 from dowse.reading.outlines import Heading
-from dowse.screening.instructions import find_flags
+from dowse.screening.masking import find_flags
 from dowse.text.line_numbers import split_lines
 from dowse.text.markup_lines import MARKUP_LANGUAGES
 from dowse.visible_text import one_line

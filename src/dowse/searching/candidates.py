@@ -13,9 +13,15 @@ from typing import TYPE_CHECKING, Literal
 from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.pasted_text import PastedText, find_mentioned
-from dowse.searching.query_terms import SearchQuery
+from dowse.searching.query_terms import (
+    NO_CORRECTIONS,
+    SearchQuery,
+    Spelling,
+    check_spelling,
+    term_frequencies,
+    with_written_names,
+)
 from dowse.searching.ranking import Evidence, HalfWay, Leg
-from dowse.searching.spelling import NO_CORRECTIONS, Spelling, check_spelling, term_frequencies, with_written_names
 from dowse.text.analysis import terms_of
 from dowse.text.vocabulary import rarity
 from dowse.types import Kind, Scored, TextQuery

@@ -11,8 +11,7 @@ from math import fsum
 
 from dowse.searching import ranking_constants
 from dowse.searching.passages import Passage
-from dowse.searching.query_terms import WantedLines
-from dowse.searching.term_positions import terms_by_line
+from dowse.searching.term_positions import WantedLines, terms_by_line
 from dowse.searching.units import Unit, has_sections, units_of
 from dowse.types import StoredChunk, StoredDocument, Symbol
 

@@ -14,13 +14,12 @@ from dowse.protocols import Searchable
 from dowse.screening.masking import screen_text
 from dowse.searching.candidates import Mode, QueryVector, query_of_best_words
 from dowse.searching.document_lines import DocumentLines
+from dowse.searching.found_files import Current, ReadBytes, verify
 from dowse.searching.passages import Passage, ShownTexts, holds_phrase, screen_shown
-from dowse.searching.query_terms import SearchQuery, WantedLines
+from dowse.searching.query_terms import SearchQuery, Spelling, check_spelling, term_frequencies
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTION_WEIGHT
 from dowse.searching.search import Answer, SearchHit
-from dowse.searching.spelling import Spelling, check_spelling, term_frequencies
-from dowse.searching.term_positions import terms_among
-from dowse.searching.verification import Current, ReadBytes, verify
+from dowse.searching.term_positions import WantedLines, terms_among
 from dowse.text.analysis import terms_of
 from dowse.types import DocumentMatch, StoredDocument, TextQuery
 

@@ -8,9 +8,9 @@ from functools import lru_cache, partial
 
 from dowse.errors import PathRefused, UsageError
 from dowse.protocols import Searchable
+from dowse.searching.found_files import ReadBytes
 from dowse.searching.passages import screen_line
 from dowse.searching.search import SearchOptions, scope_of
-from dowse.searching.verification import ReadBytes
 from dowse.text.line_numbers import line_starts
 from dowse.types import Entry, StoredDocument
 

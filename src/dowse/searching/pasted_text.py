@@ -11,34 +11,6 @@ from typing import NamedTuple
 
 from dowse.searching.path_kinds import PACKAGE_FILES
 
-MAX_TYPED_CHARACTERS = 200
-"""Maximum length of a query that counts as typed. The longest of the 413 queries of `eval/code-search` has 100."""
-
-_PROGRAMS = (
-    "apt bash brew bundle bun cargo cat chmod cmake composer conda cp curl deno docker dotnet find gcc gem git go gradle "
-    "grep helm java kubectl ln ls make mvn mypy node npm npx pip pipx pnpm poetry psql pytest python rake rg rm rsync "
-    "ruby ruff rustc scp sed sh ssh sudo systemctl tar terraform tox uv uvx wget yarn"
-)
-_PROGRAM = rf"(?:{_PROGRAMS.replace(' ', '|')})[\d.]*"
-_PASTED = re.compile(
-    rf"""
-    \n                                              # several lines
-    | ```|`[^`\s][^`]*`                             # code in Markdown
-    | \]\(\w                                        # a link in Markdown
-    | \bFile\ "[^"]+",\ line\ \d                    # a frame of a traceback
-    | \b\w*(?:Error|Exception|Warning|Traceback)\b(?:\ \([^)]*\))?:  # the message of an exception
-    | ^[\[{{].*[\]}}]$ | "[\w.-]+"\s*:\s*(?:["\d{{\[]|-\d|true|false|null)  # JSON
-    | <\w+\s[^<>]*=[^<>]*>                          # an element of HTML or XML
-    | \w\([^()]*[,="'][^()]*\)                      # a call with arguments
-    | \s(?:[=!]=|[-+*/]?=)\s | [;{{]$               # a statement
-    | ^[$%]\s\S                                     # a prompt
-    | ^(?:\[[\w\ ]+\]\s|[\w/.-]+:\s)?[Ff]ix(?:e[sd]|ing)?[\s(:]\S*(?:\s+\S+){{2}}  # an order to mend something
-    | \w\s(?:.*\s)?--[a-z][\w-]+                    # a command line with a long option
-    | ^(?:sudo\s+)?{_PROGRAM}\s(?:.*\s)?-[A-Za-z](?:\s|$)  # a command line with an option of one letter
-    """,
-    re.VERBOSE,
-)
-
 _CODE_ENDINGS = (
     "bash c cc clj cpp cs css dart ex exs go gradle h hpp hs java jl js jsx kt lua m mjs ml mm php pl proto ps1 py pyi pyx "
     "r rb rs sc scala scss sh sql svelte swift tf ts tsx vue zig"
@@ -160,9 +132,3 @@ def _file_parts(file: str) -> PathParts:
     stem = file.replace("\\", "/").rpartition(".")[0]
     parts = tuple(part for part in stem.split("/") if part not in ("", ".", ".."))
     return parts[:-1] if parts and parts[-1] in PACKAGE_FILES else parts
-
-
-def is_pasted(text: str) -> bool:
-    """Return whether a query is pasted text rather than words and operators that someone typed on one line."""
-    text = text.strip()
-    return len(text) > MAX_TYPED_CHARACTERS or _PASTED.search(text) is not None

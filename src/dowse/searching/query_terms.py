@@ -1,18 +1,30 @@
-"""Parsing of a search query: words, `+required`, `-excluded`, `"phrases"`, its shape, and the lines that it wants."""
+"""The terms of a search query: words, `+required`, `-excluded`, `"phrases"`, and its shape.
+
+Words that do not occur in the index are replaced by those that it spells almost like them.
+"""
 
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cache, lru_cache
-from heapq import nlargest
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from dowse.protocols import Searchable
 from dowse.reading.languages import is_language
 from dowse.searching import ranking_constants
-from dowse.searching.pasted_text import Frame, PastedText, is_pasted, take_apart
+from dowse.searching.pasted_text import PastedText, take_apart
 from dowse.text import query_syntax
-from dowse.text.analysis import detect_language
+from dowse.text.analysis import (
+    detect_language,
+    marked_language,
+    remove_separators,
+    restore_underscores,
+    terms_of,
+    whole_terms_of,
+)
+from dowse.text.vocabulary import other_forms, similar_words
+from dowse.types import TextQuery
 
 Shape = Literal["symbol", "path", "prose"]
 
@@ -189,62 +201,148 @@ def _is_compound_identifier(name: str) -> bool:
     return _is_identifier(name) and not name.istitle() and not name.isupper()
 
 
-_WORD = re.compile(r"\w{3,}")
+_WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True, slots=True)
-class WantedLines:
-    """The terms, names and lines of a query that decide which lines of a file answer it."""
+class Spelling(NamedTuple):
+    """The words of a query that do not occur in the index, and the words that replace them."""
 
-    terms: Mapping[str, float]
-    """The rarest terms of the query, each with its rarity."""
-    title_terms: Mapping[str, float] = field(default_factory=dict)
-    """Those of the title of pasted text."""
-    words: frozenset[str] = frozenset()
-    """The words of the query as they are written, which may be names."""
-    symbols: frozenset[str] = frozenset()
-    """The names in a query that is a name."""
-    frames: tuple[Frame, ...] = ()
-    """The lines that a traceback in the query names."""
-    all_terms: Mapping[str, float] = field(default_factory=dict)
-    """All its terms, for a document that has none of the rarest."""
-
-    @property
-    def definition_terms(self) -> Mapping[str, float]:
-        """The weights of the terms for definitions: in pasted text those of the title count as much as all others."""
-        if not self.title_terms:
-            return self.terms
-        total, of_title = sum(self.terms.values()) or 1.0, sum(self.title_terms.values())
-        return {
-            term: self.terms.get(term, 0.0) / total + self.title_terms.get(term, 0.0) / of_title
-            for term in {**self.terms, **self.title_terms}
-        }
-
-    @classmethod
-    def of(
-        cls,
-        query: SearchQuery,
-        terms: Mapping[str, float],
-        title_terms: Mapping[str, float] | None = None,
-        *,
-        ranks_definitions: bool = False,
-    ) -> "WantedLines":
-        """Return what a query with these terms says; of each set of terms the rarest count, more for definitions."""
-        limit = ranking_constants.DEFINITION_TERMS if ranks_definitions else ranking_constants.UNIT_TERMS
-        return cls(
-            _rarest(
-                terms, ranking_constants.MIN_UNIT_RARITY if title_terms else ranking_constants.MIN_TITLE_RARITY, limit
-            ),
-            _rarest(title_terms or {}, ranking_constants.MIN_TITLE_RARITY, limit),
-            frozenset(_WORD.findall(query.text)),
-            frozenset(query.names if query.shape == "symbol" else ()),
-            query.pasted.frames if query.pasted else (),
-            terms,
-        )
+    unknown: Sequence[str]
+    corrected: Mapping[str, str]
 
 
-def _rarest(terms: Mapping[str, float], share: float, limit: int) -> dict[str, float]:
-    """Return the terms that count within a file: those that are less rare than a share of the rarest say little."""
-    least = share * max(terms.values(), default=0.0)
-    best = nlargest(limit, terms, key=terms.__getitem__)
-    return {term: terms[term] for term in best if terms[term] >= least}
+NO_CORRECTIONS = Spelling((), {})
+
+
+def check_spelling(store: Searchable, query: SearchQuery) -> Spelling:
+    """Find the words that do not occur, and replace those that are similar to one that does.
+
+    Pasted text is not checked: what its author saw is spelled correctly, and names of other projects do not occur.
+    """
+    if query.is_pasted:
+        return NO_CORRECTIONS
+    unknown = unknown_words(store, query.positive)
+    return Spelling(unknown, _corrections(store, unknown))
+
+
+def _corrections(store: Searchable, unknown: Iterable[str]) -> dict[str, str]:
+    """Return the most similar indexed word for each unknown word, if one is similar enough."""
+    found: dict[str, str] = {}
+    for word in unknown:
+        for whole in whole_terms_of(word):
+            near = (
+                _closest_word(whole, dict(store.words_with_prefix(whole[:2], ranking_constants.CORRECTION_CANDIDATES)))
+                if len(whole) >= ranking_constants.MIN_CORRECTED_LENGTH
+                else None
+            )
+            if near and near != whole:
+                found[restore_underscores(whole)] = restore_underscores(near)
+    return found
+
+
+def with_written_names(store: Searchable, query: SearchQuery) -> SearchQuery:
+    """Return a query with the names of definitions as they are written: `HTTPServer` for `httpserver`.
+
+    Only a word that does not occur is replaced.
+    """
+    if query.is_pasted:
+        return query
+    unknown = unknown_words(store, query.positive)
+    names = {word: name for word in unknown if (name := _written_name(store, word))}
+
+    def write(text: str) -> str:
+        return _WORD.sub(lambda word: names.get(word[0], word[0]), text)
+
+    return replace(query, terms=tuple(map(write, query.terms)), text=write(query.text)) if names else query
+
+
+def _written_name(store: Searchable, word: str) -> str | None:
+    """Return the name of a definition that has the same letters in other capitals, or with underscores."""
+    hits = store.find_chunks(TextQuery((word,), {"names": 1.0}), 1)
+    chunks = store.chunks_by_id(hit.id for hit in hits).values()
+    names = (symbol.name for chunk in chunks for symbol in chunk.symbols)
+    return next((name for name in names if remove_separators(name).lower() == word.lower()), None)
+
+
+def term_frequencies(store: Searchable, words: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Return the terms of each word, and in how many chunks each of them occurs.
+
+    A word that is more frequent in another language than English is represented by its stem in that language, and a word
+    that does not occur by its short or long forms that do.
+    """
+    terms = {word: terms_of(word) for word in words}
+    known = store.chunk_frequencies(counted_terms(term for found in terms.values() for term in found))
+    frequencies = {word: _known_forms(found, known) for word, found in terms.items()}
+    for word, foreign in store.foreign_terms(terms).items():
+        best = max(foreign, key=foreign.__getitem__)
+        if foreign[best] > max(frequencies[word].values(), default=0):
+            language = marked_language(best)
+            frequencies[word] = {term: count for term, count in foreign.items() if marked_language(term) == language}
+    return frequencies
+
+
+def counted_terms(terms: Iterable[str]) -> set[str]:
+    """Return terms with their short and long forms, which are counted with them."""
+    return {form for term in terms for form in (term, *other_forms(term))}
+
+
+def _known_forms(terms: Iterable[str], known: Mapping[str, int]) -> dict[str, int]:
+    """Return the frequencies of terms; instead of one that does not occur, those of its forms that do."""
+    found: dict[str, int] = {}
+    for term in terms:
+        forms = [form for form in other_forms(term) if known[form]] if not known[term] else []
+        found |= {form: known[form] for form in forms or [term]}
+    return found
+
+
+def unknown_words(store: Searchable, words: Iterable[str]) -> list[str]:
+    """Return the words of which no part occurs in the index."""
+    terms = term_frequencies(store, _WORD.findall(" ".join(words)))
+    return [word for word, found in terms.items() if found and not any(found.values())]
+
+
+def _closest_word(word: str, known: dict[str, int]) -> str | None:
+    """Return the known word with the fewest letters changed; of equals the more frequent one."""
+    max_typos = 1 if len(word) < 2 * ranking_constants.MIN_CORRECTED_LENGTH else 2
+    near = similar_words(word, known.keys(), max_typos)
+    return min(near, key=lambda found: (found[1], -known[found[0]], found[0]))[0] if near else None
+
+
+MAX_TYPED_CHARACTERS = 200
+"""Maximum length of a query that counts as typed. The longest of the 413 queries of `eval/code-search` has 100."""
+
+
+_PROGRAMS = (
+    "apt bash brew bundle bun cargo cat chmod cmake composer conda cp curl deno docker dotnet find gcc gem git go gradle "
+    "grep helm java kubectl ln ls make mvn mypy node npm npx pip pipx pnpm poetry psql pytest python rake rg rm rsync "
+    "ruby ruff rustc scp sed sh ssh sudo systemctl tar terraform tox uv uvx wget yarn"
+)
+
+
+_PROGRAM = rf"(?:{_PROGRAMS.replace(' ', '|')})[\d.]*"
+
+
+_PASTED = re.compile(
+    rf"""
+    \n                                              # several lines
+    | ```|`[^`\s][^`]*`                             # code in Markdown
+    | \]\(\w                                        # a link in Markdown
+    | \bFile\ "[^"]+",\ line\ \d                    # a frame of a traceback
+    | \b\w*(?:Error|Exception|Warning|Traceback)\b(?:\ \([^)]*\))?:  # the message of an exception
+    | ^[\[{{].*[\]}}]$ | "[\w.-]+"\s*:\s*(?:["\d{{\[]|-\d|true|false|null)  # JSON
+    | <\w+\s[^<>]*=[^<>]*>                          # an element of HTML or XML
+    | \w\([^()]*[,="'][^()]*\)                      # a call with arguments
+    | \s(?:[=!]=|[-+*/]?=)\s | [;{{]$               # a statement
+    | ^[$%]\s\S                                     # a prompt
+    | ^(?:\[[\w\ ]+\]\s|[\w/.-]+:\s)?[Ff]ix(?:e[sd]|ing)?[\s(:]\S*(?:\s+\S+){{2}}  # an order to mend something
+    | \w\s(?:.*\s)?--[a-z][\w-]+                    # a command line with a long option
+    | ^(?:sudo\s+)?{_PROGRAM}\s(?:.*\s)?-[A-Za-z](?:\s|$)  # a command line with an option of one letter
+    """,
+    re.VERBOSE,
+)
+
+
+def is_pasted(text: str) -> bool:
+    """Return whether a query is pasted text rather than words and operators that someone typed on one line."""
+    text = text.strip()
+    return len(text) > MAX_TYPED_CHARACTERS or _PASTED.search(text) is not None

@@ -9,30 +9,17 @@ from typing import Literal
 from dowse.errors import UsageError
 from dowse.protocols import ScoreTexts, Searchable
 from dowse.reading.languages import language_called
-from dowse.searching import ranking_constants
+from dowse.searching import found_files, ranking, ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
 from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines, room_for
 from dowse.searching.document_lines import DocumentLines
-from dowse.searching.file_scoring import order_by_scores
-from dowse.searching.found_files import ALL_INDEXED, ChunkLines, FoundFile, SearchedFiles, is_aside, scores_by_lines
+from dowse.searching.found_files import ALL_INDEXED, ChunkLines, Current, FoundFile, ReadBytes, SearchedFiles
 from dowse.searching.passages import Passage, ShownTexts, comparable_lines, has_phrases, screen_shown, shorten_lines
 from dowse.searching.path_kinds import Tests, path_filter
-from dowse.searching.query_terms import SearchQuery, WantedLines
-from dowse.searching.ranking import (
-    Evidence,
-    RankedFile,
-    best_chunks,
-    count_relevant,
-    found_by_words,
-    leg_scores,
-    rank_files,
-    relevance_of,
-    shortlist,
-)
-from dowse.searching.spelling import Spelling
-from dowse.searching.term_positions import terms_among
+from dowse.searching.query_terms import SearchQuery, Spelling
+from dowse.searching.ranking import Evidence, RankedFile
+from dowse.searching.term_positions import WantedLines, terms_among
 from dowse.searching.units import Unit
-from dowse.searching.verification import Current, ReadBytes, is_blob_document, verify
 from dowse.text.query_syntax import QueryFilters
 from dowse.text.vocabulary import rarity
 from dowse.types import Kind, StoredDocument, Symbol
@@ -199,15 +186,17 @@ def _rank_and_show(
     evidence = gather_evidence(store, query, scope, vectors, method, spelling=options.spelling)
     if evidence is None:
         return Answer(query, methods=_search_methods(options, vectors), seconds=time.perf_counter() - started)
-    scores = leg_scores(evidence.legs)
+    scores = ranking.leg_scores(evidence.legs)
     # All pages of usual length rank the same pool: another pool would give another order, and pages would overlap.
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
-    ids = shortlist(evidence, scores, pool, store.paths_by_id)
-    ranked = rank_files(evidence, scores, store.paths_by_id(ids))
+    ids = ranking.shortlist(evidence, scores, pool, store.paths_by_id)
+    ranked = ranking.rank_files(evidence, scores, store.paths_by_id(ids))
     if options.score_texts and options.detail != "definitions":
-        ranked = order_by_scores(ranked, evidence, store, read, options.score_texts)
+        ranked = found_files.order_by_scores(ranked, evidence, store, read, options.score_texts)
     relevant = (
-        len(ranked) if options.keeps_weak else count_relevant([file.score for file in ranked], len(evidence.terms))
+        len(ranked)
+        if options.keeps_weak
+        else ranking.count_relevant([file.score for file in ranked], len(evidence.terms))
     )
     builder = _AnswerBuilder(store, read, query, evidence, options)
     builder.add_files(ranked[:relevant])
@@ -215,7 +204,7 @@ def _rank_and_show(
         query=query, hits=tuple(builder.hits), outdated=tuple(builder.outdated), has_more=builder.has_more,
         weaker=len(ranked) - relevant, terms=evidence.terms, corrected=evidence.corrected, unknown=evidence.unknown,
         methods=_search_methods(options, vectors), seconds=time.perf_counter() - started,
-        matched=tuple(store.paths_by_id(found_by_words(evidence)).values()) if options.lists_matches else (),
+        matched=tuple(store.paths_by_id(ranking.found_by_words(evidence)).values()) if options.lists_matches else (),
     )  # fmt: skip
 
 
@@ -272,7 +261,7 @@ class _AnswerBuilder:
     def _collect(self, files: Sequence[RankedFile]) -> bool:
         """Verify files and keep those that are shown; return whether more are wanted."""
         ids = [file.document_id for file in files]
-        documents, found = self._store.documents_by_id(ids), best_chunks(self._evidence, ids)
+        documents, found = self._store.documents_by_id(ids), ranking.best_chunks(self._evidence, ids)
         first_chunks = self._store.chunks_by_id([next(iter(chunks)) for chunks in found.values()])
         for file in files:
             document, scored = documents.get(file.document_id), found.get(file.document_id, {})
@@ -280,7 +269,7 @@ class _AnswerBuilder:
                 continue
             best = first_chunks.get(next(iter(scored), 0))
             part = None if self._is_read_whole(document) else best
-            checked = verify(self._store, self._read, document, compares_content=part is None)
+            checked = found_files.verify(self._store, self._read, document, compares_content=part is None)
             if not isinstance(checked, Current) or (part and not checked.has(part)):
                 self.outdated.append(document.path)
             elif has_phrases(self._query, checked.data) and self._is_shown(file, checked):
@@ -298,7 +287,7 @@ class _AnswerBuilder:
             return False
         if (
             not file.is_found_by_name
-            and is_blob_document(checked.document, checked.data)
+            and found_files.is_blob_document(checked.document, checked.data)
             and not self._has_every_term(checked)
         ):
             return False
@@ -331,9 +320,11 @@ class _AnswerBuilder:
             return
         said_in = dict[str, int]()
         for found, one in zip(self._found, lines, strict=True):
-            unit = one.best_unit(scores_by_lines(found, places))
+            unit = one.best_unit(found_files.scores_by_lines(found, places))
             passage = self._passage(found, one, unit)
-            hit = self._make_hit(found, passage, relevance_of(found.checked.document, one.window(unit), self._evidence))
+            hit = self._make_hit(
+                found, passage, ranking.relevance_of(found.checked.document, one.window(unit), self._evidence)
+            )
             said = "" if self._options.detail == "brief" else comparable_lines(passage)
             if said in said_in:
                 first = self.hits[said_in[said]]
@@ -350,7 +341,13 @@ class _AnswerBuilder:
         if self._wanted.symbols:
             defined = find_defined_lines(lines, list(map(self._symbols, self._found)), self._query.names[0])
         files = [
-            FileEvidence(one, scores_by_lines(found, places), max(found.file.score / best, 0.0), is_aside(found), names)
+            FileEvidence(
+                one,
+                found_files.scores_by_lines(found, places),
+                max(found.file.score / best, 0.0),
+                found_files.is_aside(found),
+                names,
+            )
             for found, one, names in zip(self._found, lines, defined, strict=True)
         ]
         options, room = self._options, room_for(self._query)

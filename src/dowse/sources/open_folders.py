@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Self
 
 from dowse.errors import Failed
-from dowse.sources.filenames import printable_path
 from dowse.sources.policy import Form
+from dowse.visible_text import printable_path
 
 Item = tuple[os.DirEntry[str], Form]
 

@@ -8,13 +8,13 @@ from os import stat_result
 from pathlib import Path
 from urllib.parse import unquote
 
-from dowse.sources.filenames import printable_path, strip_windows_suffixes
+from dowse.sources.denylist import strip_windows_suffixes
 from dowse.sources.ignore_stack import Reinclusion
 from dowse.sources.open_folders import Item, OpenFolders, form_of
 from dowse.sources.policy import RULE_NAMES, Folder, Form, Policy, verdict_below_folder
 from dowse.system.platform import stat_of
 from dowse.types import Entry, FolderCallback, Reason, Verdict
-from dowse.visible_text import strip_invisible
+from dowse.visible_text import printable_path, strip_invisible
 
 _REASON_BY_ERRNO = {
     errno.ENOENT: Reason.VANISHED,

@@ -21,11 +21,11 @@ from dowse.globs import compile_glob, to_path_glob
 from dowse.reading.languages import is_binary_document
 from dowse.settings import Settings
 from dowse.sources.denylist import DenyList
-from dowse.sources.filenames import printable_path
 from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE, IgnoreStack, Reinclusion, RuleFiles
 from dowse.sources.repository import Repository, is_repository, repository_around, repository_at
 from dowse.sources.roots import require_allowed_root, resolve_storage
 from dowse.types import Kind, Reason, Rule, Verdict, View
+from dowse.visible_text import printable_path
 
 MAX_DEPTH = 20
 """The number of folders below the root that are entered on the way to a file."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from dowse.errors import PathRefused, ProjectNotDetected
 from dowse.sources.denylist import rule_against_root
-from dowse.sources.filenames import printable_path
 from dowse.system.platform import storage_root
+from dowse.visible_text import printable_path
 
 MARKERS = (".git", "package.json", "pyproject.toml", "Cargo.toml", "go.mod")
 

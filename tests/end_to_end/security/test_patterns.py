@@ -35,7 +35,7 @@ SHORT = {
     "dowse.parsing.reference_syntax._SEPARATORS": 240,
     "dowse.parsing.reference_extraction._TEXTS": 200,  # up to the last end of a comment
     "dowse.cli.archive_command._MARK": 4_000,  # a passage of our own
-    "dowse.screening.instructions": 200,  # a phrase of our own
+    "dowse.screening.masking": 200,  # a phrase of our own
 }
 """Patterns that meet nothing longer, and why."""
 SAMPLES = "a Z0_ \t\n-.:/<>(){}[]'\"`*#=!,;&|\\é\r"

@@ -7,8 +7,8 @@ from posixpath import commonprefix, dirname, normpath
 
 from dowse.errors import PathRefused
 from dowse.parsing.source_references import Import
+from dowse.searching.found_files import ReadBytes
 from dowse.searching.references.reference_files import SourceFile, SourceFiles
-from dowse.searching.verification import ReadBytes
 from dowse.store.reference_index import module_of
 
 _SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs", ".mts", ".cts", ".vue", ".svelte")

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from dowse.parsing.source_references import MENTION, SourceReferences, Use
 from dowse.protocols import Searchable
 from dowse.searching.exact_search import exact_matcher, find_occurrences, line_start_characters, pattern_matcher
+from dowse.searching.found_files import Current, ReadBytes, verify
 from dowse.searching.passages import screen_line
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.name_resolution import Confidence, ResolvedUse
 from dowse.searching.references.reference_files import SourceFile, SourceFiles
 from dowse.searching.search import SearchOptions
-from dowse.searching.verification import Current, ReadBytes, verify
 
 MAX_LINE_CHARACTERS = 200
 """Of a longer line, only the part around the name is shown."""

@@ -9,12 +9,12 @@ from dowse.errors import UsageError
 from dowse.globs import compile_path_filter
 from dowse.parsing.source_references import CALL, KINDS, USE_KINDS
 from dowse.protocols import Searchable
+from dowse.searching.found_files import ReadBytes
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.import_resolution import ImportResolver
 from dowse.searching.references.name_resolution import COMMON_NAMES, Confidence, NameResolution, ResolvedUse, is_body_of
 from dowse.searching.references.reference_files import DefinedName, SourceFiles
 from dowse.searching.references.reference_lines import Place, ReferenceLines, text_uses
-from dowse.searching.verification import ReadBytes
 from dowse.store.reference_index import ReferenceIndex, module_of
 from dowse.types import TextQuery
 

@@ -19,8 +19,7 @@ from dowse.sites.building.source_pages import HTML_ENDINGS, MARKDOWN_ENDINGS
 from dowse.sites.index_check import inspect_bytes
 from dowse.sites.index_model import FORMAT_VERSION, Page, Site
 from dowse.sites.page_urls import is_same_host
-from dowse.sources.denylist import DenyList
-from dowse.sources.private_keys import find_private_key
+from dowse.sources.denylist import DenyList, find_private_key
 from dowse.system.platform import open_beneath
 from dowse.types import Progress
 

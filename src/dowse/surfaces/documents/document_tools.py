@@ -12,8 +12,7 @@ from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wi
 from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.parsing.document_parsing import ParsedOutline, outline
-from dowse.screening.instructions import find_flags
-from dowse.screening.masking import Screened
+from dowse.screening.masking import Screened, find_flags
 from dowse.surfaces.documents.document_folders import DocumentFolder, DocumentFolders
 from dowse.surfaces.documents.document_links import (
     DocumentLink,

@@ -13,10 +13,9 @@ from dowse.places.place_store import PlaceStore
 from dowse.searching.candidates import QueryVector, expected_queries
 from dowse.searching.exact_search import Occurrences, search_text
 from dowse.searching.path_kinds import path_filter
-from dowse.searching.query_terms import SearchQuery
+from dowse.searching.query_terms import SearchQuery, counted_terms
 from dowse.searching.ranking_constants import NEAR_CANDIDATES
 from dowse.searching.search import Answer, SearchOptions, scope_of, search_store
-from dowse.searching.spelling import counted_terms
 from dowse.text.analysis import terms_of
 from dowse.text.query_syntax import NO_FILTERS
 from dowse.types import Coverage

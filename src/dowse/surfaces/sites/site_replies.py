@@ -4,8 +4,7 @@ import json
 from typing import Any
 
 from dowse.mcp.tools import ProseReply
-from dowse.screening.instructions import find_flags
-from dowse.screening.masking import screen_text, warning_fields
+from dowse.screening.masking import find_flags, screen_text, warning_fields
 from dowse.sites.sanitizing import one_line, remove_control_characters
 from dowse.sites.site import LoadedSite, ServedSite
 from dowse.sites.site_search import SiteResults

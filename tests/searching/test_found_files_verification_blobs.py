@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from dowse.searching.verification import is_blob
+from dowse.searching.found_files import is_blob
 
 NOISE = random.Random(1).randbytes(6000)
 PEM = b"-----BEGIN CERTIFICATE-----\n" + base64.encodebytes(NOISE) + b"-----END CERTIFICATE-----\n"

@@ -3,8 +3,7 @@
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
-from dowse.searching.query_terms import parse_search_query
-from dowse.searching.spelling import check_spelling, with_written_names
+from dowse.searching.query_terms import check_spelling, parse_search_query, with_written_names
 from tests.sample_data import open_indexed, write_tree
 from tests.searching.searched_project import ask, paths
 

@@ -10,8 +10,8 @@ import pytest
 from dowse.errors import PathRefused
 from dowse.parsing.document_parsing import parse
 from dowse.settings import Settings
+from dowse.sources.denylist import find_private_key
 from dowse.sources.document_files import DocumentFiles
-from dowse.sources.private_keys import find_private_key
 from dowse.types import Entry, Reason, Rule, Verdict
 from tests.reading.test_docx import WORD
 from tests.sample_data import write_tree
