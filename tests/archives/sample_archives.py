@@ -72,9 +72,9 @@ def document_titled(database: ArchiveDatabase, title: str) -> StoredArchiveDocum
 def cited_titles(database: ArchiveDatabase, title: str) -> list[str]:
     """Return what a document cites: the titles of archived documents, else URLs."""
     titles = {document.id: document.title for document in database.documents().values()}
-    found = database.citations_from(document_titled(database, title).number)
+    found = database.citations("source", [(number := document_titled(database, title).number)])[number]
     return [titles[citation.target_id] if citation.target_id else citation.target_url for citation in found]
 
 
 def citation_at(database: ArchiveDatabase, title: str, at: int = 0) -> Citation:
-    return database.citations_from(document_titled(database, title).number)[at]
+    return database.citations("source", [(number := document_titled(database, title).number)])[number][at]

@@ -91,5 +91,5 @@ def test_any_text_may_stand_anywhere(tmp_path: Path) -> None:
     database = make_database(tmp_path, notes, pages)
     assert len(database.documents()) == 3 * len(HOSTILE)
     for document in database.documents().values():
-        database.citations_from(document.number)
+        database.citations("source", [document.number])
         assert database.text(document.number).encode()

@@ -69,7 +69,7 @@ def test_what_is_gone_goes_with_its_citations(tmp_path: Path) -> None:
     database = index_archives(locations)
     (locations.research / "a.md").unlink()
     assert update(database, locations).removed == 1
-    assert database.citations_to(document_titled(database, "B").number) == []
+    assert database.citations("target", [(number := document_titled(database, "B").number)])[number] == []
     assert database.rows("SELECT COUNT(*) FROM citations") == [(0,)]
 
 

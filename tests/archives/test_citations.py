@@ -145,7 +145,8 @@ def test_roles_and_heads_of_proposals_are_citations_and_mentions_are_not(tmp_pat
     http = "RFC 2616 – Hypertext Transfer Protocol -- HTTP/1.1"
     assert cited_titles(database, "PEP 7 – C Style") == ["PEP 8 – Style Guide"] * 3 + [http]
     assert cited_titles(database, "PEP 8 – Style Guide") == ["PEP 7 – C Style"]
-    kinds = [one.kind for one in database.citations_from(document_titled(database, "PEP 7 – C Style").number)]
+    [cited] = database.citations("source", [document_titled(database, "PEP 7 – C Style").number]).values()
+    kinds = [one.kind for one in cited]
     assert kinds == ["header", "role", "role", "role"]
 
 

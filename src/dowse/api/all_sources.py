@@ -80,7 +80,7 @@ class AllSources:
             found = broken_links(archives, -1)[0] if direction == "broken" else []
         else:
             number = archives.document(document).number
-            found = archives.citations_to(number) if direction == "in" else archives.citations_from(number)
+            found = archives.citations("target" if direction == "in" else "source", [number])[number]
         paths = {one.id: one.path for one in archives.documents().values()} if found else {}
         return [
             DocumentLink(

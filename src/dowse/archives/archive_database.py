@@ -4,7 +4,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from dowse.archives.archive_locations import ARCHIVES, ArchiveLocations
 from dowse.archives.archive_types import Citation, StoredArchiveDocument
@@ -179,23 +179,8 @@ class ArchiveDatabase(SqliteDatabase):
             raise StoreDamaged(f"The archives' database is damaged: it has a document without text. {REMEDY}")
         return {number: (text, body) for number, text, body in rows}
 
-    def citations_from(self, number: int) -> list[Citation]:
-        """Return the citations in a document, in the order of its text."""
-        return self.citations_from_each([number])[number]
-
-    def citations_to(self, number: int) -> list[Citation]:
-        """Return the citations of a document in other documents, ordered by the citing document."""
-        return self.citations_to_each([number])[number]
-
-    def citations_from_each(self, numbers: Sequence[int]) -> dict[int, list[Citation]]:
-        """Return the citations in each of several documents."""
-        return self._citations("source", numbers)
-
-    def citations_to_each(self, numbers: Sequence[int]) -> dict[int, list[Citation]]:
-        """Return the citations of each of several documents in other documents."""
-        return self._citations("target", numbers)
-
-    def _citations(self, end: str, numbers: Sequence[int]) -> dict[int, list[Citation]]:
+    def citations(self, end: Literal["source", "target"], numbers: Sequence[int]) -> dict[int, list[Citation]]:
+        """Return the citations in each of some documents, in the order of its text, or those of each in others."""
         rows = list(self.rows_in(f"{_SELECT_CITATIONS} citations.{end} IN", numbers))
         rows.sort(key=lambda row: (row[0], row[6], row[8]))
         ids = self.ids(number for row in rows for number in row[:2] if number is not None)

@@ -1,7 +1,7 @@
 """JSON replies about the archives, shared by the tools and the command line; the specification sets names and shapes."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, Highlight, StoredArchiveDocument
@@ -30,8 +30,8 @@ def search_reply(
     if include_citations and hits and database:
         known = database.numbers(hit.document.id for hit in hits)
         numbers = list(known.values())
-        citing = database.citations_from_each(numbers)
-        cited = database.citations_to_each(numbers)
+        citing = database.citations("source", numbers)
+        cited = database.citations("target", numbers)
         for hit, result in zip(hits, results, strict=True):
             number = known.get(hit.document.id, 0)
             result["citations"] = _hit_citations(citing.get(number, []), cited.get(number, []))
@@ -91,11 +91,10 @@ def citations_reply(
 ) -> Reply:
     """Return the citations in and of one document."""
     reply: Reply = {"document": document_reply(document)}
-    for name, found in (
-        ("citing", database.citations_from(document.number) if direction != "cited" else None),
-        ("cited", database.citations_to(document.number) if direction != "citing" else None),
-    ):
-        if found is not None:
+    ends: dict[str, Literal["source", "target"]] = {"citing": "source", "cited": "target"}
+    for name, end in ends.items():
+        if direction in (name, "both"):
+            found = database.citations(end, [document.number])[document.number]
             shown = found[:limit]
             titles = _titles_and_paths(database, shown)
             reply[name] = [_citation_with_titles(citation, titles) for citation in shown]

@@ -6,8 +6,6 @@ from typing import Literal
 
 from dowse.archives.archive_locations import Archive
 
-Source = Literal["research", "url-content"]
-
 
 class CitationKind(StrEnum):
     """The form in which a citation is written."""
@@ -66,7 +64,7 @@ class StoredArchiveDocument:
     title: str
     path: str
     """The path, beginning with the name of the archive's folder."""
-    source: Source
+    source: Archive
     type: str
     date: str | None
     question: str

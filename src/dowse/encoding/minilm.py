@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dowse.encoding.model_locations import MODEL_FILES, TOKENIZER_FILE, find_model_file
 from dowse.encoding.wordpiece import WordPiece
@@ -273,16 +273,11 @@ KEPT_VECTORS = 2048
 """Vectors of texts that are kept, 3 MB: those of 128 questions that find different texts."""
 
 
-class TextScorer(Protocol):
-    """Scores texts against a query; the usual standard deviation of the scores of a query is 1."""
-
-    def score(self, query: str, texts: Sequence[str]) -> "Vectors":
-        """Return one score for each text; a higher one is better."""
-        ...
-
-
 class CosineScorer:
-    """Compares the vector of each text with that of the query, and keeps the vectors of texts for the next query."""
+    """Scores texts by comparing their vectors with that of the query, and keeps them for the next query.
+
+    The usual standard deviation of the scores of a query is 1.
+    """
 
     def __init__(self, encoder: "MiniLM", threads: int = 1) -> None:
         self._encoder, self._threads = encoder, threads

@@ -81,7 +81,8 @@ def _citations(database: ArchiveDatabase, document_id: str) -> Html:
     document = database.find_document(document_id)
     if document is None:
         return Html()
-    outgoing, incoming = database.citations_from(document.number), database.citations_to(document.number)
+    number = document.number
+    outgoing, incoming = database.citations("source", [number])[number], database.citations("target", [number])[number]
     titles = {one.id: one for one in database.documents().values()} if outgoing or incoming else {}
 
     def shown(target: str | None, url: str) -> Html:

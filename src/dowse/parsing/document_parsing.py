@@ -120,17 +120,8 @@ def _make_document(content: FileContent, reply: ParserReply, *, is_cut: bool) ->
     end = len(reply.data) - fields.get("reference_bytes", 0)
     vectors, data = _split_vectors(fields, reply.data[:end])
     utf8 = content.data[found["text_start"] :] if found["is_verbatim"] else data
-    reading = Reading(
-        utf8.decode("utf-8", "surrogatepass"),
-        found["title"],
-        found["description"],
-        tuple(found["tags"]),
-        tuple(Link(*link) for link in found["links"]),
-        found["encoding"],
-        found["text_start"],
-        found["is_verbatim"],
-        found["details"],
-    )
+    found |= {"tags": tuple(found["tags"]), "links": tuple(Link(**link) for link in found["links"])}
+    reading = Reading(**{**found, "text": utf8.decode("utf-8", "surrogatepass")})
     chunks = tuple(_chunk_from_json(row, utf8) for row in fields.get("chunks", ()))
     is_truncated, references = fields.get("is_truncated", False), reply.data[end:]
     return ParsedDocument(_document(content, reading), chunks, is_truncated, vectors, references=references)

@@ -1,6 +1,7 @@
 """The jobs of a parser process: read, cut and encode a file, or outline a text."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -59,7 +60,7 @@ def parse_document(fields: Fields, data: bytes, read: ReadFile = _read) -> tuple
         found = read(fields, data)
     except FormatNotReadable as error:
         return {"unreadable": str(error)}, b""
-    reply: Fields = {"reading": _reading_to_json(found)}
+    reply: Fields = {"reading": asdict(replace(found, text=""))}
     text = b"" if found.is_verbatim else found.text.encode("utf-8", "surrogatepass")
     if fields["is_cut"]:
         chunks, is_truncated = text_cutting.chunk(found.text, fields["language"], fields["kind"])
@@ -90,19 +91,6 @@ def _table() -> "StaticEncoder | None":
         return static_encoder()
     except Failed:
         return None
-
-
-def _reading_to_json(found: Reading) -> Fields:
-    return {
-        "title": found.title,
-        "description": found.description,
-        "tags": found.tags,
-        "links": [(link.target, link.text, link.line) for link in found.links],
-        "encoding": found.encoding,
-        "text_start": found.text_start,
-        "is_verbatim": found.is_verbatim,
-        "details": found.details,
-    }
 
 
 def _chunk_to_json(chunk: Chunk) -> list[Any]:

@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from dowse.encoding.minilm import BATCH_TEXTS, CosineScorer, MiniLM, TextScorer
+from dowse.encoding.minilm import BATCH_TEXTS, CosineScorer, MiniLM
 from dowse.errors import DowseError
 from dowse.system.child_process import open_messages, read_message, write_message
 from dowse.system.sandbox import interpreter_folders, restrict_process
@@ -44,7 +44,7 @@ def main(arguments: list[str]) -> int:
 class _Answers:
     """Answers requests; those of a search wait for no batch of chunks."""
 
-    def __init__(self, encoder: MiniLM, scorer: TextScorer, replies: IO[bytes], at_once: int) -> None:
+    def __init__(self, encoder: MiniLM, scorer: CosineScorer, replies: IO[bytes], at_once: int) -> None:
         self._encoder, self._scorer, self._replies, self._writing = encoder, scorer, replies, threading.Lock()
         self._batches, self._scored = queue.SimpleQueue[dict[str, Any]](), queue.SimpleQueue[dict[str, Any]]()
         self._at_once, self._scoring = at_once, threading.Lock()
