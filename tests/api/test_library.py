@@ -15,6 +15,7 @@ import pytest
 import dowse
 from dowse.errors import NoSuchDocument, ProjectNotDetected
 from dowse.indexes import project_search
+from tests import lance_extra
 from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
 from tests.searching.history.repositories import Change, make_repository
@@ -286,7 +287,7 @@ def left_behind(before: set[str]) -> set[str]:
 
 
 def test_a_place_of_an_organisation_is_searched_and_read(shop: Path, tmp_path: Path) -> None:
-    pytest.importorskip("lancedb")
+    lance_extra.import_or_skip()
     subprocess.run(
         "git init -q && git add . && git -c user.name=A -c user.email=a@b.c commit -qm x",
         shell=True, cwd=shop, check=True,

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from tests import lance_extra
 from tests.api.publishing.shared_places import PLANTS, commit, found_at, make_project
 from tests.cli.conftest import Run
 from tests.sample_data import write_tree
 from tests.searching.history.repositories import git
 
-pytest.importorskip("lancedb", reason="needs the extra lance")
+lance_extra.import_or_skip()
 
 
 @pytest.fixture

@@ -10,9 +10,10 @@ from dowse.places import opened_place
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.organisation.place_search import search_place
+from tests import lance_extra
 from tests.api.publishing.shared_places import found_at, make_project, opened, publish_words
 
-pytest.importorskip("lancedb", reason="needs the extra lance")
+lance_extra.import_or_skip()
 
 
 def test_a_more_frequent_short_form_of_a_word_is_found_too(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from dowse.places import place_indexes
 from dowse.places.place_indexes import tend
 from dowse.places.place_rows import TABLE_DIMENSIONS, schema
 from dowse.places.place_table import SharedPlace
+from tests import lance_extra
 from tests.api.publishing.shared_places import commit, found_at, make_project, opened, publish_words
 
-lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
+lancedb = lance_extra.import_or_skip()
 
 
 @pytest.fixture(autouse=True)

@@ -13,12 +13,13 @@ from dowse.errors import Failed
 from dowse.places import place_table
 from dowse.places.place_table import SharedPlace
 from mcp import Client, StdioServerParameters
+from tests import lance_extra
 from tests.api.publishing.shared_places import commit, found_at, make_project, publish_words
 from tests.places.careless_store import careless_store
 from tests.s3_server import make_bucket, needs_s3_server
 
 pytestmark = needs_s3_server
-pytest.importorskip("lancedb", reason="needs the extra lance")
+lance_extra.import_or_skip()
 PLACE = "s3://team/code"
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from dowse.store.local import LocalStore
 from dowse.types import Batch
+from tests import lance_extra
 from tests.sample_data import World
 from tests.store.opened_stores import EAST, STORES, OpenStore
 
@@ -20,7 +21,7 @@ def world() -> World:
 def open_store(request: pytest.FixtureRequest, tmp_path: Path, world: World) -> Iterator[OpenStore]:
     opened: list[LocalStore] = []
     if request.param == "lancedb":
-        pytest.importorskip("lancedb", reason="needs the extra lance")
+        lance_extra.import_or_skip()
 
     def make() -> LocalStore:
         opened.append(STORES[request.param](tmp_path / "index", world.read_text))

@@ -13,9 +13,10 @@ from dowse.errors import Failed, UsageError
 from dowse.store import lance_tables
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Finding
+from tests import lance_extra
 from tests.sample_data import World
 
-lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
+lancedb = lance_extra.import_or_skip()
 SEED_COLUMNS = ["id", "path", "text", "vector", "start_line", "end_line", "content_hash"]
 
 

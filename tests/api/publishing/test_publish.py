@@ -11,6 +11,7 @@ from dowse.places import place_rows, place_table
 from dowse.places.place_rows import PublishedProject
 from dowse.places.place_table import SharedPlace
 from dowse.system.platform import IS_WINDOWS
+from tests import lance_extra
 from tests.api.publishing.shared_places import (
     KEY,
     PLANTS,
@@ -22,7 +23,7 @@ from tests.api.publishing.shared_places import (
     rows_at,
 )
 
-lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
+lancedb = lance_extra.import_or_skip()
 
 
 @pytest.fixture

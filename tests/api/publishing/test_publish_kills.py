@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from tests import lance_extra
 from tests.api.publishing.shared_places import FILES, commit, found_at, publish_words, rows_at
 
-pytest.importorskip("lancedb", reason="needs the extra lance")
+lance_extra.import_or_skip()
 MAX_SECONDS = 6.0
 _PROGRAM = """
 import sys, pathlib

@@ -2,14 +2,13 @@
 
 from pathlib import Path
 
-import pytest
-
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.encoding_worker.encode_now import encode_now
 from dowse.store import storage_layout
+from tests import lance_extra
 from tests.sample_data import write_tree
 
-lancedb = pytest.importorskip("lancedb", reason="needs the extra lance")
+lancedb = lance_extra.import_or_skip()
 
 
 def test_the_tables_have_the_vectors_when_the_command_ends(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from mcp.client.stdio import stdio_client
 from mcp_types import TextContent
 
 from mcp import Client, StdioServerParameters
+from tests import lance_extra
 from tests.api.publishing.shared_places import PLANTS, make_project, publish_words
 
-pytest.importorskip("lancedb", reason="needs the extra lance")
+lance_extra.import_or_skip()
 pytestmark = pytest.mark.anyio
 
 
