@@ -2,14 +2,15 @@
 
 import shutil
 import sqlite3
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from dowse import sqlite_database
+from dowse import sqlite_connection, sqlite_database
 from dowse.errors import DiskFull, NotWritable
-from dowse.sqlite_database import open_connection
+from dowse.sqlite_connection import open_connection
 from dowse.store.catalog import Catalog
 from dowse.store.catalog_schema import STEPS, is_current_format
 from dowse.system.platform import disk_full_error
@@ -76,7 +77,8 @@ def file(tmp_path: Path) -> Path:
 
 def test_a_database_that_cannot_be_written_is_read(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     refuse_files_beside(file)
-    monkeypatch.setattr(sqlite_database, "refusal_to_write", disk_full_error)
+    for module in (sqlite_connection, sqlite_database):
+        monkeypatch.setattr(module, "refusal_to_write", disk_full_error)
     assert is_current_format(file)
     with closing(Catalog(file)) as database:
         assert value_of(database) == "old"
@@ -126,3 +128,34 @@ def test_an_older_database_that_cannot_be_written_is_refused_with_the_reason(
     monkeypatch.setattr("dowse.store.catalog.STEPS", (*STEPS, "CREATE TABLE extra (x);"))
     with pytest.raises(NotWritable, match="cannot be written"):
         Catalog(file)
+
+
+def test_a_held_state_changes_only_by_own_writes_until_it_ends(file: Path) -> None:
+    with closing(Catalog(file)) as database, closing(Catalog(file)) as other:
+        before = database.state()
+        with database.held_state():
+            assert database.state() == before
+            write(other, "of another")
+            assert database.state() == before
+            write(database, "own")
+            own = database.state()
+            assert own != before
+            write(other, "of another again")
+            assert database.state() == own
+            database.end_hold()
+            assert database.state() != own
+        assert database.hold is None
+        assert value_of(database) == "of another again"
+
+
+def test_a_state_is_held_for_one_thread_alone(file: Path) -> None:
+    with (
+        closing(Catalog(file)) as database,
+        closing(Catalog(file)) as other,
+        database.held_state(),
+        ThreadPoolExecutor(1) as pool,
+    ):
+        before = database.state()
+        write(other, "new")
+        assert pool.submit(database.state).result() != before
+        assert database.state() == before

@@ -2,6 +2,8 @@
 
 import shutil
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +192,36 @@ def test_a_view_that_another_process_adds_is_kept_by_this_one(root: Path) -> Non
     ]
     assert ours.check() == []
     ours.close()
+
+
+def test_an_index_that_another_process_replaces_is_seen_after_the_moment_of_an_answer(root: Path) -> None:
+    update(root, View.PROJECT)
+    with closing(ProjectIndex(root)) as ours, closing(ProjectIndex(root)) as theirs:
+        before = ours.whole.catalog.id
+        with ours.at_one_moment():
+            theirs.rebuild()
+            assert ours.whole.catalog.id == before
+            ours.look_again()
+            assert ours.whole.catalog.id == theirs.whole.catalog.id != before
+        with ours.at_one_moment():
+            held = ours.whole.catalog.sequence()
+            (root / "src/new.py").write_text("def graft(): pass\n", encoding="utf-8")
+            theirs.reindex(["src/new.py"])
+            assert ours.whole.catalog.sequence() == held != theirs.whole.catalog.sequence()
+            ours.reindex([])  # as a search does that meets a file that has changed
+            assert ours.whole.catalog.sequence() == theirs.whole.catalog.sequence()
+        assert ours.whole.document("src/new.py")
+
+
+def test_the_moment_of_an_answer_is_of_one_thread_and_ends_with_a_deleted_index(root: Path) -> None:
+    update(root, View.PROJECT)
+    with closing(ProjectIndex(root)) as ours, ThreadPoolExecutor(1) as pool:
+        assert ours.exists
+        with ours.at_one_moment():
+            forget(root)
+            assert ours.has_catalog
+            assert not pool.submit(lambda: ours.has_catalog).result()
+        assert not ours.exists
 
 
 def test_a_word_only_in_the_title_of_the_front_matter_is_not_content(root: Path) -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from dowse.encoding.packing import pack_vectors, unpack_vector
 from dowse.errors import DowseError, StoreDamaged
-from dowse.sqlite_database import SqliteDatabase, make_private_file
+from dowse.sqlite_connection import make_private_file
+from dowse.sqlite_database import SqliteDatabase
 from dowse.system.platform import make_private_folder
 
 if TYPE_CHECKING:

@@ -57,6 +57,7 @@ def search_growing_index(
 
     `ask` asks the index as it is, or what it is given instead.
     """
+    index.look_again()  # others write to it
     began, checked, options = time.monotonic(), _last_check(index), options.within(query.filters)
     if options.mode == "vector":  # files have no vectors before they are indexed
         return _wait_for_hits(index, lambda: ask(None), is_found, began), ALL_INDEXED
@@ -104,6 +105,7 @@ def read_early(index: ProjectIndex, is_asked: Callable[[], bool]) -> None:
 
 def has_words(index: ProjectIndex) -> bool:
     """Return whether there is an index whose words can be searched."""
+    index.look_again()
     if not index.exists:
         return False
     try:
@@ -116,6 +118,7 @@ def has_words(index: ProjectIndex) -> bool:
 
 def missing_files(index: ProjectIndex) -> tuple[frozenset[str], list[Entry]]:
     """Return the paths whose words the index lacks or that are gone, and the files that have to be searched directly."""
+    index.look_again()
     unsearchable, drift = frozenset(index.store.unsearchable_paths()), index.drift()
     known = {entry.path for entry in (*drift.new, *drift.changed)}
     entries = [index.source.entry_at(path) for path in unsearchable - known]

@@ -68,6 +68,7 @@ class ProjectIndex(OpenedIndex):
         If a drift is given, only its paths are read. Files whose path contains words of `first` are indexed
         first. Unless `is_confirmed`, raise TooManyFiles for a project that outgrows maxFiles.
         """
+        self.look_again()
         with self._storing():
             make_private_folder(self.folder)
             with self._turn.held(TURN_WAIT_SECONDS):
@@ -197,6 +198,7 @@ class ProjectIndex(OpenedIndex):
 
     def drift(self) -> Drift:
         """Return how the files differ from the index, by their size and times."""
+        self.look_again()
         return scan(self.kept_source, self.whole)
 
     def explain(self, path: str) -> PathDecision:
@@ -230,6 +232,7 @@ class ProjectIndex(OpenedIndex):
 
     def reindex(self, paths: Iterable[str]) -> IndexReport:
         """Bring a few files up to date now; the JSON files are renewed later."""
+        self.look_again()
         with self._storing(), comparing(self.kept_source, self.whole, self.table):
             report = reindex(self.kept_source, self.whole, paths, self.table)
             if report.changed_anything:

@@ -3,8 +3,10 @@
 import contextlib
 import copy
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Self
 
 from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
@@ -32,6 +34,8 @@ class _SharedParts:
     store: LocalStore | None = None
     refusal: NotWritable | None = None
     kept_files: "KeptFiles | None" = None
+    held_by: int | None = None
+    """The thread that does not ask just now whether another process has replaced the index."""
 
 
 class OpenedIndex:
@@ -88,7 +92,32 @@ class OpenedIndex:
     @property
     def has_catalog(self) -> bool:
         """Whether there is an index with any view, in any state."""
-        return os.path.exists(self._catalog_file)  # noqa: PTH110 - a fifth of the time, often in every search
+        return self._is_held or os.path.exists(self._catalog_file)  # noqa: PTH110 - a fifth of the time, often in every search
+
+    @contextlib.contextmanager
+    def at_one_moment(self) -> Iterator[None]:
+        """Look only once in a block, on this thread, whether others have changed or replaced the index."""
+        store = self._shared.store
+        if store is None or self._shared.held_by or not self.is_in_place():
+            yield
+            return
+        self._shared.held_by = get_ident()
+        try:
+            with store.catalog.held_state():
+                yield
+        finally:
+            self._shared.held_by = None
+
+    @property
+    def _is_held(self) -> bool:
+        return self._shared.held_by == get_ident()
+
+    def look_again(self) -> None:
+        """Look again from now on whether others have changed the index, also in a block of one moment."""
+        if self._is_held:
+            self._shared.held_by = None
+            if self._shared.store is not None:
+                self._shared.store.catalog.end_hold()
 
     @property
     def exists(self) -> bool:
@@ -184,12 +213,13 @@ class OpenedIndex:
     def close(self) -> None:
         """Close the store and its files."""
         self.forget_files()
+        self.look_again()
         if self._shared.store is not None:
             self._shared.store.close()
             self._shared.store = None
 
     def _open_store(self) -> LocalStore:
-        if self._shared.store is not None and not self._shared.store.is_in_place():
+        if self._shared.store is not None and not (self._is_held or self._shared.store.is_in_place()):
             self.close()
         if self._shared.store is None:
             self.warnings += storage_layout.move_obstacles_aside(self.folder)

@@ -301,17 +301,16 @@ def _search_verified(
     files: Searchable | None = None,
 ) -> Answer:
     """Search the store, or files; files that turn out to have changed are indexed again, up to a bound."""
-    options = replace(options, masks_secrets=index.settings.mask_secrets)
+    masks, read = index.settings.mask_secrets, index.source.read_bytes
     if files is not None and not files.stored_share:
-        return search_store(files, index.source.read_bytes, query, options)
+        return search_store(files, read, query, replace(options, masks_secrets=masks))
     store = index.store
     vectors = encode_query(index, query, options.mode, encoder, store, stored_share=(files or store).stored_share)
-    options = replace(options, score_texts=text_scorer(index, query, options, encoder))
-    read = index.source.read_bytes
+    options = replace(options, masks_secrets=masks, score_texts=text_scorer(index, query, options, encoder))
     found = search_store(files or store, read, query, options, vectors)
     if found.outdated and files is None:
         with contextlib.suppress(NotWritable):  # the answer leaves them out and names them
             index.reindex(found.outdated[:REPAIRED_FILES])
             store.refresh()
             found = search_store(store, read, query, options, vectors)
-    return replace(found, skipped_method=vectors.skipped_method)
+    return replace(found, skipped_method=vectors.skipped_method) if vectors.skipped_method else found

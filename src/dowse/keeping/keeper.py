@@ -93,7 +93,8 @@ def _quick_paths(watched: WatchedIndex, project: ProjectIndex) -> dict[str, Chan
     """Return the paths that are due; none where comparing them takes longer than an answer may wait."""
     paths = _due_paths(watched, project)
     is_quick = EVERYWHERE not in paths or watched.lost_events.is_scan_quick
-    return paths if is_quick and len(paths) <= MAX_CATCH_UP_PATHS and not _has_backlog(project) else {}
+    is_possible = paths and is_quick and len(paths) <= MAX_CATCH_UP_PATHS and not _has_backlog(project)
+    return paths if is_possible else {}
 
 
 def _apply_first_changes(watched: WatchedIndex, project: ProjectIndex, paths: dict[str, ChangeTimes]) -> None:

@@ -90,7 +90,13 @@ class ServedIndex:
 
     async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
         """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""
-        return await self.ask(lambda index: work(index, self.catch_up(index)), view)
+
+        def answer(index: ProjectIndex) -> Result:
+            pending = self.catch_up(index)
+            with index.at_one_moment():
+                return work(index, pending)
+
+        return await self.ask(answer, view)
 
     def catch_up(self, index: ProjectIndex) -> list[str]:
         """Index recent changes within a bound, on the index's thread; return the paths that are still pending."""

@@ -10,7 +10,8 @@ from typing import Any
 
 from dowse.errors import Failed, LimitReached, NotWritable, StoreDamaged
 from dowse.notes.limits import BUSY_SECONDS, CACHE_KB, MAX_MEMORY_BYTES
-from dowse.sqlite_database import DatabaseConnection, SqliteDatabase, run_steps, transaction
+from dowse.sqlite_connection import DatabaseConnection
+from dowse.sqlite_database import SqliteDatabase, run_steps, transaction
 
 APPLICATION_ID = 0x646F776E
 """Spells `down`; distinguishes a named index from a project's catalog and from any other database."""

@@ -24,7 +24,7 @@ from dowse.notes.limits import (
 from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import DiskDatabase, MemoryDatabase, make_tables
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
-from dowse.sqlite_database import open_connection
+from dowse.sqlite_connection import open_connection
 from dowse.store import storage_layout
 from dowse.system.platform import Lock, disk_errors, make_private_folder, refusal_to_write, sync_folder
 

@@ -19,6 +19,7 @@ from dowse.searching.query_terms import (
     Spelling,
     check_spelling,
     term_frequencies,
+    unknown_words,
     with_written_names,
 )
 from dowse.searching.ranking import Evidence, HalfWay, Leg
@@ -106,13 +107,14 @@ def gather_evidence(
     The spelling is checked unless it was before.
     """
     method, scope = method or SearchMethod(), _narrow_scope(store, query, scope)
+    find_unknown = cache(partial(unknown_words, store))  # both of the following ask for those of the same words
     if scope.has_code:
-        query = with_written_names(store, _without_given_words(store, query))
+        query = with_written_names(store, _without_given_words(store, query), find_unknown)
     # The title of pasted text has the vector of the whole text, so its meaning is searched once.
     search_meaning = cache(lambda: _search_meaning(store, query, scope, vectors, method))
     evidence_of = partial(_gather_evidence, store, scope, method, search_meaning)
     if query.pasted is None:
-        return evidence_of(query, spelling=spelling or check_spelling(store, query))
+        return evidence_of(query, spelling=spelling or check_spelling(store, query, find_unknown))
     if query.pasted.is_paragraph:
         return evidence_of(query, spelling=NO_CORRECTIONS)
     text, title = (

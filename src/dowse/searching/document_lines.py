@@ -298,10 +298,9 @@ class DocumentLines:
             last += 1
         while first and self.units[last].end - self.units[first - 1].start < WINDOW_LINES:
             first -= 1
-        passage = self.passage(unit, list(range(self.units[first].start, self.units[last].end + 1)))
         named = [unit, *self.units[first : last + 1]]
         names = dict.fromkeys(name for one in named if one.kind != "section" for name in one.names[-1:])
-        return replace(passage, symbols=tuple(names))
+        return self.passage(unit, range(self.units[first].start, self.units[last].end + 1), tuple(names))
 
     def stretch(self, unit: Unit, length: int) -> list[int]:
         """Return the lines of a long unit, so many without gaps, that are most likely meant; the first of equal ones."""
@@ -312,8 +311,11 @@ class DocumentLines:
         start = sums.index(max(sums))
         return lines[start : start + length]
 
-    def passage(self, unit: Unit, lines: Sequence[int]) -> Passage:
-        """Return lines of a unit as a passage, with a sign for the lines between them that are left out."""
+    def passage(self, unit: Unit, lines: Sequence[int], symbols: tuple[str, ...] | None = None) -> Passage:
+        """Return lines of a unit as a passage, with a sign for the lines between them that are left out.
+
+        It has the name of the unit, or the given ones.
+        """
         numbers, texts = [lines[0] + self.first], [self.lines[lines[0]]]
         for previous, line in pairwise(lines):
             if line > previous + 1:
@@ -321,6 +323,8 @@ class DocumentLines:
                 texts.append(f"… {line + self.first}")
             numbers.append(line + self.first)
             texts.append(self.lines[line])
+        if symbols is None:
+            symbols = () if unit.kind == "section" else unit.names[-1:]
         is_whole = 0 not in numbers and lines[0] <= unit.start and lines[-1] >= unit.end
         lacks_signature = unit.kind == "function" and lines[0] >= unit.body > unit.start
         is_section = unit.kind == "section"
@@ -328,7 +332,7 @@ class DocumentLines:
             numbers[0],
             numbers[-1],
             "\n".join(texts),
-            () if is_section else unit.names[-1:],
+            symbols,
             unit.names if is_section else unit.names[:-1],
             numbers=tuple(numbers) if 0 in numbers else (),
             signature=self.lines[unit.definition].strip() if lacks_signature else "",

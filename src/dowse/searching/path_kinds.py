@@ -80,6 +80,8 @@ class NameMatcher:
 
     def __init__(self, terms: Iterable[str]) -> None:
         self._by_start: dict[str, list[tuple[str, str]]] = {}
+        self._known: dict[str, list[str]] = {}
+        """The terms that are alike with names that were compared: files of a folder share most of their words."""
         for term in terms:
             stem = bare_stem(term)
             self._by_start.setdefault(stem[:4], []).append((term, stem))
@@ -93,10 +95,12 @@ class NameMatcher:
         return bool(names := _own_name_terms(path)) and all(map(self._alike, names))
 
     def _alike(self, name: str) -> list[str]:
-        candidates = self._by_start.get(name[:4])
-        if not candidates:
-            return []
-        return [term for term, stem in candidates if stem.startswith(name) or name.startswith(stem)]
+        found = self._known.get(name)
+        if found is None:
+            candidates = self._by_start.get(name[:4], ())
+            found = [term for term, stem in candidates if stem.startswith(name) or name.startswith(stem)]
+            self._known[name] = found
+        return found
 
 
 def is_requested_path(requested: str | None, path: str) -> bool:

@@ -4,9 +4,9 @@ Words that do not occur in the index are replaced by those that it spells almost
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -214,14 +214,18 @@ class Spelling(NamedTuple):
 NO_CORRECTIONS = Spelling((), {})
 
 
-def check_spelling(store: Searchable, query: SearchQuery) -> Spelling:
+FindUnknown = Callable[[tuple[str, ...]], list[str]]
+"""Returns the words of which no part occurs in the index."""
+
+
+def check_spelling(store: Searchable, query: SearchQuery, find_unknown: FindUnknown | None = None) -> Spelling:
     """Find the words that do not occur, and replace those that are similar to one that does.
 
     Pasted text is not checked: what its author saw is spelled correctly, and names of other projects do not occur.
     """
     if query.is_pasted:
         return NO_CORRECTIONS
-    unknown = unknown_words(store, query.positive)
+    unknown = (find_unknown or partial(unknown_words, store))(query.positive)
     return Spelling(unknown, _corrections(store, unknown))
 
 
@@ -240,14 +244,14 @@ def _corrections(store: Searchable, unknown: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def with_written_names(store: Searchable, query: SearchQuery) -> SearchQuery:
+def with_written_names(store: Searchable, query: SearchQuery, find_unknown: FindUnknown | None = None) -> SearchQuery:
     """Return a query with the names of definitions as they are written: `HTTPServer` for `httpserver`.
 
     Only a word that does not occur is replaced.
     """
     if query.is_pasted:
         return query
-    unknown = unknown_words(store, query.positive)
+    unknown = (find_unknown or partial(unknown_words, store))(query.positive)
     names = {word: name for word in unknown if (name := _written_name(store, word))}
 
     def write(text: str) -> str:

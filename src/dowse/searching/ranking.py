@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dowse.searching import ranking_constants
 from dowse.searching.passages import Passage
 from dowse.searching.path_kinds import NameMatcher, is_requested_path, kinds_of, unrequested_kinds
-from dowse.searching.term_positions import terms_among
+from dowse.searching.term_positions import terms_of_two
 from dowse.store.lexical_search import level_scores
 from dowse.types import Scored, StoredDocument
 
@@ -336,8 +336,7 @@ def relevance_of(document: StoredDocument, passage: Passage, evidence: Evidence)
     path = document.path if evidence.path else document.path.rpartition("/")[2]
     around = [path, document.title, *passage.symbols, *passage.headings]
     wanted = frozenset(terms)
-    names = terms_among(" ".join(around), wanted)
-    everything = names | terms_among(passage.text, wanted)
+    names, everything = terms_of_two(" ".join(around), passage.text, wanted)
     in_names, in_all = (fsum(terms[term] for term in found) / total for found in (names, everything))
     by_words = ranking_constants.PASSAGE_RELEVANCE * in_all + ranking_constants.NAME_RELEVANCE * in_names
     return round(by_words + (1 - by_words) * _meaning_relevance(evidence.nearness.get(document.id, 0.0)), 4)

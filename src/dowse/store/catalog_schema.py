@@ -7,7 +7,7 @@ import contextlib
 import sqlite3
 from pathlib import Path
 
-from dowse.sqlite_database import open_connection
+from dowse.sqlite_connection import open_connection
 
 APPLICATION_ID = 0x646F7773
 """Spells `dows`; distinguishes a catalog of dowse from any other SQLite database."""

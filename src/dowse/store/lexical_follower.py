@@ -56,6 +56,8 @@ class LexicalFollower:
         """Folder of the index whose number of chunks was compared with the catalog."""
         self._current_at: tuple[object, ...] | None = None
         """The states of the catalog and of the index in which the index was found to be current."""
+        self._current_in: object = None
+        """The hold of the catalog's state in which it was found to be current."""
         self._must_rebuild, self._missing = False, 0
         """Whether the index was not usable when it was last looked at, and how many documents it lacked."""
         self.refusal: NotWritable | None = None
@@ -90,6 +92,7 @@ class LexicalFollower:
                 self._require_words()
                 return question(self._index)
             except LexicalDamaged:
+                self._catalog.end_hold()  # another process may have replaced it
                 mend()
         try:
             return question(self._index)
@@ -128,10 +131,14 @@ class LexicalFollower:
 
     def is_current(self) -> bool:
         """Return whether the index has all documents of the catalog."""
+        hold = self._catalog.hold
+        if hold and hold is self._current_in:
+            return True
         catalog_state = self._catalog.state()
         self._open_current()
         states = (catalog_state, self._index.state())
         if None not in states and states == self._current_at:
+            self._current_in = hold
             return True
         changes = self._missing_changes()
         self._must_rebuild = changes is None

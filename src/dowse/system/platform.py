@@ -46,7 +46,7 @@ def storage_root() -> Path:
 def stat_of(result: os.stat_result) -> Stat:
     """Return the part of a stat, made just now, that shows whether a file may have changed."""
     numbers = (result.st_size, result.st_mtime_ns, result.st_ino, result.st_ctime_ns)
-    size, mtime_ns, inode, ctime_ns = map(_to_signed_64_bits, numbers)
+    size, mtime_ns, inode, ctime_ns = numbers if max(numbers) < 1 << 63 else map(_to_signed_64_bits, numbers)
     return Stat(size, mtime_ns, inode, ctime_ns, seen_ns=time.time_ns())
 
 
