@@ -5,7 +5,7 @@ import pytest
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.query_terms import parse_search_query
-from dowse.text.vocabulary import rarity
+from dowse.text.analysis import rarity
 from dowse.types import Entry
 from tests.sample_data import open_indexed, write_tree
 

@@ -1,6 +1,7 @@
 """The words of an index, found by spelling."""
 
-from dowse.text.vocabulary import Vocabulary, rarity, similar_words
+from dowse.text.analysis import rarity
+from dowse.text.vocabulary import Vocabulary, similar_words
 
 WORDS = Vocabulary({"search": 9, "searching": 3, "research": 2, "sea": 1, "church": 1, "file": 4, "system": 4})
 

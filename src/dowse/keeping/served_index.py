@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import reduce
 from operator import or_
@@ -26,6 +26,7 @@ from dowse.system.platform import release_memory
 from dowse.types import SourceHealth, View
 
 Result = TypeVar("Result")
+Work = TypeVar("Work")
 
 IDLE_SECONDS = 30.0
 """After this long without a call, the memory kept for the next one is released: 28 of 117 MB on 89,000 chunks."""
@@ -76,10 +77,17 @@ class ServedIndex:
 
     async def ask(self, work: Callable[[ProjectIndex], Result], view: View = View.PROJECT) -> Result:
         """Do some work on the index's thread. If the index turns out to be damaged, it is built again."""
+        return await self._wait_for(self._do, work, view)
+
+    async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
+        """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""
+        return await self._wait_for(self._do_fresh, work, view)
+
+    async def _wait_for(self, do: Callable[[Work, View], Result], work: Work, view: View) -> Result:
         loop = asyncio.get_running_loop()
         self._asking += 1
         try:
-            return await loop.run_in_executor(self._thread, self._do, work, view)
+            return await loop.run_in_executor(self._thread, do, work, view)
         except DowseError as error:
             if error.code == StoreDamaged.code:
                 self.start_run(view=view)
@@ -87,16 +95,6 @@ class ServedIndex:
         finally:
             self._asking -= 1
             self._note_call(loop)
-
-    async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
-        """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""
-
-        def answer(index: ProjectIndex) -> Result:
-            pending = self.catch_up(index)
-            with index.at_one_moment():
-                return work(index, pending)
-
-        return await self.ask(answer, view)
 
     def catch_up(self, index: ProjectIndex) -> list[str]:
         """Index recent changes within a bound, on the index's thread; return the paths that are still pending."""
@@ -219,10 +217,21 @@ class ServedIndex:
                 self.keep_fresh()
 
     def _do(self, work: Callable[[ProjectIndex], Result], view: View) -> Result:
+        with self._opened(view) as index:
+            return work(index)
+
+    def _do_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View) -> Result:
+        with self._opened(view) as index:
+            pending = self.catch_up(index)
+            with index.at_one_moment():
+                return work(index, pending)
+
+    @contextlib.contextmanager
+    def _opened(self, view: View) -> Iterator[ProjectIndex]:
         index = self._open().seen_as(view)
         try:
             with setting_damage_aside(index):
-                return work(index)
+                yield index
         except DowseError as error:
             raise with_index_facts(error, index) from error
 

@@ -14,8 +14,7 @@ from dowse.places.place_rows import WORD_COLUMNS, PublishedFile, PublishedProjec
 from dowse.places.place_table import INDEX_CACHE_BYTES, SharedPlace
 from dowse.places.row_map import COLUMNS, RowMap
 from dowse.store.lance_import import import_lancedb
-from dowse.text.analysis import remove_separators, terms_of, whole_terms_of
-from dowse.text.vocabulary import other_forms
+from dowse.text.analysis import other_forms, remove_separators, terms_of, whole_terms_of
 from dowse.types import TextQuery
 
 CHECK_SECONDS = 5.0

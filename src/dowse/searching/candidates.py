@@ -23,8 +23,7 @@ from dowse.searching.query_terms import (
     with_written_names,
 )
 from dowse.searching.ranking import Evidence, HalfWay, Leg
-from dowse.text.analysis import terms_of
-from dowse.text.vocabulary import rarity
+from dowse.text.analysis import rarity, terms_of
 from dowse.types import Kind, Scored, TextQuery
 
 if TYPE_CHECKING:

@@ -33,8 +33,7 @@ from dowse.store.catalog_rows import text_hash
 from dowse.store.lexical import MemoryIndex
 from dowse.store.lexical_entries import LexicalDocument
 from dowse.store.lexical_follower import without_title
-from dowse.text.analysis import restore_underscores, terms_of, whole_terms_of
-from dowse.text.vocabulary import rarity
+from dowse.text.analysis import rarity, restore_underscores, terms_of, whole_terms_of
 from dowse.types import (
     Chunk,
     DocumentMatch,

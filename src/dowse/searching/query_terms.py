@@ -18,12 +18,13 @@ from dowse.text import query_syntax
 from dowse.text.analysis import (
     detect_language,
     marked_language,
+    other_forms,
     remove_separators,
     restore_underscores,
     terms_of,
     whole_terms_of,
 )
-from dowse.text.vocabulary import other_forms, similar_words
+from dowse.text.vocabulary import similar_words
 from dowse.types import TextQuery
 
 Shape = Literal["symbol", "path", "prose"]

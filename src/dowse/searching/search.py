@@ -20,8 +20,8 @@ from dowse.searching.query_terms import SearchQuery, Spelling
 from dowse.searching.ranking import Evidence, RankedFile
 from dowse.searching.term_positions import WantedLines, terms_among
 from dowse.searching.units import Unit
+from dowse.text.analysis import rarity
 from dowse.text.query_syntax import QueryFilters
-from dowse.text.vocabulary import rarity
 from dowse.types import Kind, StoredDocument, Symbol
 
 Detail = Literal["brief", "outline", "passages", "full", "definitions"]

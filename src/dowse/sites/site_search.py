@@ -13,8 +13,8 @@ from dowse.searching.query_terms import SearchQuery, stop_words
 from dowse.sites import page_index
 from dowse.sites import site_constants as weights
 from dowse.sites.page_index import BODY, TITLE, PageIndex, Places
-from dowse.text.analysis import folded_words
-from dowse.text.vocabulary import Vocabulary, rarity
+from dowse.text.analysis import folded_words, rarity
+from dowse.text.vocabulary import Vocabulary
 
 WordMatches = dict[str, float]
 """Words of the site, each with the weight of the match, from 0 to 1."""

@@ -29,13 +29,15 @@ from dowse.text.analysis import (
     languages,
     mark_stem,
     mark_stems,
+    other_forms,
+    rarity,
     remove_separators,
     restore_underscores,
     split_compound,
     split_identifiers,
     stem_words,
 )
-from dowse.text.vocabulary import Vocabulary, other_forms, rarity
+from dowse.text.vocabulary import Vocabulary
 from dowse.types import Field, Kind, OtherChunks
 
 MEAN_LENGTHS: Mapping[Field, int] = {

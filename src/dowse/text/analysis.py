@@ -1,4 +1,4 @@
-"""Text analysis: how text becomes terms, for indexing and for queries alike.
+"""Text analysis: how text becomes terms, for indexing and for queries alike, and what a term is worth.
 
 Tantivy's simple tokenizer splits at every character that is not a letter or digit and runs without
 the interpreter's lock; a regular-expression tokenizer takes three times as long. This module
@@ -14,6 +14,8 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from functools import cache, lru_cache
+from importlib import resources
+from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -357,3 +359,26 @@ LETTER_REPLACEMENTS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i", "ŧ": "t", "ħ": "h"}
 )
 """The common replacements of letters that have no Unicode decomposition."""
+
+
+def rarity(frequency: int, total: int) -> float:
+    """Return the weight of a term that occurs in `frequency` of `total` texts."""
+    return log(1 + (total - frequency + 0.5) / (frequency + 0.5))
+
+
+def other_forms(term: str) -> tuple[str, ...]:
+    """Return the terms of the short forms of a long word that code abbreviates, such as `cfg`, or of the long forms of a short one."""
+    return _forms().get(term, ())
+
+
+@cache
+def _forms() -> dict[str, tuple[str, ...]]:
+    lines = (resources.files(__package__) / "abbreviations.txt").read_text(encoding="utf-8").splitlines()
+    found: dict[str, tuple[str, ...]] = {}
+    for line in lines:
+        if not line.startswith("#"):
+            short, long = (tuple(dict.fromkeys(terms_of(part))) for part in line.split(":"))
+            for terms, others in ((short, long), (long, short)):
+                for term in terms:
+                    found[term] = tuple(dict.fromkeys((*found.get(term, ()), *others)))
+    return found

@@ -1,13 +1,11 @@
-"""The words of an index, found by spelling: the word, its forms, longer words that contain it, short forms, and typos."""
+"""The words of an index, found by spelling: the word itself, its forms, longer words that contain it, and typos."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from functools import cache, cached_property
-from importlib import resources
-from math import log
+from functools import cached_property
 from typing import Any
 
-from dowse.text.analysis import Language, languages, split_compound, stem_words, strip_accents, terms_of
+from dowse.text.analysis import Language, languages, split_compound, stem_words, strip_accents
 
 MAX_LONGER_WORDS = 200
 """Longer words that contain a word, at most; a short word is in thousands."""
@@ -107,11 +105,6 @@ class Vocabulary:
         ]
 
 
-def rarity(frequency: int, total: int) -> float:
-    """Return the weight of a term that occurs in `frequency` of `total` texts."""
-    return log(1 + (total - frequency + 0.5) / (frequency + 0.5))
-
-
 def _letter_bits(text: str, length: int) -> Any:
     """Return the letters of words of one length, written without spaces between them."""
     import numpy as np
@@ -146,21 +139,3 @@ def _inflections(word: str) -> list[str]:
     forms |= {stem[:-1] + "ies" for stem in stems if stem.endswith("y")}
     forms |= {stem[:-1] + "ing" for stem in stems if stem.endswith("e")}
     return sorted(forms - {word})
-
-
-def other_forms(term: str) -> tuple[str, ...]:
-    """Return the terms of the short forms of a long word that code abbreviates, such as `cfg`, or of the long forms of a short one."""
-    return _forms().get(term, ())
-
-
-@cache
-def _forms() -> dict[str, tuple[str, ...]]:
-    lines = (resources.files(__package__) / "abbreviations.txt").read_text(encoding="utf-8").splitlines()
-    found: dict[str, tuple[str, ...]] = {}
-    for line in lines:
-        if not line.startswith("#"):
-            short, long = (tuple(dict.fromkeys(terms_of(part))) for part in line.split(":"))
-            for terms, others in ((short, long), (long, short)):
-                for term in terms:
-                    found[term] = tuple(dict.fromkeys((*found.get(term, ()), *others)))
-    return found

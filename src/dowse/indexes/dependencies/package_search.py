@@ -29,9 +29,8 @@ from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.settings import Settings
 from dowse.system.child_process import own_program
 from dowse.system.platform import Lock, make_private_folder, refusal_to_write, start_in_background
-from dowse.text.analysis import terms_of
+from dowse.text.analysis import rarity, terms_of
 from dowse.text.query_syntax import NO_FILTERS
-from dowse.text.vocabulary import rarity
 from dowse.types import Chunk, Entry, FileContent, Progress, Reading, Verdict
 
 MAX_PACKAGES = 200

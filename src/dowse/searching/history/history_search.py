@@ -16,8 +16,7 @@ from dowse.searching.history.co_changes import earlier_names
 from dowse.searching.history.commit_reading import MAX_FILES
 from dowse.searching.history.project_history import History, HistoryCoverage
 from dowse.searching.query_terms import SearchQuery, parse_search_query
-from dowse.text.analysis import terms_of, whole_terms_of
-from dowse.text.vocabulary import rarity
+from dowse.text.analysis import rarity, terms_of, whole_terms_of
 
 SUBJECT_WEIGHT, BODY_WEIGHT, SYMBOL_WEIGHT, PATH_WEIGHT = 4.0, 1.0, 1.0, 1.0
 SATURATION = 1.5

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from dowse.errors import UsageError
 from dowse.keeping.served_index import Service
-from dowse.mcp.arguments import check_arguments
+from dowse.mcp.protocol import check_arguments
 from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface
 from dowse.surfaces.project.project_tools import ProjectTools

@@ -1,7 +1,6 @@
 """Short and long forms of words."""
 
-from dowse.text.analysis import terms_of
-from dowse.text.vocabulary import other_forms
+from dowse.text.analysis import other_forms, terms_of
 
 
 def test_a_short_form_has_long_ones_and_a_long_form_short_ones() -> None:
