@@ -106,23 +106,6 @@ def unfinished_files(folder: Path) -> list[Path]:
     return list(folder.glob(f"vectors-*{_UNFINISHED}"))
 
 
-def inode_of(file: Path) -> int | None:
-    """Return the identity of a file; None when it is missing."""
-    try:
-        return file.stat().st_ino
-    except OSError:
-        return None
-
-
-def state_of(file: Path) -> tuple[int, ...] | None:
-    """Return a value that is another one after every change of a file; None when it is missing."""
-    try:
-        seen = os.stat(file)  # noqa: PTH116 - half the time of Path.stat, twice in every search
-    except OSError:
-        return None
-    return seen.st_ino, seen.st_size, seen.st_mtime_ns, seen.st_ctime_ns
-
-
 def open_matrix(file: Path) -> OpenMatrix | None:
     """Map a matrix into memory; None when it has no rows or is damaged.
 
