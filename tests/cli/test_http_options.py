@@ -144,13 +144,10 @@ def test_processes_that_the_server_starts_do_not_get_the_token(refusal: Callable
     assert "DOWSE_TOKEN" not in os.environ
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [("https://Example.ORG", "https://example.org"), ("https://example.org:443", "https://example.org"),
-     ("http://localhost:3000", "http://localhost:3000"), ("http://[::1]:80", "http://[::1]")],
-)  # fmt: skip
-def test_an_origin_is_spelled_as_browsers_do(given: str, meant: str) -> None:
-    assert _parse_origin(given) == meant
+def test_an_origin_is_spelled_as_browsers_do() -> None:
+    for given, meant in (("https://Example.ORG", "https://example.org"), ("https://example.org:443", "https://example.org"),
+    ("http://localhost:3000", "http://localhost:3000"), ("http://[::1]:80", "http://[::1]")):  # fmt: skip
+        assert _parse_origin(given) == meant
 
 
 def test_a_name_may_be_an_address_in_brackets() -> None:

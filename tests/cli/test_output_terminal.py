@@ -88,9 +88,9 @@ def test_tabs_stay_in_code_and_are_escaped_in_names() -> None:
     assert escape("a\tb\nc") == r"a\tb\nc"
 
 
-@pytest.mark.parametrize("text", ["日本 語", "naïve café", "a\u00a0b", "\u3000x", "🍎", "\ue0b0"])
-def test_what_is_merely_foreign_is_shown_as_it_is(text: str) -> None:
-    assert escape(text) == text
+def test_what_is_merely_foreign_is_shown_as_it_is() -> None:
+    for text in ("日本 語", "naïve café", "a\u00a0b", "\u3000x", "🍎", "\ue0b0"):
+        assert escape(text) == text
 
 
 def test_no_to_the_size_question_is_an_answer_and_not_an_interrupt(root: Path, storage: Path) -> None:

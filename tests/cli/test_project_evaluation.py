@@ -1,7 +1,5 @@
 """Questions of commits, and the place of the first right file."""
 
-import pytest
-
 from dowse.cli.project_evaluation import Outcome, Question, commit_question, is_changelog
 
 
@@ -11,19 +9,16 @@ def test_the_first_right_file_counts() -> None:
     assert Outcome(question, ("c.py",)).rank is None
 
 
-@pytest.mark.parametrize(
-    ("message", "question"),
-    [
+def test_a_message_without_its_trailers() -> None:
+    for message, question in (
         ("Peel apples in one ribbon\n\nSlowly.\n\nSigned-off-by: A <a@b>", "Peel apples in one ribbon\n\nSlowly."),
         ("fix typo", ""),
         ("Merge branch 'main' into the other branch", ""),
         ("Bump the version of all packages", ""),
         ("v1.2 is the next release of this", ""),
         ("", ""),
-    ],
-)
-def test_a_message_without_its_trailers(message: str, question: str) -> None:
-    assert commit_question(message) == question
+    ):
+        assert commit_question(message) == question
 
 
 def test_a_changelog_answers_nothing() -> None:

@@ -173,19 +173,16 @@ def test_a_line_break_inside_a_line_does_not_shift_the_numbers(run: Run, tmp_pat
     assert "\n3 apple = 3" in run("search", "apple", odd, "--wait").out
 
 
-@pytest.mark.parametrize(
-    ("text", "match", "width", "expected"),
-    [
+def test_a_window_shows_the_match_and_fits() -> None:
+    for text, match, width, expected in (
         ("short", (0, 5), 10, "short"),
         ("0123456789abc", (0, 1), 10, "012345678"),
         ("0123456789abcdefghijklmnopqrstuvwxyz", (20, 22), 12, "ghijklmnop"),
         ("日本語日本語日本語", (0, 1), 9, "日本語日"),
         ("x" * 50 + "end", (50, 53), 12, "xxxxend"),
-    ],
-)
-def test_a_window_shows_the_match_and_fits(text: str, match: tuple[int, int], width: int, expected: str) -> None:
-    start, end = visible_range(text, match, width)
-    assert text[start:end] == expected
+    ):
+        start, end = visible_range(text, match, width)
+        assert text[start:end] == expected
 
 
 def test_commits_are_found_and_kept_with_the_index(run: Run, tmp_path: Path) -> None:

@@ -46,12 +46,12 @@ def test_the_text_that_answers_scores_highest() -> None:
     assert np.abs(scores * SPREAD).max() <= 1.001
 
 
-@pytest.mark.parametrize("threads", [1, 2, 4])
-def test_each_text_gets_its_own_score_in_any_order(threads: int) -> None:
-    texts = ["a" * length for length in (5, 1, 9, 5, 3)]
-    _, scorer = counted(threads)
-    assert np.allclose(scorer.score("query", texts) * SPREAD, [5, 1, 9, 5, 3])
-    assert scorer.score("query", []).shape == (0,)
+def test_each_text_gets_its_own_score_in_any_order() -> None:
+    for threads in (1, 2, 4):
+        texts = ["a" * length for length in (5, 1, 9, 5, 3)]
+        _, scorer = counted(threads)
+        assert np.allclose(scorer.score("query", texts) * SPREAD, [5, 1, 9, 5, 3])
+        assert scorer.score("query", []).shape == (0,)
 
 
 def test_a_text_is_encoded_once_for_several_queries() -> None:

@@ -52,28 +52,23 @@ def test_half_a_character_does_not_stop_a_request() -> None:
     assert message.params == {"query": "half ? of it"}
 
 
-@pytest.mark.parametrize(
-    "line", [b'\xef\xbb\xbf{"jsonrpc": "2.0", "method": "hey"}', b'{"jsonrpc": "2.0", "method": "hey"}\r\n']
-)
-def test_a_mark_of_byte_order_or_a_carriage_return_is_no_matter(line: bytes) -> None:
-    assert parse_line(line) == JSONRPCNotification(jsonrpc="2.0", method="hey")
+def test_a_mark_of_byte_order_or_a_carriage_return_is_no_matter() -> None:
+    for line in (b'\xef\xbb\xbf{"jsonrpc": "2.0", "method": "hey"}', b'{"jsonrpc": "2.0", "method": "hey"}\r\n'):
+        assert parse_line(line) == JSONRPCNotification(jsonrpc="2.0", method="hey")
 
 
-@pytest.mark.parametrize(
-    ("line", "code", "named"),
-    [
+def test_a_refusal_names_the_request_where_there_is_one() -> None:
+    for line, code, named in (
         (b"{not json", PARSE_ERROR, None),
         (b"[" * 100_000, PARSE_ERROR, None),
         (b"[]", INVALID_REQUEST, None),
         (b'{"jsonrpc": "1.0", "id": 7, "method": "tools/list"}', INVALID_REQUEST, 7),
         (b'{"jsonrpc": "2.0", "id": "a", "method": "tools/list", "params": [1]}', INVALID_REQUEST, "a"),
         (b'{"jsonrpc": "1.0", "id": true, "method": "tools/list"}', INVALID_REQUEST, None),
-    ],
-)
-def test_a_refusal_names_the_request_where_there_is_one(line: bytes, code: int, named: object) -> None:
-    with pytest.raises(InvalidMessage) as caught:
-        parse_line(line)
-    assert (caught.value.refusal.error.code, caught.value.refusal.id) == (code, named)
+    ):
+        with pytest.raises(InvalidMessage) as caught:
+            parse_line(line)
+        assert (caught.value.refusal.error.code, caught.value.refusal.id) == (code, named)
 
 
 def test_a_refused_reply_does_not_look_like_the_reply_to_a_request_of_the_same_id() -> None:
@@ -88,26 +83,22 @@ LONG = "x" * MAX_LINE_BYTES
 PING = b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n'
 
 
-@pytest.mark.parametrize(
-    ("message", "named"),
-    [
+def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_read() -> None:
+    for message, named in (
         ({"jsonrpc": "2.0", "id": 7, "method": "find", "params": {"query": LONG}}, 7),
         ({"id": "a-7", "jsonrpc": "2.0", "method": "find", "params": {"query": LONG}}, "a-7"),
         ({"method": "find", "params": {"query": LONG, "id": 3}, "jsonrpc": "2.0", "id": 7}, 7),
         ({"method": "find", "params": {"query": LONG, "id": 3}}, None),
         ({"jsonrpc": "2.0", "id": 7, "result": {"text": LONG}}, None),
         (LONG, None),
-    ],
-    ids=["first", "very first", "last", "a notification", "a reply", "no message"],
-)
-def test_a_line_that_is_too_long_is_refused_and_the_next_one_is_read(message: Any, named: object) -> None:
-    file = io.BytesIO(json.dumps(message).encode() + b"\n \n" + PING)
-    with pytest.raises(InvalidMessage) as caught:
-        read_message(file)
-    assert (caught.value.refusal.error.code, caught.value.refusal.id) == (INVALID_REQUEST, named)
-    assert "too long" in caught.value.refusal.error.message
-    assert read_message(file) == parse_line(PING)
-    assert read_message(file) is None
+    ):
+        file = io.BytesIO(json.dumps(message).encode() + b"\n \n" + PING)
+        with pytest.raises(InvalidMessage) as caught:
+            read_message(file)
+        assert (caught.value.refusal.error.code, caught.value.refusal.id) == (INVALID_REQUEST, named)
+        assert "too long" in caught.value.refusal.error.message
+        assert read_message(file) == parse_line(PING)
+        assert read_message(file) is None
 
 
 def test_a_line_that_is_just_not_too_long_is_read_with_or_without_its_end() -> None:

@@ -68,7 +68,7 @@ def test_a_large_answer_comes_in_pages_without_repeats(tmp_path: Path, files: in
 
 
 def test_of_a_very_long_line_the_part_with_the_match_is_shown(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "big", {"data.json": one_line(900_000), "small.json": one_line(2000)})
+    root = write_tree(tmp_path / "big", {"data.json": one_line(300_000), "small.json": one_line(2000)})
     index(root)
     (reply,) = pages(root, "search_code", {"query": "haystack", "top_k": 50})
     assert sorted(hit["path"] for hit in reply["results"]) == ["data.json", "small.json"]
@@ -77,15 +77,15 @@ def test_of_a_very_long_line_the_part_with_the_match_is_shown(tmp_path: Path) ->
         assert len(hit["text"]) < 1000
 
 
-@pytest.mark.parametrize("budget_tokens", [BUDGET_TOKENS, 1000])
-def test_paths_come_in_pages_too(tmp_path: Path, budget_tokens: int) -> None:
+def test_paths_come_in_pages_too(tmp_path: Path) -> None:
     names = sorted(f"{'long' * 40}/{'name' * 30}{number:03}.py" for number in range(300))
     root = write_tree(tmp_path / "p", dict.fromkeys(names, "x = 1\n"))
     index(root)
-    replies = pages(root, "search_by_path", {"pattern": "**", "limit": 300}, budget_tokens)
-    assert len(replies) > 1
-    assert [path for reply in replies for path in reply["matches"]] == names
-    assert all(reply["totalMatches"] == 300 for reply in replies)
+    for budget_tokens in (BUDGET_TOKENS, 1000):
+        replies = pages(root, "search_by_path", {"pattern": "**", "limit": 300}, budget_tokens)
+        assert len(replies) > 1
+        assert [path for reply in replies for path in reply["matches"]] == names
+        assert all(reply["totalMatches"] == 300 for reply in replies)
 
 
 def test_many_projects_are_cut_and_that_is_said(root: Path, tmp_path: Path) -> None:

@@ -54,9 +54,8 @@ def test_colours_have_the_length_of_their_texts_and_unknown_languages_have_none(
     assert colours("text", "plain words", (1, "plain words")) == [[]]
 
 
-@pytest.mark.parametrize(
-    ("language", "file", "line", "colour"),
-    [
+def test_a_line_inside_a_string_or_comment_has_its_colour() -> None:
+    for language, file, line, colour in (
         ("python", 'def f():\n    """Sum.\n\n    return for if\n    """\n    return 1\n', 4, "c"),
         ("python", 'X = f("""\nreturn for if\n""")\n', 2, "s"),
         ("python", 'X = """\n' + "".join(f"x{n}\n" for n in range(8_000)) + 'return for if\n"""\n', 8_002, "s"),
@@ -64,12 +63,10 @@ def test_colours_have_the_length_of_their_texts_and_unknown_languages_have_none(
         ("javascript", "let x = `\nreturn for if\n`;\n", 2, "s"),
         ("go", "package a\n\nvar x = `\nreturn for if\n`\n", 4, "s"),
         ("rust", "/*\nreturn for if\n*/\nfn a() {}\n", 2, "c"),
-    ],
-)
-def test_a_line_inside_a_string_or_comment_has_its_colour(language: str, file: str, line: int, colour: str) -> None:
-    text = file.split("\n")[line - 1]
-    ((*pieces,),) = colours(language, file, (line, text))
-    assert {colour} == {one for piece, one in pieces if piece.strip()}
+    ):
+        text = file.split("\n")[line - 1]
+        ((*pieces,),) = colours(language, file, (line, text))
+        assert {colour} == {one for piece, one in pieces if piece.strip()}
 
 
 def test_a_passage_that_ends_inside_a_docstring_is_code_and_then_docstring() -> None:

@@ -23,9 +23,9 @@ def test_what_is_packed_comes_back() -> None:
     assert set(packed_checksums(data)) == {name_checksum(name) for name in ("peel", "a", "b", "c")}
 
 
-@pytest.mark.parametrize("damage", [slice(0, 3), slice(0, 30), slice(5, None)])
-def test_damage_is_an_error(damage: slice) -> None:
-    table = UseTable()
-    table.add("peel", CALL, 3, b"", b"")
-    with pytest.raises(ValueError, match="cannot be read"):
-        unpack_references(table.pack([], "")[damage])
+def test_damage_is_an_error() -> None:
+    for damage in (slice(0, 3), slice(0, 30), slice(5, None)):
+        table = UseTable()
+        table.add("peel", CALL, 3, b"", b"")
+        with pytest.raises(ValueError, match="cannot be read"):
+            unpack_references(table.pack([], "")[damage])

@@ -5,9 +5,8 @@ import pytest
 from dowse.reading.front_matter import FrontMatter, read_front_matter
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
+def test_a_title_is_text_whatever_it_was_written_as() -> None:
+    for text, title in (
         ("---\ntitle: Plain\n---\n", "Plain"),
         ("---\r\ntitle: Carriage\r\n---\r\n", "Carriage"),
         ("---\rtitle: Old Mac\r---\rtext", "Old Mac"),
@@ -34,17 +33,14 @@ from dowse.reading.front_matter import FrontMatter, read_front_matter
         ("+++\ntitle = 2024-01-02\n+++\n", "2024-01-02"),
         ("+++\ntitle = 7\n+++\n", "7"),
         ("+++\ntitle = ['a']\n+++\n", ""),
-    ],
-)
-def test_a_title_is_text_whatever_it_was_written_as(text: str, title: str) -> None:
-    matter = read_front_matter(text)
-    assert matter.title == title
-    assert matter.end == len(text.removesuffix("text"))
+    ):
+        matter = read_front_matter(text)
+        assert matter.title == title
+        assert matter.end == len(text.removesuffix("text"))
 
 
-@pytest.mark.parametrize(
-    ("tags", "expected"),
-    [
+def test_tags_are_a_list_or_words() -> None:
+    for tags, expected in (
         ("[a, b]", ("a", "b")),
         ("\n  - a\n  - b c", ("a", "b c")),
         ("a, b c,, d", ("a", "b c", "d")),
@@ -55,28 +51,23 @@ def test_a_title_is_text_whatever_it_was_written_as(text: str, title: str) -> No
         ("{a: b}", ()),
         ("", ()),
         ("7", ("7",)),
-    ],
-)
-def test_tags_are_a_list_or_words(tags: str, expected: tuple[str, ...]) -> None:
-    assert read_front_matter(f"---\ntags: {tags}\n---\n").tags == expected
+    ):
+        assert read_front_matter(f"---\ntags: {tags}\n---\n").tags == expected
 
 
 def test_toml_tags_are_a_list() -> None:
     assert read_front_matter('+++\ntags = ["a", "b"]\n+++\n').tags == ("a", "b")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_what_cannot_be_read_is_no_front_matter() -> None:
+    for text in (
         "", "# No front matter", " ---\ntitle: indented\n---\n", "---\ntitle: never closed\n",
         "---\ntitle: closed by a longer line\n----\n", "----\ntitle: opened by a longer line\n---\n",
         "---\ntitle: 'broken\n---\n", "---\n\ttitle: tab\n---\n", "---\n- a list\n---\n",
         "---\nA setext heading\n---\n", "---\ntitle: *nobody\n\x01: control\n---\n", "+++\ntitle = broken\n+++\n",
         "---\ntitle: two kinds\n+++\n", "---\n" + "#" * 70_000 + "\n---\n",
-    ],
-)  # fmt: skip
-def test_what_cannot_be_read_is_no_front_matter(text: str) -> None:
-    assert read_front_matter(text) == FrontMatter()
+    ):  # fmt: skip
+        assert read_front_matter(text) == FrontMatter()
 
 
 @pytest.mark.parametrize(

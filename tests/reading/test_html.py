@@ -13,9 +13,8 @@ def page(source: str, path: str = "api/reference.html") -> Reading:
     return read_document(source.encode(), path)
 
 
-@pytest.mark.parametrize(
-    ("source", "title"),
-    [
+def test_title() -> None:
+    for source, title in (
         ("<title>Stated</title><h1>Heading</h1>", "Stated"),
         ("<TITLE>\n A &amp; B\n  C </TITLE>", "A & B C"),
         ("<title> </title><h1>The <em>first</em>\n heading</h1><h1>x</h1>", "The first heading"),
@@ -27,15 +26,12 @@ def page(source: str, path: str = "api/reference.html") -> Reading:
         ("<title>Never closed", "Never closed"),
         ("plain words", "reference"),
         ("", "reference"),
-    ],
-)
-def test_title(source: str, title: str) -> None:
-    assert page(source).title == title
+    ):
+        assert page(source).title == title
 
 
-@pytest.mark.parametrize(
-    ("source", "description"),
-    [
+def test_description() -> None:
+    for source, description in (
         ('<meta name="description" content="Stated"><p>Paragraph', "Stated"),
         ("<META NAME='Description' CONTENT='A &amp;\n B'>", "A & B"),
         ('<meta content="Stated" name=description>', "Stated"),
@@ -46,10 +42,8 @@ def test_title(source: str, title: str) -> None:
         ("<p><script>no()</script>Text", "Text"),
         ("<div>no paragraph</div>", ""),
         ("", ""),
-    ],
-)
-def test_description(source: str, description: str) -> None:
-    assert page(source).description == description
+    ):
+        assert page(source).description == description
 
 
 def test_a_long_description_is_cut() -> None:
@@ -76,9 +70,8 @@ def test_the_text_is_markdown_without_what_a_reader_does_not_see() -> None:
     assert not reading.is_verbatim
 
 
-@pytest.mark.parametrize(
-    ("hidden", "shown"),
-    [
+def test_what_is_hidden_is_not_part_of_the_text() -> None:
+    for hidden, shown in (
         ("<p hidden>no</p>", ""),
         ("<div hidden><p>no <b>no</b></p></div>", ""),
         ("<p style='display:none'>no</p>", ""),
@@ -91,10 +84,8 @@ def test_the_text_is_markdown_without_what_a_reader_does_not_see() -> None:
         ("<details><summary>Folded</summary>yes</details>", "**Folded**\n\nyes\n"),
         ("<div role=tabpanel hidden>yes</div>", "yes\n"),
         ("<div class=x hidden=hidden aria-hidden='true' role='tabpanel' style='display: none'>yes</div>", "yes\n"),
-    ],
-)
-def test_what_is_hidden_is_not_part_of_the_text(hidden: str, shown: str) -> None:
-    assert page(hidden).text == shown
+    ):
+        assert page(hidden).text == shown
 
 
 def test_hidden_text_is_neither_title_nor_description() -> None:
@@ -102,17 +93,14 @@ def test_hidden_text_is_neither_title_nor_description() -> None:
     assert (reading.title, reading.description) == ("T", "D")
 
 
-@pytest.mark.parametrize(
-    "sign",
-    [
+def test_a_heading_is_shown_without_the_sign_that_links_to_it() -> None:
+    for sign in (
         "<a class=headerlink href=#h title='Link here'>¶</a>",
         "<a href='#h'>#</a>",
         "<a href='#h'></a>",
         "<a href=#h>§</a>",
-    ],
-)
-def test_a_heading_is_shown_without_the_sign_that_links_to_it(sign: str) -> None:
-    assert page(f"<h2>Heading{sign}</h2>").text == "## Heading\n"
+    ):
+        assert page(f"<h2>Heading{sign}</h2>").text == "## Heading\n"
 
 
 def test_links_have_their_line_in_the_markdown_and_their_target_as_written() -> None:
@@ -124,17 +112,14 @@ def test_links_have_their_line_in_the_markdown_and_their_target_as_written() -> 
     assert reading.links == (Link("a b/ü.html?x=1&y=2", "one two", 3), Link("z", "pic", 5))
 
 
-@pytest.mark.parametrize(
-    ("head", "encoding"),
-    [
+def test_the_declared_encoding_is_believed() -> None:
+    for head, encoding in (
         ('<meta charset="windows-1255">', "cp1255"),
         ('<meta http-equiv="Content-Type" content="text/html; charset=windows-1255">', "cp1255"),
         ('<?xml version="1.0" encoding="windows-1255"?>', "cp1255"),
-    ],
-)
-def test_the_declared_encoding_is_believed(head: str, encoding: str) -> None:
-    reading = read_document(f"{head}<title>זה מסמך</title>".encode(encoding), "a.htm")
-    assert (reading.title, reading.encoding) == ("זה מסמך", encoding)
+    ):
+        reading = read_document(f"{head}<title>זה מסמך</title>".encode(encoding), "a.htm")
+        assert (reading.title, reading.encoding) == ("זה מסמך", encoding)
 
 
 def test_a_page_in_utf8_is_utf8_whatever_it_declares() -> None:

@@ -1,13 +1,10 @@
 """HTML becomes Markdown: blocks, lists, tables, code and links."""
 
-import pytest
-
 from dowse.reading.html_markdown import convert_html
 
 
-@pytest.mark.parametrize(
-    ("source", "markdown"),
-    [
+def test_conversion() -> None:
+    for source, markdown in (
         ("<p>one\n   two<br>three</p>four", "one\ntwo  \nthree\n\nfour"),
         ("<p># a</p><hr><h3>b<br>c</h3>", "\\# a\n\n---\n\n### b c"),
         ("<ul><li>a<ol start=3><li>b<li><p>c<p>d</ol></ul><ul><li>e", "- a\n  3. b\n  4. c\n\n     d\n\n- e"),
@@ -28,10 +25,8 @@ from dowse.reading.html_markdown import convert_html
         ("<p title='a > b' data-x=\"<p>no</p>\">c <button>d</button>", "c d"),
         ("<p class='a hidden b' title=\"x hidden \">a<p data-hidden=1>b<p title='a'hidden>no", "a\n\nb"),
         ("<p>a<p hidden>no<p>b<div hidden>no<div>no</div>no</div>c", "a\n\nb\n\nc"),
-    ],
-)  # fmt: skip
-def test_conversion(source: str, markdown: str) -> None:
-    assert convert_html(source) == f"{markdown}\n"
+    ):  # fmt: skip
+        assert convert_html(source) == f"{markdown}\n"
 
 
 def test_deep_nesting_is_bounded() -> None:

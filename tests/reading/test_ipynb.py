@@ -3,8 +3,6 @@
 import json
 from typing import Any
 
-import pytest
-
 from dowse.reading.file_reading import read_document
 from dowse.types import Link, Reading
 
@@ -29,32 +27,26 @@ def test_text_stays_and_code_stands_in_fences_without_its_outputs() -> None:
     assert (reading.title, reading.description, reading.is_verbatim) == ("Title", "Text.", False)
 
 
-@pytest.mark.parametrize(
-    ("metadata", "language"),
-    [
+def test_code_is_in_the_language_of_the_kernel() -> None:
+    for metadata, language in (
         ({"kernelspec": {"language": "julia"}}, "julia"),
         ({"language_info": {"name": "R"}}, "r"),
         ({"kernelspec": {"language": 1}, "language_info": {"name": "c++"}}, "c++"),
         ({"kernelspec": {"language": "a\n```"}}, "python"),
         ({}, "python"),
-    ],
-)
-def test_code_is_in_the_language_of_the_kernel(metadata: dict[str, Any], language: str) -> None:
-    assert notebook(code("x"), **metadata).text == f"```{language}\nx\n```\n"
+    ):
+        assert notebook(code("x"), **metadata).text == f"```{language}\nx\n```\n"
 
 
-@pytest.mark.parametrize(
-    ("cells", "title"),
-    [
+def test_title() -> None:
+    for cells, title in (
         ([code("# comment"), markdown("# Title")], "Title"),
         ([markdown("## Section\n\ntext")], "Section"),
         ([{"cell_type": "raw", "source": "---\ntitle: Stated\n---"}, markdown("# Title")], "Stated"),
         ([markdown("text")], "first"),
         ([], "first"),
-    ],
-)
-def test_title(cells: list[dict[str, Any]], title: str) -> None:
-    assert notebook(*cells).title == title
+    ):
+        assert notebook(*cells).title == title
 
 
 def test_links_have_their_line_in_the_text() -> None:
@@ -74,12 +66,10 @@ def test_the_third_format_is_read_too() -> None:
     assert reading.text == "## Old\n\n```python\nx\n```\n"
 
 
-@pytest.mark.parametrize(
-    "text", ['{"cells": [', "[1]", '{"cells": 1}', "null", "Words\nmore", "[" * 100_000, "9" * 5000, ""]
-)
-def test_what_is_no_notebook_is_plain_text(text: str) -> None:
-    reading = read_document(text.encode(), "a.ipynb")
-    assert (reading.text, reading.is_verbatim) == (text, True)
+def test_what_is_no_notebook_is_plain_text() -> None:
+    for text in ('{"cells": [', "[1]", '{"cells": 1}', "null", "Words\nmore", "[" * 100_000, "9" * 5000, ""):
+        reading = read_document(text.encode(), "a.ipynb")
+        assert (reading.text, reading.is_verbatim) == (text, True)
 
 
 def test_half_a_character_becomes_a_whole_one() -> None:

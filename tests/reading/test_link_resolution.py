@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.reading.file_reading import read_document
-from dowse.reading.link_resolution import Broken, External, Fault, Foreign, Internal, Resolved, resolve_link
+from dowse.reading.link_resolution import Broken, External, Fault, Foreign, Internal, resolve_link
 from dowse.reading.link_targets import LinkTarget, LinkTargets
 
 TREE = LinkTargets(
@@ -20,9 +19,8 @@ TREE = LinkTargets(
 HERE = "guide/install.md"
 
 
-@pytest.mark.parametrize(
-    ("target", "path", "anchor"),
-    [
+def test_this_leads_to_a_document() -> None:
+    for target, path, anchor in (
         ("../api.md", "api.md", ""),
         ("../api.md#x", "api.md", "x"),
         ("./setup/README.md", "guide/setup/README.md", ""),
@@ -78,15 +76,12 @@ HERE = "guide/install.md"
         ("../two/name.md", "two/name.md", ""),
         ("../two/Name", "two/Name.md", ""),
         ("../files/app.py", "files/app.py", ""),
-    ],
-)
-def test_this_leads_to_a_document(target: str, path: str, anchor: str) -> None:
-    assert resolve_link(target, HERE, TREE) == Internal(path, anchor)
+    ):
+        assert resolve_link(target, HERE, TREE) == Internal(path, anchor)
 
 
-@pytest.mark.parametrize(
-    ("target", "fault", "path"),
-    [
+def test_this_is_broken_and_says_why() -> None:
+    for target, fault, path in (
         ("nothing.md", Fault.MISSING, "guide/nothing.md"),
         ("/nothing/", Fault.MISSING, "nothing"),
         ("../api.html.md", Fault.MISSING, "api.html.md"),
@@ -100,34 +95,26 @@ def test_this_leads_to_a_document(target: str, path: str, anchor: str) -> None:
         (" ", Fault.EMPTY, ""),
         ("[[]]", Fault.EMPTY, ""),
         ("x" * 5000, Fault.MISSING, ""),
-    ],
-)
-def test_this_is_broken_and_says_why(target: str, fault: Fault, path: str) -> None:
-    assert resolve_link(target, HERE, TREE) == Broken(fault, path)
+    ):
+        assert resolve_link(target, HERE, TREE) == Broken(fault, path)
 
 
-@pytest.mark.parametrize(
-    "target",
-    [
+def test_nothing_leads_out_of_the_root() -> None:
+    for target in (
         "../../api.md", "../../guide/install.md", "/../api.md", "/guide/../../api.md", "%2e%2e/%2e%2e/api.md",
         "..%2f..%2fapi.md", "..\\..\\api.md", "..%5C..%5Capi.md", "\\..\\api.md", "setup/../../../api.md",
         "\\\\host\\api.md", "/\\host/api.md", "C:\\api.md", "c:/guide/install.md",
-    ],
-)  # fmt: skip
-def test_nothing_leads_out_of_the_root(target: str) -> None:
-    assert resolve_link(target, HERE, TREE) == Broken(Fault.OUTSIDE)
+    ):  # fmt: skip
+        assert resolve_link(target, HERE, TREE) == Broken(Fault.OUTSIDE)
 
 
-@pytest.mark.parametrize(
-    "url", ["https://a.org/api.md", "HTTP://a.org", "ftp://a.org/x", "//a.org/api.md", "https://[", "http:"]
-)
-def test_an_address_of_the_web_is_external(url: str) -> None:
-    assert resolve_link(url, HERE, TREE) == External(url)
+def test_an_address_of_the_web_is_external() -> None:
+    for url in ("https://a.org/api.md", "HTTP://a.org", "ftp://a.org/x", "//a.org/api.md", "https://[", "http:"):
+        assert resolve_link(url, HERE, TREE) == External(url)
 
 
-@pytest.mark.parametrize(
-    ("target", "kind"),
-    [
+def test_what_is_no_document_and_no_page_is_foreign() -> None:
+    for target, kind in (
         ("mailto:a@b.org", "mailto"),
         ("JavaScript:alert(1)", "javascript"),
         ("file:///etc/passwd", "file"),
@@ -136,10 +123,8 @@ def test_an_address_of_the_web_is_external(url: str) -> None:
         ("{{site.baseurl}}/api.md", "template"),
         ("{%link_api.md%}", "template"),
         ("tower_http::trace", "code"),
-    ],
-)
-def test_what_is_no_document_and_no_page_is_foreign(target: str, kind: str) -> None:
-    assert resolve_link(target, HERE, TREE) == Foreign(kind)
+    ):
+        assert resolve_link(target, HERE, TREE) == Foreign(kind)
 
 
 def test_an_anchor_alone_needs_its_document() -> None:
@@ -152,10 +137,10 @@ def test_a_page_is_preferred_to_the_front_of_a_folder_unless_the_folder_is_named
     assert resolve_link("install/", "a.md", tree) == Internal("install/index.md")
 
 
-@pytest.mark.parametrize("count", range(4))
-def test_forms_of_a_page_have_an_order(count: int) -> None:
-    order = ["install.md", "install/index.md", "install.html", "install/README.md"]
-    assert resolve_link("/install", "a.md", LinkTargets(order[count:])) == Internal(order[count])
+def test_forms_of_a_page_have_an_order() -> None:
+    for count in range(4):
+        order = ["install.md", "install/index.md", "install.html", "install/README.md"]
+        assert resolve_link("/install", "a.md", LinkTargets(order[count:])) == Internal(order[count])
 
 
 def test_a_site_may_have_its_root_further_down() -> None:
@@ -214,9 +199,8 @@ VAULT = LinkTargets(
 )
 
 
-@pytest.mark.parametrize(
-    ("target", "source", "path", "anchor"),
-    [
+def test_a_wiki_link_leads_to_the_nearest_page_of_that_name() -> None:
+    for target, source, path, anchor in (
         ("[[My Page]]", "Home.md", "a/My Page.md", ""),
         ("[[my-page]]", "Home.md", "a/My Page.md", ""),
         ("[[My_Page.md]]", "Home.md", "a/My Page.md", ""),
@@ -239,24 +223,19 @@ VAULT = LinkTargets(
         ("[[C#]]", "Home.md", "c/C#.md", ""),
         ("[[v1.2]]", "Home.md", "c/v1.2.md", ""),
         ("[[map.png]]", "Home.md", "pictures/map.png", ""),
-    ],
-)
-def test_a_wiki_link_leads_to_the_nearest_page_of_that_name(target: str, source: str, path: str, anchor: str) -> None:
-    assert resolve_link(target, source, VAULT) == Internal(path, anchor)
+    ):
+        assert resolve_link(target, source, VAULT) == Internal(path, anchor)
 
 
-@pytest.mark.parametrize(
-    ("target", "resolved"),
-    [
+def test_a_wiki_link_may_lead_to_no_page() -> None:
+    for target, resolved in (
         ("[[Nowhere]]", Broken(Fault.MISSING, "Nowhere")),
         ("[[x/Note]]", Broken(Fault.MISSING, "x/Note")),
         ("[[../../Home]]", Broken(Fault.MISSING)),
         ("[[map]]", Broken(Fault.MISSING, "map")),
         ("[[https://a.org]]", External("https://a.org")),
-    ],
-)
-def test_a_wiki_link_may_lead_to_no_page(target: str, resolved: Resolved) -> None:
-    assert resolve_link(target, "a/My Page.md", VAULT) == resolved
+    ):
+        assert resolve_link(target, "a/My Page.md", VAULT) == resolved
 
 
 PUBLISHED = LinkTargets(
@@ -265,22 +244,19 @@ PUBLISHED = LinkTargets(
 """A vault as Quartz and Hugo publish it: the notes lie in `content/`, which is the root of their links."""
 
 
-@pytest.mark.parametrize("source", ["content/index.md", "content/posts/Now.md", "content/Thoughts/b/c.md"])
-@pytest.mark.parametrize(
-    "target",
-    [
-        "Thoughts/My%20Idea.md#why", "Thoughts/My%20Idea#why", "thoughts/my%20idea.md#why",
-        "/Thoughts/My%20Idea#why", "/thoughts/my%20idea/#why", "[[Thoughts/My Idea#why]]",
-        "[[thoughts/my-idea#why]]", "[[My Idea#why]]",
-    ],
-)  # fmt: skip
-def test_links_of_a_vault_may_be_relative_to_the_folder_that_is_published(source: str, target: str) -> None:
-    assert resolve_link(target, source, PUBLISHED) == Internal("content/Thoughts/My Idea.md", "why")
+def test_links_of_a_vault_may_be_relative_to_the_folder_that_is_published() -> None:
+    for source in ("content/index.md", "content/posts/Now.md", "content/Thoughts/b/c.md"):
+        for target in (
+            "Thoughts/My%20Idea.md#why", "Thoughts/My%20Idea#why", "thoughts/my%20idea.md#why",
+            "/Thoughts/My%20Idea#why", "/thoughts/my%20idea/#why", "[[Thoughts/My Idea#why]]",
+            "[[thoughts/my-idea#why]]", "[[My Idea#why]]",
+        ):  # fmt: skip
+            assert resolve_link(target, source, PUBLISHED) == Internal("content/Thoughts/My Idea.md", "why")
 
 
-@pytest.mark.parametrize("target", ["index.md", "./posts/Now.md", "../posts/Now.md", "nowhere/Now.md"])
-def test_other_relative_links_are_relative_to_their_document_only(target: str) -> None:
-    assert isinstance(resolve_link(target, "content/Thoughts/b/c.md", PUBLISHED), Broken)
+def test_other_relative_links_are_relative_to_their_document_only() -> None:
+    for target in ("index.md", "./posts/Now.md", "../posts/Now.md", "nowhere/Now.md"):
+        assert isinstance(resolve_link(target, "content/Thoughts/b/c.md", PUBLISHED), Broken)
 
 
 def test_only_a_wiki_link_is_looked_for_elsewhere() -> None:

@@ -1,15 +1,12 @@
 """Links of a Markdown text, and their lines."""
 
-import pytest
-
 from dowse.reading.file_reading import read
 from dowse.reading.links import find_links
 from dowse.types import Link
 
 
-@pytest.mark.parametrize(
-    ("text", "target", "words"),
-    [
+def test_this_is_one_link() -> None:
+    for text, target, words in (
         ("see [the guide](guide.md)", "guide.md", "the guide"),
         ("[a](../b/c.md#part 'Title')", "../b/c.md#part", "a"),
         ("[a](<with space.md>)", "with space.md", "a"),
@@ -52,15 +49,12 @@ from dowse.types import Link
         ("- a [list](x)", "x", "list"),
         ("text[^1]\n\n[^1]: a [note](x)", "x", "note"),
         ("[a]( x )", "x", "a"),
-    ],
-)
-def test_this_is_one_link(text: str, target: str, words: str) -> None:
-    assert [(link.target, link.text) for link in find_links(text)] == [(target, words)]
+    ):
+        assert [(link.target, link.text) for link in find_links(text)] == [(target, words)]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_this_is_no_link() -> None:
+    for text in (
         "![image](a.png)", "![image][r]\n\n[r]: a.png", "![[image.png]]",
         "![a [link](x) in words for an image](a.png)", "![https://a.org](a.png)", "[anchor](#part)", "[[#part]]",
         "[[^1]]", "[[_TOC_]]", "[[TOC]]", "[[a`b]]`", '<a href="#part">a</a>', "[https://a.org](#part)",
@@ -72,50 +66,48 @@ def test_this_is_one_link(text: str, target: str, words: str) -> None:
         "<script>\nx = '<a href=y>z</a>'\n</script>", "\\[no](x)", "\\[[no]]", "\\[\\[no\\]\\]", "[no][undefined]",
         "[unused]: https://a.org", "[^1]: x", "[ ] task", "http:// and https://.", "xhttp://a.org",
         '<a name="x">y</a>', '<a data-href="x">y</a>', '<link href="x">',
-    ],
-)  # fmt: skip
-def test_this_is_no_link(text: str) -> None:
-    assert find_links(text) == ()
+    ):  # fmt: skip
+        assert find_links(text) == ()
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_each_link_has_the_line_an_editor_shows(end: str) -> None:
-    lines = [
-        "---",
-        "title: Ünïcode",
-        "---",
-        "# [heading](a)",
-        "",
-        "text ü",
-        "[inline](b) [[c]] 日本 https://d.org",
-        "",
-        "<div>",
-        "text",
-        '<a href="e">html</a>',
-        "</div>",
-        "",
-        "> quoted",
-        '> <p><a href="f">f</a>',
-        "",
-        "[split",
-        "over lines](g)",
-        "",
-        "|a|",
-        "|-|",
-        "|[[h\\|i]]|",
-    ]
-    reading = read(end.join(lines).encode(), "a.md", "markdown")
-    found = {(link.target, link.line) for link in reading.links}
-    assert found == {
-        ("a", 4),
-        ("b", 7),
-        ("[[c]]", 7),
-        ("https://d.org", 7),
-        ("e", 11),
-        ("f", 15),
-        ("g", 17),
-        ("[[h]]", 22),
-    }
+def test_each_link_has_the_line_an_editor_shows() -> None:
+    for end in ("\n", "\r\n", "\r"):
+        lines = [
+            "---",
+            "title: Ünïcode",
+            "---",
+            "# [heading](a)",
+            "",
+            "text ü",
+            "[inline](b) [[c]] 日本 https://d.org",
+            "",
+            "<div>",
+            "text",
+            '<a href="e">html</a>',
+            "</div>",
+            "",
+            "> quoted",
+            '> <p><a href="f">f</a>',
+            "",
+            "[split",
+            "over lines](g)",
+            "",
+            "|a|",
+            "|-|",
+            "|[[h\\|i]]|",
+        ]
+        reading = read(end.join(lines).encode(), "a.md", "markdown")
+        found = {(link.target, link.line) for link in reading.links}
+        assert found == {
+            ("a", 4),
+            ("b", 7),
+            ("[[c]]", 7),
+            ("https://d.org", 7),
+            ("e", 11),
+            ("f", 15),
+            ("g", 17),
+            ("[[h]]", 22),
+        }
 
 
 def test_mixed_line_ends_count_as_an_editor_counts() -> None:

@@ -1,6 +1,5 @@
 """Title, description and tags of Markdown."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,9 +13,8 @@ def markdown(text: str, path: str = "docs/user-guide.md") -> Reading:
     return read(text.encode(), path, "markdown")
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
+def test_title() -> None:
+    for text, title in (
         ("---\ntitle: Stated\n---\n# Heading", "Stated"),
         ('+++\ntitle = "Stated"\n+++\n# Heading', "Stated"),
         ("---\ntitle: ''\n---\n# Heading", "Heading"),
@@ -45,15 +43,12 @@ def markdown(text: str, path: str = "docs/user-guide.md") -> Reading:
         ("#hashtag", "user-guide"),
         ("", "user-guide"),
         ("---\ntitle: [broken\n---\n\ntext", "user-guide"),
-    ],
-)
-def test_title(text: str, title: str) -> None:
-    assert markdown(text).title == title
+    ):
+        assert markdown(text).title == title
 
 
-@pytest.mark.parametrize(
-    ("text", "description"),
-    [
+def test_description() -> None:
+    for text, description in (
         ("---\ndescription: Stated\n---\n# H\n\nParagraph.", "Stated"),
         ("---\ntitle: T\n---\nParagraph.", "Paragraph."),
         ("# H\n\nFirst\nparagraph.\n\nSecond.", "First paragraph."),
@@ -77,10 +72,8 @@ def test_title(text: str, title: str) -> None:
         ("import duties are high", "import duties are high"),
         ("# H", ""),
         ("", ""),
-    ],
-)
-def test_description(text: str, description: str) -> None:
-    assert markdown(text).description == description
+    ):
+        assert markdown(text).description == description
 
 
 def test_a_long_description_is_cut_at_a_word() -> None:

@@ -1,7 +1,5 @@
 """Title and description of plain text."""
 
-import pytest
-
 from dowse.reading.file_reading import read, read_document
 from dowse.types import Reading
 
@@ -10,9 +8,8 @@ def plain(text: str, path: str = "notes/memo.txt") -> Reading:
     return read_document(text.encode(), path)
 
 
-@pytest.mark.parametrize(
-    ("text", "title", "description"),
-    [
+def test_the_first_line_is_the_title_and_the_next_three_describe() -> None:
+    for text, title, description in (
         ("Title\nsecond\nthird\nfourth\nfifth", "Title", "second third fourth"),
         ("  Title  \r\nsecond\r\n\r\nfourth\r\nfifth", "Title", "second fourth"),
         ("Title\rsecond\r\rfourth\rfifth", "Title", "second fourth"),
@@ -25,11 +22,9 @@ def plain(text: str, path: str = "notes/memo.txt") -> Reading:
         ("=====\nTitle\n=====\n\nText.", "Title", "Text."),
         ("Title\n-----\nText.", "Title", "Text."),
         ("=====", "memo.txt", ""),
-    ],
-)
-def test_the_first_line_is_the_title_and_the_next_three_describe(text: str, title: str, description: str) -> None:
-    reading = plain(text)
-    assert (reading.title, reading.description) == (title, description)
+    ):
+        reading = plain(text)
+        assert (reading.title, reading.description) == (title, description)
 
 
 def test_a_first_line_as_long_as_a_paragraph_is_cut() -> None:
@@ -47,9 +42,8 @@ def test_plain_text_has_no_links_and_stays_as_it_is() -> None:
     assert (reading.text, reading.links, reading.is_verbatim) == ("a\r\n[b](c) https://d.org\rend", (), True)
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "title"),
-    [
+def test_prose_in_other_markups_is_called_by_its_heading_and_code_by_its_file() -> None:
+    for language, text, title in (
         ("rst", ".. _label:\r\n\r\nTitle\r\n=====\r\n\r\nText.", "Title"),
         ("rst", "=====\nTitle\n=====\n", "Title"),
         ("rst", "no title", "guide.x"),
@@ -58,9 +52,5 @@ def test_plain_text_has_no_links_and_stays_as_it_is() -> None:
         ("textile", "h1. Title", "guide.x"),
         ("python", "Title\n=====", "guide.x"),
         ("html", "<title>Title</title>", "guide.x"),
-    ],
-)
-def test_prose_in_other_markups_is_called_by_its_heading_and_code_by_its_file(
-    language: str, text: str, title: str
-) -> None:
-    assert read(text.encode(), "docs/guide.x", language).title == title
+    ):
+        assert read(text.encode(), "docs/guide.x", language).title == title

@@ -1,6 +1,5 @@
 """Pieces of Markdown keep their kind, whatever text they contain."""
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -28,32 +27,26 @@ def test_a_paragraph_makes_no_heading_code_or_html(texts: list[str]) -> None:
     assert not kinds & {"Heading", "CodeBlock", "HtmlBlock"}
 
 
-@pytest.mark.parametrize(
-    ("text", "target", "written"),
-    [
+def test_a_link_ends_where_its_target_does() -> None:
+    for text, target, written in (
         ("a", "b.md", "[a](b.md)"),
         ("a", "b c.md", "[a](<b c.md>)"),
         ("a", "b_(c)", "[a](<b_(c)>)"),
         ("a", "", "a"),
-    ],
-)
-def test_a_link_ends_where_its_target_does(text: str, target: str, written: str) -> None:
-    assert link(text, target) == written
+    ):
+        assert link(text, target) == written
 
 
-@pytest.mark.parametrize(
-    ("rows", "written"),
-    [
+def test_a_table_has_a_head_as_wide_as_its_rows() -> None:
+    for rows, written in (
         ([], ""),
         ([["", ""]], ""),
         ([["a", "b"], ["1", "x\ny"]], "| a | b |\n| --- | --- |\n| 1 | x y |"),
         ([["a"], ["1", "2|3"]], "| a |  |\n| --- | --- |\n| 1 | 2\\|3 |"),
-    ],
-)
-def test_a_table_has_a_head_as_wide_as_its_rows(rows: list[list[str]], written: str) -> None:
-    assert table(rows) == written
+    ):
+        assert table(rows) == written
 
 
-@pytest.mark.parametrize(("level", "written"), [(0, "# a b"), (1, "# a b"), (9, "###### a b")])
-def test_a_heading_is_one_line_of_a_level_that_exists(level: int, written: str) -> None:
-    assert heading(level, " a\nb ") == written
+def test_a_heading_is_one_line_of_a_level_that_exists() -> None:
+    for level, written in ((0, "# a b"), (1, "# a b"), (9, "###### a b")):
+        assert heading(level, " a\nb ") == written

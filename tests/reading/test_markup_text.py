@@ -24,9 +24,8 @@ def test_the_text_is_that_of_the_file() -> None:
     assert (adoc("= T\n:a: b\n{a}").text, adoc("= T").is_verbatim) == ("= T\n:a: b\n{a}", True)
 
 
-@pytest.mark.parametrize(
-    ("source", "title"),
-    [
+def test_title_of_restructuredtext() -> None:
+    for source, title in (
         ("Title\n=====\n\nSection\n-------\n", "Title"),
         ("*****\n Title\n*****\n", "Title"),
         (".. _label:\n\n.. comment\n\nTitle\n~~~~~\n", "Title"),
@@ -41,15 +40,12 @@ def test_the_text_is_that_of_the_file() -> None:
         ("no heading", "intro"),
         ("===== =====\na     b\n===== =====\n", "intro"),
         ("", "intro"),
-    ],
-)
-def test_title_of_restructuredtext(source: str, title: str) -> None:
-    assert rst(source).title == title
+    ):
+        assert rst(source).title == title
 
 
-@pytest.mark.parametrize(
-    ("source", "title"),
-    [
+def test_title_of_asciidoc() -> None:
+    for source, title in (
         ("= Title\nA. Author <a@b.org>\nv1.0, 2024-01-01\n:toc:\n\n== Section", "Title"),
         ("// comment\n= Title", "Title"),
         ("[[id]]\n= The `code`", "The code"),
@@ -58,15 +54,12 @@ def test_title_of_restructuredtext(source: str, title: str) -> None:
         ("---\ntitle: Stated\n---\n= Title", "Stated"),
         ("== Only a section", "Only a section"),
         ("text", "intro"),
-    ],
-)
-def test_title_of_asciidoc(source: str, title: str) -> None:
-    assert adoc(source).title == title
+    ):
+        assert adoc(source).title == title
 
 
-@pytest.mark.parametrize(
-    ("reading", "description"),
-    [
+def test_description() -> None:
+    for reading, description in (
         (rst("Title\n=====\n\nThe first ``paragraph``\nof it.\n\nSecond.\n"), "The first paragraph of it."),
         (rst(":orphan:\n\nTitle\n=====\n\nFirst.\n"), "First."),
         (rst("Title\n=====\n\n.. image:: a.png\n\n.. contents::\n\nFirst.\n"), "First."),
@@ -76,19 +69,16 @@ def test_title_of_asciidoc(source: str, title: str) -> None:
         (adoc("= T\n\nimage::a.png[]\n\nText."), "Text."),
         (adoc("= T\n\n[source]\n----\ncode\n----\n\nText."), "Text."),
         (adoc("= T"), ""),
-    ],
-)
-def test_description(reading: Reading, description: str) -> None:
-    assert reading.description == description
+    ):
+        assert reading.description == description
 
 
 def test_keywords_are_tags() -> None:
     assert adoc("= T\n:keywords: one, two words, one").tags == ("one", "two words")
 
 
-@pytest.mark.parametrize(
-    ("source", "links"),
-    [
+def test_links_of_restructuredtext() -> None:
+    for source, links in (
         (":doc:`/topics/db` :doc:`Text <../a>`", [("/topics/db", "/topics/db"), ("../a", "Text")]),
         (
             ":pep:`8` :rfc:`see <2822#sec>`",
@@ -109,15 +99,12 @@ def test_keywords_are_tags() -> None:
         ("https://a.org/x, and\n\n::\n\n   https://b.org\n", [("https://a.org/x", "https://a.org/x")]),
         (".. image:: https://a.org/x.png\n\n.. |a| image:: https://b.org/x.png", []),
         (".. toctree::\n   :maxdepth: 2\n\n   install\n   Use it <use/index>\n   api/*\n   self\n", [("install", "install"), ("use/index", "Use it")]),
-    ],
-)  # fmt: skip
-def test_links_of_restructuredtext(source: str, links: list[tuple[str, str]]) -> None:
-    assert [(link.target, link.text) for link in rst(source).links][: len(links) or None] == links
+    ):  # fmt: skip
+        assert [(link.target, link.text) for link in rst(source).links][: len(links) or None] == links
 
 
-@pytest.mark.parametrize(
-    ("source", "links"),
-    [
+def test_links_of_asciidoc() -> None:
+    for source, links in (
         ("link:a.html[Text] link:b.html[]", [("a.html", "Text"), ("b.html", "b.html")]),
         ("https://a.org[Text^] https://a.org", [("https://a.org", "Text"), ("https://a.org", "https://a.org")]),
         ('https://a.org["A, b",role=x]', [("https://a.org", "A, b")]),
@@ -125,10 +112,8 @@ def test_links_of_restructuredtext(source: str, links: list[tuple[str, str]]) ->
         ("<<here>> <<here,Text>> <<b.adoc#x,There>>", [("b.adoc#x", "There")]),
         ("link:{url}[Text] mailto:a@b.org[Write] image:https://a.org/x.png[Alt] `link:a[b]`", []),
         ("----\nlink:a.html[A]\n----\n", []),
-    ],
-)
-def test_links_of_asciidoc(source: str, links: list[tuple[str, str]]) -> None:
-    assert [(link.target, link.text) for link in adoc(source).links] == links
+    ):
+        assert [(link.target, link.text) for link in adoc(source).links] == links
 
 
 def test_links_have_their_line_in_the_file() -> None:
@@ -136,19 +121,16 @@ def test_links_have_their_line_in_the_file() -> None:
     assert adoc("= T\r\n:a: b\r\n\r\n// no\r\nlink:a.adoc[A]").links == (Link("a.adoc", "A", 5),)
 
 
-@pytest.mark.parametrize(
-    ("language", "source", "anchors"),
-    [
+def test_a_heading_has_the_target_above_it_as_its_anchor() -> None:
+    for language, source, anchors in (
         ("rst", "A part\n======\n\n.. _there:\n\nAnother\n-------\n", ["a-part", "there"]),
         ("asciidoc", "= A part\n\n[[there]]\n== Another\n\n[#here.role]\n== Third\n", ["a-part", "there", "here"]),
-    ],
-)
-def test_a_heading_has_the_target_above_it_as_its_anchor(language: str, source: str, anchors: list[str]) -> None:
-    outline = Outline(source, language)
-    assert [heading.anchor for heading in outline.headings] == anchors
-    section = outline.section("there")
-    assert section
-    assert section.headings == ("A part", "Another")
+    ):
+        outline = Outline(source, language)
+        assert [heading.anchor for heading in outline.headings] == anchors
+        section = outline.section("there")
+        assert section
+        assert section.headings == ("A part", "Another")
 
 
 @pytest.mark.parametrize("language", ["rst", "asciidoc"])

@@ -80,12 +80,10 @@ def test_a_slide_is_a_section_with_its_tables_and_notes() -> None:
     assert read.title == "Why late"
 
 
-@pytest.mark.parametrize("name", ["a.xlsx", "a.pptx"])
-@pytest.mark.parametrize(
-    "data", [b"", b"PK", archive({}), archive({"xl/workbook.xml": "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"})]
-)
-def test_a_file_that_cannot_be_read_has_no_text(name: str, data: bytes) -> None:
-    assert read_document(data, name).text.strip() == ""
+def test_a_file_that_cannot_be_read_has_no_text() -> None:
+    for name in ("a.xlsx", "a.pptx"):
+        for data in (b"", b"PK", archive({}), archive({"xl/workbook.xml": "<!DOCTYPE a [<!ENTITY b 'c'>]><a/>"})):
+            assert read_document(data, name).text.strip() == ""
 
 
 def test_the_text_of_a_workbook_has_a_limit() -> None:

@@ -1,6 +1,5 @@
 """Headings of a text, and the sections that anchors lead to."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,9 +14,8 @@ def headings(text: str) -> list[tuple[int, str, str]]:
     return [(heading.level, heading.text, heading.anchor) for heading in Outline(text).headings]
 
 
-@pytest.mark.parametrize(
-    ("text", "heading"),
-    [
+def test_this_is_one_heading() -> None:
+    for text, heading in (
         ("# A b", (1, "A b", "a-b")),
         ("###### Deep ##", (6, "Deep", "deep")),
         ("A\nb\n===", (1, "A b", "a-b")),
@@ -43,28 +41,22 @@ def headings(text: str) -> list[tuple[int, str, str]]:
         ("#", (1, "", "")),
         ("\ttext\n\n   # A", (1, "A", "a")),
         ("---\ntitle: no\n---\n# A", (1, "A", "a")),
-    ],
-)
-def test_this_is_one_heading(text: str, heading: tuple[int, str, str]) -> None:
-    assert headings(text) == [heading]
+    ):
+        assert headings(text) == [heading]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_this_is_no_heading() -> None:
+    for text in (
         "```\n# no\n```", "~~~~ md\n# no\n```\n# no\n~~~~", "```\r# no\r```", "    # no", "- ```\n  # no\n  ```",
         "`# no`", "#no", "####### no", "\\# no", "<!-- # no -->", "<!--\n# no\n<h1>no</h1>\n-->",
         "<script>\n'<h1>no</h1>'\n</script>", "<h1>never closed", "<h1>\n\n```\ncode\n```\n\n</h1>",
         "a | b\n--- | ---", "---", "---\ntitle: no\n---\n", "+++\ntitle = 'no'\n+++\n", "> # quoted", "- # listed",
-    ],
-)  # fmt: skip
-def test_this_is_no_heading(text: str) -> None:
-    assert headings(text) == []
+    ):  # fmt: skip
+        assert headings(text) == []
 
 
-@pytest.mark.parametrize(
-    ("words", "anchor"),
-    [
+def test_words_become_the_anchor_that_github_makes_of_them() -> None:
+    for words, anchor in (
         # The slugs that GitHub makes, from the fixtures of the library github-slugger.
         ("bravoCharlieDelta", "bravocharliedelta"),
         ("heading with a - dash", "heading-with-a---dash"),
@@ -81,10 +73,8 @@ def test_this_is_no_heading(text: str) -> None:
         ("İ", "i̇"),
         ("हिन्दी भाषा", "हिन्दी-भाषा"),
         ("x² ½ Ⅷ", "x--ⅷ"),
-    ],
-)  # fmt: skip
-def test_words_become_the_anchor_that_github_makes_of_them(words: str, anchor: str) -> None:
-    assert make_slug(words) == anchor
+    ):  # fmt: skip
+        assert make_slug(words) == anchor
 
 
 def test_equal_headings_are_numbered_as_on_github() -> None:
@@ -95,31 +85,31 @@ def test_equal_headings_are_numbered_as_on_github() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_headings_have_the_lines_an_editor_shows(end: str) -> None:
-    lines = [
-        "---",
-        "title: Ü",
-        "---",
-        "",
-        "# Ä",
-        "",
-        "Two",
-        "lines",
-        "---",
-        "",
-        "<div>",
-        "<h2>日</h2>",
-        "</div>",
-        "",
-        "# B",
-    ]
-    assert [(heading.text, heading.line) for heading in Outline(end.join(lines)).headings] == [
-        ("Ä", 5),
-        ("Two lines", 7),
-        ("日", 12),
-        ("B", 15),
-    ]
+def test_headings_have_the_lines_an_editor_shows() -> None:
+    for end in ("\n", "\r\n", "\r"):
+        lines = [
+            "---",
+            "title: Ü",
+            "---",
+            "",
+            "# Ä",
+            "",
+            "Two",
+            "lines",
+            "---",
+            "",
+            "<div>",
+            "<h2>日</h2>",
+            "</div>",
+            "",
+            "# B",
+        ]
+        assert [(heading.text, heading.line) for heading in Outline(end.join(lines)).headings] == [
+            ("Ä", 5),
+            ("Two lines", 7),
+            ("日", 12),
+            ("B", 15),
+        ]
 
 
 GUIDE = """\
@@ -142,9 +132,8 @@ text
 """
 
 
-@pytest.mark.parametrize(
-    ("anchor", "section"),
-    [
+def test_a_section_goes_to_the_next_heading_of_its_level_or_above() -> None:
+    for anchor, section in (
         ("guide", Section(4, 15, ("Guide",))),
         ("install", Section(7, 13, ("Guide", "Install"))),
         ("linux", Section(9, 10, ("Guide", "Install", "Linux"))),
@@ -162,10 +151,8 @@ text
         ("#", None),
         ("##", None),
         ("title-guide", None),
-    ],
-)
-def test_a_section_goes_to_the_next_heading_of_its_level_or_above(anchor: str, section: Section | None) -> None:
-    assert find_section(GUIDE, anchor) == section
+    ):
+        assert find_section(GUIDE, anchor) == section
 
 
 def test_a_section_can_be_taken_apart() -> None:
@@ -178,11 +165,9 @@ def test_a_level_left_out_does_not_end_the_section() -> None:
     assert find_section("### B\n## C\n# D", "b") == Section(1, 1, ("B",))
 
 
-@pytest.mark.parametrize(
-    "anchor", ["the-a-p-i-of-v-2", "The A.P.I. of V.2", "the_api_of_v2", "The-API-of-v2", "THEAPIOFV2"]
-)
-def test_other_ways_to_make_an_anchor_lead_to_the_heading_too(anchor: str) -> None:
-    assert find_section("# x\n## The API of v2\n", anchor) == Section(2, 2, ("x", "The API of v2"))
+def test_other_ways_to_make_an_anchor_lead_to_the_heading_too() -> None:
+    for anchor in ("the-a-p-i-of-v-2", "The A.P.I. of V.2", "the_api_of_v2", "The-API-of-v2", "THEAPIOFV2"):
+        assert find_section("# x\n## The API of v2\n", anchor) == Section(2, 2, ("x", "The API of v2"))
 
 
 def test_the_exact_anchor_is_preferred_to_one_that_is_similar() -> None:
@@ -193,9 +178,8 @@ def test_a_heading_with_an_id_is_found_by_its_words_too() -> None:
     assert find_section("# A b {#x}", "a-b") == find_section("# A b {#x}", "x") == Section(1, 1, ("A b",))
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_an_anchor_in_or_right_before_a_heading_is_the_headings() -> None:
+    for text in (
         '# A\n\n<a id="x"></a>\n\n## B\ntext',
         '# A\n\n<a name="x"></a>\n<a id="y"/>\n## B\ntext',
         "# A\n\n<div id='x'>\n\n## B\ntext",
@@ -203,10 +187,8 @@ def test_a_heading_with_an_id_is_found_by_its_words_too() -> None:
         "# A\n\n\n\n## B <span id=x></span>\ntext",
         '# A\n\n\n\n<h2><a name="x">B</a></h2>\ntext',
         '# A\n\n<!-- x -->\n<a id="x"></a>\n## B\ntext',
-    ],
-)
-def test_an_anchor_in_or_right_before_a_heading_is_the_headings(text: str) -> None:
-    assert find_section(text, "x") == Section(5, 6, ("A", "B"))
+    ):
+        assert find_section(text, "x") == Section(5, 6, ("A", "B"))
 
 
 def test_an_anchor_in_running_text_leads_to_the_text_up_to_the_next_one() -> None:
@@ -230,11 +212,9 @@ def test_a_heading_in_a_quotation_can_be_led_to_and_divides_nothing() -> None:
     assert find_section(text, "note") == Section(3, 7, ("A",))
 
 
-@pytest.mark.parametrize(
-    "text", ["```\n<a id=x></a>\n```", "`<a id=x>`", "<!-- <a id=x></a> -->", '<img name="x">', "<a id=''>"]
-)
-def test_this_is_no_anchor(text: str) -> None:
-    assert find_section(text, "x") is None
+def test_this_is_no_anchor() -> None:
+    for text in ("```\n<a id=x></a>\n```", "`<a id=x>`", "<!-- <a id=x></a> -->", '<img name="x">', "<a id=''>"):
+        assert find_section(text, "x") is None
 
 
 MARKUP = st.lists(

@@ -23,10 +23,10 @@ SPOKEN = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", SPOKEN, ids=range(len(SPOKEN)))
-def test_text_that_speaks_to_an_assistant_is_flagged(text: str) -> None:
-    assert "instructions" in {flag.kind for flag in find_flags(text)}
-    assert screen_text(text).text == text  # and the text is unchanged
+def test_text_that_speaks_to_an_assistant_is_flagged() -> None:
+    for text in SPOKEN:
+        assert "instructions" in {flag.kind for flag in find_flags(text)}
+        assert screen_text(text).text == text  # and the text is unchanged
 
 
 PLAIN = [
@@ -52,31 +52,32 @@ PLAIN = [
 ]
 
 
-@pytest.mark.parametrize("text", PLAIN, ids=range(len(PLAIN)))
-def test_ordinary_prose_is_not(text: str) -> None:
-    assert find_flags(text) == ()
+def test_ordinary_prose_is_not() -> None:
+    for text in PLAIN:
+        assert find_flags(text) == ()
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_hidden_characters_are_flagged() -> None:
+    for text in (
         "a" + "".join(chr(0xE0000 + ord(letter)) for letter in "obey"),
         "a\u200b\u200c\u200b\u200c\u200b\u200cb",
         "if (isAdmin\u202e \u2066// check\u2069 \u2066) {",
         "x\ufe00\ufe01\ufe02\ufe03",
         "y\U000e0100\U000e0110\U000e0120",
-    ],
-)
-def test_hidden_characters_are_flagged(text: str) -> None:
-    assert find_flags(f"first\n{text}\nlast") == (Flag("hidden-characters", 2),)
+    ):
+        assert find_flags(f"first\n{text}\nlast") == (Flag("hidden-characters", 2),)
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["👩‍👩‍👧‍👦 ❤️ 🏴󠁧󠁢󠁳󠁣󠁴󠁿", "می‌خواهم", "\u200fشكرا\u202b جزيلا\u202c", "葛\U000e0100城", "\ufefftext", "soft\u00adhyphen"],
-)
-def test_scripts_and_pictures_that_need_them_are_not(text: str) -> None:
-    assert find_flags(text) == ()
+def test_scripts_and_pictures_that_need_them_are_not() -> None:
+    for text in (
+        "👩‍👩‍👧‍👦 ❤️ 🏴󠁧󠁢󠁳󠁣󠁴󠁿",
+        "می‌خواهم",
+        "\u200fشكرا\u202b جزيلا\u202c",
+        "葛\U000e0100城",
+        "\ufefftext",
+        "soft\u00adhyphen",
+    ):
+        assert find_flags(text) == ()
 
 
 def test_a_flag_has_the_line_it_is_for() -> None:

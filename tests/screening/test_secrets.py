@@ -27,25 +27,25 @@ from tests.end_to_end.security.fake_secrets import (
 )
 
 
-@pytest.mark.parametrize("kind", BY_KIND)
-def test_a_secret_is_masked_and_named(kind: str) -> None:
-    text = f"before\n{BY_KIND[kind]}\nafter\n"
-    found = screen_text(text)
-    assert {mask.kind for mask in found.masked} == {kind}
-    assert found.masked[0].line == 2
-    assert mask_label(kind) in found.text
-    secret = find_secrets(text)[0]
-    assert text[secret.start : secret.end] not in found.text
-    assert found.warning_fields() == {"masked": [kind]}
+def test_a_secret_is_masked_and_named() -> None:
+    for kind in BY_KIND:
+        text = f"before\n{BY_KIND[kind]}\nafter\n"
+        found = screen_text(text)
+        assert {mask.kind for mask in found.masked} == {kind}
+        assert found.masked[0].line == 2
+        assert mask_label(kind) in found.text
+        secret = find_secrets(text)[0]
+        assert text[secret.start : secret.end] not in found.text
+        assert found.warning_fields() == {"masked": [kind]}
 
 
-@pytest.mark.parametrize("kind", BY_KIND)
-def test_lines_stay_lines(kind: str) -> None:
-    text = f"one\r\n  {BY_KIND[kind]}  \n\n\tlast"
-    found = screen_text(text)
-    assert len(found.text.splitlines()) == len(text.splitlines())
-    assert found.text.startswith("one\r\n  ")
-    assert found.text.endswith("\n\n\tlast")
+def test_lines_stay_lines() -> None:
+    for kind in BY_KIND:
+        text = f"one\r\n  {BY_KIND[kind]}  \n\n\tlast"
+        found = screen_text(text)
+        assert len(found.text.splitlines()) == len(text.splitlines())
+        assert found.text.startswith("one\r\n  ")
+        assert found.text.endswith("\n\n\tlast")
 
 
 def test_several_secrets_on_a_line_are_all_masked() -> None:
@@ -76,10 +76,10 @@ NO_SECRETS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("text", NO_SECRETS, ids=range(len(NO_SECRETS)))
-def test_what_only_looks_like_a_secret_is_shown(text: str) -> None:
-    assert screen_text(text).text == text
-    assert screen_text(text).warning_fields() == {}
+def test_what_only_looks_like_a_secret_is_shown() -> None:
+    for text in NO_SECRETS:
+        assert screen_text(text).text == text
+        assert screen_text(text).warning_fields() == {}
 
 
 @given(st.text(max_size=300))
@@ -105,15 +105,15 @@ def test_some_rules_hold_in_certain_files_alone() -> None:
 # Texts that were cut
 
 
-@pytest.mark.parametrize("secret", [GITHUB, ANTHROPIC])
-def test_a_secret_that_was_cut_at_an_edge_is_masked_too(secret: str) -> None:
-    whole = f"{'word ' * 50}{secret}{' word' * 50}"
-    at = whole.index(secret)
-    for start, end in ((at + 9, at + 300), (at - 100, at + len(secret) - 9)):
-        cut = whole[start:end]
-        found = screen_text(f"…{cut}…", around=surroundings(whole, start, end))
-        assert {mask.kind for mask in found.masked} & {"github-pat", "anthropic-api-key"}
-        assert not _shares(found.text, secret, 8)
+def test_a_secret_that_was_cut_at_an_edge_is_masked_too() -> None:
+    for secret in (GITHUB, ANTHROPIC):
+        whole = f"{'word ' * 50}{secret}{' word' * 50}"
+        at = whole.index(secret)
+        for start, end in ((at + 9, at + 300), (at - 100, at + len(secret) - 9)):
+            cut = whole[start:end]
+            found = screen_text(f"…{cut}…", around=surroundings(whole, start, end))
+            assert {mask.kind for mask in found.masked} & {"github-pat", "anthropic-api-key"}
+            assert not _shares(found.text, secret, 8)
 
 
 def test_of_a_key_of_many_lines_every_part_is_masked() -> None:
@@ -166,19 +166,16 @@ def test_what_a_rule_finds_has_its_stricter_keyword() -> None:
         assert beginning in rules[kind].expression
 
 
-@pytest.mark.parametrize(
-    ("kind", "value"),
-    [
+def test_a_value_whose_keyword_is_in_most_code_is_found_in_a_long_text_and_in_its_line() -> None:
+    for kind, value in (
         ("vault-service-token", f"hvs.{random_text(95)}"),
         ("vault-service-token", "s.Zx8Kq2Lw9Rt4Yb7Nc1Vd5Mf3"),
         ("twilio-api-key", "SKb3a1c97f0e5d2486b3a1c97f0e5d2486"),
         ("lob-api-key", "lob_key = 'test_0b3a1c97f0e5d2486b3a1c97f0e5d248653'"),
-    ],
-)
-def test_a_value_whose_keyword_is_in_most_code_is_found_in_a_long_text_and_in_its_line(kind: str, value: str) -> None:
-    text = f"{'x = self.test_1()' * 9}\n{value}\n# see os.path"
-    assert kind in {secret.kind for secret in find_secrets(text)}
-    assert kind in {secret.kind for secret in find_secrets(value, rules=possible_rules(text))}
+    ):
+        text = f"{'x = self.test_1()' * 9}\n{value}\n# see os.path"
+        assert kind in {secret.kind for secret in find_secrets(text)}
+        assert kind in {secret.kind for secret in find_secrets(value, rules=possible_rules(text))}
 
 
 @given(

@@ -1,15 +1,13 @@
 """The syntax of queries: any text is accepted and parsed as the contract says."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dowse.searching.query_terms import MAX_CHARACTERS, SearchQuery, parse_search_query
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
+def test_a_query_is_taken_apart() -> None:
+    for text, expected in (
         ("login user", SearchQuery(terms=("login", "user"))),
         ("+login user", SearchQuery(terms=("user",), must=("login",))),
         ("-test login", SearchQuery(terms=("login",), must_not=("test",))),
@@ -24,23 +22,20 @@ from dowse.searching.query_terms import MAX_CHARACTERS, SearchQuery, parse_searc
         ("", SearchQuery()),
         ("   ", SearchQuery()),
         ("a\0b", SearchQuery(terms=("a", "b"))),
-    ],
-)
-def test_a_query_is_taken_apart(text: str, expected: SearchQuery) -> None:
-    query = parse_search_query(text)
-    assert (query.terms, query.must, query.must_not, query.phrases, query.not_phrases) == (
-        expected.terms,
-        expected.must,
-        expected.must_not,
-        expected.phrases,
-        expected.not_phrases,
-    )
-    assert set(query.as_json()) == {"terms", "must", "must_not", "phrases"}
+    ):
+        query = parse_search_query(text)
+        assert (query.terms, query.must, query.must_not, query.phrases, query.not_phrases) == (
+            expected.terms,
+            expected.must,
+            expected.must_not,
+            expected.phrases,
+            expected.not_phrases,
+        )
+        assert set(query.as_json()) == {"terms", "must", "must_not", "phrases"}
 
 
-@pytest.mark.parametrize(
-    ("text", "phrases"),
-    [
+def test_a_sentence_that_quotes_a_message_requires_no_phrase() -> None:
+    for text, phrases in (
         ('Saving twice fails with "unknown key"', ()),
         ('KeyError: "unknown key" when saving twice', ()),
         ('How do I get rid of "unknown key" after saving?', ()),
@@ -49,12 +44,10 @@ def test_a_query_is_taken_apart(text: str, expected: SearchQuery) -> None:
         ('Saving twice fails with +"unknown key"', ("unknown key",)),
         ('Saving +twice fails with "unknown key"', ("unknown key",)),
         ('Saving twice fails with "unknown key" -cache', ("unknown key",)),
-    ],
-)
-def test_a_sentence_that_quotes_a_message_requires_no_phrase(text: str, phrases: tuple[str, ...]) -> None:
-    query = parse_search_query(text)
-    assert query.phrases == phrases
-    assert {"unknown", "key"} <= {word.strip('":').lower() for word in query.positive}
+    ):
+        query = parse_search_query(text)
+        assert query.phrases == phrases
+        assert {"unknown", "key"} <= {word.strip('":').lower() for word in query.positive}
 
 
 def test_filters_count_in_a_sentence_that_quotes_a_message() -> None:
@@ -62,9 +55,8 @@ def test_filters_count_in_a_sentence_that_quotes_a_message() -> None:
     assert (query.phrases, query.filters.paths, query.terms[-1]) == ((), ("src",), "save_twice")
 
 
-@pytest.mark.parametrize(
-    ("text", "shape"),
-    [
+def test_symbols_paths_and_prose_are_told_apart() -> None:
+    for text, shape in (
         ("QuerySet", "symbol"),
         ("get_user_name", "symbol"),
         ("Sinatra::Base", "symbol"),
@@ -76,10 +68,8 @@ def test_filters_count_in_a_sentence_that_quotes_a_message() -> None:
         ("login user", "prose"),
         ("", "prose"),
         ("日本語", "prose"),
-    ],
-)
-def test_symbols_paths_and_prose_are_told_apart(text: str, shape: str) -> None:
-    assert parse_search_query(text).shape == shape
+    ):
+        assert parse_search_query(text).shape == shape
 
 
 def test_words_that_say_nothing_do_not_score_unless_there_are_no_others() -> None:
@@ -104,18 +94,15 @@ def test_of_a_huge_query_the_beginning_counts() -> None:
     assert len(parse_search_query("word " * 50_000).text) <= MAX_CHARACTERS
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
+def test_a_word_is_left_out_if_the_others_say_something() -> None:
+    for text, left in (
         ("python sort a list", ("sort", "a", "list")),
         ("sort a list in Python?", ("sort", "a", "list", "in")),
         ("what is python", ("what", "is", "python")),
         ("+python sort", ("sort",)),
         ("python", ("python",)),
         ("sort", ("sort",)),
-    ],
-)
-def test_a_word_is_left_out_if_the_others_say_something(text: str, left: tuple[str, ...]) -> None:
-    query = parse_search_query(text)
-    shorter = query.without_word("python")
-    assert (shorter.terms, shorter.must) == (left, query.must)
+    ):
+        query = parse_search_query(text)
+        shorter = query.without_word("python")
+        assert (shorter.terms, shorter.must) == (left, query.must)

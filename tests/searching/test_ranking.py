@@ -49,13 +49,13 @@ def test_a_name_that_spells_out_the_query_counts() -> None:
     assert order(found, {1: "core.py", 2: "login.py"}) == ["login.py", "core.py"]
 
 
-@pytest.mark.parametrize("whole", ["web/login.py", "login/__init__.py", "login/mod.rs"])
-def test_a_file_whose_whole_name_is_in_the_query_beats_a_longer_name(whole: str) -> None:
-    found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 7.5))
-    paths = {1: "web/login_page.py", 2: whole}
-    assert order(found, paths) == [whole, "web/login_page.py"]
-    pasted = evidence(Scored(10, 1, 9.0), Scored(20, 2, 7.5), is_pasted=True)
-    assert order(pasted, paths) == ["web/login_page.py", whole], "a long text has many names by chance"
+def test_a_file_whose_whole_name_is_in_the_query_beats_a_longer_name() -> None:
+    for whole in ("web/login.py", "login/__init__.py", "login/mod.rs"):
+        found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 7.5))
+        paths = {1: "web/login_page.py", 2: whole}
+        assert order(found, paths) == [whole, "web/login_page.py"]
+        pasted = evidence(Scored(10, 1, 9.0), Scored(20, 2, 7.5), is_pasted=True)
+        assert order(pasted, paths) == ["web/login_page.py", whole], "a long text has many names by chance"
 
 
 def test_a_file_in_fewer_folders_comes_first_except_among_documents() -> None:

@@ -1,6 +1,5 @@
 """The terms of a query are found in a text where an analysis of the whole text finds them."""
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -31,18 +30,13 @@ def test_the_terms_of_two_texts_are_those_of_each(first: str, second: str, words
     assert terms_of_two(first, second, terms) == (in_first, in_first | terms_among(second, terms))
 
 
-@pytest.mark.parametrize(
-    ("text", "term", "lines"),
-    [
+def test_a_short_term_counts_as_often_as_it_occurs_and_a_long_one_once_a_line() -> None:
+    for text, term, lines in (
         ("def type_of(x):\n    return Type(x)\nprototype", "type", {0: ["type"], 1: ["type"]}),
         ("type type\n\ntype", "type", {0: ["type", "type"], 2: ["type"]}),
         ("redirects redirect\nredirecting", "redirect", {0: ["redirect"], 1: ["redirect"]}),
-    ],
-)
-def test_a_short_term_counts_as_often_as_it_occurs_and_a_long_one_once_a_line(
-    text: str, term: str, lines: dict[int, list[str]]
-) -> None:
-    assert terms_by_line([text.encode()], frozenset({term})) == [lines]
+    ):
+        assert terms_by_line([text.encode()], frozenset({term})) == [lines]
 
 
 @given(st.lists(TEXTS, max_size=4), st.frozensets(WORDS, max_size=4))

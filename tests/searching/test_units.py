@@ -1,6 +1,5 @@
 """A document is cut into parts that can be read by themselves, without a grammar."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,9 +72,8 @@ def test_a_signature_of_several_lines_ends_where_its_brackets_do() -> None:
     assert found[2].body + 1 == 17
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "end"),
-    [
+def test_a_function_ends_with_its_last_indented_or_closing_line() -> None:
+    for language, text, end in (
         (
             "go",
             'func Open(name string) error {\n\tif name == "" {\n\t\treturn nil\n\t}\n\treturn x\n}\n\nvar y = 1\n',
@@ -84,12 +82,10 @@ def test_a_signature_of_several_lines_ends_where_its_brackets_do() -> None:
         ("rust", "fn open<T>(name: T) -> T\nwhere\n    T: Copy,\n{\n    name\n}\n\nstatic Y: u8 = 1;\n", 6),
         ("ruby", "def open(name)\n  name\nend\n\nputs 1\n", 3),
         ("c", "int open(char *name)\n{\n#ifdef X\n    return 1;\n#endif\n}\n\nint y;\n", 6),
-    ],
-)
-def test_a_function_ends_with_its_last_indented_or_closing_line(language: str, text: str, end: int) -> None:
-    found = units(text, ("open", "function", 1), language=language)
-    assert found[0].end + 1 == end
-    assert found[-1].kind == "block"
+    ):
+        found = units(text, ("open", "function", 1), language=language)
+        assert found[0].end + 1 == end
+        assert found[-1].kind == "block"
 
 
 def test_sibling_sections_are_not_nested() -> None:

@@ -11,9 +11,8 @@ def test_a_mark_at_the_beginning_is_no_part_of_it() -> None:
     assert parse_index(b"\xef\xbb\xbf" + encoded(index()))["version"] == "3.0"
 
 
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
+def test_what_is_no_index_is_said_to_be_none() -> None:
+    for data, message in (
         (b"", "not JSON"),
         (b"[]", "not an object"),
         (b'{"pages": [1, 2}', "line 1 column 16"),
@@ -25,8 +24,6 @@ def test_a_mark_at_the_beginning_is_no_part_of_it() -> None:
         (b'{"pages": [' + b"[" * 200_000, "nested too deeply"),
         (b'{"pageCount": ' + b"9" * 10_000 + b"}", "thousands of digits"),
         ('{"version": "3.0"}'.encode("utf-16"), "not UTF-8"),
-    ],
-)
-def test_what_is_no_index_is_said_to_be_none(data: bytes, message: str) -> None:
-    with pytest.raises(NotASiteIndex, match=message):
-        parse_index(data)
+    ):
+        with pytest.raises(NotASiteIndex, match=message):
+            parse_index(data)

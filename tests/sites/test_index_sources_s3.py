@@ -59,7 +59,7 @@ def test_a_store_that_is_not_there_is_said(monkeypatch: pytest.MonkeyPatch, clie
         open_index_source("s3://sites/search-index.json").fetch(None)
 
 
-@pytest.mark.parametrize("place", ["s3://", "s3://bucket", "s3://bucket/"])
-def test_an_address_needs_a_bucket_and_a_name(place: str) -> None:
-    with pytest.raises(UsageError, match="s3://bucket/"):
-        open_index_source(place)
+def test_an_address_needs_a_bucket_and_a_name() -> None:
+    for place in ("s3://", "s3://bucket", "s3://bucket/"):
+        with pytest.raises(UsageError, match="s3://bucket/"):
+            open_index_source(place)

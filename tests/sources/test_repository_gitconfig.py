@@ -8,9 +8,8 @@ import pytest
 from dowse.sources.repository import global_excludes_file, submodule_paths
 
 
-@pytest.mark.parametrize(
-    ("text", "paths"),
-    [
+def test_gitmodules_names_the_paths_of_submodules() -> None:
+    for text, paths in (
         ('[submodule "x"]\n\tpath = libs/x\n\turl = ../x\n', {"libs/x"}),
         ('[submodule "a"]\npath=a\n[submodule "b"]\npath = b/\n', {"a", "b"}),
         ('[Submodule "x"] PATH = "with space" ; note\n', {"with space"}),
@@ -20,10 +19,8 @@ from dowse.sources.repository import global_excludes_file, submodule_paths
         ('[submodule "x"]\r\n\tpath = crlf\r\n', {"crlf"}),
         ("nonsense = [ = \n[[[\n path\n", set()),
         ("", set()),
-    ],
-)
-def test_gitmodules_names_the_paths_of_submodules(text: str, paths: set[str]) -> None:
-    assert submodule_paths(text) == paths
+    ):
+        assert submodule_paths(text) == paths
 
 
 def test_the_users_excludes_are_where_their_configuration_says(tmp_path: Path) -> None:

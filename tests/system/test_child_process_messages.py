@@ -16,17 +16,17 @@ def test_a_message_comes_back_as_it_was_written() -> None:
     assert read_message(stream) is None
 
 
-@pytest.mark.parametrize("length", [0, 1, 15, 16, 20, 23])
-def test_a_message_that_was_cut_off_is_none(length: int) -> None:
-    stream = io.BytesIO()
-    write_message(stream, {"a": 1}, b"x")
-    assert read_message(io.BytesIO(stream.getvalue()[:length])) is None
+def test_a_message_that_was_cut_off_is_none() -> None:
+    for length in (0, 1, 15, 16, 20, 23):
+        stream = io.BytesIO()
+        write_message(stream, {"a": 1}, b"x")
+        assert read_message(io.BytesIO(stream.getvalue()[:length])) is None
 
 
-@pytest.mark.parametrize("lengths", [(MAX_FIELDS_BYTES + 1, 0), (2, MAX_DATA_BYTES + 1)])
-def test_a_message_that_is_too_long_is_not_read(lengths: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="too long"):
-        read_message(io.BytesIO(struct.pack("<QQ", *lengths) + b"{}"))
+def test_a_message_that_is_too_long_is_not_read() -> None:
+    for lengths in ((MAX_FIELDS_BYTES + 1, 0), (2, MAX_DATA_BYTES + 1)):
+        with pytest.raises(ValueError, match="too long"):
+            read_message(io.BytesIO(struct.pack("<QQ", *lengths) + b"{}"))
 
 
 def test_what_is_no_object_is_no_message() -> None:

@@ -1,6 +1,5 @@
 """Text analysis: folded words are the words that Tantivy finds in a folded text."""
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,17 +11,14 @@ def test_folded_words_are_those_that_the_index_has(text: str) -> None:
     assert WHOLE_ANALYZER.analyze(fold(text)) == folded_words(text)
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
+def test_words_are_found_without_regard_to_case_accents_and_width() -> None:
+    for text, words in (
         ("Café e\u0301te\u0301", ["cafe", "ete"]),
         ("straße ﬁn ПОИСК Ёлки", ["strasse", "fin", "поиск", "елки"]),
         ("snake_case wasn’t", ["snake", "case", "wasn", "t"]),
         ("全文検索", ["全文", "文検", "検索"]),
-    ],
-)
-def test_words_are_found_without_regard_to_case_accents_and_width(text: str, words: list[str]) -> None:
-    assert folded_words(text) == words
+    ):
+        assert folded_words(text) == words
 
 
 def test_signs_after_a_single_letter_make_another_word() -> None:

@@ -27,7 +27,7 @@ def failing_calls(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def survive_failures(root: Path, scratch: Path, library: Path, call: str, places: list[int], *, is_once: bool) -> None:
     dice = random.Random(f"{call} {is_once}")
-    make_project(root, files=40)
+    make_project(root, files=24)
     project = open_indexed(root)
     hit = 0
     for age, place in enumerate(places, 1):

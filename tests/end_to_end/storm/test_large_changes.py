@@ -123,7 +123,7 @@ IN_EVERY_RUN = [(checkout, True), (rename, False)]
 )
 @pytest.mark.parametrize(
     ("files", "changed"),
-    [pytest.param(400, 300, id="some"), pytest.param(12_000, 10_000, id="many", marks=pytest.mark.soak)],
+    [pytest.param(300, 240, id="some"), pytest.param(12_000, 10_000, id="many", marks=pytest.mark.soak)],
 )
 def test_answers_are_right_at_once_after_a_large_change(
     tmp_path: Path, change: Callable[[Path, int], None], is_live: bool, files: int, changed: int

@@ -48,11 +48,6 @@ SHOP = {
 Ask = Callable[..., list[str]]
 
 
-@pytest.fixture(params=["auto", "legacy"])
-def mode(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
     return write_tree(tmp_path / "shop", SHOP)
@@ -66,7 +61,7 @@ def indexed(shop: Path) -> Path:
     return shop
 
 
-def ask(mode: str, roots: list[Path], *calls: tuple[str, dict[str, Any]], fails: bool = False) -> list[str]:
+def ask(roots: list[Path], *calls: tuple[str, dict[str, Any]], fails: bool = False, mode: str = "auto") -> list[str]:
     """Return the replies of a server to calls; each is text alone."""
 
     async def conversation() -> list[str]:
@@ -85,9 +80,9 @@ def ask(mode: str, roots: list[Path], *calls: tuple[str, dict[str, Any]], fails:
     return anyio.run(conversation)
 
 
-def test_the_method_that_decides_is_shown_whole_with_its_callers_and_constants(indexed: Path, mode: str) -> None:
+def test_the_method_that_decides_is_shown_whole_with_its_callers_and_constants(indexed: Path) -> None:
     call = {"query": "how often is a refused order sent again", "names": ["retry", "max_attempts", "Backoff"]}
-    _, text = ask(mode, [indexed], ("uses", {"names": ["send_again"]}), ("search", call))  # reads the references first
+    _, text = ask([indexed], ("uses", {"names": ["send_again"]}), ("search", call))  # reads the references first
     first = text.split("\n\n")[0]
     assert first.startswith("src/retry.py:10-15  Retrier.send_again\n10     def send_again(self, order):\n")
     assert "15         raise TimeoutError('the order was refused')" in first
@@ -96,55 +91,55 @@ def test_the_method_that_decides_is_shown_whole_with_its_callers_and_constants(i
     assert text.count("def send_again(self, order):") == 1
 
 
-def test_wrong_guesses_do_not_push_the_answer_out(indexed: Path, mode: str) -> None:
+def test_wrong_guesses_do_not_push_the_answer_out(indexed: Path) -> None:
     wrong = ["Parser", "renderPage", "colour_table", "tokenizer", "Canvas", "checksum", "uploadImage", "zip", "Locale"]
     call = {"query": "how often is a refused order sent again", "names": wrong}
-    [text] = ask(mode, [indexed], ("search", call))
+    [text] = ask([indexed], ("search", call))
     assert text.startswith("src/retry.py:10-15  Retrier.send_again")
 
 
 def test_a_name_leads_to_its_definition(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("search", {"query": "place_order"}))
+    [text] = ask([indexed], ("search", {"query": "place_order"}), mode=mode)
     assert text.startswith("src/orders.py:4-5  place_order")
 
 
-def test_documentation_is_shown_by_its_section(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("search", {"query": "refused orders", "kind": "docs"}))
+def test_documentation_is_shown_by_its_section(indexed: Path) -> None:
+    [text] = ask([indexed], ("search", {"query": "refused orders", "kind": "docs"}))
     assert text.startswith("docs/guide.md:3-5  Guide > Refused orders\n3 ## Refused orders")
 
 
-def test_quotes_and_signs_are_words_and_no_operators(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("search", {"query": '"the order was refused" -never +thing'}))
+def test_quotes_and_signs_are_words_and_no_operators(indexed: Path) -> None:
+    [text] = ask([indexed], ("search", {"query": '"the order was refused" -never +thing'}))
     assert "raise TimeoutError('the order was refused')" in text
 
 
-def test_nothing_that_answers_is_said(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("search", {"query": "xyzzy"}))
+def test_nothing_that_answers_is_said(indexed: Path) -> None:
+    [text] = ask([indexed], ("search", {"query": "xyzzy"}))
     assert text == "Nothing answers this. Ask in other words, or find an exact text."
 
 
-def test_filters_that_leave_nothing_are_named(indexed: Path, mode: str) -> None:
+def test_filters_that_leave_nothing_are_named(indexed: Path) -> None:
     calls = [("search", {"query": f"send_again {typed}"}) for typed in ("path:nowhere", "lang:en")]
-    path, no_language = ask(mode, [indexed], *calls)
+    path, no_language = ask([indexed], *calls)
     assert "No path here matches 'nowhere'." in path
     assert "Without its filters, 3 files would answer." in path
     assert "def send_again" in no_language
 
 
-def test_a_long_text_is_cut_and_the_reply_says_so(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("search", {"query": "send_again fails\n" + "at some line of a log\n" * 1000}))
+def test_a_long_text_is_cut_and_the_reply_says_so(indexed: Path) -> None:
+    [text] = ask([indexed], ("search", {"query": "send_again fails\n" + "at some line of a log\n" * 1000}))
     assert "def send_again" in text
     assert text.endswith("Only the first 10,000 of 22,017 characters were searched for.")
 
 
-def test_a_project_without_an_index_is_answered_and_indexed_beside(shop: Path, mode: str) -> None:
+def test_a_project_without_an_index_is_answered_and_indexed_beside(shop: Path) -> None:
     calls: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "refused order sent again", "kind": "code"}),
         ("find", {"texts": ["MAX_RETRIES"]}),
         ("uses", {"names": ["send_again"]}),
         ("read", {"places": ["src/retry.py#Retrier.send_again"]}),
     ]
-    search, find, uses, read = ask(mode, [shop], *calls)
+    search, find, uses, read = ask([shop], *calls)
     assert "raise TimeoutError('the order was refused')" in search
     assert find.startswith("'MAX_RETRIES': 3 matches in 2 files")
     assert "src/orders.py" in uses
@@ -152,7 +147,7 @@ def test_a_project_without_an_index_is_answered_and_indexed_beside(shop: Path, m
     assert "Not complete" not in search
 
 
-def test_several_places_are_read_at_once(indexed: Path, mode: str) -> None:
+def test_several_places_are_read_at_once(indexed: Path) -> None:
     places = [
         "src/limits.py",
         "src/retry.py:4-5",
@@ -162,7 +157,7 @@ def test_several_places_are_read_at_once(indexed: Path, mode: str) -> None:
         "src/nowhere.py",
         ".env",
     ]
-    [text] = ask(mode, [indexed], ("read", {"places": places}))
+    [text] = ask([indexed], ("read", {"places": places}))
     limits, lines, named, folder, outline, missing, denied = text.split("\n\n")
     assert limits == "src/limits.py:1-2\n1 MAX_RETRIES = 5\n2 PAUSE_SECONDS = 0.25"
     assert lines == 'src/retry.py:4-5  Retrier\n4 class Retrier:\n5     """Sends an order again."""'
@@ -176,10 +171,10 @@ def test_several_places_are_read_at_once(indexed: Path, mode: str) -> None:
     assert "hunter2" not in text
 
 
-def test_documents_are_read_by_their_uri_and_anchor_and_items_by_their_id(indexed: Path, mode: str) -> None:
+def test_documents_are_read_by_their_uri_and_anchor_and_items_by_their_id(indexed: Path) -> None:
     (indexed / "docs/keys.md").write_text("# Keys\n\naws_key = 'AKIAQWERTYUIOPASDFGH'\n")  # no real key
     places = ["docs://docs/guide.md#refused-orders", "docs://docs/guide.md", "project/shop/docs/keys.md"]
-    [text] = ask(mode, [indexed], ("read", {"places": places}))
+    [text] = ask([indexed], ("read", {"places": places}))
     section, whole, item = text.split("\n\ndocs/guide.md:1-5")[0], text, text.split("project/shop/docs/keys.md:")[1]
     assert section.startswith("docs/guide.md:3-5  Guide.Refused orders\n3 ## Refused orders")
     assert "1 # Guide" in whole
@@ -187,29 +182,27 @@ def test_documents_are_read_by_their_uri_and_anchor_and_items_by_their_id(indexe
     assert "AKIAQWERTYUIOPASDFGH" not in text
 
 
-def test_a_place_that_does_not_exist_is_an_error_with_what_there_is(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("read", {"places": ["lib/retry.py"]}), fails=True)
+def test_a_place_that_does_not_exist_is_an_error_with_what_there_is(indexed: Path) -> None:
+    [text] = ask([indexed], ("read", {"places": ["lib/retry.py"]}), fails=True)
     assert text == "There is no file lib/retry.py. There is src/retry.py."
-    [text] = ask(mode, [indexed], ("read", {"places": ["src/retry.py:99"]}), fails=True)
+    [text] = ask([indexed], ("read", {"places": ["src/retry.py:99"]}), fails=True)
     assert text == "src/retry.py has 15 lines; line 99 does not exist."
 
 
-def test_an_unknown_name_in_a_file_is_answered_with_its_definitions(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("read", {"places": ["src/orders.py#nothing"]}))
+def test_an_unknown_name_in_a_file_is_answered_with_its_definitions(indexed: Path) -> None:
+    [text] = ask([indexed], ("read", {"places": ["src/orders.py#nothing"]}))
     assert text.startswith("src/orders.py has no definition or section 'nothing'. Its definitions:")
     assert "4-5  def place_order(order, sender):" in text
 
 
-def test_a_reply_that_is_full_names_what_it_lacks(indexed: Path, mode: str) -> None:
+def test_a_reply_that_is_full_names_what_it_lacks(indexed: Path) -> None:
     (indexed / "src/wide.py").write_text("\n".join(f"x{number} = '{'y' * 400}'" for number in range(200)))
-    [text] = ask(
-        mode, [indexed], ("read", {"places": ["src/wide.py", "src/wide.py:1-200", "src/retry.py", "src/limits.py"]})
-    )
+    [text] = ask([indexed], ("read", {"places": ["src/wide.py", "src/wide.py:1-200", "src/retry.py", "src/limits.py"]}))
     assert "the reply is full; read src/wide.py:" in text
 
 
-def test_every_line_of_a_text_is_listed_once_by_definition(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("find", {"texts": ["send_again", "max_retries"], "tests": "none"}))
+def test_every_line_of_a_text_is_listed_once_by_definition(indexed: Path) -> None:
+    [text] = ask([indexed], ("find", {"texts": ["send_again", "max_retries"], "tests": "none"}))
     found, other = text.split("\n\n")
     assert found == (
         "'send_again': 2 matches in 2 files\n"
@@ -222,8 +215,8 @@ def test_every_line_of_a_text_is_listed_once_by_definition(indexed: Path, mode: 
     )
 
 
-def test_find_agrees_with_git_grep_and_shows_lines_around(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("find", {"texts": [r"Retr\w+\("], "regex": True, "context": 1}))
+def test_find_agrees_with_git_grep_and_shows_lines_around(indexed: Path) -> None:
+    [text] = ask([indexed], ("find", {"texts": [r"Retr\w+\("], "regex": True, "context": 1}))
     grep = subprocess.run(
         ["git", "grep", "--no-index", "--exclude-standard", "-cE", r"Retr\w+\("],
         cwd=indexed, capture_output=True, text=True, check=True,
@@ -232,13 +225,13 @@ def test_find_agrees_with_git_grep_and_shows_lines_around(indexed: Path, mode: s
     assert "  4 def place_order(order, sender):\n  5     return Retrier(sender).send_again(order)" in text
 
 
-def test_a_wrong_pattern_is_a_clear_error(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("find", {"texts": ["("], "regex": True}), fails=True)
+def test_a_wrong_pattern_is_a_clear_error(indexed: Path) -> None:
+    [text] = ask([indexed], ("find", {"texts": ["("], "regex": True}), fails=True)
     assert text.startswith("The pattern is not a regular expression")
 
 
-def test_uses_have_the_calling_definition(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("uses", {"names": ["Retrier.send_again", "quux_nowhere"]}))
+def test_uses_have_the_calling_definition(indexed: Path) -> None:
+    [text] = ask([indexed], ("uses", {"names": ["Retrier.send_again", "quux_nowhere"]}))
     known, unknown = text.split("\n\n")
     assert known.startswith("Retrier.send_again: defined at\n  src/retry.py:10  def send_again(self, order):")
     assert "src/orders.py\n  5 return Retrier(sender).send_again(order)  in place_order" in known
@@ -246,7 +239,7 @@ def test_uses_have_the_calling_definition(indexed: Path, mode: str) -> None:
 
 
 def test_counts_by_file_are_listed_if_no_line_is_asked_for(indexed: Path) -> None:
-    [text] = ask("auto", [indexed], ("find", {"texts": ["MAX_RETRIES"], "limit": 0}))
+    [text] = ask([indexed], ("find", {"texts": ["MAX_RETRIES"], "limit": 0}))
     assert text == "'MAX_RETRIES': 3 matches in 2 files\n      2 src/retry.py\n      1 src/limits.py"
 
 
@@ -257,31 +250,31 @@ def test_writers_of_a_field_and_lines_with_its_name_are_told(indexed: Path) -> N
         "def is_old(token: Token):\n    return token.expires_at == 1\n"
     )
     (indexed / "src/tokens.py").write_text(code)
-    [text] = ask("auto", [indexed], ("uses", {"names": ["expires_at"]}))
+    [text] = ask([indexed], ("uses", {"names": ["expires_at"]}))
     assert "6 token.expires_at = 5  in renew  [writes]" in text
     assert "14 return token.expires_at == 1  in is_old" in text
     assert text.count("[writes]") == 1
     assert "by its text in 1 other line:\n  src/tokens.py:10 return tokens.filter(expires_at__gt=3)" in text
 
 
-def test_several_projects_are_told_apart(indexed: Path, tmp_path: Path, mode: str) -> None:
+def test_several_projects_are_told_apart(indexed: Path, tmp_path: Path) -> None:
     other = write_tree(tmp_path / "stock", {"pyproject.toml": "", "count.py": "def count_stock():\n    return 0\n"})
     calls: list[tuple[str, dict[str, Any]]] = [
         ("search", {"query": "count_stock"}),
         ("read", {"places": ["stock/count.py", "."]}),
         ("find", {"texts": ["count_stock"], "project": "stock"}),
     ]
-    search, read, find = ask(mode, [indexed, other], *calls)
+    search, read, find = ask([indexed, other], *calls)
     assert "stock/count.py:1-2  count_stock" in search
     assert read.startswith("stock/count.py:1-2")
     assert read.endswith("Projects:\n  shop/\n  stock/")
     assert find.startswith("'count_stock': 1 match in 1 file\nstock/count.py")
 
 
-def test_bad_arguments_are_refused(indexed: Path, mode: str) -> None:
-    [text] = ask(mode, [indexed], ("search", {"query": " "}), fails=True)
+def test_bad_arguments_are_refused(indexed: Path) -> None:
+    [text] = ask([indexed], ("search", {"query": " "}), fails=True)
     assert text == "query is empty. It needs a value."
-    [text] = ask(mode, [indexed], ("find", {"texts": [""]}), fails=True)
+    [text] = ask([indexed], ("find", {"texts": [""]}), fails=True)
     assert text == "The text to search for is empty."
-    [text] = ask(mode, [indexed], ("search", {"query": "order", "path": "../x"}), fails=True)
+    [text] = ask([indexed], ("search", {"query": "order", "path": "../x"}), fails=True)
     assert "relative" in text or "pattern" in text.lower()

@@ -137,11 +137,9 @@ def test_parts_of_a_project_are_looked_through(tmp_path: Path) -> None:
     assert labels(find_packages(tmp_path)) == ["@tools/queue 1.4.0", "left 2.0.1", "tinyhttp 1.2.0"]
 
 
-@pytest.mark.parametrize(
-    "name", ["../../etc", "..", "a/../b", "/etc", "a//b", "", "a\0b", "a b", "x" * 300, None, "a\x1b[31m"]
-)
-def test_a_name_that_leads_elsewhere_or_cannot_be_shown_is_none(name: object) -> None:
-    assert not is_plain_name(name)
+def test_a_name_that_leads_elsewhere_or_cannot_be_shown_is_none() -> None:
+    for name in ("../../etc", "..", "a/../b", "/etc", "a//b", "", "a\0b", "a b", "x" * 300, None, "a\x1b[31m"):
+        assert not is_plain_name(name)
 
 
 def test_manifests_that_name_other_places_or_are_damaged_find_nothing(tmp_path: Path) -> None:

@@ -20,30 +20,24 @@ def with_port(server: HttpServer, host: str) -> str:
 # Host
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_a_request_that_calls_us_by_name_is_let_in(server: HttpServer) -> None:
+    for host in (
         "127.0.0.1:PORT", "localhost:PORT", "[::1]:PORT", "LocalHost:PORT", "127.0.0.1", "localhost:1",
         "search.example.org",
-    ],
-)  # fmt: skip
-def test_a_request_that_calls_us_by_name_is_let_in(server: HttpServer, host: str) -> None:
-    assert server.send_request("GET", "/health", Host=with_port(server, host)).status == 200
+    ):  # fmt: skip
+        assert server.send_request("GET", "/health", Host=with_port(server, host)).status == 200
 
 
-@pytest.mark.parametrize(
-    "host",
-    [
+def test_a_request_that_calls_us_otherwise_is_refused(server: HttpServer) -> None:
+    for host in (
         "evil.example", "evil.example:PORT", "127.0.0.1.evil.example", "127.0.0.1.evil.example:PORT", "localhost.",
         "localhost.evil.example", "localhost@evil.example", "evil.example@localhost", "user:pass@127.0.0.1", "127.0.0.1:",
         "127.0.0.1:abc", "127.0.0.1:65536", "127.0.0.1:-1", "127.0.0.1:80:80", "127.0.0.2", "127.1", "0x7f.0.0.1",
         "2130706433", "0.0.0.0", "0", "[::1", "::1", "[::1]evil.example", "[::1].evil.example", "[::ffff:127.0.0.1]",
         "127.0.0.1/evil.example", "127.0.0.1?evil", "127.0.0.1#evil", "127.0.0.1\\evil", "127.0.0.1 evil", "127.0.0.1,evil",
         "", " ", "*", "null", "xn--lcalhost-4fb", "l\u00f6calhost", "127.0.0.1\u00a0", "search.example.org.evil.example",
-    ],
-)  # fmt: skip
-def test_a_request_that_calls_us_otherwise_is_refused(server: HttpServer, host: str) -> None:
-    assert server.send_request("POST", "/mcp", b"{}", Host=with_port(server, host)).status in (400, 421)
+    ):  # fmt: skip
+        assert server.send_request("POST", "/mcp", b"{}", Host=with_port(server, host)).status in (400, 421)
 
 
 def test_a_request_without_a_host_is_refused(server: HttpServer) -> None:
@@ -57,9 +51,9 @@ def test_a_request_with_two_hosts_is_refused(server: HttpServer) -> None:
     assert server.send_bytes(b"GET /health HTTP/1.0\r\n" + host + host + b"\r\n").status == 400
 
 
-@pytest.mark.parametrize("target", ["http://evil.example/mcp", "http://127.0.0.1/mcp", "evil.example:80", "*", "mcp"])
-def test_a_target_that_is_not_a_path_is_refused(server: HttpServer, target: str) -> None:
-    assert server.send_request("POST", target, b"{}", Content_Type="application/json").status == 400
+def test_a_target_that_is_not_a_path_is_refused(server: HttpServer) -> None:
+    for target in ["http://evil.example/mcp", "http://127.0.0.1/mcp", "evil.example:80", "*", "mcp"]:
+        assert server.send_request("POST", target, b"{}", Content_Type="application/json").status == 400
 
 
 def test_with_allow_remote_any_name_is_ours_but_nothing_that_is_no_name(guarded: HttpServer) -> None:
@@ -71,27 +65,24 @@ def test_with_allow_remote_any_name_is_ours_but_nothing_that_is_no_name(guarded:
 # Origin
 
 
-@pytest.mark.parametrize("origin", ["http://127.0.0.1:PORT", "https://127.0.0.1:PORT", ORIGIN])
-def test_our_own_page_and_a_named_one_may_ask(server: HttpServer, origin: str) -> None:
-    client = HttpClient(server, NEWER, Origin=with_port(server, origin))
-    assert "result" in client.call("tools/list")
+def test_our_own_page_and_a_named_one_may_ask(server: HttpServer) -> None:
+    for origin in ["http://127.0.0.1:PORT", "https://127.0.0.1:PORT", ORIGIN]:
+        client = HttpClient(server, NEWER, Origin=with_port(server, origin))
+        assert "result" in client.call("tools/list")
 
 
-@pytest.mark.parametrize(
-    "origin",
-    [
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "DELETE"])
+def test_a_strange_page_may_not(server: HttpServer, method: str) -> None:
+    for origin in (
         "null", "", "https://evil.example", "http://127.0.0.1", "http://127.0.0.1:1", "http://localhost:PORT",
         "http://127.0.0.1:PORT.evil.example", "http://127.0.0.1.evil.example:PORT", "ftp://127.0.0.1:PORT",
         "http://127.0.0.1:PORT/", "http://example.org", "https://example.org:444", "https://example.org:443",
         "https://example.org.evil.example", "https://evilexample.org", "https://example.org/", "https://EXAMPLE.org",
         "https://example.org https://evil.example", "file://", "chrome-extension://abcdef",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS", "DELETE"])
-def test_a_strange_page_may_not(server: HttpServer, method: str, origin: str) -> None:
-    reply = server.send_request(method, "/mcp", Origin=with_port(server, origin))
-    assert reply.status == 403
-    assert not [name for name in reply.headers if name.startswith("access-control")]
+    ):  # fmt: skip
+        reply = server.send_request(method, "/mcp", Origin=with_port(server, origin))
+        assert reply.status == 403
+        assert not [name for name in reply.headers if name.startswith("access-control")]
 
 
 def test_a_second_origin_does_not_hide_behind_a_named_one(server: HttpServer) -> None:
@@ -139,26 +130,21 @@ def test_the_token_opens_the_door(guarded: HttpServer) -> None:
         assert "result" in HttpClient(guarded, NEWER, Authorization=f"{scheme} {TOKEN}").call("tools/list")
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_nothing_else_does(guarded: HttpServer) -> None:
+    for given in (
         None, "", "Bearer", "Bearer ", f"Bearer {TOKEN[:-1]}", f"Bearer {TOKEN}x", f"Bearer {TOKEN.upper()}", TOKEN,
         f"Basic {TOKEN}", f"Token {TOKEN}", f"Bearer\u00a0{TOKEN}", "Bearer \u00e9\u00ff", f"Bearer {TOKEN} {TOKEN}",
         f"Bearer, {TOKEN}", f"Bearer {TOKEN[:8]}", "Bearer " + "x" * 20_000,
-    ],
-)  # fmt: skip
-def test_nothing_else_does(guarded: HttpServer, given: str | None) -> None:
-    headers = {"Authorization": given} if given is not None else {}
-    reply = guarded.post(LIST, **headers)
-    assert reply.error == (401, -32600)
-    assert reply.headers["www-authenticate"] == "Bearer"
+    ):  # fmt: skip
+        headers = {"Authorization": given} if given is not None else {}
+        reply = guarded.post(LIST, **headers)
+        assert reply.error == (401, -32600)
+        assert reply.headers["www-authenticate"] == "Bearer"
 
 
-@pytest.mark.parametrize(
-    "path", [f"/mcp?token={TOKEN}", f"/mcp?access_token={TOKEN}", "/%6dcp", "/mcp/", "//mcp", "/x"]
-)
-def test_there_is_no_way_around_the_door(guarded: HttpServer, path: str) -> None:
-    assert guarded.send_request("POST", path, b"{}", Content_Type="application/json").status == 401
+def test_there_is_no_way_around_the_door(guarded: HttpServer) -> None:
+    for path in [f"/mcp?token={TOKEN}", f"/mcp?access_token={TOKEN}", "/%6dcp", "/mcp/", "//mcp", "/x"]:
+        assert guarded.send_request("POST", path, b"{}", Content_Type="application/json").status == 401
 
 
 def test_a_client_that_looks_for_a_way_to_get_a_token_is_told_that_there_is_none(guarded: HttpServer) -> None:
@@ -174,18 +160,20 @@ def test_a_token_is_in_no_log(guarded: HttpServer) -> None:
 # Requests that run nothing
 
 
-@pytest.mark.parametrize(
-    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", None, "",
-             "application/jsonx", "text/plain; application/json", "application/json, text/plain"],
-)  # fmt: skip
-def test_a_form_of_a_web_page_runs_nothing(server: HttpServer, kind: str | None) -> None:
-    client = HttpClient(server, NEWER)
-    message = client.message("tools/list")
-    headers = {**client.headers_for(message), "Accept": ACCEPT, **({"Content_Type": kind} if kind is not None else {})}
-    with server.connect() as connection:
-        named = {"Host": server.name, **{name.replace("_", "-"): value for name, value in headers.items()}}
-        connection.send(encode_request("POST", "/mcp", str(message).encode(), named))
-        assert connection.read_reply().error == (415, -32600)
+def test_a_form_of_a_web_page_runs_nothing(server: HttpServer) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", None, "",
+    "application/jsonx", "text/plain; application/json", "application/json, text/plain"):  # fmt: skip
+        client = HttpClient(server, NEWER)
+        message = client.message("tools/list")
+        headers = {
+            **client.headers_for(message),
+            "Accept": ACCEPT,
+            **({"Content_Type": kind} if kind is not None else {}),
+        }
+        with server.connect() as connection:
+            named = {"Host": server.name, **{name.replace("_", "-"): value for name, value in headers.items()}}
+            connection.send(encode_request("POST", "/mcp", str(message).encode(), named))
+            assert connection.read_reply().error == (415, -32600)
 
 
 def test_a_message_may_name_its_charset(server: HttpServer) -> None:
@@ -195,27 +183,25 @@ def test_a_message_may_name_its_charset(server: HttpServer) -> None:
     assert server.post(message, **{**headers, "Content_Type": "Application/JSON; charset=utf-8"}).status == 200
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/mcp?method=tools/list", "/mcp?jsonrpc=2.0&id=1&method=tools/list"])
-def test_a_get_runs_nothing(server: HttpServer, revision: str, path: str) -> None:
-    reply = server.send_request("GET", path, Accept=ACCEPT, MCP_Protocol_Version=revision)
-    assert reply.status in (400, 405)
-    assert b"result" not in reply.body
+def test_a_get_runs_nothing(server: HttpServer, revision: str) -> None:
+    for path in ["/mcp", "/mcp?method=tools/list", "/mcp?jsonrpc=2.0&id=1&method=tools/list"]:
+        reply = server.send_request("GET", path, Accept=ACCEPT, MCP_Protocol_Version=revision)
+        assert reply.status in (400, 405)
+        assert b"result" not in reply.body
 
 
-@pytest.mark.parametrize("method", ["HEAD", "PUT", "PATCH", "TRACE", "CONNECT", "PROPFIND", "post", "X" * 100])
-def test_other_methods_are_refused(server: HttpServer, method: str) -> None:
-    with server.connect() as connection:
-        connection.send(encode_request(method, "/mcp", b"", {"Host": server.name}))
-        assert connection.read_head().status == 405
+def test_other_methods_are_refused(server: HttpServer) -> None:
+    for method in ["HEAD", "PUT", "PATCH", "TRACE", "CONNECT", "PROPFIND", "post", "X" * 100]:
+        with server.connect() as connection:
+            connection.send(encode_request(method, "/mcp", b"", {"Host": server.name}))
+            assert connection.read_head().status == 405
 
 
-@pytest.mark.parametrize(
-    "path", ["/favicon.ico", "/mcp/x", "/../etc/passwd", "/%2e%2e/%00", "/health/../mcp", "/\u00ff"]
-)
-def test_other_paths_are_not_there(server: HttpServer, path: str) -> None:
-    reply = server.send_request("GET", path)
-    assert reply.status in (400, 404)
-    assert b"passwd" not in reply.body
+def test_other_paths_are_not_there(server: HttpServer) -> None:
+    for path in ["/favicon.ico", "/mcp/x", "/../etc/passwd", "/%2e%2e/%00", "/health/../mcp", "/\u00ff"]:
+        reply = server.send_request("GET", path)
+        assert reply.status in (400, 404)
+        assert b"passwd" not in reply.body
 
 
 def test_a_websocket_is_refused(server: HttpServer) -> None:

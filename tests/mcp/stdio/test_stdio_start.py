@@ -38,6 +38,7 @@ def test_nothing_heavy_is_imported_before_the_tools_are_listed(root: Path) -> No
     imported = imported_before_the_tools_are_listed(root)
     assert {"mcp.server.lowlevel", "dowse.mcp.stdio"} <= imported
     assert [name for name in sorted(imported) if name.partition(".")[0] in HEAVY] == []
+    assert not [name for name in imported if name.startswith("mcp.client")], "a hundred modules that no server needs"
 
 
 def test_what_searches_of_an_index_need_is_loaded_before_the_tools_are_listed(indexed: Path) -> None:
@@ -45,26 +46,18 @@ def test_what_searches_of_an_index_need_is_loaded_before_the_tools_are_listed(in
     assert {name for name in imported if name in HEAVY} == FOR_SEARCHES
 
 
-def test_no_client_of_the_protocol_is_imported(root: Path) -> None:
-    """The SDK's own `__init__` imports it, with a hundred other modules that no server needs."""
-    assert not [name for name in imported_before_the_tools_are_listed(root) if name.startswith("mcp.client")]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
+def test_an_error_before_the_start_is_one_line_for_people() -> None:
+    for arguments, message in (
         (["nowhere"], "nowhere is not a folder"),
         ([".", "nowhere"], "nowhere is not a folder"),
         ([""], "is not a path"),
         (["--budget", "3"], "--budget"),
         (["--nothing"], "--nothing"),
-    ],
-)
-def test_an_error_before_the_start_is_one_line_for_people(arguments: list[str], message: str) -> None:
-    command = [sys.executable, "-m", "dowse", "serve", *arguments]
-    done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert message in done.stderr
+    ):
+        command = [sys.executable, "-m", "dowse", "serve", *arguments]
+        done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert message in done.stderr
 
 
 def test_without_stdin_the_server_ends_at_once(root: Path) -> None:

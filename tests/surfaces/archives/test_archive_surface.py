@@ -156,22 +156,17 @@ def test_an_empty_query_has_no_results_and_the_usual_metadata(locations: Archive
     assert (reply["metadata"]["totalResults"], reply["metadata"]["query"]) == (0, "")
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_a_wrong_argument_fails_in_the_words_of_the_specification(locations: ArchiveLocations) -> None:
+    for arguments in (
         {}, {"query": 7}, {"query": "x", "limit": 0}, {"query": "x", "limit": 51}, {"query": "x", "citationDepth": 4},
         {"query": "x", "limit": 1.5}, {"query": "x", "fuzzy": "yes"}, {"query": "x", "what": 1}, {"query": "x", "limit": True},
-    ],
-)  # fmt: skip
-def test_a_wrong_argument_fails_in_the_words_of_the_specification(
-    locations: ArchiveLocations, arguments: Reply
-) -> None:
-    result = call("auto", locations, "searchLocalArchives", arguments)
-    assert result.is_error
-    (block,) = result.content
-    assert isinstance(block, TextContent)
-    assert block.text.startswith("Failed to search local archives: ")
-    assert (result.structured_content or {})["userMessage"] == block.text
+    ):  # fmt: skip
+        result = call("auto", locations, "searchLocalArchives", arguments)
+        assert result.is_error, arguments
+        (block,) = result.content
+        assert isinstance(block, TextContent)
+        assert block.text.startswith("Failed to search local archives: ")
+        assert (result.structured_content or {})["userMessage"] == block.text
 
 
 def test_null_is_absent(locations: ArchiveLocations) -> None:
