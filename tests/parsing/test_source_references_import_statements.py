@@ -1,13 +1,10 @@
 """Import statements bind names of modules, whatever their language."""
 
-import pytest
-
 from dowse.parsing.source_references import imports_of
 
 
-@pytest.mark.parametrize(
-    ("language", "text", "expected"),
-    [
+def test_what_a_statement_binds() -> None:
+    for language, text, expected in (
         ("python", "import a.b as c, d", [("a.b", "", "c"), ("d", "", "d")]),
         ("python", "from ..a import (b as c,  # why\n  d)", [("..a", "b", "c"), ("..a", "d", "d")]),
         ("python", "from a import *", [("a", "*", "*")]),
@@ -32,7 +29,5 @@ from dowse.parsing.source_references import imports_of
         ("elixir", "alias A.{B, C}", [("A.B", "", "B"), ("A.C", "", "C")]),
         ("python", "import", []),
         ("text", "import a", []),
-    ],
-)  # fmt: skip
-def test_what_a_statement_binds(language: str, text: str, expected: list[tuple[str, str, str]]) -> None:
-    assert [found[1:] for found in imports_of(language, text, 1)] == expected
+    ):  # fmt: skip
+        assert [found[1:] for found in imports_of(language, text, 1)] == expected

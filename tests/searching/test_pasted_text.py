@@ -3,8 +3,6 @@
 import textwrap
 from dataclasses import replace
 
-import pytest
-
 from dowse.searching.pasted_text import find_mentioned, take_apart
 from dowse.searching.query_terms import SHOWN_WORDS, is_pasted, parse_search_query
 
@@ -31,51 +29,42 @@ app --user a@b.c -v +debug
 JSON = '{"error": "session store is closed", "code": -32603, "retry": false}'
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_pasted_text_has_no_operators() -> None:
+    for text in (
         TRACEBACK, FORM, JSON, "login\n-test", "why does `login_user -x` fail", "pip install --upgrade -e .",
         "python -m pytest -x", "$ ls -la", "git commit -m 'Fix the session'", 'KeyError: "session id"',
         'File "src/auth/login.py", line 6, in login_user', 'open_session("a b", -1)', 'email = "a b"',
         '<a href="x y">', "the session is lost - " * 10,
-    ],
-)  # fmt: skip
-def test_pasted_text_has_no_operators(text: str) -> None:
-    query = parse_search_query(text)
-    assert is_pasted(text)
-    assert query.is_pasted
-    assert not query.has_filters
+    ):  # fmt: skip
+        query = parse_search_query(text)
+        assert is_pasted(text)
+        assert query.is_pasted
+        assert not query.has_filters
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
+def test_an_order_to_mend_something_is_read_like_an_issue() -> None:
+    """In the subjects of commits, tests and changelogs were found before what was mended."""
+    for text, title in (
         ("Fix the crash after a -v option", "the crash after a -v option"),
         ("fix(session): do not refresh a closed token", "(session): do not refresh a closed token"),
         ("[Bug] Fixes lost sessions after a restart", "lost sessions after a restart"),
         ("auth: fixed login without a password", "auth: fixed login without a password"),
-    ],
-)
-def test_an_order_to_mend_something_is_read_like_an_issue(text: str, title: str) -> None:
-    """In the subjects of commits, tests and changelogs were found before what was mended."""
-    query = parse_search_query(text)
-    assert query.pasted
-    assert (query.pasted.title, query.terms) == (title, tuple(title.split()))
-    assert not is_pasted("fix the login")
-    assert not is_pasted("fixed-width columns of a table +width")
+    ):
+        query = parse_search_query(text)
+        assert query.pasted
+        assert (query.pasted.title, query.terms) == (title, tuple(title.split()))
+        assert not is_pasted("fix the login")
+        assert not is_pasted("fixed-width columns of a table +width")
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
+def test_a_typed_query_has_operators() -> None:
+    for text in (
         "+login -test", '"access token" refresh', "C++ node-js -legacy", "open_session() -test",
         '-"access token" +"open session"', "git -submodule", "--flag", 'class "SessionStore": -tests',
         "error handling -java", "What is a session? -docs",
-    ],
-)  # fmt: skip
-def test_a_typed_query_has_operators(text: str) -> None:
-    assert not is_pasted(text)
-    assert parse_search_query(text).has_filters
+    ):  # fmt: skip
+        assert not is_pasted(text)
+        assert parse_search_query(text).has_filters
 
 
 def test_a_long_path_or_name_is_not_pasted_text() -> None:
@@ -100,9 +89,8 @@ def test_pasted_text_can_be_typed_without_its_signs() -> None:
     assert replace(query, pasted=None).typed_text == query.text
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    [
+def test_the_title_is_the_first_line_that_says_something() -> None:
+    for text, title in (
         (TRACEBACK, 'Login fails for users with "+" in their address'),
         (FORM, '`logout_user` does not close the session - the token is "refreshed" again.'),
         ("<!-- Thank you\nfor reporting! -->\n\n[Bug]: Sessions expire\n\n### Versions\n\nboto 1.2", "Sessions expire"),
@@ -110,10 +98,8 @@ def test_pasted_text_can_be_typed_without_its_signs() -> None:
         ('Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1', 'File "a.py", line 1'),
         ("```\nx = 1\n```", "x = 1"),
         ("---\n", ""),
-    ],
-)
-def test_the_title_is_the_first_line_that_says_something(text: str, title: str) -> None:
-    assert take_apart(text).title == title
+    ):
+        assert take_apart(text).title == title
 
 
 def test_comments_links_and_headings_of_forms_are_no_words_of_the_text() -> None:
@@ -128,9 +114,8 @@ FILES = dict(
 )
 
 
-@pytest.mark.parametrize(
-    ("text", "mentioned"),
-    [
+def test_files_and_modules_that_a_text_names_are_found() -> None:
+    for text, mentioned in (
         (TRACEBACK, {0: 1.0}),
         ("see\nauth/login.py", {0: 1.0}),
         ("see\nlogin.py and server.ts:12", {0: 0.5, 2: 0.5, 3: 1.0}),
@@ -140,17 +125,15 @@ FILES = dict(
         ("import src.auth", {1: 1.0}),
         ("/other/place/models.py, e.g. os.path", {}),
         ("site-packages/login/server.py", {}),
-    ],
-)
-def test_files_and_modules_that_a_text_names_are_found(text: str, mentioned: dict[int, float]) -> None:
-    assert find_mentioned(take_apart(text), FILES.items()) == mentioned
+    ):
+        assert find_mentioned(take_apart(text), FILES.items()) == mentioned
 
 
-@pytest.mark.parametrize("text", ["-" * 10_000, "a\\" * 5_000, "~/" * 5_000, "<!--" * 2_500])
-def test_a_text_without_an_end_names_no_file(text: str) -> None:
+def test_a_text_without_an_end_names_no_file() -> None:
     """Each was looked through once for every position, which took two seconds."""
-    pasted = take_apart(f"Crash in src/app.py\n{text}")
-    assert (pasted.title, pasted.files) == ("Crash in src/app.py", (("src", "app"),))
+    for text in ("-" * 10_000, "a\\" * 5_000, "~/" * 5_000, "<!--" * 2_500):
+        pasted = take_apart(f"Crash in src/app.py\n{text}")
+        assert (pasted.title, pasted.files) == ("Crash in src/app.py", (("src", "app"),))
 
 
 QUESTION = (

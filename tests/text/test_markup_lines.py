@@ -1,7 +1,5 @@
 """Headings of reStructuredText and AsciiDoc are found, outside of code and comments."""
 
-import pytest
-
 from dowse.text.markup_lines import find_code_lines, find_markup_headings
 
 RST = """\
@@ -97,9 +95,8 @@ def test_headings_of_asciidoc_are_as_deep_as_their_marks() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("language", "source", "code"),
-    [
+def test_code_and_comments_are_known_by_their_lines() -> None:
+    for language, source, code in (
         ("rst", "Run::\n\n  a\n\n  b\nc", [False, True, True, True, True, False]),
         ("rst", "* Run::\n\n    a\n\n  b", [False, True, True, True, False]),
         ("rst", ".. note::\n\n   Words.", [False, False, False]),
@@ -111,7 +108,5 @@ def test_headings_of_asciidoc_are_as_deep_as_their_marks() -> None:
         ("asciidoc", "```py\na\n```\n// c\nb", [True, True, True, True, False]),
         ("asciidoc", "....\n----\n....\nb", [True, True, True, False]),
         ("asciidoc", "* a\n  b\n\n c\n d", [False, False, False, True, True]),
-    ],
-)
-def test_code_and_comments_are_known_by_their_lines(language: str, source: str, code: list[bool]) -> None:
-    assert find_code_lines(source.split("\n"), language) == code
+    ):
+        assert find_code_lines(source.split("\n"), language) == code

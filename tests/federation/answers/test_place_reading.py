@@ -1,15 +1,12 @@
 """Places as assistants write them."""
 
-import pytest
-
 from dowse.federation.answers.place_reading import RequestedPlace, parse_place, place_text, read_lines
 from dowse.federation.answers.source_text import SourceText
 from dowse.types import Kind, Symbol
 
 
-@pytest.mark.parametrize(
-    ("text", "place"),
-    [
+def test_a_place_is_a_path_with_lines_or_a_name() -> None:
+    for text, place in (
         ("src/a.py", RequestedPlace("src/a.py")),
         ("./src/a.py", RequestedPlace("src/a.py")),
         ("src/a.py:10-40", RequestedPlace("src/a.py", 10, 40)),
@@ -21,10 +18,8 @@ from dowse.types import Kind, Symbol
         ("docs/", RequestedPlace("docs")),
         (".", RequestedPlace(".")),
         ("C#/a.cs#Run", RequestedPlace("C", name="/a.cs#Run")),
-    ],
-)
-def test_a_place_is_a_path_with_lines_or_a_name(text: str, place: RequestedPlace) -> None:
-    assert parse_place(text) == place
+    ):
+        assert parse_place(text) == place
 
 
 def source_of(text: str, symbols: tuple[Symbol, ...], language: str = "python", kind: Kind = "code") -> SourceText:

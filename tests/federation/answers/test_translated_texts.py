@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from dowse.federation.answers.definition_search import describe_definitions
 from dowse.federation.answers.translated_texts import keys_of
 from dowse.indexes.index import ProjectIndex
@@ -14,9 +12,8 @@ from tests.sample_data import write_tree
 TEXT = "Your basket is empty, add a medlar first"
 
 
-@pytest.mark.parametrize(
-    ("lines", "keys"),
-    [
+def test_the_key_of_a_text_has_the_keys_around_it() -> None:
+    for lines, keys in (
         (
             ["{", '  "checkout": {', '    "errors": {', f'      "empty_basket": "{TEXT}"'],
             "checkout.errors.empty_basket",
@@ -29,10 +26,8 @@ TEXT = "Your basket is empty, add a medlar first"
         (["return [", "    'checkout' => [", f"        'empty' => '{TEXT}',"], "checkout.empty"),
         (['msgid "Empty basket"', f'msgstr "{TEXT}"'], "Empty basket"),
         ([f'msgid "{TEXT}"'], TEXT),
-    ],
-)
-def test_the_key_of_a_text_has_the_keys_around_it(lines: list[str], keys: str) -> None:
-    assert next(keys_of(lines, len(lines) - 1)) == keys
+    ):
+        assert next(keys_of(lines, len(lines) - 1)) == keys
 
 
 def test_a_quoted_text_names_the_code_that_uses_its_key(tmp_path: Path) -> None:
