@@ -10,11 +10,12 @@ from dowse.places.row_map import RowMap  # noqa: E402 - after the line above
 
 
 def rows(*listed: tuple[int, int | None, int | None, str | None]) -> Any:
-    """Return rows by number, document, ordinal and path."""
+    """Return rows by number, document, ordinal and path, whose length is the content."""
     columns = [list(column) for column in zip(*listed, strict=True)] if listed else [[], [], [], []]
-    types = (pa.uint64(), pa.int64(), pa.int32(), pa.string())
+    columns.append([len(path) if path else None for path in columns[3]])
+    types = (pa.uint64(), pa.int64(), pa.int32(), pa.string(), pa.int64())
     arrays = [pa.array(column, kind) for column, kind in zip(columns, types, strict=True)]
-    return pa.table(dict(zip(("_rowid", "document", "ordinal", "file"), arrays, strict=True)))
+    return pa.table(dict(zip(("_rowid", "document", "ordinal", "file", "content"), arrays, strict=True)))
 
 
 FIRST = rows((2, 70, 0, None), (0, None, None, None), (1, 70, None, "a/x.py"), (3, 50, None, "a/y.py"))
@@ -25,6 +26,7 @@ def test_candidates_are_found_by_the_numbers_of_their_rows() -> None:
     found = RowMap.of(FIRST)
     assert list(found.find([3, 2, 0, 99])) == [(3, 50, -1), (2, 70, 0)]
     assert found.file_paths([50, 70, 60, 99]) == {50: "a/y.py", 70: "a/x.py"}
+    assert found.file_contents([50, 70, 60]) == {50: 6, 70: 6}
     assert found.rows_of_files([70, 60]) == {1: 70}
     assert (found.document_at("a/y.py"), found.document_at("a/z.py")) == (50, None)
     assert found.next_fragment == NEW_FRAGMENT
@@ -35,6 +37,7 @@ def test_later_rows_are_added_and_the_newer_row_of_a_file_counts() -> None:
     found = RowMap.of(FIRST).joined(later)
     assert found.rows_of_files([70, 60]) == {NEW_FRAGMENT: 70, NEW_FRAGMENT + 1: 60}
     assert found.document_at("a/y.py") == 60
+    assert found.file_contents([70, 60]) == {70: 6, 60: 6}
     assert list(found.find([NEW_FRAGMENT, 2])) == [(NEW_FRAGMENT, 70, -1), (2, 70, 0)]
     assert found.next_fragment == 2 * NEW_FRAGMENT
 

@@ -14,8 +14,9 @@ from dowse.places.place_rows import WORD_COLUMNS, PublishedFile, PublishedProjec
 from dowse.places.place_table import INDEX_CACHE_BYTES, SharedPlace
 from dowse.places.row_map import COLUMNS, RowMap
 from dowse.store.lance_import import import_lancedb
+from dowse.system.platform import release_memory
 from dowse.text.analysis import other_forms, remove_separators, terms_of, whole_terms_of
-from dowse.types import TextQuery
+from dowse.types import Field, TextQuery
 
 CHECK_SECONDS = 5.0
 """How long a server goes on with the rows that it sees before it looks for newer ones."""
@@ -24,6 +25,11 @@ MAX_TERMS = 32
 QUERIES_AT_ONCE = 16
 KEPT_CANDIDATES = 50_000
 """Chunks of earlier searches whose documents are kept: about 10 MB."""
+READ_ROWS = 1 << 20
+"""Rows of the map that are read at once: LanceDB sends a request for each column of as many rows, 8,192 by default. The map of
+1.27 million rows takes 0.22 instead of 0.69 s of processor time with it, and 80 MB less memory."""
+ARENAS = 4
+"""Parts of the memory that threads of LanceDB share. By default glibc makes eight for each core, and each keeps what it freed."""
 MAX_REMOVED_SHARE = 0.5
 """The share of removed rows in the map of rows from which it is read anew."""
 WARMED_BYTES = INDEX_CACHE_BYTES * 3 // 4
@@ -74,6 +80,24 @@ class TableVersion:
         return dict(zip(found["_rowid"].to_pylist(), found[column].to_pylist(), strict=True))
 
 
+@dataclass(frozen=True, slots=True)
+class KeptFiles:
+    """Files that were read."""
+
+    files: dict[int, PublishedFile] = field(default_factory=dict)
+    """By document; all their paths begin with the name of the project."""
+    documents: dict[str, int] = field(default_factory=dict)
+    """The documents of the files, by path."""
+    originals: dict[int, PublishedFile] = field(default_factory=dict)
+    """By content: files with the same content are read once."""
+
+    def add(self, file: PublishedFile, content: int) -> None:
+        """Keep a file."""
+        self.files[file.document.id] = file
+        self.documents[file.document.path] = file.document.id
+        self.originals.setdefault(content, file)
+
+
 class OpenedPlace:
     """The open table of a place, the projects that it has, and the files that were read."""
 
@@ -81,12 +105,9 @@ class OpenedPlace:
         self.place = place
         self.lock = threading.Lock()
         self.checked = -math.inf
-        self.files: dict[int, PublishedFile] = {}
-        """The files that were read, by document; all their paths begin with the name of the project."""
-        self.numbers: dict[str, int] = {}
-        """The documents of these files, by path."""
-        self.documents: dict[int, int] = {}
-        """The documents of candidates, by the id of the chunk."""
+        self.kept = KeptFiles()
+        self.candidates: dict[int, tuple[int, int]] = {}
+        """The documents of candidates, and the ordinals in them, by the id of the chunk."""
         self.current: TableVersion
         self._opened: TableVersion | None = None
         self._next: Any = None
@@ -128,14 +149,14 @@ class OpenedPlace:
 
     def close(self) -> None:
         """Release what was read."""
-        self.files, self.numbers, self.documents = {}, {}, {}
+        self.kept, self.candidates = KeptFiles(), {}
 
     def refresh(self) -> None:
         """Look for newer rows now and then, and forget candidates of earlier searches if there are many."""
         with self.lock:
-            if len(self.documents) > KEPT_CANDIDATES:
-                self.documents = {}
-            if self.files and self._warmed != self.current.number and not self.place.is_folder:
+            if len(self.candidates) > KEPT_CANDIDATES:
+                self.candidates = {}
+            if self.kept.files and self._warmed != self.current.number and not self.place.is_folder:
                 self._warmed = self.current.number
                 self.start(_warm(self.current.table))  # a search has been answered: the first one comes before it
             if self._opened and self._opened.reading.done() and self._opened.reading.exception():
@@ -154,7 +175,7 @@ class OpenedPlace:
         if self._opened is None or number != self._opened.number:
             table, self._next = self._next, None
             self._opened = self.current = await self._read_version(table, number, self._opened)
-            self.files, self.numbers = {}, {}  # some of them may have been removed
+            self.kept = KeptFiles()  # some of them may have been removed
 
     async def _read_version(self, table: Any, number: int, before: TableVersion | None) -> TableVersion:
         """Read the projects, and begin to read the map of rows; of a later version, read that as well."""
@@ -196,10 +217,13 @@ async def _read_rows(table: Any, first: int) -> RowMap:
     import pyarrow as pa
 
     query = table.query().select([*COLUMNS]).with_row_id()
-    found = await (query.where(f"_rowid >= {first}") if first else query).to_arrow()
+    query = query.where(f"_rowid >= {first}") if first else query
+    batches = await query.to_batches(max_batch_length=READ_ROWS)
+    found = pa.Table.from_batches([batch async for batch in batches], batches.schema)
     rows = await asyncio.to_thread(RowMap.of, found)
     del found
-    pa.default_memory_pool().release_unused()  # 80 MB for 1.3 million rows
+    pa.default_memory_pool().release_unused()
+    release_memory(ARENAS)
     return rows
 
 
@@ -216,6 +240,7 @@ def word_queries(query: TextQuery) -> list[Any]:
     """Return a query for each field that may have a word.
 
     One query over all of them scores every row with a word, and takes ten times as long as four that skip most rows.
+    Headings are left out where only code is searched: judged questions score 0.8567 without them and 0.8573 with them.
     """
     text = " ".join(query.words)
     by_field = {
@@ -226,7 +251,7 @@ def word_queries(query: TextQuery) -> list[Any]:
     return [
         match_query(terms, WORD_COLUMNS[field], weight, requires_all=query.requires_all)
         for field, weight in query.weights.items()
-        if field in WORD_COLUMNS and (terms := by_field.get(field, parts))
+        if field in WORD_COLUMNS and (terms := by_field.get(field, parts)) and not _is_left_out(field, query)
     ]
 
 
@@ -240,8 +265,12 @@ def form_queries(query: TextQuery, frequency: Callable[[str], int]) -> list[Any]
     return [
         match_query(frequent, WORD_COLUMNS[field], FORM_WEIGHT * weight)
         for field, weight in query.weights.items()
-        if field in WORD_COLUMNS and field not in ("words", "names")
+        if field in WORD_COLUMNS and field not in ("words", "names") and not _is_left_out(field, query)
     ]
+
+
+def _is_left_out(field: Field, query: TextQuery) -> bool:
+    return field == "headings" and query.kind == "code" and len(query.weights) > 1
 
 
 def frequency_of(best_score: float, total: int) -> int:

@@ -2,14 +2,14 @@
 
 import contextlib
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Self
 
 from dowse.errors import Failed, NotFound, PathRefused
-from dowse.places.opened_place import OpenedPlace
+from dowse.places.opened_place import KeptFiles, OpenedPlace
 from dowse.places.place_indexes import MAX_UNINDEXED_ROWS
 from dowse.places.place_rows import PublishedFile, PublishedProject, quote, unpack_file, unpack_text
 from dowse.places.place_table import SharedPlace
@@ -21,8 +21,8 @@ MAX_LISTED = 2000
 KEPT_DOCUMENTS = 400
 """Documents with their text and chunks that are kept for the next search."""
 MAX_READ_FILES = 40
-"""Files that are read for the chunks with a name. One that many projects define would otherwise take a request for each of
-200 files, and 190 ms of processor time."""
+"""Files of different content that are read for the chunks with a name. One that many projects define would otherwise take a
+request for each of 200 files, and 190 ms of processor time."""
 TEXTS_PAGE = 100
 """Files whose texts are read at once for an exact search."""
 
@@ -103,24 +103,37 @@ class PlaceReader:
         return path if self.has_several else f"{self.names()[0]}/{path}"
 
     def _load(self, documents: Iterable[int]) -> dict[int, PublishedFile]:
-        """Return files, which are read unless they are kept."""
+        """Return files that a search has found; of those with the same content, one is read unless it is kept."""
         opened, wanted = self._opened, list(dict.fromkeys(documents))
-        missing = [number for number in wanted if number not in opened.files]
-        found = {number: opened.files[number] for number in wanted if number in opened.files}
-        if missing:
-            version, rows = opened.current, opened.rows()
-            numbers, paths = rows.rows_of_files(missing), rows.file_paths(missing)
-            packed = opened.run(version.take(list(numbers), "text"))
-            with self._damage():
-                read = {
-                    numbers[row]: unpack_file(one, numbers[row], paths[numbers[row]]) for row, one in packed.items()
-                }
-            if len(opened.files) + len(read) > KEPT_DOCUMENTS:
-                opened.files, opened.numbers = {}, {}
-            opened.files |= read
-            opened.numbers |= {paths[number]: number for number in read}
-            found |= read
-        return found
+        found = {number: opened.kept.files[number] for number in wanted if number in opened.kept.files}
+        missing = [number for number in wanted if number not in found]
+        if not missing:
+            return found
+        if len(opened.kept.files) + len(missing) > KEPT_DOCUMENTS:
+            opened.kept = KeptFiles()
+        kept, contents, paths = opened.kept, self.contents_by_id(missing), opened.rows().file_paths(missing)
+        first = {content: number for number, content in reversed(contents.items())}
+        self._read_files([number for content, number in first.items() if content not in kept.originals], kept)
+        for number, content in contents.items():
+            original = kept.originals.get(content)
+            if original and number not in kept.files:
+                kept.add(original.copied_to(number, paths[number]), content)
+        return found | {number: kept.files[number] for number in missing if number in kept.files}
+
+    def contents_by_id(self, ids: Iterable[int]) -> dict[int, int]:
+        """Return a number for each document, which is the same in files that differ in their path alone."""
+        return self._opened.rows().file_contents(ids)
+
+    def _read_files(self, documents: Sequence[int], kept: KeptFiles) -> None:
+        """Read those of the files that exist, and keep them."""
+        version, rows = self._opened.current, self._opened.rows()
+        numbers, paths = rows.rows_of_files(documents), rows.file_paths(documents)
+        contents = rows.file_contents(documents)
+        packed = self._opened.run(version.take(list(numbers), "text"))
+        with self._damage():
+            for row, one in packed.items():
+                number = numbers[row]
+                kept.add(unpack_file(one, number, paths[number]), contents[number])
 
     @contextlib.contextmanager
     def _damage(self) -> Iterator[None]:
@@ -146,8 +159,11 @@ class PlaceReader:
         full_path = self._full(path)
         if self._names and full_path.partition("/")[0] not in self._names:
             return None
-        number = self._opened.numbers.get(full_path) or self._opened.rows().document_at(full_path)
-        return self._load([number]).get(number) if number else None
+        kept = self._opened.kept
+        number = kept.documents.get(full_path) or self._opened.rows().document_at(full_path)
+        if number and number not in kept.files:
+            self._read_files([number], kept)  # it may have been removed, unlike a file that a search has found
+        return kept.files.get(number) if number else None
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """Yield the documents, sorted by path, a part at a time."""
@@ -190,18 +206,20 @@ class PlaceReader:
         return frozenset(language for language, files in counts.items() if 2 * files > sum(counts.values()))
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
-        return [chunk for found in self._load([document_id]).values() for chunk in found.chunks]
+        return [chunk for found in self._load([document_id]).values() for chunk in found.chunks()]
 
     def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
         return {number: (one.start_line, one.end_line) for number, one in self.chunks_by_id(ids).items()}
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
         """Return chunks that a search has found, best first; their files are read for it, a bounded number of them."""
-        wanted, documents = list(dict.fromkeys(ids)), self._opened.documents
-        listed = dict.fromkeys(documents[number] for number in wanted if number in documents)
-        files = self._load(islice(listed, MAX_READ_FILES))
-        found = {chunk.id: chunk for one in files.values() for chunk in one.chunks}
-        return {number: found[number] for number in wanted if number in found}
+        known = self._opened.candidates
+        wanted = {number: known[number] for number in ids if number in known}
+        contents = self.contents_by_id(document for document, _ in wanted.values())
+        read = set(islice(dict.fromkeys(contents.values()), MAX_READ_FILES))
+        files = self._load(document for document, _ in wanted.values() if contents.get(document) in read)
+        found = {number: files[one].chunk(ordinal) for number, (one, ordinal) in wanted.items() if one in files}
+        return {number: chunk for number, chunk in found.items() if chunk}
 
     def texts(
         self, needle: str, kind: Kind | None, among: frozenset[int] | None, seconds: float

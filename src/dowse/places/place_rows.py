@@ -7,7 +7,7 @@ project and of the place are written again.
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from dowse.types import Field, ReadText, Stat, StoredChunk, StoredDocument, Symb
 if TYPE_CHECKING:
     import pyarrow as pa
 
-FORMAT = 2
+FORMAT = 3
 TABLE_DIMENSIONS, MODEL_DIMENSIONS = 256, 384
 WORD_COLUMNS: Mapping[Field, str] = {
     "parts": "parts", "words": "words", "symbols": "symbol_parts", "names": "names", "headings": "heading_parts",
@@ -30,6 +30,9 @@ WORD_COLUMNS: Mapping[Field, str] = {
 """The columns with words, by the field that they hold: our own terms with spaces between them. The engine's own
 splitting would not find a part of an identifier."""
 PLACE_ID = 0
+_ID_COUNT = 1 << 62
+_ID_STEP = 0x278DDE6E5FD29F05
+"""An odd number of 62 bits without a pattern, so that the ids of one document are as far from each other as from all others."""
 GROUP_DOCUMENTS = 200
 """Documents whose rows are made at once."""
 MAX_NAME_LENGTH = 100
@@ -77,6 +80,7 @@ def schema() -> "pa.Schema":
         [
             pa.field("id", pa.int64(), nullable=False),
             ("document", pa.int64()),
+            ("content", pa.int64()),
             *((name, pa.string()) for name in (*texts, "content_hash", "text_hash", "input_hash")),
             *((name, pa.int32()) for name in numbers),
             *((name, pa.string()) for name in WORD_COLUMNS.values()),
@@ -100,8 +104,8 @@ def number_of(*parts: object) -> int:
 
 
 def chunk_id(document: int, ordinal: int) -> int:
-    """Return the id of a chunk."""
-    return number_of(document, ordinal)
+    """Return the id of a chunk: its document and a step for each chunk before it. A hash of both takes seven times as long."""
+    return (document + (ordinal + 1) * _ID_STEP) % _ID_COUNT or 1
 
 
 def project_id(name: str) -> int:
@@ -178,9 +182,10 @@ class RowMaker:
             "language": document.language,
         }  # fmt: skip
         chunks = self.catalog.chunks(document.id)
+        packed = pack_file(data.decode(), document, hashed, chunks)
         yield {
             **common, "id": number, "row": "file", "blob": blob, "recipe": document.recipe, "title": document.title,
-            "text": pack_file(data.decode(), document, hashed, chunks), "content_hash": hashed,
+            "text": packed, "content": number_of(packed), "content_hash": hashed,
             "file": f"{self.project}/{document.path}",
             "path_parts": _words(terms_of(document.path) + terms_of(PurePosixPath(document.path).stem)),
         }  # fmt: skip
@@ -243,7 +248,26 @@ class PublishedFile:
 
     document: StoredDocument
     text: str
-    chunks: Sequence[StoredChunk]
+    _chunks: Sequence[StoredChunk]
+    """Its chunks, or those of the file that it is a copy of."""
+
+    def copied_to(self, number: int, full_path: str) -> "PublishedFile":
+        """Return another file with the same content."""
+        return replace(self, document=replace(self.document, id=number, path=full_path))
+
+    def chunks(self) -> list[StoredChunk]:
+        """Return its chunks, in order."""
+        return list(map(self._own, self._chunks))
+
+    def chunk(self, ordinal: int) -> StoredChunk | None:
+        """Return the chunk with a number."""
+        return next((self._own(one) for one in self._chunks[ordinal : ordinal + 1] if one.ordinal == ordinal), None)
+
+    def _own(self, chunk: StoredChunk) -> StoredChunk:
+        number = self.document.id
+        if chunk.document_id == number:
+            return chunk
+        return replace(chunk, id=chunk_id(number, chunk.ordinal), document_id=number)
 
 
 def pack_file(text: str, document: StoredDocument, content_hash: str, chunks: Sequence[StoredChunk]) -> str:

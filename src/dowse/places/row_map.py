@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-COLUMNS = ("document", "ordinal", "file")
-"""The columns that are read; `file` is the path with the project before it, in rows of files alone."""
+COLUMNS = ("document", "ordinal", "content", "file")
+"""The columns that are read. Rows of files alone have the last two: `file` is the path with the project before it, and
+`content` is the same number in files that have all but their path in common."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class RowMap:
     files: "NDArray[np.int64]"
     """The documents, sorted; of two rows of one document, the newer one comes last."""
     file_rows: "NDArray[np.int64]"
+    contents: "NDArray[np.int64]"
     paths: Any
     """The paths of the files, in their order."""
 
@@ -43,7 +45,8 @@ class RowMap:
         ordinals = pc.fill_null(found["ordinal"], -1).to_numpy()
         return cls(
             found["_rowid"].to_numpy().astype(np.int64), found["document"].to_numpy(), ordinals,
-            files["document"].to_numpy(), files["_rowid"].to_numpy().astype(np.int64), files["file"].combine_chunks(),
+            files["document"].to_numpy(), files["_rowid"].to_numpy().astype(np.int64),
+            pc.fill_null(files["content"], 0).to_numpy(), files["file"].combine_chunks(),
         )  # fmt: skip
 
     def joined(self, later: "RowMap") -> "RowMap":
@@ -57,6 +60,7 @@ class RowMap:
             np.concatenate([self.rows, later.rows]), np.concatenate([self.documents, later.documents]),
             np.concatenate([self.ordinals, later.ordinals]), files[order],
             np.concatenate([self.file_rows, later.file_rows])[order],
+            np.concatenate([self.contents, later.contents])[order],
             pa.concat_arrays([self.paths, later.paths]).take(pa.array(order)),
         )  # fmt: skip
 
@@ -91,6 +95,10 @@ class RowMap:
     def file_paths(self, documents: Iterable[int]) -> dict[int, str]:
         """Return the paths of documents, with the project before them."""
         return {number: self.paths[place].as_py() for number, place in self._find_files(documents).items()}
+
+    def file_contents(self, documents: Iterable[int]) -> dict[int, int]:
+        """Return the numbers of the contents of documents; files with the same number differ in their path alone."""
+        return {number: int(self.contents[place]) for number, place in self._find_files(documents).items()}
 
     def rows_of_files(self, documents: Iterable[int]) -> dict[int, int]:
         """Return the documents by the numbers of the rows of their files."""

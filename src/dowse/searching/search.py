@@ -73,6 +73,8 @@ class SearchOptions:
     """Paths of which one has to match, beside the glob."""
     asks_model: bool = True  # to score texts, which takes a moment: not while somebody types
     score_texts: ScoreTexts | None = None  # by the model, if it can be asked
+    contents_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None
+    """Returns the same number for files with the same content, if a store knows that without reading them."""
 
     @property
     def language_name(self) -> str | None:
@@ -253,9 +255,15 @@ class _AnswerBuilder:
 
     def add_files(self, ranked: Sequence[RankedFile]) -> None:
         """Add files, best first, until the limit is reached."""
-        start, end = 0, self._limit + 1
-        while start < len(ranked) and self._collect(ranked[start:end]):
-            start, end = end, end + SPARE_FILES
+        contents_of, ids = self._options.contents_of, [file.document_id for file in ranked]
+        contents = contents_of(ids) if contents_of else {}
+        known, wanted, start = set[int](), self._limit + 1, 0
+        for end, number in enumerate(ids, 1):
+            known.add(contents.get(number, number))
+            if len(known) == wanted or end == len(ids):
+                if not self._collect(ranked[start:end]):
+                    break
+                start, wanted = end, len(known) + SPARE_FILES
         self._show()
 
     def _collect(self, files: Sequence[RankedFile]) -> bool:
