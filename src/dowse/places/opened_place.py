@@ -28,15 +28,17 @@ KEPT_CANDIDATES = 50_000
 READ_ROWS = 1 << 20
 """Rows of the map that are read at once: LanceDB sends a request for each column of as many rows, 8,192 by default. The map of
 1.27 million rows takes 0.22 instead of 0.69 s of processor time with it, and 80 MB less memory."""
-ARENAS = 4
-"""Parts of the memory that threads of LanceDB share. By default glibc makes eight for each core, and each keeps what it freed."""
+ARENAS = 1
+"""Parts of the memory that threads of LanceDB share. By default glibc makes eight for each core, and each keeps what it freed:
+80 MB after 100 searches of a million chunks."""
 MAX_REMOVED_SHARE = 0.5
 """The share of removed rows in the map of rows from which it is read anew."""
-WARMED_BYTES = INDEX_CACHE_BYTES * 3 // 4
-"""Memory for whole indexes that are read from a bucket beside the second search, the smallest first: a word that is new to a
-server costs seven requests for each index of words that is not there."""
-WORDS_EXPANSION = 4
-"""How much more memory than disk an index of words takes: 100 MB for 24 MB, 190 MB for 39 MB."""
+WARMED_COLUMNS = ("path_parts", "symbol_parts", "table_vector", "model_vector", "parts", "names", "heading_parts", "words")
+"""The columns whose indexes are read from a bucket as a whole beside the second search, as long as they fit into the cache: a
+word that is new to a server costs seven requests for each index of words that is not there."""
+WORDS_EXPANSION = 1.6
+"""How much more memory than disk an index of words takes: 197 MB for 121 MB, and 100 MB for 24 MB, of the same words in a seventh
+of the chunks. The cache drops what does not fit."""
 BEST_FACTOR = 2.12
 """The part of a score by BM25 that the chunk decides and not the rarity of the term, for the best chunk with a frequent term:
 2.11 to 2.13 for eight terms in 584 to 55,789 of 153,367 chunks, and never more than 2.2."""
@@ -114,6 +116,7 @@ class OpenedPlace:
         """The table in which newer versions are looked for."""
         self._warmed = -1
         self._limit = asyncio.Semaphore(QUERIES_AT_ONCE)
+        release_memory(ARENAS)  # before LanceDB starts its threads
 
     def start(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
         """Begin to ask the place, on the thread that LanceDB has for that."""
@@ -191,16 +194,13 @@ class OpenedPlace:
 
 async def _warm(table: Any) -> None:
     """Read small indexes as a whole. Where that fails, searches read what they need."""
-    sizes = {
-        one.name: (one.size_bytes or 0) * (WORDS_EXPANSION if one.index_type == "FTS" else 1)
-        for one in await table.list_indices()
-        if one.index_type == "FTS" or one.columns[0].endswith("_vector")
-    }
-    room = WARMED_BYTES
-    for name in sorted(sizes, key=sizes.__getitem__):
-        room -= sizes[name]
-        if room >= 0:
-            await table.prewarm_index(name)
+    room, listed = float(INDEX_CACHE_BYTES), [one for one in await table.list_indices() if one.columns[0] in WARMED_COLUMNS]
+    for one in sorted(listed, key=lambda one: WARMED_COLUMNS.index(one.columns[0])):
+        size = one.size_bytes or 0
+        room -= size * (WORDS_EXPANSION if one.index_type == "FTS" else 1.0)
+        if room < 0:
+            return
+        await table.prewarm_index(one.name)
 
 
 async def _read_map(table: Any, before: RowMap | None) -> RowMap:
@@ -216,14 +216,14 @@ async def _read_rows(table: Any, first: int) -> RowMap:
     """Read the map of all rows, or of those from a number on."""
     import pyarrow as pa
 
+    pa.set_memory_pool(pa.system_memory_pool())  # the one of Arrow keeps 140 MB for 1.27 million rows
     query = table.query().select([*COLUMNS]).with_row_id()
     query = query.where(f"_rowid >= {first}") if first else query
     batches = await query.to_batches(max_batch_length=READ_ROWS)
     found = pa.Table.from_batches([batch async for batch in batches], batches.schema)
     rows = await asyncio.to_thread(RowMap.of, found)
     del found
-    pa.default_memory_pool().release_unused()
-    release_memory(ARENAS)
+    release_memory()
     return rows
 
 

@@ -182,10 +182,10 @@ class PlaceReader:
         return [(row["document"], self._shown(row["file"])) for row in rows]
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
-        return {
-            number: replace(found.document, path=self._shown(found.document.path))
-            for number, found in self._load(ids).items()
-        }
+        found = {number: one.document for number, one in self._load(ids).items()}
+        if self.has_several:
+            return found
+        return {number: replace(one, path=self._shown(one.path)) for number, one in found.items()}
 
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
         found = self._opened.rows().file_paths(ids)

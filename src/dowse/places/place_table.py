@@ -25,8 +25,9 @@ CONNECT_SECONDS, READ_SECONDS = 5, 30
 ANSWER_SECONDS = 120.0
 """How long any work on a place may take: a file that is none, or a store that never answers, must not hang a server."""
 WRITE_SECONDS = 7200.0
-INDEX_CACHE_BYTES, METADATA_CACHE_BYTES = 256 << 20, 64 << 20
-"""Memory for parts of the indexes and of the table's files, for all searches of a process."""
+INDEX_CACHE_BYTES, METADATA_CACHE_BYTES = 288 << 20, 32 << 20
+"""Memory for parts of the indexes and of the table's files, for all searches of a process. It has room for the vectors and
+most words of a million chunks; a server takes 280 MB beside it."""
 ATTEMPTS = 12
 """How often a writer tries again after others were faster; each of them has then written something."""
 _CONFLICTS = ("conflict", "please retry", "concurrent", "contention")
