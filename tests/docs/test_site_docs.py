@@ -8,8 +8,7 @@ import click
 
 from dowse.cli.site_command import site
 from dowse.sites import index_sources, site_constants
-from dowse.sites.index_check import inspect_bytes
-from dowse.sites.index_model import MAX_INDEX_BYTES
+from dowse.sites.index_check import MAX_INDEX_BYTES, inspect_bytes
 from dowse.surfaces.sites.sites_surface import MAX_RESULTS
 from tests.repository import REPOSITORY
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from dowse.notes import postings
+from dowse.notes import notes_search
 from dowse.notes.named_index import NamedIndex
 from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry
@@ -43,4 +43,4 @@ def make(library: NotesRegistry, backend: str) -> Make:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lower the limit so that a few documents make a batch."""
-    monkeypatch.setattr(postings, "BATCH_TOKENS", 60)
+    monkeypatch.setattr(notes_search, "BATCH_TOKENS", 60)

@@ -16,10 +16,9 @@ from dowse.types import Kind, Progress, View
 
 if TYPE_CHECKING:
     from dowse.api.all_sources import AllSources
-    from dowse.api.indexed_target import IndexedTarget
-    from dowse.api.kept_folders import KeptFolders
+    from dowse.api.folder_target import KeptFolders
     from dowse.api.publishing.publish import PublishReport
-    from dowse.api.search_targets import PackageTarget, PlaceTarget
+    from dowse.api.search_targets import IndexedTarget, PackageTarget, PlaceTarget
     from dowse.indexes.document_search import ListedDocument
     from dowse.searching.exact_search import Occurrence
     from dowse.searching.history.commit_diffs import CommitChanges
@@ -80,7 +79,7 @@ class Index:
             place = store or next((name for name in names if name.startswith(_PLACES)), None)
             has_others = bool(sites or archives or notes)
             if not place:
-                from dowse.api.kept_folders import open_folders
+                from dowse.api.folder_target import open_folders
             if place or dependencies or package:
                 from dowse.api.search_targets import PackageTarget, PlaceTarget
             if place:
@@ -276,7 +275,7 @@ class Index:
         With `rebuild`, the index is built again from nothing. The callback for progress is called with the number of
         files that are indexed, and of all.
         """
-        from dowse.api.kept_folders import KeptFolders
+        from dowse.api.folder_target import KeptFolders
         from dowse.api.search_targets import PackageTarget
 
         folders = self._files
@@ -356,14 +355,14 @@ class Index:
 
     def _indexed(self) -> "IndexedTarget":
         """Return the files that are asked, if they are indexed here."""
-        from dowse.api.indexed_target import IndexedTarget
+        from dowse.api.search_targets import IndexedTarget
 
         if not isinstance(found := self._asked(), IndexedTarget):
             raise UsageError("A place can be searched, and no more is known about its files. Open a folder.")
         return found
 
     def _folders(self) -> "KeptFolders":
-        from dowse.api.kept_folders import KeptFolders
+        from dowse.api.folder_target import KeptFolders
 
         if not isinstance(found := self._asked(), KeptFolders):
             raise UsageError("This needs a folder, and none is open here.")

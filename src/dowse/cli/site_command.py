@@ -46,7 +46,7 @@ def check(location: str, *, strict: bool, as_json: bool) -> int | CommandReply:
     Exit code 0 if the index has no errors, 1 if it has; with --strict, also 1 if it has
     warnings.
     """
-    from dowse.sites.index_check import inspect
+    from dowse.sites.index_sources import inspect
 
     report = inspect(location)
     problems = report.problems

@@ -28,7 +28,7 @@ from dowse.federation.federation_types import (
 from dowse.federation.root_source import file_key
 from dowse.indexes.masking_setting import masks_secrets
 from dowse.screening.masking import screen_text, warning_fields
-from dowse.sites.index_model import Page
+from dowse.sites.index_check import Page
 from dowse.sites.page_urls import path_key
 from dowse.sites.sanitizing import one_line as site_line
 from dowse.sites.sanitizing import remove_control_characters

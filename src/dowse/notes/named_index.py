@@ -10,9 +10,8 @@ from dowse.errors import NotFound, SnapshotGone, StoreDamaged, UsageError
 from dowse.notes.limits import DEFAULT_K
 from dowse.notes.notes_database import DiskDatabase, NotesDatabase, check_note
 from dowse.notes.notes_documents import AddedNote, NewNote, StoredNote
-from dowse.notes.notes_search import CheckCancelled, Fits, NotesAnswer, search_notes
+from dowse.notes.notes_search import CheckCancelled, Fits, NotesAnswer, delete_note, put_notes, search_notes
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
-from dowse.notes.postings import delete_note, put_notes
 
 _EXPORT_PAGE_DOCUMENTS = 500
 """Documents that an export reads with one query."""

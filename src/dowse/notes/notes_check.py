@@ -7,8 +7,8 @@ from itertools import pairwise
 from dowse.column_types import find_mistyped_columns
 from dowse.errors import DowseError, NotFound, SnapshotGone, StoreDamaged
 from dowse.notes.notes_database import NotesDatabase, check_note
+from dowse.notes.notes_search import group_places
 from dowse.notes.notes_tokens import NotesTokenizer
-from dowse.notes.postings import group_places
 from dowse.notes.registry import names_on_disk, open_on_disk
 from dowse.types import Finding
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import DownloadFailed, Failed, UsageError
-from dowse.sites.index_model import MAX_INDEX_BYTES
+from dowse.sites.index_check import MAX_INDEX_BYTES, Inspection, inspect_bytes
 from dowse.system.platform import open_beneath
 from dowse.system.s3_client import error_code, error_meaning, open_s3
 
@@ -228,3 +228,11 @@ def _ended_after(seconds: float, stream: Any) -> Iterator[None]:
         yield
     finally:
         timer.cancel()
+
+
+def inspect(location: str) -> Inspection:
+    """Return the problems of the index at a location; raise Failed if it cannot be read."""
+    fetched = open_index_source(location).fetch(None)
+    if fetched is None:
+        raise Failed(f"{location} could not be read.")
+    return inspect_bytes(fetched.data)

@@ -9,7 +9,7 @@ from typing import Any
 import tantivy
 
 from dowse.sites import site_constants as weights
-from dowse.sites.index_model import Page
+from dowse.sites.index_check import Page
 from dowse.text.analysis import WHOLE_ANALYZER, fold, folded_words
 from dowse.text.vocabulary import Vocabulary
 

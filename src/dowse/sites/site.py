@@ -18,8 +18,7 @@ from dowse.errors import BrokenSiteIndex, DowseError, Failed, UsageError
 from dowse.screening.masking import Screened, screen_text, surroundings
 from dowse.searching.query_terms import SearchQuery
 from dowse.sites import page_urls
-from dowse.sites.index_check import Problem, check_index
-from dowse.sites.index_model import MAX_INDEX_BYTES, Page, SiteHeader, parse_index
+from dowse.sites.index_check import MAX_INDEX_BYTES, Page, Problem, SiteHeader, check_index, parse_index
 from dowse.sites.index_sources import REMOTE_CHECK_SECONDS, IndexSource, open_index_source
 from dowse.sites.page_index import ABSTRACT, BODY, TITLE, PageIndex, PageIndexBuilder, day_number, match_filters
 from dowse.sites.site_search import SiteResults, search_pages

@@ -15,8 +15,7 @@ from dowse.indexes.masking_setting import masks_secrets
 from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.searching.query_terms import parse_search_query
-from dowse.sites.index_check import is_date
-from dowse.sites.index_model import MAX_PREFIX_CHARACTERS, PREFIX_PATTERN
+from dowse.sites.index_check import MAX_PREFIX_CHARACTERS, PREFIX_PATTERN, is_date
 from dowse.sites.page_urls import is_same_host, normalize_host, split_url
 from dowse.sites.sanitizing import label
 from dowse.sites.site import LoadedSite, ServedSite, load_sites

@@ -3,7 +3,7 @@
 import pytest
 
 from dowse.errors import NotASiteIndex
-from dowse.sites.index_model import parse_index
+from dowse.sites.index_check import parse_index
 from tests.sites.sample_sites import encoded, index
 
 
