@@ -33,7 +33,16 @@ ARENAS = 1
 80 MB after 100 searches of a million chunks."""
 MAX_REMOVED_SHARE = 0.5
 """The share of removed rows in the map of rows from which it is read anew."""
-WARMED_COLUMNS = ("path_parts", "symbol_parts", "table_vector", "model_vector", "parts", "names", "heading_parts", "words")
+WARMED_COLUMNS = (
+    "path_parts",
+    "symbol_parts",
+    "table_vector",
+    "model_vector",
+    "parts",
+    "names",
+    "heading_parts",
+    "words",
+)
 """The columns whose indexes are read from a bucket as a whole beside the second search, as long as they fit into the cache: a
 word that is new to a server costs seven requests for each index of words that is not there."""
 WORDS_EXPANSION = 1.6
@@ -194,7 +203,10 @@ class OpenedPlace:
 
 async def _warm(table: Any) -> None:
     """Read small indexes as a whole. Where that fails, searches read what they need."""
-    room, listed = float(INDEX_CACHE_BYTES), [one for one in await table.list_indices() if one.columns[0] in WARMED_COLUMNS]
+    room, listed = (
+        float(INDEX_CACHE_BYTES),
+        [one for one in await table.list_indices() if one.columns[0] in WARMED_COLUMNS],
+    )
     for one in sorted(listed, key=lambda one: WARMED_COLUMNS.index(one.columns[0])):
         size = one.size_bytes or 0
         room -= size * (WORDS_EXPANSION if one.index_type == "FTS" else 1.0)
