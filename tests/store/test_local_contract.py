@@ -407,7 +407,8 @@ def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
 ) -> None:
     monkeypatch.setattr("dowse.store.matrices.PARALLEL_ROWS", parallel_rows)
     monkeypatch.setattr("dowse.store.matrices.SHORTLIST_ROWS", 40)
-    monkeypatch.setattr("dowse.store.matrix.ROUGH_DIMENSIONS", 4)
+    for module in ("matrix", "matrices"):
+        monkeypatch.setattr(f"dowse.store.{module}.ROUGH_DIMENSIONS", 4)
     random = np.random.default_rng(1)
     vectors = random.normal(size=(300, 16)).astype(np.float32)
     vectors[:, 4:] *= 0.1

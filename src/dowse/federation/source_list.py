@@ -30,8 +30,8 @@ _MODULES = {
     "projects": "root_source",
     "place": "place_source",
     "folders": "root_source",
-    "sites": "site_source",
-    "archives": "archive_source",
+    "sites": "site_and_archive_sources",
+    "archives": "site_and_archive_sources",
     "notes": "notes_source",
 }
 """The modules of the sources of each surface, in the order in which they are prepared."""
@@ -130,11 +130,11 @@ class SourceList:
 
             sources.append(PlaceSource(self.place))
         if self.sites is not None:
-            from dowse.federation.archive_source import SiteSearchSource
+            from dowse.federation.site_and_archive_sources import SiteSearchSource
 
             sources += [SiteSearchSource(self.sites, site) for site in self.sites.served]
         if self.archives is not None:
-            from dowse.federation.archive_source import ArchiveSearchSource
+            from dowse.federation.site_and_archive_sources import ArchiveSearchSource
 
             sources.append(ArchiveSearchSource(self.archives))
         if self.notes is not None:

@@ -92,7 +92,7 @@ class TableVersion:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptFiles:
+class ReadFiles:
     """Files that were read."""
 
     files: dict[int, PublishedFile] = field(default_factory=dict)
@@ -116,7 +116,7 @@ class OpenedPlace:
         self.place = place
         self.lock = threading.Lock()
         self.checked = -math.inf
-        self.kept = KeptFiles()
+        self.kept = ReadFiles()
         self.candidates: dict[int, tuple[int, int]] = {}
         """The documents of candidates, and the ordinals in them, by the id of the chunk."""
         self.current: TableVersion
@@ -161,7 +161,7 @@ class OpenedPlace:
 
     def close(self) -> None:
         """Release what was read."""
-        self.kept, self.candidates = KeptFiles(), {}
+        self.kept, self.candidates = ReadFiles(), {}
 
     def refresh(self) -> None:
         """Look for newer rows now and then, and forget candidates of earlier searches if there are many."""
@@ -187,7 +187,7 @@ class OpenedPlace:
         if self._opened is None or number != self._opened.number:
             table, self._next = self._next, None
             self._opened = self.current = await self._read_version(table, number, self._opened)
-            self.kept = KeptFiles()  # some of them may have been removed
+            self.kept = ReadFiles()  # some of them may have been removed
 
     async def _read_version(self, table: Any, number: int, before: TableVersion | None) -> TableVersion:
         """Read the projects, and begin to read the map of rows; of a later version, read that as well."""

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, Self
 
 from dowse.errors import Failed, NotFound, PathRefused
-from dowse.places.opened_place import KeptFiles, OpenedPlace
+from dowse.places.opened_place import OpenedPlace, ReadFiles
 from dowse.places.place_indexes import MAX_UNINDEXED_ROWS
 from dowse.places.place_rows import PublishedFile, PublishedProject, quote, unpack_file, unpack_text
 from dowse.places.place_table import SharedPlace
@@ -110,7 +110,7 @@ class PlaceReader:
         if not missing:
             return found
         if len(opened.kept.files) + len(missing) > KEPT_DOCUMENTS:
-            opened.kept = KeptFiles()
+            opened.kept = ReadFiles()
         kept, contents, paths = opened.kept, self.contents_by_id(missing), opened.rows().file_paths(missing)
         first = {content: number for number, content in reversed(contents.items())}
         self._read_files([number for content, number in first.items() if content not in kept.originals], kept)
@@ -124,7 +124,7 @@ class PlaceReader:
         """Return a number for each document, which is the same in files that differ in their path alone."""
         return self._opened.rows().file_contents(ids)
 
-    def _read_files(self, documents: Sequence[int], kept: KeptFiles) -> None:
+    def _read_files(self, documents: Sequence[int], kept: ReadFiles) -> None:
         """Read those of the files that exist, and keep them."""
         version, rows = self._opened.current, self._opened.rows()
         numbers, paths = rows.rows_of_files(documents), rows.file_paths(documents)

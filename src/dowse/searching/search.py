@@ -73,8 +73,7 @@ class SearchOptions:
     """Paths of which one has to match, beside the glob."""
     asks_model: bool = True  # to score texts, which takes a moment: not while somebody types
     score_texts: ScoreTexts | None = None  # by the model, if it can be asked
-    contents_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None
-    """Returns the same number for files with the same content, if a store knows that without reading them."""
+    contents_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None  # numbers, the same for the same content
 
     @property
     def language_name(self) -> str | None:
@@ -195,11 +194,8 @@ def _rank_and_show(
     ranked = ranking.rank_files(evidence, scores, store.paths_by_id(ids))
     if options.score_texts and options.detail != "definitions":
         ranked = found_files.order_by_scores(ranked, evidence, store, read, options.score_texts)
-    relevant = (
-        len(ranked)
-        if options.keeps_weak
-        else ranking.count_relevant([file.score for file in ranked], len(evidence.terms))
-    )
+    relevant = ranking.count_relevant([file.score for file in ranked], len(evidence.terms))
+    relevant = len(ranked) if options.keeps_weak else relevant
     builder = _AnswerBuilder(store, read, query, evidence, options)
     builder.add_files(ranked[:relevant])
     return Answer(
@@ -255,8 +251,8 @@ class _AnswerBuilder:
 
     def add_files(self, ranked: Sequence[RankedFile]) -> None:
         """Add files, best first, until the limit is reached."""
-        contents_of, ids = self._options.contents_of, [file.document_id for file in ranked]
-        contents = contents_of(ids) if contents_of else {}
+        ids = [file.document_id for file in ranked]
+        contents = self._options.contents_of(ids) if self._options.contents_of else {}
         known, wanted, start = set[int](), self._limit + 1, 0
         for end, number in enumerate(ids, 1):
             known.add(contents.get(number, number))
