@@ -87,7 +87,8 @@ def test_whatever_goes_is_missing_in_the_next_answer(root: Path, project: Projec
     assert set(texts(project)) == {"src/pear.py", "docs/guide.md"}
     shutil.rmtree(root / "src")
     write_tree(root, {".gitignore": "docs/\n"})
-    assert keeper.catch_up(project) == []
+    # Everything is compared after a change of rules, for which an answer does not wait on a busy machine.
+    assert eventually(lambda: keeper.catch_up(project) == [])
     assert set(texts(project)) == {".gitignore"}
 
 
