@@ -8,7 +8,7 @@ import pytest
 
 from dowse.parsing.parser_limits import KEPT_BYTES
 from dowse.parsing.parser_process import PARSER_COMMAND
-from dowse.system.child_process import read_message, write_message
+from dowse.system.child_messages import read_message, write_message
 
 
 def converse(*requests: tuple[dict[str, Any], bytes]) -> tuple[list[dict[str, Any]], int]:

@@ -19,7 +19,7 @@ from typing import IO, TYPE_CHECKING
 from dowse.errors import DowseError, Failed
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.memory_plan import is_memory_small
-from dowse.system.child_process import EXIT_SECONDS, open_messages, write_message
+from dowse.system.child_messages import EXIT_SECONDS, open_messages, write_message
 from dowse.system.platform import lower_priority, release_memory, writing_error
 from dowse.system.signals import exit_after, interrupt_on_terminate
 from dowse.types import View

@@ -12,7 +12,7 @@ from dowse.errors import DowseError
 from dowse.parsing import parser_jobs
 from dowse.parsing.grammars import grammar_folder
 from dowse.parsing.parser_limits import KEPT_BYTES, forbid_core_dumps, kept_bytes, limited
-from dowse.system.child_process import (
+from dowse.system.child_messages import (
     encode_fields,
     is_too_long,
     open_messages,

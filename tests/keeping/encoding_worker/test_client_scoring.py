@@ -41,7 +41,7 @@ LOADED_AND_SILENT = (
     sys.executable,
     "-c",
     "import sys\n"
-    "from dowse.system.child_process import open_messages, write_message\n"
+    "from dowse.system.child_messages import open_messages, write_message\n"
     "received, sent = open_messages()\n"
     f"write_message(sent, {{'loaded': '{MINILM_VERSION}'}})\n"
     "received.read()\n",

@@ -15,7 +15,7 @@ import numpy as np
 
 from dowse.encoding.minilm import BATCH_TEXTS, CosineScorer, MiniLM
 from dowse.errors import DowseError
-from dowse.system.child_process import open_messages, read_message, write_message
+from dowse.system.child_messages import open_messages, read_message, write_message
 from dowse.system.sandbox import interpreter_folders, restrict_process
 from dowse.system.signals import ignore_interrupts
 

@@ -15,7 +15,7 @@ from dowse.keeping.encoding_worker.model_process import ModelProcess
 from dowse.keeping.encoding_worker.work_queue import WorkQueue
 from dowse.keeping.encoding_worker.worker import Send, Worker
 from dowse.keeping.encoding_worker.worker_options import parse_options
-from dowse.system.child_process import EXIT_SECONDS, open_messages, read_message, write_message
+from dowse.system.child_messages import EXIT_SECONDS, open_messages, read_message, write_message
 from dowse.system.platform import lower_priority
 from dowse.system.signals import exit_after, ignore_interrupts
 

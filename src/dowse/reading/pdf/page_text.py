@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from dowse.system.child_process import read_message, write_message
+from dowse.system.child_messages import read_message, write_message
 
 MAX_PAGES = 5_000
 MAX_CHARS = 10_000_000

@@ -3,7 +3,7 @@ import struct
 
 import pytest
 
-from dowse.system.child_process import MAX_DATA_BYTES, MAX_FIELDS_BYTES, read_message, write_message
+from dowse.system.child_messages import MAX_DATA_BYTES, MAX_FIELDS_BYTES, read_message, write_message
 
 
 def test_a_message_comes_back_as_it_was_written() -> None:
