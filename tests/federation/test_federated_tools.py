@@ -1,7 +1,6 @@
 """The federated tools: which are offered, to whom, their size in tokens, and their status."""
 
 import asyncio
-import json
 import os
 import sys
 import time
@@ -12,7 +11,6 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.errors import UsageError
 from dowse.keeping.served_index import Service
 from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level, Surface
@@ -30,7 +28,6 @@ from tests.federation.federated_server import (
 from tests.mcp.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER
 from tests.sample_data import write_tree
-from tests.sites.sample_sites import SITE, index
 from tests.surfaces.project.project_client import Assistant, Reply, run_conversation_over_stdio
 
 FEDERATED = {"search", "fetch"}
@@ -132,21 +129,6 @@ def test_a_broken_source_is_seen_in_the_status(tmp_path: Path, app: Path, storag
     (row,) = [one for one in status["sources"] if one["name"] == "project/app"]
     assert row["state"] == "failed"
     assert row["problem"]
-
-
-def test_a_site_whose_tool_has_another_s_name_is_refused_unless_only_search_is_offered(
-    tmp_path: Path, app: Path
-) -> None:
-    file = tmp_path / "docs.json"
-    file.write_text(json.dumps(index(site={**SITE, "toolPrefix": "docs"})), encoding="utf-8")
-    with pytest.raises(UsageError, match="search_docs"):
-        ComposedServer(Service([app]), app, Offer(), open_sites([str(file)]))
-    server = ComposedServer(Service([app]), app, Offer(level="minimal"), open_sites([str(file)]))
-    assert result_ids(
-        run_conversation(
-            server, lambda assistant: assistant.call_tool("search", query="storing pears", source="site/docs")
-        )
-    )
 
 
 def test_a_project_that_cannot_be_found_does_not_hide_the_rest(tmp_path: Path) -> None:

@@ -247,17 +247,6 @@ def test_many_changes_are_left_to_the_background_and_said(
     assert coverage.is_complete
 
 
-def test_first_hits_come_while_the_index_grows(tmp_path: Path) -> None:
-    files = {f"src/part{number}/file{number}.py": f"def function_{number}(): ...\n" for number in range(400)}
-    project = ProjectIndex(write_tree(tmp_path / "p", files | {"src/needle.py": "def needle(): ...\n"}))
-    found, coverage = search(project, "needle", SearchOptions())
-    assert found.hits[0].path == "src/needle.py"
-    assert coverage.files <= 401
-    wait_until_done(project)
-    _, coverage = search(project, "needle", SearchOptions())
-    assert (coverage.files, coverage.is_complete) == (401, True)
-
-
 def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A module in the working directory must not be imported by the process that indexes."""
     trap = "from pathlib import Path\nPath(__file__).with_name('ran').write_text('x')\nraise SystemExit(9)\n"

@@ -50,20 +50,6 @@ def test_a_wrong_argument_is_refused_by_its_name(indexed: Path, mode: str) -> No
     run_conversation(mode, conversation, indexed)
 
 
-def test_whole_numbers_and_nothing_at_all_are_fine(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for arguments in (
-            {"top_k": 10.0},
-            {"top_k": None},
-            {"top_k": 1},
-            {"top_k": 50},
-            {"alpha": None, "path": None},
-        ):
-            assert (await assistant.call_tool("search_code", query="peel", **arguments))["results"], arguments
-
-    run_conversation("auto", conversation, indexed)
-
-
 # The check agrees with the schema
 
 

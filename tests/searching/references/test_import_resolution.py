@@ -31,9 +31,8 @@ def resolver(tmp_path_factory: pytest.TempPathFactory) -> tuple[SourceFiles, Imp
     return files, ImportResolver(files, project.source.read_bytes)
 
 
-@pytest.mark.parametrize(
-    ("path", "module", "name", "expected"),
-    [
+def test_an_import_means_these_files(resolver: tuple[SourceFiles, ImportResolver]) -> None:
+    for path, module, name, expected in (
         ("src/pkg/a.py", ".sub.b", "f", ["src/pkg/sub/b.py"]),
         ("src/pkg/sub/b.py", "..", "a", ["src/pkg/a.py"]),
         ("src/pkg/a.py", "pkg.sub", "b", ["src/pkg/sub/b.py"]),
@@ -59,12 +58,8 @@ def resolver(tmp_path_factory: pytest.TempPathFactory) -> tuple[SourceFiles, Imp
         ("c/a.c", "stdio.h", "*", []),
         ("lib/r/a.rb", "r/b", "*", ["lib/r/b.rb"]),
         ("lib/r/a.rb", "./b", "*", ["lib/r/b.rb"]),
-    ],
-)
-def test_an_import_means_these_files(
-    resolver: tuple[SourceFiles, ImportResolver], path: str, module: str, name: str, expected: list[str]
-) -> None:
-    files, imports = resolver
-    file = files.at(path)
-    assert file is not None
-    assert imports.files_of(file, Import(1, module, name, name or module)) == expected
+    ):
+        files, imports = resolver
+        file = files.at(path)
+        assert file is not None
+        assert imports.files_of(file, Import(1, module, name, name or module)) == expected

@@ -118,15 +118,6 @@ def test_the_status_of_all_is_that_of_the_worst(indexed_roots: list[Path], tmp_p
     assert (reply["status"], reply["totalFiles"]) == ("incomplete", 5)
 
 
-def test_where_no_project_can_answer_the_error_is_said(roots: list[Path]) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        assert (await assistant.expect_error("search_code", query="peel"))["code"] == "INDEX_NOT_FOUND"
-        assert (await assistant.expect_error("search_by_path", pattern="*"))["code"] == "INDEX_NOT_FOUND"
-        assert (await assistant.expect_error("search_docs", query="peel"))["code"] == "DOCS_INDEX_NOT_FOUND"
-
-    run_conversation("auto", conversation, *roots)
-
-
 def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> None:
     user, recorder = ScriptedUser(DECLINE, accept()), list[tuple[float, float | None]]()
 

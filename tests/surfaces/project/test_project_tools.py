@@ -133,16 +133,6 @@ def test_a_hit_is_the_lines_it_names(indexed: Path) -> None:
     assert 0 < hit["score"] <= 1
 
 
-def test_a_changed_file_is_found_by_what_it_says_now(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        await assistant.call_tool("search_code", query="peel_apple")
-        write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n"})
-        for hit in (await assistant.call_tool("search_code", query="apple"))["results"]:
-            assert "peel_apple" not in hit["text"]
-
-    run_conversation("auto", conversation, indexed)
-
-
 def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path) -> None:
     write_tree(
         root,

@@ -77,10 +77,6 @@ def test_a_wrong_call_is_explained(many: Path, arguments: dict[str, Any], proble
     assert problem in reply["userMessage"] + reply["developerMessage"]
 
 
-def test_without_an_index_there_is_an_error(root: Path) -> None:
-    assert expect_error("auto", "find_text", root, text="peel")["code"] == "INDEX_NOT_FOUND"
-
-
 @pytest.mark.parametrize(
     ("arguments", "paths"),
     [
