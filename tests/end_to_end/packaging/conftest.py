@@ -1,19 +1,36 @@
-"""The wheel and the source distribution, built once for all tests."""
+"""The wheel and the source distribution, built once for all tests of all workers."""
 
+import os
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from bench.installing import REPOSITORY, Environment, build, install_alone, make_environment
 
+from dowse.system.platform import Lock
+
+BUILD_SECONDS = 110.0
+
+
+def built_once(kind: Literal["wheel", "sdist"], factory: pytest.TempPathFactory) -> Path:
+    """Return what the first worker that asks has built; each build takes 3 s."""
+    own = factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with Lock(shared / f"{kind}.lock").held(BUILD_SECONDS):
+        if not (shared / kind).exists():
+            build(kind, REPOSITORY, own / kind).parent.rename(shared / kind)
+        (found,) = (shared / kind).iterdir()
+    return found
+
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("wheel", REPOSITORY, tmp_path_factory.mktemp("wheel"))
+    return built_once("wheel", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
 def sdist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return build("sdist", REPOSITORY, tmp_path_factory.mktemp("sdist"))
+    return built_once("sdist", tmp_path_factory)
 
 
 @pytest.fixture(scope="session")
