@@ -29,7 +29,7 @@ SHORT = {
     "dowse.reading.html._CHARSET": 4_096,  # the head of a page
     "dowse.reading.markup_text._TITLED": 2_000,  # the text of one link
     "dowse.searching.references.reference_search._QUALIFIED": 500,  # an argument of a tool
-    "dowse.searching.pasted_text._PASTED": 200,  # a query that was typed
+    "dowse.searching.query_terms._PASTED": 200,  # a query that was typed
     "dowse.searching.pasted_text._F": 260,  # a run of characters, longer ones are taken out before
     "dowse.parsing.reference_syntax._TYPES": 240,  # what stands around a name
     "dowse.parsing.reference_syntax._SEPARATORS": 240,
