@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 from dowse.places import place_table
 from dowse.places.place_rows import WORD_COLUMNS, PublishedFile, PublishedProject, project_of
-from dowse.places.place_table import INDEX_CACHE_BYTES, SharedPlace
+from dowse.places.place_table import BUCKET_CACHE_BYTES, SharedPlace
 from dowse.places.row_map import COLUMNS, RowMap
 from dowse.store.lance_import import import_lancedb
 from dowse.system.platform import release_memory
@@ -192,6 +192,7 @@ class OpenedPlace:
     async def _read_version(self, table: Any, number: int, before: TableVersion | None) -> TableVersion:
         """Read the projects, and begin to read the map of rows; of a later version, read that as well."""
         reading = asyncio.ensure_future(_read_map(table, await before.reading if before else None))
+        reading.add_done_callback(lambda read: read.cancelled() or read.exception())  # a command may end before it
         facts = table.query().where("facts IS NOT NULL").select(["facts"]).to_arrow()
         found, indexes = await asyncio.gather(facts, table.index_stats("parts_idx"))
         if before:
@@ -204,7 +205,7 @@ class OpenedPlace:
 async def _warm(table: Any) -> None:
     """Read small indexes as a whole. Where that fails, searches read what they need."""
     room, listed = (
-        float(INDEX_CACHE_BYTES),
+        float(BUCKET_CACHE_BYTES),
         [one for one in await table.list_indices() if one.columns[0] in WARMED_COLUMNS],
     )
     for one in sorted(listed, key=lambda one: WARMED_COLUMNS.index(one.columns[0])):
@@ -212,7 +213,8 @@ async def _warm(table: Any) -> None:
         room -= size * (WORDS_EXPANSION if one.index_type == "FTS" else 1.0)
         if room < 0:
             return
-        await table.prewarm_index(one.name)
+        await table.prewarm_index(one.name)  # fails if the cache has no room for it; most of it is there then
+        release_memory()
 
 
 async def _read_map(table: Any, before: RowMap | None) -> RowMap:

@@ -4,6 +4,7 @@ It has what every search needs of a store (`Searchable`), so that ranking, passa
 index. Rows never change under their id, so those that were read are kept until there are too many.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any
@@ -50,12 +51,13 @@ class PlaceStore(PlaceReader):
             ((encoder, vector.tobytes(), limit, kind, among), start(self._nearest(encoder, vector, limit, kind, among)))
             for encoder, vector, limit in vectors
         ]
-        begun += [
+        asked: list[tuple[object, Future[Any]]] = [
             ((query, limit), start(self._score(version, word_queries(query), query, limit))) for query, limit in queries
         ]
         if missing := self._uncounted(version, terms):
-            begun.append(("terms", start(self._count(version, missing))))
-        self._begun = begun
+            first = [] if self.place.is_folder else [one for _, one in asked[:1]]
+            begun.append(("terms", start(self._count(version, missing, first))))
+        self._begun = begun + asked
 
     def _begun_for(self, wanted: object) -> Future[Any] | None:
         return next((asked for about, asked in self._begun if about == wanted), None)
@@ -165,8 +167,12 @@ class PlaceStore(PlaceReader):
     def _uncounted(self, version: TableVersion, terms: Iterable[str]) -> list[str]:
         return [term for term in dict.fromkeys(terms) if (self._names, term) not in version.frequencies]
 
-    async def _count(self, version: TableVersion, terms: Sequence[str]) -> None:
-        """Count the chunks that have each term. For a frequent one the score of the best chunk tells it."""
+    async def _count(self, version: TableVersion, terms: Sequence[str], after: Sequence[Future[Any]] = ()) -> None:
+        """Count the chunks that have each term. For a frequent one the score of the best chunk tells it.
+
+        In a bucket this comes after the search for the same terms, whose lists would otherwise be read twice.
+        """
+        await asyncio.gather(*map(asyncio.wrap_future, after), return_exceptions=True)
         condition = self._condition() if self._names else ""
         queries = [match_query([term], "parts") for term in terms]
         total = sum(one.chunks for one in version.projects.values())

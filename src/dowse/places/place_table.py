@@ -25,9 +25,9 @@ CONNECT_SECONDS, READ_SECONDS = 5, 30
 ANSWER_SECONDS = 120.0
 """How long any work on a place may take: a file that is none, or a store that never answers, must not hang a server."""
 WRITE_SECONDS = 7200.0
-INDEX_CACHE_BYTES, METADATA_CACHE_BYTES = 288 << 20, 32 << 20
-"""Memory for parts of the indexes and of the table's files, for all searches of a process. It has room for the vectors and
-most words of a million chunks; a server takes 280 MB beside it."""
+FOLDER_CACHE_BYTES, BUCKET_CACHE_BYTES, METADATA_CACHE_BYTES = 224 << 20, 288 << 20, 32 << 20
+"""Memory for parts of the indexes and of the table's files, for all searches of a process. From a bucket, the vectors and most
+words of a million chunks are kept: a new word costs seven requests. The system itself keeps the files of a folder."""
 ATTEMPTS = 12
 """How often a writer tries again after others were faster; each of them has then written something."""
 _CONFLICTS = ("conflict", "please retry", "concurrent", "contention")
@@ -136,7 +136,8 @@ class SharedPlace:
         if self.scheme == "db":
             return {}
         session = import_lancedb().Session(
-            index_cache_size_bytes=INDEX_CACHE_BYTES, metadata_cache_size_bytes=METADATA_CACHE_BYTES
+            index_cache_size_bytes=FOLDER_CACHE_BYTES if self.is_folder else BUCKET_CACHE_BYTES,
+            metadata_cache_size_bytes=METADATA_CACHE_BYTES,
         )
         return {"storage_options": dict(_s3_options(self.name) if self.scheme == "s3" else {}), "session": session}
 
