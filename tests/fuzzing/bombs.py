@@ -3,6 +3,7 @@
 import json
 import random
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
@@ -213,8 +214,6 @@ def _word(size: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _pdf(size: int) -> Iterator[tuple[str, bytes]]:
-    import zlib
-
     head = b"%PDF-1.4\n"
 
     def with_content(content: bytes, more: bytes = b"") -> bytes:
@@ -244,6 +243,77 @@ def _pdf(size: int) -> Iterator[tuple[str, bytes]]:
         samples.PDF[0].replace(b"/Root 1 0 R", b"/Root 9 0 R")
         + b"\n9 0 obj\n10 0 R\nendobj\n10 0 obj\n9 0 R\nendobj\n",
     )
+    yield from _pdf_structures(size)
+
+
+_CATALOG, _FONT = b"<< /Type /Catalog /Pages 2 0 R >>", b"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"
+_WORDS = b"BT /F1 12 Tf 72 720 Td (Words) Tj ET\n"
+
+
+def _pdf_structures(size: int) -> Iterator[tuple[str, bytes]]:
+    """Yield files whose objects are many, deep, shared or of a strange size."""
+
+    def stream(data: bytes, entries: bytes = b"") -> bytes:
+        packed = zlib.compress(data, 9)
+        head = b"<< /Length %d /Filter /FlateDecode %b >>" % (len(packed), entries)
+        return b"%b\nstream\n%b\nendstream" % (head, packed)
+
+    def page(contents: bytes = b"5 0 R", resources: bytes = b"/Font << /F1 3 0 R >>") -> bytes:
+        return b"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Resources << %b >> /Contents %b >>" % (
+            resources,
+            contents,
+        )
+
+    def assembled(objects: dict[int, bytes], trailer: bytes = b"") -> bytes:
+        whole = {1: _CATALOG, 2: b"<< /Type /Pages /Kids [4 0 R] /Count 1 >>", 3: _FONT, 4: page()} | objects
+        body = b"".join(b"%d 0 obj\n%b\nendobj\n" % item for item in whole.items())
+        return b"%%PDF-1.5\n%b%b\ntrailer\n<< /Size %d /Root 1 0 R >>\n%%%%EOF" % (body, trailer, max(whole) + 1)
+
+    words = {5: stream(_WORDS)}
+    depth = size // 90
+    tree = {n: b"<< /Type /Pages /Kids [%d 0 R] /Count 1 >>" % (n + 1) for n in range(10, 10 + depth)}
+    yield "deep tree", assembled({2: b"<< /Kids [10 0 R] /Count 1 >>", **tree, 10 + depth: page(), **words})
+    circle = {10: b"<< /Type /Pages /Kids [11 0 R 11 0 R] /Count 9 >>", 11: b"<< /Type /Pages /Kids [10 0 R 10 0 R] >>"}
+    yield "circle of two", assembled({2: b"<< /Kids [10 0 R 4 0 R] /Count 999999 >>", **circle, **words})
+    pages = size // 170
+    shared = {n: page() for n in range(10, 10 + pages)}
+    kids = b"<< /Kids [%b] /Count %d >>" % (b" ".join(b"%d 0 R" % n for n in shared), pages)
+    yield "shared content", assembled({2: kids, **shared, 5: stream(_WORDS * 30_000)})
+    yield "contents", assembled({4: page(b"[" + b"5 0 R " * (size // 6) + b"]"), 5: stream(_WORDS * 100)})
+    forms = {
+        n: stream(b"/X Do " * 10, b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /XObject << /X %d 0 R >> >>" % (n + 1))
+        for n in range(10, 20)
+    }  # fmt: skip
+    last = {20: stream(_WORDS, b"/Type /XObject /Subtype /Form /BBox [0 0 9 9] /Resources << /Font << /F1 3 0 R >> >>")}
+    laughs = {4: page(resources=b"/XObject << /X 10 0 R >>"), 5: stream(b"/X Do")}
+    yield "ten forms in each form", assembled({**laughs, **forms, **last})
+    image = b"/Type /XObject /Subtype /Image /Width 60000 /Height 60000 /BitsPerComponent 1 /ColorSpace /DeviceGray"
+    drawn = {4: page(resources=b"/XObject << /X 10 0 R >>"), 5: stream(b"/X Do " * 100)}
+    yield "image", assembled({**drawn, 10: stream(bytes(60_000_000), image)})
+    jbig = b"\0\0\0\0\x30\0\1\0\0\0\x13\0\0\xea\x60\0\0\xea\x60" + bytes(11)
+    yield (
+        "picture of two colours",
+        assembled(
+            {**drawn, 10: b"<< %b /Filter /JBIG2Decode /Length %d >>\nstream\n%b\nendstream" % (image, len(jbig), jbig)}
+        ),
+    )
+    ranges = b"100 beginbfrange\n" + b"<0000> <FFFF> <0041>\n" * 100 + b"endbfrange\n"
+    cmap = b"begincmap 1 begincodespacerange <0000> <FFFF> endcodespacerange\n" + ranges * (size // 400) + b"endcmap"
+    yield "characters of a font", assembled({3: _FONT[:-2] + b"/ToUnicode 10 0 R >>", 10: stream(cmap), **words})
+    described = b"<< /Type /Font /Subtype /TrueType /BaseFont /A /FontDescriptor 10 0 R >>"
+    file = {10: b"<< /Type /FontDescriptor /FontName /A /Flags 4 /FontFile2 11 0 R >>", 11: stream(bytes(200_000_000))}
+    yield "file of a font", assembled({3: described, **file, **words})
+    inside = b" ".join(b"%d %d" % (n, 0) for n in range(10, 10 + size // 8))
+    packed = stream(inside + b" " + b"[" * 1_000_000, b"/Type /ObjStm /N %d /First %d" % (size // 8, len(inside) + 1))
+    compressed = b"\2\0\0\0\x09\0\0" * 4
+    table = stream(compressed, b"/Type /XRef /Size 2147483647 /W [1 4 2] /Index [1 4] /Root 1 0 R /Prev 20")
+    start = len(b"%PDF-1.5\n")
+    yield (
+        "object stream",
+        b"%%PDF-1.5\n8 0 obj\n%b\nendobj\n9 0 obj\n%b\nendobj\nstartxref\n%d\n%%%%EOF" % (table, packed, start),
+    )
+    entries = b"0000000015 00000 n \n" * (size // 20)
+    yield "table", assembled(words, b"xref\n0 99999999\n" + entries + b"startxref\n9\n")
 
 
 def _plain(size: int) -> Iterator[tuple[str, bytes]]:

@@ -28,6 +28,8 @@ from tests.sample_data import write_tree
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, to measure processes")
 
 MAX_SECONDS = 2.0
+REPLACED_SECONDS = 0.6
+"""More for a file whose process was ended: another one is started at once, which takes up to half a second on a busy machine."""
 MAX_POOL_BYTES = 300_000_000
 BOMBS = int(os.environ.get("BOMBS", "12"))
 SEED = os.environ.get("BOMB_SEED", "1")
@@ -58,7 +60,7 @@ def assert_bounded(where: str, found: list[Bomb], language: str, kind: Kind) -> 
     over = []
     for bomb in found:
         cost, problem = cost_of(f"page.{where}", language, kind, bomb.data)
-        if cost.seconds > MAX_SECONDS or cost.peak_bytes > MAX_POOL_BYTES:
+        if cost.seconds > MAX_SECONDS + (REPLACED_SECONDS if problem else 0) or cost.peak_bytes > MAX_POOL_BYTES:
             over.append((bomb.name, len(bomb.data), cost, problem))
     assert over == [], where
 
