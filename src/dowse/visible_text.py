@@ -41,3 +41,8 @@ def one_line(text: str, max_characters: int, mark: str = "...") -> str:
 def printable_path(path: str) -> str:
     """Return a path that can be printed, even when its bytes are not UTF-8."""
     return path.encode(errors="backslashreplace").decode()
+
+
+def pluralize(count: int, noun: str, many: str = "") -> str:
+    """Return a count with its noun: `1 file`, `2,345 files`."""
+    return f"{count:,} {noun if count == 1 else many or noun + 's'}"

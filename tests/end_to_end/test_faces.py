@@ -15,8 +15,8 @@ from dowse.federation.federated_search import source_statuses
 from dowse.federation.source_list import NoClient
 from dowse.keeping.served_index import Service
 from dowse.page.item_links import root_name
-from dowse.page.markup import plural
 from dowse.page.status_view import STATE_NAMES, status_view
+from dowse.visible_text import pluralize
 from mcp import Client
 from tests.federation.federated_server import make_app, make_indexed_archives, make_indexes
 from tests.sample_data import write_tree
@@ -160,10 +160,10 @@ def test_there_is_one_status(faces: Faces) -> None:
         )
 
     reply, shown = asyncio.run(ask())
-    skipped = ", ".join(f"{plural(count, 'file')} {why}" for why, count in reply["skipped"].items())
+    skipped = ", ".join(f"{pluralize(count, 'file')} {why}" for why, count in reply["skipped"].items())
     for value in (reply["storageSize"], reply["projectPath"], skipped):
         assert f"<dd>{value}</dd>" in shown
-    assert f"<dd>{plural(reply['totalFiles'], 'file')}" in shown
+    assert f"<dd>{pluralize(reply['totalFiles'], 'file')}" in shown
     assert f'<time datetime="{reply["lastUpdated"]}"' in shown
     for source in reply["sources"]:
         name = root_name(source["name"])

@@ -1,10 +1,11 @@
 """Numbers and times are said as people say them."""
 
-from dowse.page.markup import counted, plural, time_of, time_view
+from dowse.page.markup import counted, time_of, time_view
+from dowse.visible_text import pluralize
 
 
 def test_one_is_singular() -> None:
-    assert (plural(1, "file"), plural(0, "file"), plural(1200, "file")) == ("1 file", "0 files", "1,200 files")
+    assert (pluralize(1, "file"), pluralize(0, "file"), pluralize(1200, "file")) == ("1 file", "0 files", "1,200 files")
     assert counted({"documents": 1, "files": 2}) == "1 document, 2 files"
 
 

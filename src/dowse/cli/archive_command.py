@@ -13,20 +13,11 @@ import click
 
 from dowse.cli.common_arguments import count_option, json_option, parse_path
 from dowse.cli.exit_codes import INTERRUPTED
-from dowse.cli.output import (
-    CommandReply,
-    SafeText,
-    escape,
-    format_changes,
-    pluralize,
-    progress_bar,
-    say,
-    show,
-    show_warnings,
-)
+from dowse.cli.output import CommandReply, SafeText, escape, format_changes, progress_bar, say, show, show_warnings
 from dowse.cli.result_output import format_flags
 from dowse.errors import Failed
 from dowse.system.platform import write_atomically
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.archives.archive_database import ArchiveDatabase

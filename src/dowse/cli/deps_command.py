@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show
+from dowse.cli.output import CommandReply, progress_bar, say, show
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.indexes.dependencies.package_search import Dependencies

@@ -10,22 +10,13 @@ import click
 
 from dowse.cli.common_arguments import count_option, json_option, parse_folder
 from dowse.cli.http_options import http_options
-from dowse.cli.output import (
-    CommandReply,
-    SafeText,
-    escape,
-    pluralize,
-    progress_bar,
-    say,
-    show,
-    show_text,
-    using,
-)
+from dowse.cli.output import CommandReply, SafeText, escape, progress_bar, say, show, show_text, using
 from dowse.cli.result_output import coverage_notes, filters_note, format_flags
 from dowse.cli.serve_command import ServeOptions, budget_option, run_server, tools_option
 from dowse.errors import NoSuchDocument, UsageError
 from dowse.mcp.tools import Level
 from dowse.types import View
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex

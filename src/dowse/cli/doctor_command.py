@@ -12,8 +12,9 @@ import click
 
 from dowse import __version__
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, format_encoding, pluralize, progress_bar, show, show_warnings
+from dowse.cli.output import CommandReply, format_encoding, progress_bar, show, show_warnings
 from dowse.system.sandbox import sandbox_support
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.indexes.index import ProjectIndex

@@ -5,7 +5,8 @@ from typing import Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, pluralize, progress_bar, say, show
+from dowse.cli.output import CommandReply, progress_bar, say, show
+from dowse.visible_text import pluralize
 
 SHOWN_FAILURES = 5
 _SHOWN_CHARACTERS = 90

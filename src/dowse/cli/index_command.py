@@ -13,7 +13,6 @@ from dowse.cli.output import (
     format_changes,
     format_encoding,
     format_unparsed,
-    pluralize,
     progress_bar,
     say,
     say_if_locked,
@@ -26,6 +25,7 @@ from dowse.indexes.early_parsing import warm_up_parser
 from dowse.memory_plan import is_memory_small
 from dowse.system.platform import lower_priority, release_memory
 from dowse.types import View
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.indexes.index import IndexReport, ProjectIndex

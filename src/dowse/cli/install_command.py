@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, SafeText, escape, pluralize, say, show
+from dowse.cli.output import CommandReply, SafeText, escape, say, show
 from dowse.errors import DowseError, UsageError
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.cli.assistants.config_change import ConfigChange

@@ -13,21 +13,11 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import count_option, json_option, parse_path
-from dowse.cli.output import (
-    CommandReply,
-    SafeText,
-    confirm,
-    escape,
-    pluralize,
-    progress_bar,
-    say,
-    show,
-    show_text,
-    show_warnings,
-)
+from dowse.cli.output import CommandReply, SafeText, confirm, escape, progress_bar, say, show, show_text, show_warnings
 from dowse.errors import Failed, NotFound, UsageError
 from dowse.indexes.index_status import format_size
 from dowse.notes.limits import DEFAULT_K, DEFAULT_MIN_LENGTH, MAX_CONTENT_BYTES, MAX_K, MAX_OFFSET
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.notes.notes_documents import NewNote

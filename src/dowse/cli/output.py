@@ -16,6 +16,7 @@ import click
 from dowse.errors import Failed
 from dowse.system.platform import Lock
 from dowse.types import Progress
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.api.folder_target import FolderTarget
@@ -116,11 +117,6 @@ def confirm(question: str) -> bool:
     if not answer:  # Ctrl-D leaves the cursor after the question
         say()
     return answer.strip().lower() in ("y", "yes")
-
-
-def pluralize(count: int, noun: str) -> str:
-    """`1 file`, `2,345 files`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def format_changes(report: "IndexReport | ArchiveReport") -> str:

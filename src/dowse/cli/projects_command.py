@@ -9,19 +9,12 @@ from typing import TYPE_CHECKING
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
-from dowse.cli.output import (
-    CommandReply,
-    format_encoding,
-    format_unparsed,
-    pluralize,
-    say,
-    show,
-    show_warnings,
-)
+from dowse.cli.output import CommandReply, format_encoding, format_unparsed, say, show, show_warnings
 from dowse.cli.serve_command import ServeOptions, compose_server
 from dowse.indexes.index_status import format_size
 from dowse.indexes.remaining_time import format_seconds_left
 from dowse.types import View
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.indexes.index_status import IndexStatus

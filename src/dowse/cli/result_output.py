@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from dowse.cli.output import SafeText, escape, pluralize, show
+from dowse.cli.output import SafeText, escape, show
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.searching.exact_search import Occurrences

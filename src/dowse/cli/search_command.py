@@ -10,11 +10,12 @@ import click
 from click.core import ParameterSource
 
 from dowse.cli.common_arguments import json_option, parse_root
-from dowse.cli.output import CommandReply, SafeText, escape, pluralize, progress_bar, say, show, show_warnings, using
+from dowse.cli.output import CommandReply, SafeText, escape, progress_bar, say, show, show_warnings, using
 from dowse.cli.result_output import content_notes, coverage_notes, filters_note, show_definitions, show_occurrences
 from dowse.errors import ProjectNotDetected, UsageError
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.mcp.replies import CHARACTERS_PER_TOKEN
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.api.folder_target import FolderTarget

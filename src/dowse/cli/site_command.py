@@ -6,9 +6,10 @@ import click
 
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
 from dowse.cli.http_options import http_options
-from dowse.cli.output import CommandReply, SafeText, escape, pluralize, progress_bar, say, show, show_warnings
+from dowse.cli.output import CommandReply, SafeText, escape, progress_bar, say, show, show_warnings
 from dowse.cli.serve_command import ServeOptions, budget_option, run_server
 from dowse.errors import UsageError
+from dowse.visible_text import pluralize
 
 MAX_WARNINGS = 20
 """Maximum number of warnings shown after a build."""

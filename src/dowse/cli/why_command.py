@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import click
 
 from dowse.cli.common_arguments import json_option, parse_path
-from dowse.cli.output import CommandReply, pluralize, show, using
+from dowse.cli.output import CommandReply, show, using
 from dowse.errors import ProjectNotDetected
+from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.indexes.index import PathDecision, ProjectIndex

@@ -13,12 +13,12 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.index_status import format_size
 from dowse.indexes.root_overview import RootOverview, folder_files, root_overview
 from dowse.page.item_links import find_item, read_address, root_name
-from dowse.page.markup import Html, counted, html, plural, time_of, time_view
+from dowse.page.markup import Html, counted, html, time_of, time_view
 from dowse.page.page_frame import message_page
 from dowse.page.reading_view import TITLE_CHARACTERS, PageTexts, breadcrumbs, open_item, render_document
 from dowse.page.search_view import source_options
 from dowse.page.status_view import STATE_NAMES, progress_bar, progress_text
-from dowse.visible_text import one_line
+from dowse.visible_text import one_line, pluralize
 
 SHOWN_LANGUAGES, SHOWN_FILES = 5, 5
 GROWING_ADVICE = "You can search and read already: files that are not indexed yet are searched as they are."
@@ -185,7 +185,7 @@ async def folder_view(sources: SourceList, source: SearchSource, path: str, text
     return html(
         '{head}<div class="columns two"><div class="center">{table}{more}{readme}</div><aside class="side" '
         'aria-label="About this folder">{about}</aside></div>',
-        head=html(_HEAD, crumbs=breadcrumbs(source.name, path), count=plural(found.count, "file"), history=history, path=path or "."),
+        head=html(_HEAD, crumbs=breadcrumbs(source.name, path), count=pluralize(found.count, "file"), history=history, path=path or "."),
         table=html(_TABLE, rows=[_row(source.name, path, one) for one in members[:LISTED_ITEMS]])
         if members else html('<p class="about">Nothing is here yet.</p>'),
         more=html('<p class="note">{more}</p>', more=more) if len(members) > LISTED_ITEMS else None,
@@ -198,7 +198,7 @@ def _row(source: str, path: str, member: Member) -> Html:
     is_folder = bool(member.count)
     address = f"{id_of(source, path + member.name)}/" if is_folder else id_of(source, member.locator)
     about = (
-        plural(member.count, "file")
+        pluralize(member.count, "file")
         if is_folder
         else member.title
         if member.title not in (member.name, member.locator)

@@ -11,10 +11,10 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.replies import Reply, error_reply
 from dowse.page.item_links import find_item, read_address
-from dowse.page.markup import Html, html, plural, time_view
+from dowse.page.markup import Html, html, time_view
 from dowse.page.reading_view import breadcrumbs
 from dowse.surfaces.project.project_surface import ProjectSurface
-from dowse.visible_text import one_line
+from dowse.visible_text import one_line, pluralize
 
 LISTED_USES, LISTED_COMMITS, LISTED_FILES = 200, 50, 12
 
@@ -146,7 +146,7 @@ async def history_page(questions: ProjectQuestions, sources: SourceList, query: 
         return html(
             '{head}{form}<p class="note">{message}</p>', head=head, form=form, message=error_reply(error)["userMessage"]
         )
-    count = plural(len(found["results"]), "commit") if found["results"] else "No commits"
+    count = pluralize(len(found["results"]), "commit") if found["results"] else "No commits"
     what = f" for “{one_line(query, 100)}”" if query.strip() else ", newest first" if found["results"] else ""
     advice = (
         None
@@ -195,7 +195,7 @@ def _commit_row(
         details = html(
             '{lines}<ul class="plain files mono">{files}{more}</ul>',
             lines=[html('<p class="quote">{line}</p>', line=line) for line in commit.get("lines", ())], files=files,
-            more=html('<li class="about">and {more}</li>', more=plural(more, "more file")) if more > 0 else None,
+            more=html('<li class="about">and {more}</li>', more=pluralize(more, "more file")) if more > 0 else None,
         )  # fmt: skip
     return html(
         '<li><p class="subject">{subject}</p><p class="about">{facts}</p>{details}</li>', subject=subject,
@@ -219,8 +219,8 @@ async def commit_page(questions: ProjectQuestions, source: str, name: str) -> tu
         '<span class="minus">−{removed}</span></p>{hidden}{diffs}<p><a href="/history?{whole}">All commits</a></p>',
         subject=subject, facts=[html('<span class="fact">{fact}</span>', fact=fact) for fact in facts if fact],
         body=html('<p class="prose">{body}</p>', body=body.strip()) if body.strip() else None,
-        files=plural(len(found["files"]), "file"), added=f"{added:,}", removed=f"{removed:,}",
-        hidden=html('<p class="note">{hidden}</p>', hidden=f"{plural(hidden, 'file')} not shown: denied, ignored, or too many.") if hidden else None,
+        files=pluralize(len(found["files"]), "file"), added=f"{added:,}", removed=f"{removed:,}",
+        hidden=html('<p class="note">{hidden}</p>', hidden=f"{pluralize(hidden, 'file')} not shown: denied, ignored, or too many.") if hidden else None,
         diffs=[_file_diff(questions, project, file) for file in found["files"]],
         whole=urlencode({"id": f"{source}/"}),
     )  # fmt: skip

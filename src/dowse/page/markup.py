@@ -5,6 +5,8 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+from dowse.visible_text import pluralize
+
 
 class Html(str):
     """Text that is HTML; everything else is escaped when it is put into HTML."""
@@ -35,14 +37,9 @@ def encode(markup: Html) -> bytes:
     return markup.encode("utf-8", "replace")
 
 
-def plural(count: int, word: str, many: str = "") -> str:
-    """Return a count with its word: `1 file`, `1,200 files`."""
-    return f"{count:,} {word if count == 1 else many or word + 's'}"
-
-
 def counted(counts: "dict[str, int]") -> str:
     """Return counts whose names are plurals, as statuses have them: `1 document, 12 chunks`."""
-    return ", ".join(plural(count, name.removesuffix("s"), name) for name, count in counts.items())
+    return ", ".join(pluralize(count, name.removesuffix("s"), name) for name, count in counts.items())
 
 
 def time_view(moment: str) -> Html | None:

@@ -19,7 +19,6 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.project_search import ExactQuery
 from dowse.mcp.replies import coverage_warnings
 from dowse.page.item_links import read_address, root_name
-from dowse.page.markup import plural
 from dowse.places.place_store import PlaceStore
 from dowse.reading.languages import is_language, language_called
 from dowse.searching.exact_search import Occurrence, Occurrences
@@ -31,6 +30,7 @@ from dowse.surfaces.project.path_search import relative_pattern
 from dowse.text.analysis import terms_of
 from dowse.text.query_syntax import find_filters
 from dowse.types import Coverage
+from dowse.visible_text import pluralize
 
 SearchMode = Literal["words", "exact", "regex"]
 DEFAULT_LIMIT, MAX_LIMIT = 10, 50
@@ -242,7 +242,7 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
     texts = {key: one.data for answer in found.answers.values() for one in answer.items for key in one.keys if one.data}
     count = len(shown)
     has_more = len(found.results) > count or (is_quick and count > QUICK_LIMIT // 2)  # each source gave a share
-    summary = f"{count}+ results" if has_more else plural(count, "result")
+    summary = f"{count}+ results" if has_more else pluralize(count, "result")
     return PageResults(
         [_word_hit(ranked, texts) for ranked in shown],
         frozenset(term for word in words for term in terms_of(word)),
@@ -324,7 +324,7 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
         notes.append("The search took too long and was stopped: there may be more. Name a path or a source.")
     if not query.source and (sources.sites or sources.archives):
         notes.append("Sites, archives and named indexes are searched by words only.")
-    summary = f"{total:,}{'' if is_complete else '+'} in {plural(files, 'file')}"
+    summary = f"{total:,}{'' if is_complete else '+'} in {pluralize(files, 'file')}"
     return PageResults(
         hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit, is_complete,
         frozenset((root_name(hit.source), hit.locator) for hit in hits), _growing(coverages),

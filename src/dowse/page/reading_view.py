@@ -10,14 +10,14 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.page.colouring import CodeText, Colours, paint
 from dowse.page.item_links import item_address, picture_address, read_address, root_name
 from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, MarkdownTexts, Writing, heading_list, write_markdown
-from dowse.page.markup import Html, html, plural, time_view
+from dowse.page.markup import Html, html, time_view
 from dowse.page.search_view import FLAG_NOTES
 from dowse.reading.languages import detect_language
 from dowse.reading.outlines import Heading
 from dowse.screening.masking import find_flags
 from dowse.text.line_numbers import split_lines
 from dowse.text.markup_lines import MARKUP_LANGUAGES
-from dowse.visible_text import one_line
+from dowse.visible_text import one_line, pluralize
 
 BLOCK_LINES = 200
 """Lines that are coloured together; a screen shows about 50."""
@@ -128,7 +128,7 @@ def _head(opened: OpenItem, editor: str, *, is_rendered: bool) -> Html:
     facts = opened.item.metadata
     shown: list[str | Html | None] = [str(facts.get(name, "")) for name in ("language", "type", "date")]
     if not is_rendered:
-        shown.append(plural(opened.item.text.count("\n") + 1, "line"))
+        shown.append(pluralize(opened.item.text.count("\n") + 1, "line"))
     modified = time_view(str(facts.get("modified", "")))
     shown.append(html("changed {modified}", modified=modified) if modified else None)
     return html(

@@ -11,13 +11,13 @@ from dowse.page.colouring import CodeText, Colours, Runs, join_runs, paint
 from dowse.page.facets import facets_view
 from dowse.page.item_links import item_address, root_name
 from dowse.page.markdown_view import FindMarks, MarkdownTexts, ParsedMarkdown, Writing, write_markdown
-from dowse.page.markup import Html, html, plural, time_view
+from dowse.page.markup import Html, html, time_view
 from dowse.page.page_search import MAX_LIMIT, PageHit, PageQuery, PageResults
 from dowse.page.status_view import progress_view
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms
 from dowse.text.line_numbers import split_lines
-from dowse.visible_text import one_line
+from dowse.visible_text import one_line, pluralize
 
 PATTERN_SECONDS = 0.05
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
@@ -83,7 +83,7 @@ def code_view(hit: PageHit, code: CodeText, runs: Sequence[Runs], marks: FindMar
         return Html()
     numbers = "\n".join(str(line.number) for line in hit.lines) if hit.lines[0].number else ""
     more = (
-        html('<p class="about">{more} in this file</p>', more=plural(hit.more_lines, "more line"))
+        html('<p class="about">{more} in this file</p>', more=pluralize(hit.more_lines, "more line"))
         if hit.more_lines
         else None
     )

@@ -18,11 +18,12 @@ from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.replies import without_storage_root
 from dowse.page.item_links import read_address, root_name
-from dowse.page.markup import Html, counted, html, plural, time_view
+from dowse.page.markup import Html, counted, html, time_view
 from dowse.parsing.parser_limits import kept_bytes
 from dowse.surfaces.project.project_replies import status_reply
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION, forget
 from dowse.types import Coverage, View
+from dowse.visible_text import pluralize
 
 STATE_NAMES = {
     "ready": "ready",
@@ -65,12 +66,10 @@ def progress_text(coverage: Coverage | None) -> str:
     if not coverage.expected:
         return "being indexed, counting files"
     if coverage.pending and not coverage.is_indexing:
-        return (
-            f"{plural(coverage.pending, 'changed file')} {'waits' if coverage.pending == 1 else 'wait'} to be indexed"
-        )
+        return f"{pluralize(coverage.pending, 'changed file')} {'waits' if coverage.pending == 1 else 'wait'} to be indexed"
     left = format_seconds_left(coverage.seconds_left)
     others = "; the others were searched as they are" if coverage.direct else ""
-    return f"being indexed, {coverage.files:,} of {plural(coverage.expected, 'file')}{left}{others}"
+    return f"being indexed, {coverage.files:,} of {pluralize(coverage.expected, 'file')}{left}{others}"
 
 
 ACTIONS = {"index": "Index", "reindex": "Re-index", "forget": "Forget"}
@@ -152,13 +151,13 @@ def card_view(
 
 def _facts(status: SourceStatus, facts: Mapping[str, Any]) -> list[tuple[str, str | Html | None]]:
     waiting = facts.get("pendingFiles", 0)
-    skipped = [f"{plural(count, 'file')} {why}" for why, count in facts.get("skipped", {}).items()]
+    skipped = [f"{pluralize(count, 'file')} {why}" for why, count in facts.get("skipped", {}).items()]
     return [
         ("Has", counted({name: count for name, count in status.counts.items() if name != "chunks"})),
         ("Indexed", time_view(status.last_updated) if status.last_updated else ""),
         (
             "Changes",
-            f"{plural(waiting, 'file')} {'waits' if waiting == 1 else 'wait'} to be indexed" if waiting else "",
+            f"{pluralize(waiting, 'file')} {'waits' if waiting == 1 else 'wait'} to be indexed" if waiting else "",
         ),
         ("Kept fresh", _watching(str(facts.get("watcher", "")))),
         ("By meaning", _encoding(facts.get("encoding") or {})),

@@ -10,11 +10,11 @@ from dowse.federation.source_list import SourceList
 from dowse.page.colouring import JOBS
 from dowse.page.history_view import ProjectQuestions, commits_view, glob_of, quoted_name
 from dowse.page.item_links import find_item
-from dowse.page.markup import Html, html, plural
+from dowse.page.markup import Html, html
 from dowse.page.page_search import PageQuery
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserRequest
-from dowse.visible_text import one_line
+from dowse.visible_text import one_line, pluralize
 
 MAX_NAME_CHARACTERS = 200
 LINE_CHARACTERS = 160
@@ -82,8 +82,8 @@ def _uses(questions: ProjectQuestions, found: dict[str, Any]) -> Html | None:
     more = found.get("notListed", 0)
     return html(
         '<h3>{count} in {files}</h3><ul class="places">{rows}</ul>{more}',
-        count=plural(total, "use"), files=plural(found.get("totalFiles", len(files)), "file"), rows=files,
-        more=html('<p class="note">{more}</p>', more=f"{plural(more, 'more use')} are not listed.") if more else None,
+        count=pluralize(total, "use"), files=pluralize(found.get("totalFiles", len(files)), "file"), rows=files,
+        more=html('<p class="note">{more}</p>', more=f"{pluralize(more, 'more use')} are not listed.") if more else None,
     )  # fmt: skip
 
 

@@ -5,8 +5,9 @@ from collections.abc import Mapping
 from dowse.federation.source_list import SourceList
 from dowse.indexes.project_search import explain_file
 from dowse.page.item_links import find_item, root_name
-from dowse.page.markup import Html, html, plural
+from dowse.page.markup import Html, html
 from dowse.surfaces.project.text_replies import explanation_reply
+from dowse.visible_text import pluralize
 
 _NOT_A_FILE = (
     "The order of this source is its own, by the words in titles and texts; between sources, half of the score is the "
@@ -26,7 +27,7 @@ async def explain_hit(sources: SourceList, item_id: str, query: str) -> Html:
     if "signals" not in reply:
         reason = reply.get("reason") or "is not ranked by this search"
         return html('<p class="about">The file {reason}.</p>', reason=reason)
-    files = plural(reply["of"], "file")
+    files = pluralize(reply["of"], "file")
     place = f"Place {reply['rank']} of {files} of {root_name(source.name)}, score {reply['score']}."
     if not reply["rank"]:
         place = f"Words alone do not find this file among those of {root_name(source.name)}."

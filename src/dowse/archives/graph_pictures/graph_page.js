@@ -39,7 +39,7 @@ function apply() {
   list();
   const citations = edges.filter(([from, to]) => visible.has(from) && visible.has(to)).length;
   find("count").textContent =
-    (found ? found.size + " found of " : "") + visible.size + " documents, " + citations + " " + (data.edgeNames || "citations");
+    (found ? found.size + " found of " : "") + visible.size + " documents, " + citations + " citations";
   draw();
 }
 

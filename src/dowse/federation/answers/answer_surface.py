@@ -9,7 +9,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from dowse.errors import CatalogError, DowseError, ItemNotFound, UsageError
-from dowse.federation.answers.definition_replies import counted, definitions_text
+from dowse.federation.answers.definition_replies import definitions_text
 from dowse.federation.answers.definition_search import FoundDefinitions, describe_definitions
 from dowse.federation.answers.line_replies import (
     MAX_USES,
@@ -47,6 +47,7 @@ from dowse.surfaces.project import path_search
 from dowse.surfaces.project.chosen_projects import ChosenProjects, gather_answers
 from dowse.surfaces.project.path_search import filter_warnings
 from dowse.types import Coverage, View
+from dowse.visible_text import pluralize
 
 MAX_NAMES = 10
 READ_CHARACTERS = 32_000
@@ -301,9 +302,9 @@ def _notes(answer: Answer, covered: Coverage) -> list[str]:
     if unread > 0:
         notes.append(f"Not complete: {unread} of {covered.expected} files were not searched.")
     elif covered.pending and not covered.direct:
-        notes.append(f"Not complete: {counted(covered.pending, 'changed file')} not searched.")
+        notes.append(f"Not complete: {pluralize(covered.pending, 'changed file')} not searched.")
     if answer.hits_without_filters:
-        notes.append(f"Without its filters, {counted(answer.hits_without_filters, 'file')} would answer.")
+        notes.append(f"Without its filters, {pluralize(answer.hits_without_filters, 'file')} would answer.")
     return notes + flag_notes((hit.path, passage) for hit in answer.hits for passage in (*hit.passages, *hit.named))
 
 

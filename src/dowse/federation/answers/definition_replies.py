@@ -8,6 +8,7 @@ from dowse.searching.passages import Passage, first_match
 from dowse.searching.references.definition_context import DefinitionContext
 from dowse.searching.references.reference_lines import Place
 from dowse.text.excerpts import cut_line
+from dowse.visible_text import pluralize
 
 ShowPath = Callable[[str], str]
 MAX_LINE_CHARACTERS = 300
@@ -43,11 +44,6 @@ def definitions_text(
     if others:
         parts.append("\n".join(["Other places:" if whole else "Places:", *_other_places(others)]))
     return "\n\n".join(parts)
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, which gets an s unless it is one."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def line_range(start: int, end: int) -> str:
@@ -90,7 +86,7 @@ def context_lines(context: DefinitionContext, path: str, hidden: Collection[str]
     lines = []
     more = context.caller_count - len(context.callers)
     callers = [_caller(place, path) for place in context.callers] + ([f"{more} more"] if more else [])
-    callers += [counted(context.test_count, "test")] if context.test_count else []
+    callers += [pluralize(context.test_count, "test")] if context.test_count else []
     if callers:
         lines.append(f"  called by {', '.join(callers)}")
     if context.overrides:

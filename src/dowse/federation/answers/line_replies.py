@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from dowse.federation.answers.definition_replies import counted
 from dowse.federation.answers.source_text import SourceText
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, find_all_now
@@ -13,6 +12,7 @@ from dowse.searching.references.name_resolution import Confidence
 from dowse.searching.references.reference_search import Place, ReferenceOptions, References
 from dowse.searching.search import SearchOptions
 from dowse.types import Coverage
+from dowse.visible_text import pluralize
 
 ShowPath = Callable[[str], str]
 MAX_USES = 60
@@ -34,9 +34,9 @@ def occurrences_text(
     at_least = "" if is_complete else "at least "
     if not found.total:
         where = "nowhere in" if is_complete else "not found, but not every file was read:"
-        return f"'{text}': {where} {counted(found.looked_at, 'file' if coverage else 'item')}"
+        return f"'{text}': {where} {pluralize(found.looked_at, 'file' if coverage else 'item')}"
     count = f"{at_least}{found.total} {'match' if found.total == 1 else 'matches'}"
-    parts = [f"'{text}': {count} in {counted(found.files, 'file' if coverage else 'item')}"]
+    parts = [f"'{text}': {count} in {pluralize(found.files, 'file' if coverage else 'item')}"]
     if not found.limit:
         return "\n".join([*parts, *(f"  {count:>5} {show(path)}" for path, count in _most_first(found.counts))])
     lines = [(one.path, one.line) for one in found.found]
@@ -94,7 +94,7 @@ def references_text(name: str, found: References, show: ShowPath, *, unread: int
     if set(found.confidences) == {Confidence.TEXT.word}:
         parts.append(f"  no use is known by syntax; {found.total} lines have the word:")
     else:
-        parts.append(f"  {counted(found.total, 'use')} in {counted(found.files, 'file')}{state}")
+        parts.append(f"  {pluralize(found.total, 'use')} in {pluralize(found.files, 'file')}{state}")
     writes = _writes(name)
     if found.by_name_only:
         parts.append(f"  matched by name only in {', '.join(found.by_name_only)}")
@@ -167,7 +167,7 @@ def other_lines(
     others = {(one.path, one.line): one.text for one in found.found if (one.path, one.line) not in places}
     if not others:
         return []
-    rows = [f"  by its text in {counted(len(others), 'other line')}:"]
+    rows = [f"  by its text in {pluralize(len(others), 'other line')}:"]
     rows += [f"  {show(path)}:{line} {text.strip()}" for (path, line), text in list(others.items())[:MAX_TEXT_USES]]
     if len(others) > MAX_TEXT_USES:
         rows.append(f"  and {len(others) - MAX_TEXT_USES} more; find '{word}' lists all")

@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from dowse.errors import NoSuchDocument, UsageError
-from dowse.federation.answers.definition_replies import SIGNATURE_CHARACTERS, counted, numbered
+from dowse.federation.answers.definition_replies import SIGNATURE_CHARACTERS, numbered
 from dowse.federation.answers.source_text import SourceText, read_source
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.units import Unit
 from dowse.types import Entry, Verdict
+from dowse.visible_text import pluralize
 
 WHOLE_LINES = 250
 """A file or a class of up to so many lines is shown whole, a longer one as its outline."""
@@ -148,9 +149,9 @@ def _folder_text(index: ProjectIndex, folder: str, shown_path: str) -> str:
                 counts[first] = counts.get(first, 0) + 1
             else:
                 files.append(first)
-    rows = [f"  {name}/  {counted(count, 'file')}" for name, count in sorted(counts.items())] + [
+    rows = [f"  {name}/  {pluralize(count, 'file')}" for name, count in sorted(counts.items())] + [
         f"  {name}" for name in files
     ]
     more = [f"  and {len(rows) - MAX_LISTED} more"] if len(rows) > MAX_LISTED else []
     total = sum(counts.values()) + len(files)
-    return "\n".join([f"{shown_path.rstrip('/')}/  {counted(total, 'file')}", *rows[:MAX_LISTED], *more])
+    return "\n".join([f"{shown_path.rstrip('/')}/  {pluralize(total, 'file')}", *rows[:MAX_LISTED], *more])
