@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dowse.api.results import Explanation, Hit, Reference, Results, Status, make_explanation, make_hit, make_reference
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import ExactQuery, Update, find_all
+from dowse.indexes.project_search import ExactQuery, Update, explain_file, find_all
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import Answer, SearchOptions
 from dowse.types import Coverage, Entry, Progress
@@ -115,8 +115,6 @@ class IndexedTarget:
         self, path: str, query: str | None = None, progress: Progress | None = None
     ) -> "tuple[PathDecision, RankExplanation | None]":
         """Return why a file is or is not indexed and, with a query, its rank if no rule excludes it."""
-        from dowse.indexes.project_search import explain_file
-
         index, path, _ = self.locate(path)
         if query and index.source.verdict(path).is_allowed:
             self._updating(progress)(index, query)

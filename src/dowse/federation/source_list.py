@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import CatalogError, DowseError, TooManyFiles
-from dowse.federation.federation_types import SearchSource, ServedRoot, source_name
+from dowse.federation.federation_types import SearchSource, ServedRoot, SourceQuery, source_name
 from dowse.mcp.tools import Call, Schema
 from dowse.types import View
 
@@ -168,7 +168,6 @@ class SourceList:
 
 
 async def _prepare_each(sources: list[SearchSource], wait_for_quiet: Callable[[], Awaitable[None]]) -> None:
-    from dowse.federation.federation_types import SourceQuery
     from dowse.indexes.first_search import FIRST_LIMIT, FIRST_QUERY
     from dowse.searching.query_terms import parse_search_query
 

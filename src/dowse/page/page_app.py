@@ -21,16 +21,16 @@ from dowse.mcp.http.app import PageRoutes
 from dowse.mcp.replies import error_reply
 from dowse.page.colouring import Colours
 from dowse.page.folder_view import find_overviews, folder_address, folder_view, home_view, missing_view, tree_view
-from dowse.page.history_view import ProjectQuestions
-from dowse.page.item_links import root_name
+from dowse.page.history_view import ProjectQuestions, commit_page, history_page
+from dowse.page.item_links import editor_address, read_picture, root_name
 from dowse.page.markdown_view import MarkdownTexts
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, PageAccess, SignIn, asset, error_view, is_part, page, read_form, reply
 from dowse.page.page_search import PageQuery, find_hits, read_query, running_roots
 from dowse.page.reading_view import OpenItem, PageTexts, item_title, item_view, lines_view, open_item
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view
-from dowse.page.status_view import progress_view
-from dowse.page.symbol_view import outline_view
+from dowse.page.status_view import Change, make_change, progress_view, question_view, status_view
+from dowse.page.symbol_view import outline_view, related_view, symbol_history, symbol_view
 from dowse.parsing.parser_pool import shared_pool
 from dowse.types import Coverage
 
@@ -154,8 +154,6 @@ class BrowserPage:
 
     async def _editor(self, opened: OpenItem) -> str:
         """Return the address that opens a file in the editor of the user; empty on another machine."""
-        from dowse.page.item_links import editor_address
-
         return await editor_address(self.sources, opened.source.name, opened.locator) if self.access.is_here else ""
 
     async def tree(self, request: Request) -> Response:
@@ -180,44 +178,32 @@ class BrowserPage:
 
     async def picture(self, request: Request) -> Response:
         """Reply with a picture of a document."""
-        from dowse.page.item_links import read_picture
-
         data, kind = await read_picture(self.sources, request.query_params.get("id", ""))
         return Response(data, headers={**HEADERS, "Content-Security-Policy": _RAW_POLICY}, media_type=kind)
 
     async def symbol(self, request: Request) -> Response:
         """Reply with the definition, the uses and the history of a name."""
-        from dowse.page.symbol_view import symbol_view
-
         item_id, name = (request.query_params.get(key, "") for key in ("id", "name"))
         body = await symbol_view(self._questions, self.sources, item_id, name)
         return reply(body) if is_part(request) else page("symbol", name[:80], body)
 
     async def symbol_history(self, request: Request) -> Response:
         """Reply with the commits about a name, for the script."""
-        from dowse.page.symbol_view import symbol_history
-
         source, name, path = (request.query_params.get(key, "") for key in ("in", "name", "path"))
         return reply(await symbol_history(self._questions, source, name, path))
 
     async def related(self, request: Request) -> Response:
         """Reply with the files around a file, for the script."""
-        from dowse.page.symbol_view import related_view
-
         return reply(await related_view(self._questions, self.sources, request.query_params.get("id", "")))
 
     async def history(self, request: Request) -> Response:
         """Reply with the commits of a search or of a file."""
-        from dowse.page.history_view import history_page
-
         query, item_id = (request.query_params.get(key, "") for key in ("q", "id"))
         body = await history_page(self._questions, self.sources, query, item_id)
         return page("history", "History", body, query=PageQuery("" if item_id else query))
 
     async def commit(self, request: Request) -> Response:
         """Reply with the changes of one commit."""
-        from dowse.page.history_view import commit_page
-
         source, name = (request.query_params.get(key, "") for key in ("in", "name"))
         subject, body = await commit_page(self._questions, source, name)
         return page("history", subject[:80], body)
@@ -232,8 +218,6 @@ class BrowserPage:
 
     async def status(self, request: Request) -> Response:
         """Reply with the status; a browser that may change something gets the cookie for that."""
-        from dowse.page.status_view import status_view
-
         may_change = self.access.may_change
         token = self.sessions.form_token if may_change else None
         body = await status_view(self.sources, await self.statuses(), token, is_public=self.access.is_public)
@@ -246,8 +230,6 @@ class BrowserPage:
 
     async def change(self, request: Request) -> Response:
         """Make a change, after a question."""
-        from dowse.page.status_view import Change, make_change, question_view
-
         form = await read_form(request)
         if not self.access.may_change:
             return error_view(
