@@ -2,7 +2,6 @@
 
 import contextlib
 import gc
-import webbrowser
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -256,6 +255,8 @@ def open_page(folders: tuple[str, ...], sites: tuple[str, ...], *, no_browser: b
 
 def _start_browser(address: str) -> bool:
     """Open a browser with windows; return False if there is none, since one in the terminal would run no script."""
+    import webbrowser  # servers of assistants open none
+
     try:
         browser = webbrowser.get()
     except webbrowser.Error:
