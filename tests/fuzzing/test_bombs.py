@@ -29,8 +29,8 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, to
 
 MAX_SECONDS = 2.0
 REPLACED_SECONDS = 1.5
-"""More for a file whose process was ended: another one is started at once. A fork of a process of tests took 1.4 s on a
-busy machine; the file itself took 0.8."""
+"""More for a file whose process was ended, for the start of another one. One PDF file took 0.8 s in a process of its own,
+and 2.9 s here on a busy machine; how much of that was the start is not known."""
 MAX_POOL_BYTES = 300_000_000
 BOMBS = int(os.environ.get("BOMBS", "12"))
 SEED = os.environ.get("BOMB_SEED", "1")
