@@ -197,12 +197,13 @@ def screen_text(
     hidden = find_hidden(text, around=around, path=path, rules=suspicion.rules if suspicion else None)
     if not hidden:
         return Screened(text, flags=flags)
-    pieces, done = [], 0
+    pieces, masked, done, line = list[str](), list[Mask](), 0, 1
     for secret in hidden:
+        line += text.count("\n", done, secret.start)  # a secret is within one line
         pieces += [text[done : secret.start], mask_label(secret.kind)]
+        masked.append(Mask(secret.kind, line))
         done = secret.end
-    masked = tuple(Mask(secret.kind, text.count("\n", 0, secret.start) + 1) for secret in hidden)
-    return Screened("".join([*pieces, text[done:]]), masked, flags)
+    return Screened("".join([*pieces, text[done:]]), tuple(masked), flags)
 
 
 def mask_label(kind: str) -> str:

@@ -117,6 +117,8 @@ RULE_SECONDS = 0.25
 """The time limit of one rule on one text; a text that takes longer is not shown."""
 NAME_PREFIX_CHARACTERS = 50
 """How far before a match the exceptions of a rule may reach, as in `foreign_key`."""
+LINE_CHARACTERS = 1000
+"""How much of a line before and after a match its exceptions are looked for in."""
 GENERIC_KIND = "generic-api-key"
 """The kind of a random-looking value beside a word such as `secret`."""
 _RUN, _DIGITS = re.compile(r"[\w.=+/-]{10}", re.ASCII), re.compile("[0-9]+")
@@ -235,8 +237,9 @@ def _allows(allowed: Allowlist, targets: dict[str, str]) -> bool:
 
 
 def _line_around(text: str, start: int, end: int) -> str:
-    last = text.find("\n", end)
-    return text[text.rfind("\n", 0, start) + 1 : last if last >= 0 else len(text)]
+    first, limit = max(0, start - LINE_CHARACTERS), min(len(text), end + LINE_CHARACTERS)
+    begin, last = text.rfind("\n", first, start), text.find("\n", end, limit)
+    return text[first if begin < 0 else begin + 1 : limit if last < 0 else last]
 
 
 def _merge_overlapping(secrets: list[Secret]) -> Iterator[Secret]:

@@ -21,6 +21,8 @@ SHOWN_SIGNATURE_LINES = 3
 """Lines of a signature that are shown beside other lines of its unit."""
 WINDOW_LINES = 10
 """Lines of a passage of usual length. A shorter unit is shown with those next to it, up to so many lines."""
+REACH_BYTES = 50_000
+"""Characters before and after a chunk that are looked at if its section is longer. A section of a million lines took 6 s."""
 
 _IMPORT = re.compile(r"\s*(?:import|from|if (?:typing\.)?TYPE_CHECKING|#\s*include|use|using|package|require|extern)\b")
 _BOILERPLATE = re.compile(rf"{_IMPORT.pattern}|#|//|/\*|\*|--\s|[)}}\]]")
@@ -48,7 +50,8 @@ class DocumentLines:
         self._path, self.language, self.wanted = document.path, document.language, wanted
         self._chances: dict[int, dict[int, float]] = {}
         # A section has the headings above it.
-        is_slice = within is not None and not has_sections(document.language, document.kind)
+        has_headings = has_sections(document.language, document.kind)
+        is_slice = within is not None and not (has_headings and _has_short_lines(data, within))
         self._data = _whole_lines(data, within) if within and is_slice else data
         if b"\r" in self._data:
             self._data = self._data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
@@ -65,6 +68,17 @@ class DocumentLines:
         )
         self._units = units_of(document, read_symbols, self.lines, self.first).within(start, end)
         self.units = self._units.units
+        self._looked_at = self._around(start, end) if within and not is_slice else range(last + 1)
+
+    def _around(self, first: int, last: int) -> range:
+        """Return lines and those before and after them, as many as are looked at."""
+        room = REACH_BYTES
+        while first and (room := room - len(self.lines[first - 1])) > 0:
+            first, room = first - 1, room - 1
+        room = REACH_BYTES
+        while last + 1 < len(self.lines) and (room := room - len(self.lines[last + 1])) > 0:
+            last, room = last + 1, room - 1
+        return range(first, last + 1)
 
     @staticmethod
     def find_terms(documents: Sequence["DocumentLines"]) -> None:
@@ -73,18 +87,29 @@ class DocumentLines:
             return
         wanted = documents[0].wanted
         rarest, others = frozenset(wanted.terms) | frozenset(wanted.title_terms), list[DocumentLines]()
-        for one, found in zip(documents, terms_by_line([one._data for one in documents], rarest), strict=True):
+        texts = [one._searched() for one in documents]
+        for one, found in zip(documents, terms_by_line(texts, rarest), strict=True):
             one._terms = one._in_units(found)
             if not one._terms:
                 others.append(one)
         if others:
             wanted, terms = replace(wanted, terms=wanted.all_terms), frozenset(wanted.all_terms)
-            for one, found in zip(others, terms_by_line([one._data for one in others], terms), strict=True):
+            texts = [one._searched() for one in others]
+            for one, found in zip(others, terms_by_line(texts, terms), strict=True):
                 one.wanted, one._terms = wanted, one._in_units(found)
 
+    def _searched(self) -> bytes:
+        """Return the text of the lines that are looked at."""
+        if len(self._looked_at) == len(self.lines):
+            return self._data
+        return "\n".join(self.lines[self._looked_at.start : self._looked_at.stop]).encode()
+
     def _in_units(self, found: dict[int, list[str]]) -> dict[int, list[str]]:
-        first, last = self.units[0].start, self.units[-1].end
-        return {line: some for line, some in found.items() if first <= line <= last}
+        start, first, last = self._looked_at.start, self.units[0].start, self.units[-1].end
+        return {start + line: some for line, some in found.items() if first <= start + line <= last}
+
+    def _lines_of(self, unit: Unit) -> range:
+        return range(max(unit.start, self._looked_at.start), min(unit.end + 1, self._looked_at.stop))
 
     @cached_property
     def _terms(self) -> dict[int, list[str]]:
@@ -228,7 +253,7 @@ class DocumentLines:
         return {line: first + value * share for line, value in near.items()}
 
     def _worth_showing(self, unit: Unit) -> list[int]:
-        filled = [line for line in _lines_of(unit) if self.lines[line].strip()] or [unit.start]
+        filled = [line for line in self._lines_of(unit) if self.lines[line].strip()] or [unit.start]
         if unit.kind == "block":
             imports = self._imports(unit)
             lines = [line for line in filled if line not in imports]
@@ -241,7 +266,7 @@ class DocumentLines:
     def _imports(self, unit: Unit) -> set[int]:
         """Return the lines of a block that import something, with those between the brackets of an import."""
         found, closing = set[int](), ""
-        for line in _lines_of(unit):
+        for line in self._lines_of(unit):
             text = self.lines[line]
             if closing or _IMPORT.match(text):
                 found.add(line)
@@ -284,7 +309,7 @@ class DocumentLines:
     def excerpt(self, unit: Unit, most: int) -> Passage:
         """Return the lines of a unit that matter, at most so many and without gaps; a function that fits whole and alone."""
         is_whole = unit.kind == "function" and unit.size <= most
-        return self.passage(unit, list(_lines_of(unit))) if is_whole else self.window(unit, most)
+        return self.passage(unit, list(self._lines_of(unit))) if is_whole else self.window(unit, most)
 
     def window(self, unit: Unit, most: int = WINDOW_LINES) -> Passage:
         """Return the lines of a unit that matter, at most so many and without gaps; a short unit with those next to it."""
@@ -304,7 +329,7 @@ class DocumentLines:
 
     def stretch(self, unit: Unit, length: int) -> list[int]:
         """Return the lines of a long unit, so many without gaps, that are most likely meant; the first of equal ones."""
-        chances, lines = self.line_chances(unit), list(_lines_of(unit))
+        chances, lines = self.line_chances(unit), list(self._lines_of(unit))
         before = list(accumulate([chances.get(line, 0.0) for line in lines], initial=0.0))
         # Rounded, so that the first of equal stretches is chosen, whatever the last digit of a sum is on this machine.
         sums = [round(after - start, 9) for start, after in zip(before, before[length:], strict=False)]
@@ -340,8 +365,11 @@ class DocumentLines:
         )
 
 
-def _lines_of(unit: Unit) -> range:
-    return range(unit.start, unit.end + 1)
+def _has_short_lines(data: bytes, chunk: StoredChunk) -> bool:
+    """Return whether the lines that a chunk is in end near it."""
+    first, last = chunk.start_byte - REACH_BYTES, chunk.end_byte + REACH_BYTES
+    is_begun = first <= 0 or data.rfind(b"\n", first, chunk.start_byte) >= 0
+    return is_begun and (last >= len(data) or data.find(b"\n", chunk.end_byte, last) >= 0)
 
 
 def _whole_lines(data: bytes, chunk: StoredChunk) -> bytes:

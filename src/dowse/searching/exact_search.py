@@ -14,7 +14,8 @@ from dowse.searching.search import SearchOptions, scope_of
 from dowse.text.line_numbers import line_starts
 from dowse.types import Entry, StoredDocument
 
-DEFAULT_SECONDS = 10.0
+DEFAULT_SECONDS, FILE_SECONDS = 10.0, 2.0
+"""The time limits of a search, and of what it does in one file."""
 _MAX_LINE_CHARACTERS = 400
 """Of a longer line, only the part around the match is shown."""
 _LINE_ENDS = frozenset("\r\n")
@@ -53,7 +54,7 @@ class Occurrences:
     """Files that were looked at."""
     lines: int = 0
     is_complete: bool = True
-    """False when the time limit was reached: there may be more matches."""
+    """False when a time limit was reached: there may be more matches."""
     seconds: float = 0.0
 
     @property
@@ -168,25 +169,34 @@ def _current_text(store: Searchable, read: ReadBytes, document: StoredDocument) 
 
 
 def search_text(path: str, text: str, find: FindMatches, deadline: float, result: Occurrences) -> None:
-    """Add the matches in one text."""
-    starts: list[int] = []
-    before, previous, is_listed = result.total, -1, False
+    """Add the matches in one text; if it takes too long, those that were found until then."""
+    last = min(deadline, time.monotonic() + FILE_SECONDS)
+    starts, counts = list[int](), list[int]()
+    listed, before, previous, is_listed = len(result.found), result.total, -1, False
     result.looked_at += 1
     try:
-        for start, _ in find(text, deadline):
+        for start, _ in find(text, last):
             if previous < 0 or not _LINE_ENDS.isdisjoint(text[previous:start]):
                 is_listed = result.offset <= result.lines < result.offset + result.limit
                 result.lines += 1
                 if is_listed:
                     starts = starts or line_start_characters(text)
                     result.found.append(_make_occurrence(path, text, starts, start, masks=result.masks_secrets))
+                    counts.append(1)
             elif is_listed:
-                result.found[-1] = replace(result.found[-1], count=result.found[-1].count + 1)
+                counts[-1] += 1
             previous = start
             result.total += 1
-            if result.total % 10_000 == 0 and time.monotonic() > deadline:
+            if result.total % 10_000 == 0 and time.monotonic() > last:
                 raise TimeoutError
+    except TimeoutError:
+        result.is_complete = False
+        if last == deadline:  # else there is time for other texts
+            raise
     finally:
+        result.found[listed:] = [
+            replace(one, count=count) for one, count in zip(result.found[listed:], counts, strict=True)
+        ]
         if result.total > before:
             result.counts[path] = result.total - before
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from dowse.errors import PathRefused
 from dowse.protocols import ScoreTexts, Searchable
@@ -21,12 +21,21 @@ ReadBytes = Callable[[str], tuple[bytes, Stat]]
 """Reads a file of the project, if the policy allows it; raises OSError or PathRefused otherwise."""
 
 
+MAX_READ_LINES = 50_000
+"""Of a file with more lines, only the best chunk is considered: the time of an answer grows with its lines."""
+
+
 @dataclass(frozen=True, slots=True)
 class Current:
     """A document whose file is unchanged since it was indexed, with its text in UTF-8."""
 
     document: StoredDocument
     data: bytes
+
+    @property
+    def is_long(self) -> bool:
+        """Whether it has more lines than are compared with a query."""
+        return self.data.count(b"\n") > MAX_READ_LINES
 
     def has(self, chunk: StoredChunk) -> bool:
         """Return whether the text still has a chunk at its position."""
@@ -39,6 +48,7 @@ class Outdated:
 
     document: StoredDocument
     is_gone: bool
+    is_long: ClassVar[bool] = False
 
 
 def verify(

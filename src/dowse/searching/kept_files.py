@@ -169,7 +169,9 @@ _CHANGED_ENDINGS = "iey"
 _WORD = re.compile(rb"[\w\x80-\xff]+")
 _NO_WORD = re.compile(rb"[^\w\x80-\xff]")
 _WORD_BYTES = 64
-"""A word is at most so long before the letters that are looked for."""
+"""A word is at most so long before and after the place that is looked at."""
+MAX_LOWERED_BYTES = 10_000_000
+"""Texts that are kept in lower case for the next word of a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,6 +205,7 @@ class FileCounts:
     ) -> None:  # fmt: skip
         self.files: list[CountedFile] = []
         self._read, self._letters = read, letters
+        self._texts = dict[str, tuple[bytes, bytes]]()
         self._names = [name.encode() for name in names if name.isascii()]
         found = [(entry, *_path_terms(entry.path)) for entry in entries]
         wanted = frozenset(terms)
@@ -242,16 +245,25 @@ class FileCounts:
 
     def _words_with(self, letters: bytes, entry: Entry, places: int) -> Iterator[str]:
         """Yield words with some letters, at places all over a file."""
-        read = self._read(entry)
-        data = b"" if isinstance(read, Verdict) or not read else read[0].data
-        small = data.lower()
+        data, small = self._lowered(entry)
         for place in range(places):
             at = small.find(letters, len(data) * place // places)
             if at < 0:  # or the file has other capitals than those of ASCII
                 return
             start = _NO_WORD.split(data[max(0, at - _WORD_BYTES) : at])[-1]
-            found = _WORD.match(data, at)
+            found = _WORD.match(data, at, at + _WORD_BYTES)
             yield (start + (found[0] if found else b"")).decode("utf-8", "replace")
+
+    def _lowered(self, entry: Entry) -> tuple[bytes, bytes]:
+        """Return the text of a file, and in lower case; those of the next words are the same ones."""
+        known = self._texts.get(entry.path)
+        if known is None:
+            read = self._read(entry)
+            data = b"" if isinstance(read, Verdict) or not read else read[0].data
+            if len(data) + sum(len(small) for _, small in self._texts.values()) > MAX_LOWERED_BYTES:
+                self._texts.clear()
+            known = self._texts[entry.path] = data, data.lower()
+        return known
 
     def _count(self, entry: Entry, path_terms: frozenset[str], stem_terms: frozenset[str]) -> None:
         read = self._read(entry)

@@ -271,9 +271,9 @@ class _AnswerBuilder:
             document, scored = documents.get(file.document_id), found.get(file.document_id, {})
             if document is None or not document.chunk_count:  # just removed by another process; nothing to show
                 continue
-            best = first_chunks.get(next(iter(scored), 0))
-            part = None if self._is_read_whole(document) else best
-            checked = found_files.verify(self._store, self._read, document, compares_content=part is None)
+            reads_whole = self._is_read_whole(document)
+            checked = found_files.verify(self._store, self._read, document, compares_content=reads_whole)
+            part = None if reads_whole and not checked.is_long else first_chunks.get(next(iter(scored), 0))
             if not isinstance(checked, Current) or (part and not checked.has(part)):
                 self.outdated.append(document.path)
             elif has_phrases(self._query, checked.data) and self._is_shown(file, checked):

@@ -10,6 +10,7 @@ import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from math import log
 from typing import Literal
 
@@ -26,6 +27,8 @@ MAX_SIGNATURE_LINES = 12
 LONG_FUNCTION_LINES = 110
 """The functions inside of a longer function are units of their own, as the methods of a class are."""
 MAX_FRONT_MATTER = 100
+MAX_UNITS = 10_000
+"""Units of a document: half a million took 4 s, and a file of 2 MB can have as many."""
 
 _BLANK = 1 << 30
 """The indentation of a blank line."""
@@ -78,14 +81,18 @@ def has_sections(language: str, kind: Kind) -> bool:
 def find_units(
     lines: Sequence[str], symbols: Iterable[Symbol], language: str, first_line: int = 1, kind: Kind = "code"
 ) -> list[Unit]:
-    """Return the units of a text, in order; together they have all lines that are not blank.
+    """Return the units of a text, in order; together they have all lines that are not blank. The last has what is too much.
 
     `first_line` is the number of the first of the lines in the document whose symbols are given.
     """
     if has_sections(language, kind):
-        is_markdown = language == "markdown"
-        return list(_sections(lines, _headings(lines) if is_markdown else find_markup_headings(lines, language)))
-    return list(_code_units(lines, symbols, first_line))
+        headings = _headings(lines) if language == "markdown" else find_markup_headings(lines, language)
+        units = list(islice(_sections(lines, headings), MAX_UNITS))
+    else:
+        units = list(islice(_code_units(lines, symbols, first_line), MAX_UNITS))
+    if len(units) == MAX_UNITS and units[-1].end + 1 < len(lines):
+        units.append(Unit(units[-1].end + 1, len(lines) - 1))
+    return units
 
 
 # Code
@@ -224,11 +231,11 @@ def _sections(lines: Sequence[str], headings: Iterable[tuple[int, int, int, str]
     """Yield a unit for each heading with the text below it, up to the next heading."""
     around: list[tuple[int, str]] = []
     start, body = 0, 0
-    for line, length, level, title in (*headings, (len(lines), 0, 0, "")):
-        filled = [at for at in range(start, line) if lines[at].strip()]
-        if filled:
+    for line, length, level, title in chain(headings, [(len(lines), 0, 0, "")]):
+        end = next((at for at in range(line - 1, start - 1, -1) if lines[at].strip()), None)
+        if end is not None:
             names = tuple(name for _, name in around)
-            yield Unit(start, filled[-1], "section", names, min(body, filled[-1]), start)
+            yield Unit(start, end, "section", names, min(body, end), start)
         around = [*(outer for outer in around if outer[0] < level), (level, title)]
         start, body = line, line + length
 

@@ -5,6 +5,7 @@ A parser finds more and errs less; this is for files that no parser has read yet
 
 import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from dowse.reading.shorten import shorten
 
@@ -24,6 +25,8 @@ _DEFINITION = re.compile(rf"{_KEYWORD}([\w.:$?!]+)")
 _BEFORE_DEFINED = re.compile(rf"{_KEYWORD}(?:[\w.:]+[.:])?".encode())
 _DEFINITION_BYTES = 300
 """The name that a line defines is at most so far from its beginning."""
+_MAX_PLACES = 10_000
+"""Places of a name that are looked at; a file with more of them is a list or a table."""
 _WORD_BYTE = re.compile(rb"\w")
 _STATEMENTS = (
     "assert await case delete do echo else export for from goto if import in new not print raise return switch throw until "
@@ -60,7 +63,8 @@ def find_title(text: str, language: str) -> str | None:
 
 def defines_any(data: bytes, names: Iterable[bytes]) -> bool:
     """Return whether a file seems to define one of the names. Only the lines with a name are looked at."""
-    return any(_is_definition(data, at, at + len(name)) for name in names for at in _positions(data, name))
+    places = ((at, at + len(name)) for name in names for at in islice(_positions(data, name), _MAX_PLACES))
+    return any(_is_definition(data, start, end) for start, end in places)
 
 
 def _positions(data: bytes, name: bytes) -> Iterator[int]:
@@ -71,7 +75,8 @@ def _positions(data: bytes, name: bytes) -> Iterator[int]:
 
 
 def _is_definition(data: bytes, start: int, end: int) -> bool:
-    line_start = data.rfind(b"\n", 0, start) + 1
-    if start - line_start > _DEFINITION_BYTES or _WORD_BYTE.match(data, end):
+    first = max(0, start - _DEFINITION_BYTES - 1)
+    line_start = data.rfind(b"\n", first, start) + 1
+    if line_start <= first > 0 or _WORD_BYTE.match(data, end):
         return False
     return _BEFORE_DEFINED.fullmatch(data, line_start, start) is not None

@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from dowse.federation.answers.line_replies import (
 )
 from dowse.federation.answers.other_sources import FIND_SECONDS, SOURCE_ID, OtherSources
 from dowse.federation.answers.package_answers import (
+    MIN_SECONDS,
     find_in_packages,
     package_name,
     read_package_place,
@@ -39,7 +41,7 @@ from dowse.keeping.served_index import ServedIndex, Service
 from dowse.mcp.tools import Call
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_plain_query
-from dowse.searching.references.reference_search import ReferenceOptions
+from dowse.searching.references.reference_search import ReferenceOptions, split_name
 from dowse.searching.search import Answer, SearchOptions
 from dowse.store.reference_index import QUICK_DOCUMENTS
 from dowse.surfaces.documents.doc_uris import SCHEME, parse_uri
@@ -49,7 +51,7 @@ from dowse.surfaces.project.path_search import filter_warnings
 from dowse.types import Coverage, View
 from dowse.visible_text import pluralize
 
-MAX_NAMES = 10
+MAX_NAMES, MAX_ITEMS = 10, 50
 READ_CHARACTERS = 32_000
 """The length of a reply of `read`; what does not fit is named."""
 NOTHING_FOUND = "Nothing answers this. Ask in other words, or find an exact text."
@@ -140,7 +142,7 @@ class AnswerSurface:
 
     async def read(self, call: Call) -> str:
         """Return the text of places."""
-        places, parts, left = call.arguments["places"], list[str](), READ_CHARACTERS
+        places, parts, left = _few(call.arguments["places"]), list[str](), READ_CHARACTERS
         await self._kept(call)
         for number, place in enumerate(places):
             if left <= 0:
@@ -194,7 +196,7 @@ class AnswerSurface:
         """Return every line with one of some texts."""
         arguments = call.arguments
         projects, notes = await self._kept(call)
-        texts, options = arguments["texts"], SearchOptions()
+        texts, options = _few(arguments["texts"]), SearchOptions()
         queries = [ExactQuery(text, options, FIND_SECONDS, arguments["regex"]) for text in texts]
         matchers = [query.matcher() for query in queries]
         if arguments.get("package"):
@@ -221,9 +223,9 @@ class AnswerSurface:
         )  # fmt: skip
 
         def find(index: ProjectIndex, pending: list[str]) -> list[str]:
-            replies, sources = [], dict[str, SourceText]()
+            replies, sources, deadline = [], dict[str, SourceText](), time.monotonic() + FIND_SECONDS
             for text in arguments["texts"]:
-                query = ExactQuery(text, options, FIND_SECONDS, arguments["regex"])
+                query = ExactQuery(text, options, max(deadline - time.monotonic(), MIN_SECONDS), arguments["regex"])
                 found, covered = find_all_now(index, query, len(pending))
                 sources |= read_sources(index, {one.path for one in found.found} - sources.keys())
                 reply = occurrences_text(text, found, covered, sources, show, context=int(arguments["context"]))
@@ -234,6 +236,8 @@ class AnswerSurface:
 
     async def uses(self, call: Call) -> str:
         """Return where names are defined and used."""
+        for name in _few(call.arguments["names"]):
+            split_name(name)  # refuses what is no name
         if call.arguments.get("package"):
             find = partial(uses_in_packages, call.arguments["names"], package_name(call))
             return await self._ask_packages(call, find)
@@ -308,6 +312,12 @@ def _notes(answer: Answer, covered: Coverage) -> list[str]:
     return notes + flag_notes((hit.path, passage) for hit in answer.hits for passage in (*hit.passages, *hit.named))
 
 
+def _few(items: list[str]) -> list[str]:
+    if len(items) > MAX_ITEMS:
+        raise UsageError(f"{len(items)} are too many for one call. Give at most {MAX_ITEMS}.")
+    return items
+
+
 def flag_notes(shown: Iterable[tuple[str, Passage]]) -> list[str]:
     """Return a warning about lines that address an assistant, if passages have such."""
     flagged = [f"{path}:{line}" for path, passage in shown for line in passage.flagged_lines]
@@ -318,7 +328,7 @@ def _in_other_capitals(index: ProjectIndex, query: ExactQuery, pending: int) -> 
     """Return a hint if a text that is nowhere occurs in other capitals."""
     if query.is_pattern:
         return ""
-    folded = ExactQuery(f"(?i){re.escape(query.text)}", replace(query.options, limit=3), FIND_SECONDS, is_pattern=True)
+    folded = ExactQuery(f"(?i){re.escape(query.text)}", replace(query.options, limit=3), query.seconds, is_pattern=True)
     found, _ = find_all_now(index, folded, pending)
     places = ", ".join(dict.fromkeys(f"{one.path}:{one.line}" for one in found.found))
     return f"; in other capitals {found.total} times: {places}" if found.total else ""

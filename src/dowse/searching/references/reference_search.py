@@ -9,6 +9,7 @@ from dowse.errors import UsageError
 from dowse.globs import compile_path_filter
 from dowse.parsing.source_references import CALL, KINDS, USE_KINDS
 from dowse.protocols import Searchable
+from dowse.reading.shorten import shorten
 from dowse.searching.found_files import ReadBytes
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.import_resolution import ImportResolver
@@ -18,13 +19,14 @@ from dowse.searching.references.reference_lines import Place, ReferenceLines, te
 from dowse.store.reference_index import ReferenceIndex, module_of
 from dowse.types import TextQuery
 
-__all__ = ["USE_KINDS", "NameOwner", "Place", "ReferenceOptions", "References", "find_references"]
+__all__ = ["USE_KINDS", "NameOwner", "Place", "ReferenceOptions", "References", "find_references", "split_name"]
 
 MAX_DEFINITIONS = 20
 """The number of definitions that are listed; the rest is counted."""
 MAX_OWNERS = 40
 _FEW_OWNERS, _MANY_OWNERS = 2, 8
 """A common name of more than a few owners is not listed for all of them at once, nor is any name of many."""
+MAX_NAME_CHARACTERS = 500
 _SUGGESTIONS = 5
 _SEPARATOR = re.compile(r"\.|::|#|->")
 _QUALIFIED = re.compile(r"(?:(.+?)(?:\.|::|#|->))?([^.:#>\s]+|operator\S+|[^\w\s]+)(?:\(\))?")
@@ -98,7 +100,7 @@ def find_references(
     store: Searchable, references: ReferenceIndex, read: ReadBytes, name: str, options: ReferenceOptions
 ) -> References:
     """Find the definitions and uses of a name, which may have its class or module before it (`Client.get`)."""
-    owner, bare = _owner_and_name(name)
+    owner, bare = split_name(name)
     if options.kind is not None and options.kind not in USE_KINDS:
         raise UsageError(f"The kind has to be one of {', '.join(USE_KINDS)}.")
     sources = SourceFiles(references)
@@ -150,10 +152,11 @@ def find_references(
     return found
 
 
-def _owner_and_name(name: str) -> tuple[str, str]:
-    match = _QUALIFIED.fullmatch(name.strip())
+def split_name(name: str) -> tuple[str, str]:
+    """Return the names of what a name belongs to, and the name itself; raise UsageError for what is no name."""
+    match = _QUALIFIED.fullmatch(name.strip()) if len(name) <= MAX_NAME_CHARACTERS else None
     if match is None:
-        raise UsageError(f"'{name}' is no name. Give one name, such as parse_config or Client.get.")
+        raise UsageError(f"'{shorten(name)}' is no name. Give one name, such as parse_config or Client.get.")
     return match[1] or "", match[2]
 
 
