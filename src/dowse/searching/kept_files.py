@@ -246,8 +246,10 @@ class FileCounts:
     def _words_with(self, letters: bytes, entry: Entry, places: int) -> Iterator[str]:
         """Yield words with some letters, at places all over a file."""
         data, small = self._lowered(entry)
+        at = -1
         for place in range(places):
-            at = small.find(letters, len(data) * place // places)
+            first = len(data) * place // places
+            at = at if at >= first else small.find(letters, first)
             if at < 0:  # or the file has other capitals than those of ASCII
                 return
             start = _NO_WORD.split(data[max(0, at - _WORD_BYTES) : at])[-1]
