@@ -48,13 +48,14 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     raise ValueError(f"no job is called {fields['job']}")
 
 
-def _read(fields: Fields, data: bytes) -> Reading:
+def read_file(fields: Fields, data: bytes) -> Reading:
+    """Read a file as the fields of its job say."""
     if fields["is_converted"]:
         return file_reading.read_document(data, fields["path"])
     return file_reading.read(data, fields["path"], fields["language"])
 
 
-def parse_document(fields: Fields, data: bytes, read: ReadFile = _read) -> tuple[Fields, bytes]:
+def parse_document(fields: Fields, data: bytes, read: ReadFile = read_file) -> tuple[Fields, bytes]:
     """Read, cut and encode a file; a source with a reader of its own names it."""
     try:
         found = read(fields, data)

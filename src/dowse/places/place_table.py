@@ -266,7 +266,10 @@ def retried(table: Any, work: Callable[[], Result]) -> Result:
 
 def _require_plain_files(folder: Path) -> None:
     """Raise Failed if a folder has anything but files and folders: reading a pipe never ends, and a link leads elsewhere."""
-    pending = [folder / f"{TABLE}.lance"]
+    table = folder / f"{TABLE}.lance"
+    if table.is_symlink():
+        raise Failed(f"{folder} is not used: {table.name!r} in it is not a regular file.")
+    pending = [table]
     while pending:
         current = pending.pop()
         with contextlib.suppress(FileNotFoundError), os.scandir(current) as entries:

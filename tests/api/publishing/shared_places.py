@@ -29,7 +29,7 @@ def make_project(root: Path, files: Mapping[str, str] = FILES) -> Path:
     return root
 
 
-def commit(root: Path, files: Mapping[str, str | None]) -> None:
+def commit(root: Path, files: Mapping[str, str | bytes | None]) -> None:
     """Add a commit, and check it out."""
     add_commits(root, [Change("Change animals", files)])
     git(root, "reset", "--hard", "--quiet")

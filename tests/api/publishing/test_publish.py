@@ -22,6 +22,7 @@ from tests.api.publishing.shared_places import (
     publish_words,
     rows_at,
 )
+from tests.reading.test_docx import archive, paragraph, part
 
 lancedb = lance_extra.import_or_skip()
 
@@ -53,6 +54,18 @@ def test_secrets_are_masked_in_everything_that_is_published(project: Path, place
     assert not any(KEY.encode() in file.read_bytes() for file in Path(place).rglob("*") if file.is_file())
     texts = [row["text"] for row in rows_at(place) if row["text"]]
     assert any("[masked: aws-access-token]" in text for text in texts)
+
+
+def test_secrets_are_masked_in_files_that_are_converted(project: Path, place: str) -> None:
+    """The bytes of a Word file do not show its text: its key was published."""
+    text = f"The cow is brown, and her key is {KEY}."
+    report = archive({"word/document.xml": part("document", paragraph(text, "Heading1") + paragraph(text))})
+    commit(project, {"report.docx": report})
+    publish_words(project, place)
+    rows = [row for row in rows_at(place) if row["path"] == "report.docx"]
+    assert "brown" in rows[0]["text"]
+    assert KEY.lower() not in str(rows).lower()
+    assert not any(KEY.encode() in file.read_bytes() for file in Path(place).rglob("*") if file.is_file())
 
 
 def test_the_next_commit_is_published_by_what_differs(project: Path, place: str) -> None:
@@ -167,6 +180,10 @@ def test_a_link_and_a_pipe_in_a_place_are_refused(project: Path, place: str) -> 
     manifest.unlink()
     manifest.write_bytes(kept)
     assert found_at(place, "milk cow") == ["src/farm.py"]
+    table = versions.parent.rename(Path(place).with_name("elsewhere"))
+    versions.parent.symlink_to(table)
+    with pytest.raises(Failed, match="is not a regular file"):
+        found_at(place, "milk cow")
 
 
 @pytest.mark.skipif(IS_WINDOWS, reason="as above")

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from dowse.api.publishing.commit_files import Blob, list_blobs, write_blobs
+from dowse.api.publishing.masked_reading import MaskedFiles
 from dowse.encoding.selection import STATIC_VERSION, model_version
 from dowse.errors import DowseError, NotFound, UsageError
 from dowse.indexes.freshness.indexer import text_reader
@@ -41,7 +42,7 @@ from dowse.searching.history.git_objects import find_repository, open_objects
 from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE
 from dowse.store.storage_layout import index_folder
 from dowse.system.platform import Lock, disk_errors, make_private_folder, storage_root
-from dowse.types import Progress
+from dowse.types import Progress, View
 
 LOCK_SECONDS = 60.0
 """How long to wait for another publisher that removes leftovers."""
@@ -197,6 +198,13 @@ def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
+class _WorkingIndex(ProjectIndex):
+    """The index of the files that a publisher has written."""
+
+    def _make_source(self, views: View) -> MaskedFiles:  # noqa: ARG002 - a project is published as such
+        return MaskedFiles(self.root, self.settings)
+
+
 @contextlib.contextmanager
 def _working_index(root: Path) -> Iterator[tuple[ProjectIndex, Path]]:
     """Give a block an index of an empty folder with the settings of a root; both are removed at the end."""
@@ -208,7 +216,7 @@ def _working_index(root: Path) -> Iterator[tuple[ProjectIndex, Path]]:
         make_private_folder(folder)
         if settings.exists():
             shutil.copyfile(settings, folder / "config.json")
-        index = ProjectIndex(tree)
+        index = _WorkingIndex(tree)
         index.settings = replace(index.settings, store="local", shared_index=None)
         try:
             yield index, tree
