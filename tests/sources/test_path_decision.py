@@ -208,7 +208,7 @@ def test_an_absolute_path_outside_is_outside_even_when_its_name_begins_alike(roo
     [
         ".env", "./.env", "src/../.env", "sub/.env", ".ENV", "%2eenv", "%2Eenv", ".e\u200bnv", "sub\\.env",
         "sub%2f.env", ".env/", "\u202e.env", "nowhere/.env", ".env/nothing", "%252eenv", ".git/config", "a/.ssh/x",
-        "src/.e%E2%80%8Bnv",
+        "src/.e%E2%80%8Bnv", "sub\\id_rsa",
     ],
 )  # fmt: skip
 def test_no_spelling_reaches_what_is_denied(root: Path, spelling: str) -> None:

@@ -159,16 +159,16 @@ def stat_now(path: Path) -> Stat:
 
 def test_no_reader_ever_stands_at_a_pipe(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.py")
-    done = threading.Event()
-    had_reader: list[bool] = []
-    writer = threading.Thread(target=watch_for_reader, args=(tmp_path / "pipe.py", done, had_reader))
+    had_reader = threading.Event()
+    writer = threading.Thread(target=wait_for_reader, args=(tmp_path / "pipe.py", had_reader))
     writer.start()
     try:
         touch_in_every_way(source(tmp_path), "pipe.py", rounds=200)
+        assert not had_reader.wait(0.2)
     finally:
-        done.set()
+        os.close(os.open(tmp_path / "pipe.py", os.O_RDONLY | os.O_NONBLOCK))  # lets the writer end
         writer.join()
-    assert had_reader == []
+    assert had_reader.is_set()
 
 
 def touch_in_every_way(project: ProjectFiles, path: str, rounds: int) -> None:
@@ -178,14 +178,10 @@ def touch_in_every_way(project: ProjectFiles, path: str, rounds: int) -> None:
         assert isinstance(project.read(Entry(path, "code", make_stat(""))), Verdict)
 
 
-def watch_for_reader(pipe: Path, done: threading.Event, had_reader: list[bool]) -> None:
-    """Record whether a pipe has a reader: opening it for writing without waiting succeeds only then."""
-    while not done.is_set():
-        try:
-            os.close(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
-            had_reader.append(True)
-        except OSError:
-            continue
+def wait_for_reader(pipe: Path, had_reader: threading.Event) -> None:
+    """Record that a pipe has had a reader: opening it for writing waits for one, however short it stays."""
+    os.close(os.open(pipe, os.O_WRONLY))
+    had_reader.set()
 
 
 ROUNDS = 1000 if os.environ.get("SOAK") else 200

@@ -9,6 +9,7 @@ from dowse.sources.document_files import DocumentFiles
 from dowse.sources.project_files import MAX_PICTURE_BYTES, ProjectFiles, picture_type
 from dowse.types import Verdict
 from tests.sample_data import write_tree
+from tests.sources.test_denylist_private_keys import KEY
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
@@ -21,7 +22,7 @@ def root(tmp_path: Path) -> Path:
         {
             "docs/logo.png": PNG, "docs/logo.svg": "<svg/>", "docs/LOGO.JPG": b"\xff\xd8\xff\xe0", "docs/text.png": "words",
             "docs/large.png": PNG + bytes(MAX_PICTURE_BYTES), "build.png": PNG, "node_modules/x.png": PNG, ".ssh/key.png": PNG,
-            ".gitignore": "build.png\n",
+            ".gitignore": "build.png\n", "docs/key.svg": f"<svg>{KEY}</svg>",
         },
     )  # fmt: skip
     (found / "docs" / "link.png").symlink_to(tmp_path / "outside.png")
@@ -41,7 +42,7 @@ def test_pictures_of_allowed_folders_are_read(root: Path, files: type[ProjectFil
     "path",
     [
         "docs/text.png", "docs/large.png", "build.png", "node_modules/x.png", ".ssh/key.png", "docs/link.png", "docs/none.png",
-        "../outside.png", "docs/../docs/logo.png", "docs", "", "docs/logo.png\0", ".gitignore",
+        "../outside.png", "docs/../docs/logo.png", "docs", "", "docs/logo.png\0", ".gitignore", "docs/key.svg",
     ],
 )  # fmt: skip
 def test_everything_else_is_refused(root: Path, files: type[ProjectFiles], path: str) -> None:

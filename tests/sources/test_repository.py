@@ -200,11 +200,15 @@ def test_a_project_whose_own_ignore_file_is_too_large_is_an_error(repository: Pa
 
 
 def test_a_git_file_that_points_to_another_machine_is_not_followed(tmp_path: Path) -> None:
-    write_tree(tmp_path, {".git": "gitdir: //server/share/repository\n"})
-    assert common_folder(tmp_path) is None
+    tree = tmp_path / "tree"
+    git(make_repository(tmp_path / "repository"), "worktree", "add", "-q", str(tree))
+    folder = (tree / ".git").read_text(encoding="utf-8").removeprefix("gitdir: ")
+    assert common_folder(tree) is not None
+    write_tree(tree, {".git": f"gitdir: /{folder}"})  # Linux takes the same path with two slashes for one of its own
+    assert common_folder(tree) is None
 
 
-@pytest.mark.parametrize("kind", ["file", "file without a space", "link", "worktree"])
+@pytest.mark.parametrize("kind", ["file", "file without a space", "link", "worktree", "strange worktree"])
 def test_a_git_file_that_leads_to_a_strangers_repository_does_not_show_its_excludes(tmp_path: Path, kind: str) -> None:
     stranger = make_repository(tmp_path / "stranger")
     write_tree(stranger, {".git/info/exclude": "plans-for-*\n"})
@@ -215,6 +219,9 @@ def test_a_git_file_that_leads_to_a_strangers_repository_does_not_show_its_exclu
         (root / ".git").symlink_to(stranger / ".git")
     elif kind == "worktree":  # it names the root, but not as one of the worktrees of the repository
         write_tree(root, {"own/commondir": str(stranger / ".git"), ".git": "gitdir: own\n"})
+    elif kind == "strange worktree":
+        git(stranger, "worktree", "add", "-q", str(tmp_path / "tree"))
+        write_tree(root, {".git": f"gitdir: {stranger / '.git/worktrees/tree'}\n"})
     else:
         write_tree(root, {".git": f"gitdir:{'' if 'without' in kind else ' '}{stranger / '.git'}\n"})
     assert common_folder(root) is None
