@@ -23,6 +23,7 @@ from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex
 from dowse.system.platform import Lock
 from dowse.types import Scored, TextQuery, View
+from tests.end_to_end.security.fake_secrets import GITHUB
 from tests.sample_data import make_words_older, open_indexed, write_tree
 
 FILES = {
@@ -132,6 +133,15 @@ def test_what_the_policy_denies_is_not_searched_directly(project: ProjectIndex) 
     with being_indexed(project):
         for query in ("APPLE_TOKEN", "ignored apple", ".env"):
             assert not {".env", "ignored/apple.py"} & set(paths(ask(project, query)))
+
+
+def test_secrets_of_files_that_are_searched_directly_are_masked(project: ProjectIndex) -> None:
+    write_tree(project.root, {"src/plum.py": f"def plum():\n    return '{GITHUB}'\n"})
+    with being_indexed(project):
+        (hit,) = [hit for hit in ask(project, "plum").hits if hit.path == "src/plum.py"]
+    assert hit.is_direct
+    assert "[masked: github-pat]" in hit.passages[0].text
+    assert GITHUB not in hit.passages[0].text
 
 
 def test_files_are_searched_beside_those_that_are_indexed(project: ProjectIndex) -> None:

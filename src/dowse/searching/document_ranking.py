@@ -42,6 +42,8 @@ MIN_MEANING_TERMS = 2
 """Terms that a query needs to be answered by meaning alone: the meaning of one word that nothing contains is a guess."""
 PHRASE_SECONDS = 0.2
 """Time limit for reading documents to check phrases. Documents that are not read in time count if they have all words."""
+MAX_CUT_CHARACTERS = 50
+"""Of a word that was cut. A description of 150 characters is cut within a word only if that has more than half of them."""
 
 SearchTexts = Callable[[int, frozenset[int] | None, Mode, Spelling], Answer]
 """Searches the texts: takes a limit, the documents to search or None for all, and the search method."""
@@ -375,8 +377,16 @@ def _find_passages(
 
 def _mask_secrets(document: StoredDocument) -> StoredDocument:
     """Mask secrets in the title and the description, which may be the first lines of the document."""
-    title, description = screen_text(document.title), screen_text(document.description)
-    return replace(document, title=title.text, description=description.text)
+    title, description = (_screen_shortened(text) for text in (document.title, document.description))
+    return replace(document, title=title, description=description)
+
+
+def _screen_shortened(text: str) -> str:
+    """Mask secrets in a text that was shortened. A long word that was cut may be a part of one, and is left out."""
+    shown = screen_text(text).text
+    last = shown.rpartition(" ")[2]
+    is_cut = last.endswith("…") and last[:-1].isascii() and len(last) > MAX_CUT_CHARACTERS
+    return shown.removesuffix(last) + "…" if is_cut else shown
 
 
 def _match_place(share: float | None, *, in_text: bool) -> MatchPlace:

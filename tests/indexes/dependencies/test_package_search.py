@@ -12,6 +12,7 @@ from dowse.indexes.dependencies.package_index import limit_size, packages_folder
 from dowse.indexes.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.indexes.project_search import definition_options
 from dowse.searching.query_terms import parse_search_query
+from tests.end_to_end.security.fake_secrets import GITHUB
 from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
 
@@ -68,6 +69,17 @@ def test_vendored_code_comes_after_that_of_the_package(tmp_path: Path) -> None:
     dependencies = Dependencies(environments.python_project(tmp_path))
     dependencies.index_packages()
     assert first(search(dependencies, "retry policy"))[0].endswith("tinyhttp/__init__.py")
+
+
+@pytest.mark.usefixtures("_enabled")
+def test_secrets_of_a_package_are_masked(tmp_path: Path) -> None:
+    root = environments.python_project(tmp_path)
+    file = root / environments.SITE / "tinyhttp/__init__.py"
+    file.write_text(environments.HTTP.replace("is sent again.", f"is sent again with {GITHUB}."), encoding="utf-8")
+    found = search(Dependencies(root), RETRY)
+    text = describe_definitions(None, found.answer, found.show).text
+    assert "[masked: github-pat]" in text
+    assert GITHUB not in text
 
 
 @pytest.mark.usefixtures("_enabled")
