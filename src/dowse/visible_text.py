@@ -32,6 +32,11 @@ def join_lines(text: str) -> str:
     return "".join(character for character in line if character.isprintable() or character in _JOINERS)
 
 
+def shown_name(name: str) -> str:
+    """Return the name of a file or a section as it is, unless a character of it could begin another line."""
+    return name if name.isprintable() else join_lines(name)
+
+
 def one_line(text: str, max_characters: int, mark: str = "...") -> str:
     """Return the beginning of a text on one line, with a mark where it was cut."""
     line = join_lines(text[: 4 * max_characters])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
-from dowse.cli.http_options import _parse_host, _parse_origin
+from dowse.cli.http_options import _parse_address, _parse_host, _parse_origin
 from dowse.errors import UsageError
 from tests.mcp.http.conftest import TOKEN
 
@@ -43,6 +43,11 @@ def test_an_address_beyond_this_machine_needs_a_word(refusal: Callable[..., Refu
     code, line = refusal("--http", f"{host}:0")
     assert code == 2
     assert "--allow-remote" in line
+
+
+@pytest.mark.parametrize("host", ["", "localhost", "127.0.0.1"])
+def test_an_address_without_a_host_is_this_machine(host: str) -> None:
+    assert _parse_address(f"{host}:8321") == ("127.0.0.1", 8321)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "[::]", "192.0.2.1"])

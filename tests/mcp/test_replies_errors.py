@@ -183,7 +183,9 @@ def test_permission_denied(locked: Path) -> None:
 def test_a_project_that_went_away_cannot_be_accessed(indexed: Path, tmp_path: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         indexed.rename(tmp_path / "elsewhere")
-        assert (await assistant.expect_error("search_code", query="apple"))["code"] in ("PERMISSION_DENIED", "FAILED")
+        error = await assistant.expect_error("search_code", query="apple")
+        assert error["code"] in ("PERMISSION_DENIED", "FAILED")
+        assert str(tmp_path) not in error["userMessage"]
         (tmp_path / "elsewhere").rename(indexed)
         assert (await assistant.call_tool("search_code", query="peel_apple"))["results"]
 
@@ -195,6 +197,9 @@ def test_file_not_found(indexed: Path) -> None:
     assert error["code"] == "FILE_NOT_FOUND"
     assert error["userMessage"] == "The file 'src/fig.py' doesn't exist or isn't indexed."
     assert error["developerMessage"].startswith("FILE_NOT_FOUND: src/fig.py not in index")
+    for path in (str(indexed / "src/fig.py"), "/etc/fig.py", "~/fig.py", "C:\\fig.py"):
+        error = expect_error("auto", "reindex_file", indexed, path=path)
+        assert error["userMessage"] == "The file 'fig.py' doesn't exist or isn't indexed."
 
 
 INVALID_PATTERNS = [

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dowse.sources.repository import global_excludes_file, submodule_paths
+from tests.sources.repositories import git, make_repository
 
 
 def test_gitmodules_names_the_paths_of_submodules() -> None:
@@ -40,9 +41,9 @@ def test_without_git_they_are_in_the_usual_place(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_repository_cannot_point_us_at_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / ".git").mkdir()
-    (tmp_path / ".git" / "config").write_text("[core]\n\texcludesFile = /etc/passwd\n", encoding="utf-8")
+    git(make_repository(tmp_path), "config", "core.excludesFile", "/etc/passwd")
     monkeypatch.chdir(tmp_path)
+    assert global_excludes_file() == Path(os.environ["XDG_CONFIG_HOME"]) / "git" / "ignore"
     monkeypatch.setenv("GIT_DIR", str(tmp_path / ".git"))
     assert global_excludes_file() == Path(os.environ["XDG_CONFIG_HOME"]) / "git" / "ignore"
 

@@ -78,10 +78,15 @@ def test_what_was_asked_for_is_not_kept(run: Run, root: Path, storage: Path) -> 
 
 
 def test_a_project_is_not_written_to(run: Run, root: Path) -> None:  # noqa: F811
-    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file()}
+    before = everything_below(root)
     run("index", root)
     run("search", "peel", root)
     run("docs", "search", "apple", root)
     with StdioClient(root) as client:
         client.initialize(OLDER).call("search_code", query="peel")
-    assert {path: path.read_bytes() for path in root.rglob("*") if path.is_file()} == before
+    assert everything_below(root) == before
+
+
+def everything_below(root: Path) -> dict[Path, bytes | None]:
+    """Return the content of each file below a folder, and None for each folder."""
+    return {path: path.read_bytes() if path.is_file() else None for path in root.rglob("*")}

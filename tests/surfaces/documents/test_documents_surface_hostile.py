@@ -48,7 +48,10 @@ def hostile(tmp_path: Path) -> Path:
         f"t{number}.md": f"---\ntitle: {json.dumps(text)}\n---\n\nA quince.\n" for number, text in enumerate(HOSTILE)
     }
     lines = {f"x{number}.txt": f"{text}\nquince\n{text}\n" for number, text in enumerate(HOSTILE)}
-    root = write_tree(tmp_path / "hostile", {**files, **titles, **lines})
+    below = {
+        f"h{number}.md": f"# Medlar\n\n{text}\n\n## {text}\n\nA quince.\n" for number, text in enumerate(HOSTILE)
+    }
+    root = write_tree(tmp_path / "hostile", {**files, **titles, **lines, **below})
     if sys.platform != "win32":
         for number, text in enumerate(HOSTILE):
             write_tree(
@@ -61,11 +64,11 @@ def hostile(tmp_path: Path) -> Path:
 
 def test_whatever_a_document_holds_a_reply_keeps_its_form(hostile: Path) -> None:
     async def conversation(reader: Reader) -> None:
-        for place in ("content", "both"):
-            text, content = await reader.search_with_text("quince", limit=100, searchIn=place)
+        for query, place, least in (("quince", "content", 50), ("quince", "both", 50), ("medlar", "title", 15)):
+            text, content = await reader.search_with_text(query, limit=100, searchIn=place)
             header, *entries = text.split("\n\n")
             assert re.fullmatch(r"Search results: \d+ matches( \(showing \d+\))?", header)
-            assert len(entries) == len(content["results"]) > 50
+            assert len(entries) == len(content["results"]) > least
             for entry, one in zip(entries, content["results"], strict=True):
                 assert ENTRY.fullmatch(entry), entry
                 assert entry.count("\n") == 2

@@ -8,7 +8,7 @@ from dowse.searching.passages import Passage, first_match
 from dowse.searching.references.definition_context import DefinitionContext
 from dowse.searching.references.reference_lines import Place
 from dowse.text.excerpts import cut_line
-from dowse.visible_text import pluralize
+from dowse.visible_text import pluralize, shown_name
 
 ShowPath = Callable[[str], str]
 MAX_LINE_CHARACTERS = 300
@@ -69,7 +69,7 @@ def _cut(line: str, terms: Mapping[str, float] | None) -> str:
 def _definition(one: FoundDefinition, terms: Mapping[str, float], shown_names: Collection[str]) -> str:
     passage = one.passage
     start, end = passage.whole or (passage.start_line, passage.end_line)
-    lines = [f"{one.path}:{line_range(start, end)}  {passage.name}".rstrip()]
+    lines = [f"{one.path}:{line_range(start, end)}  {shown_name(passage.name)}".rstrip()]
     if one.address:
         lines.append(f"  at {one.address}")
     if one.same_in:
@@ -118,4 +118,4 @@ def _other_places(others: Sequence[FoundDefinition]) -> Iterable[str]:
             around = ".".join(one.passage.headings) if one.passage.symbols else " > ".join(one.passage.headings[:-1])
             text = " ".join(one.passage.text.split())
             shown = text if len(text) <= SIGNATURE_CHARACTERS else text[: SIGNATURE_CHARACTERS - 1] + "…"
-            yield f"  {line_range(start, end)}  {shown}" + (f"  ({around})" if around else "")
+            yield f"  {line_range(start, end)}  {shown}" + (f"  ({shown_name(around)})" if around else "")

@@ -10,7 +10,7 @@ from dowse.federation.answers.source_text import SourceText, read_source
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.units import Unit
 from dowse.types import Entry, Verdict
-from dowse.visible_text import pluralize
+from dowse.visible_text import pluralize, shown_name
 
 WHOLE_LINES = 250
 """A file or a class of up to so many lines is shown whole, a longer one as its outline."""
@@ -114,7 +114,7 @@ def _lines_text(
         last = number
     unit = source.unit_at(start)
     names = names or (unit.names if unit and unit.end + 1 >= end else ())
-    within = f"  {'.'.join(names)}" if names else ""
+    within = f"  {shown_name('.'.join(names))}" if names else ""
     text = f"{shown_path}:{start}-{last}{within}\n"
     text += numbered((number, source.lines[number - 1]) for number in range(start, last + 1))
     return text if last == end else f"{text}\n  the reply is full; read {shown_path}:{last + 1}-{end} for the rest"
@@ -144,7 +144,7 @@ def _folder_text(index: ProjectIndex, folder: str, shown_path: str) -> str:
     counts, files = dict[str, int](), list[str]()
     for entry in index.source.entries(folder if prefix else ""):
         if isinstance(entry, Entry):
-            first, _, rest = entry.path.removeprefix(prefix).partition("/")
+            first, _, rest = shown_name(entry.path.removeprefix(prefix)).partition("/")
             if rest:
                 counts[first] = counts.get(first, 0) + 1
             else:

@@ -17,6 +17,7 @@ from dowse.reading.languages import is_binary_document
 from dowse.screening.masking import screen_text
 from dowse.searching.units import Unit, find_units
 from dowse.types import Entry, Kind, Reason, Symbol, Verdict, View
+from dowse.visible_text import shown_name
 
 SUGGESTED_PATHS = 5
 
@@ -150,7 +151,7 @@ def _similar_paths(index: ProjectIndex, path: str) -> str:
     name = path.rpartition("/")[2].lower()
     found = [entry.path for entry in index.source.entries() if isinstance(entry, Entry)]
     near = [one for one in found if one.rpartition("/")[2].lower() == name][:SUGGESTED_PATHS]
-    return f" There is {' and '.join(near)}." if near else ""
+    return f" There is {' and '.join(map(shown_name, near))}." if near else ""
 
 
 def _refusal(verdict: Verdict) -> str:

@@ -16,6 +16,7 @@ from dowse.sources.project_files import ProjectFiles
 from dowse.store.storage_layout import folder_size, last_used
 from dowse.system.platform import Lock, storage_root, write_atomically
 from dowse.types import Entry, View
+from dowse.visible_text import shown_name
 
 FORMAT = "3"
 """Changes with the files that an index of a package has."""
@@ -88,7 +89,7 @@ class PackageIndex(ProjectIndex):
 
     def shown_path(self, path: str) -> str:
         """Return a path of the package as hits show it: `httpx 0.28.1 · httpx/_client.py`."""
-        return f"{self.package.label}{SEPARATOR}{path}"
+        return f"{self.package.label}{SEPARATOR}{shown_name(path)}"
 
     def _make_source(self, views: View) -> ProjectFiles:  # noqa: ARG002 - a package is code, and its documentation
         is_jar = self.package.root.suffix == ".jar"

@@ -32,6 +32,7 @@ from dowse.system.platform import Lock, make_private_folder, refusal_to_write, s
 from dowse.text.analysis import rarity, terms_of
 from dowse.text.query_syntax import NO_FILTERS
 from dowse.types import Chunk, Entry, FileContent, Progress, Reading, Verdict
+from dowse.visible_text import shown_name
 
 MAX_PACKAGES = 200
 """Packages of a project that are searched at once: each keeps some files open."""
@@ -74,7 +75,7 @@ class PackageAnswer:
     def show(self, path: str) -> str:
         """Return a path of a hit as users see it: `httpx 0.28.1 · httpx/_client.py`."""
         key, _, rest = path.partition("/")
-        return f"{self.packages[key].label}{SEPARATOR}{rest}" if key in self.packages else path
+        return f"{self.packages[key].label}{SEPARATOR}{shown_name(rest)}" if key in self.packages else path
 
 
 class Dependencies:
