@@ -105,7 +105,9 @@ def test_words_that_follow_each_other_share_a_mark(fruit: ArchiveLocations) -> N
 
 
 def test_archived_text_is_escaped(tmp_path: Path) -> None:
-    text = "# <mark>Trick</mark> & <script>\n\nA <mark>trick</mark> with\n<script>alert(1)</script> &amp; more tricks.\n"
+    text = (
+        "# <mark>Trick</mark> & <script>\n\nA <mark>trick</mark> with\n<script>alert(1)</script> &amp; more tricks.\n"
+    )
     (hit,) = search(indexed(tmp_path, {"a.md": text}), "trick", 1)
     for highlight in hit.highlights:
         for snippet in highlight.snippets:

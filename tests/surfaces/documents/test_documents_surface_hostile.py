@@ -48,9 +48,7 @@ def hostile(tmp_path: Path) -> Path:
         f"t{number}.md": f"---\ntitle: {json.dumps(text)}\n---\n\nA quince.\n" for number, text in enumerate(HOSTILE)
     }
     lines = {f"x{number}.txt": f"{text}\nquince\n{text}\n" for number, text in enumerate(HOSTILE)}
-    below = {
-        f"h{number}.md": f"# Medlar\n\n{text}\n\n## {text}\n\nA quince.\n" for number, text in enumerate(HOSTILE)
-    }
+    below = {f"h{number}.md": f"# Medlar\n\n{text}\n\n## {text}\n\nA quince.\n" for number, text in enumerate(HOSTILE)}
     root = write_tree(tmp_path / "hostile", {**files, **titles, **lines, **below})
     if sys.platform != "win32":
         for number, text in enumerate(HOSTILE):
