@@ -3,6 +3,7 @@
 import contextlib
 import sqlite3
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,14 @@ def test_a_verification_builds_a_damaged_catalog_again(index: ProjectIndex) -> N
     index.verify()
     assert [document.title for document in index.store.documents()] != ["wrong"]
     assert index.check() == []
+
+
+def test_a_verification_is_due_after_the_hours_of_the_setting(index: ProjectIndex) -> None:
+    index.verify()
+    assert not index.needs_verification()
+    for hours, is_due in ((23, False), (25, True)):
+        index.whole.set_fact("verified", (datetime.now(UTC) - timedelta(hours=hours)).isoformat())
+        assert index.needs_verification() == is_due
 
 
 @pytest.mark.parametrize("mistake", [ValueError, TypeError, KeyError])

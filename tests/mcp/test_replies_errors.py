@@ -13,7 +13,7 @@ import pytest
 from mcp.client.stdio import StdioServerParameters
 
 from dowse.error_catalog import CATALOG
-from dowse.errors import UsageError, error_with
+from dowse.errors import Failed, UsageError, error_with
 from dowse.indexes import growing_index
 from dowse.mcp.replies import error_reply, without_storage_root
 from dowse.store import storage_layout
@@ -270,3 +270,4 @@ def test_a_message_for_a_user_names_no_place_of_the_storage(monkeypatch: pytest.
     assert str(tmp_path) not in error_reply(refusal)["userMessage"]
     assert str(tmp_path) not in error_reply(UsageError(f"{tmp_path / 'x'} is no file."))["userMessage"]
     assert without_storage_root(f"{tmp_path} is gone") == "the storage root is gone"
+    assert "/" not in error_reply(Failed("/srv/fruit cannot be read."))["userMessage"]

@@ -33,3 +33,8 @@ def test_a_path_that_need_not_exist_is_judged_by_its_name(tmp_path: Path, path: 
     paths = PastPaths(Policy(tmp_path, Settings(exclude=("plans/**",))))
     assert paths.allows(path) is is_allowed
     assert paths.allows(path) is is_allowed, "the same from memory"
+
+
+def test_a_path_that_the_settings_do_not_include_is_not_shown(tmp_path: Path) -> None:
+    paths = PastPaths(Policy(tmp_path, Settings(include=("src/**",))))
+    assert [paths.allows(path) for path in ("src/gone.py", "docs/gone.md")] == [True, False]

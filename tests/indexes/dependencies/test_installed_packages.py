@@ -86,6 +86,22 @@ def test_packages_of_node_are_followed_into_the_store_of_pnpm_and_nowhere_else(t
     assert missing(found) == {"own": "a link out of node_modules, which is not followed", "ghost": "not installed"}
 
 
+def test_no_link_leads_out_of_the_folders_of_packages(tmp_path: Path) -> None:
+    elsewhere = environments.node_project(tmp_path / "elsewhere")
+    root = write_tree(tmp_path / "root", {"package.json": '{"dependencies": {"left": "2"}}', "composer.json": "{}"})
+    (root / "node_modules").symlink_to(elsewhere / "node_modules")
+    assert labels(find_packages(root)) == []
+    vendored = environments.php_project(tmp_path / "php")
+    (vendored / "vendor/acme/log").rename(tmp_path / "log")
+    (vendored / "vendor/acme/log").symlink_to(tmp_path / "log")
+    assert labels(find_packages(vendored)) == []
+    python = environments.python_project(tmp_path / "python")
+    site = python / environments.SITE
+    (site / "tinyhttp-1.2.0.dist-info").rename(tmp_path / "metadata")
+    (site / "tinyhttp-1.2.0.dist-info").symlink_to(tmp_path / "metadata")
+    assert labels(find_packages(python)) == []
+
+
 def test_packages_of_a_workspace_are_found_above_it(tmp_path: Path) -> None:
     environments.node_project(tmp_path)
     part = write_tree(tmp_path / "apps/web", {"package.json": '{"dependencies": {"left": "2"}}'})

@@ -155,6 +155,13 @@ def test_a_damaged_jar_has_no_files(tmp_path: Path, content: bytes) -> None:
     assert paths_of(Package("java", "evil:evil", "1", jar)) == []
 
 
+def test_a_jar_that_is_a_link_has_no_files(tmp_path: Path) -> None:
+    jar = environments.write_jar(tmp_path / "elsewhere.jar", {"Good.java": "class Good {}\n"})
+    (tmp_path / "evil-1-sources.jar").symlink_to(jar)
+    assert paths_of(Package("java", "evil:evil", "1", jar)) == ["Good.java"]
+    assert paths_of(Package("java", "evil:evil", "1", tmp_path / "evil-1-sources.jar")) == []
+
+
 def test_a_jar_with_too_long_a_list_of_files_is_not_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     jar = environments.write_jar(tmp_path / "evil-1-sources.jar", {f"{number}.java": "x" for number in range(50)})
     monkeypatch.setattr(package_files, "MAX_DIRECTORY_BYTES", 1000)

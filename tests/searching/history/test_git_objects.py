@@ -10,6 +10,7 @@ from dowse.errors import Failed, NoHistory
 from dowse.searching.history import git_objects
 from dowse.searching.history.git_objects import find_repository, open_objects
 from dowse.system.platform import IS_LINUX
+from dowse.system.sandbox import sandbox_support
 from tests.searching.history.conftest import OpenHistory
 from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
@@ -110,6 +111,15 @@ def test_a_pipe_in_the_place_of_a_file_is_not_opened(root: Path, place: str) -> 
     os.mkfifo(pipe)
     with pytest.raises(NoHistory, match=r"are not regular files|borrows objects"):
         find_repository(root)
+
+
+@pytest.mark.skipif(not sandbox_support().files, reason="the system has no Landlock")
+def test_git_can_read_no_file_but_objects(tmp_path: Path, root: Path) -> None:
+    (tmp_path / "secret").write_text("x", encoding="utf-8")
+    with open_objects(find_repository(root)) as objects:
+        for file in (tmp_path / "secret", root / ".git" / "config", Path("/etc/passwd")):
+            with pytest.raises(Failed, match="Permission denied"):
+                objects.output("hash-object", "--no-filters", str(file), max_bytes=100)
 
 
 @pytest.mark.skipif(not IS_LINUX, reason="only Linux limits the memory of another process")

@@ -58,6 +58,14 @@ def test_the_body_is_searched_and_its_matching_lines_are_shown(root: Path, opene
     assert find(opened, root, "env") == [], "and not found"
 
 
+def test_a_path_that_was_left_out_since_is_not_shown(root: Path, opened: OpenHistory) -> None:
+    assert find(opened, root, "leases alive")[0].files == ("net/http_client.py",)
+    left_out = opened(root, Settings(exclude=("net/**",)))
+    (hit,) = search_history(left_out, "leases alive", HistoryOptions()).hits
+    assert (hit.files, hit.symbols) == ((), ())
+    assert all(not hit.symbols for hit in search_history(left_out, "retry policy", HistoryOptions()).hits)
+
+
 def test_a_path_filter_follows_renames(root: Path, opened: OpenHistory) -> None:
     found = find(opened, root, "client", path_glob="net/http_client.py")
     assert subjects(found) == ["Move the client", "Close sockets", "Be more patient", "Begin"]
@@ -98,6 +106,9 @@ def test_secrets_are_masked_and_instructions_are_flagged(root: Path, opened: Ope
     (hit,) = find(opened, root, "rotate key")
     assert TOKEN not in repr(hit)
     assert (hit.masked, hit.flags) == (("github-pat",), ("instructions",))
+    git(root, "commit", "-q", "--allow-empty", "--author", f"{TOKEN} <a@example.org>", "-m", "Water plants")
+    (hit,) = find(opened, root, "water plants")
+    assert (hit.author, hit.masked) == ("[masked: github-pat]", ("github-pat",))
     history = opened(root, Settings(mask_secrets=False))
     assert TOKEN in search_history(history, "rotate key", HistoryOptions()).hits[0].subject
 
