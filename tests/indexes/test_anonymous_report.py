@@ -28,6 +28,7 @@ def hostile(tmp_path: Path, storage: Path, monkeypatch: pytest.MonkeyPatch) -> P
             f"{HOSTILE}.py": f"# {SECRET}\ndef lantern():\n    return 1\n",
             f"{HOSTILE}.md": f"# lantern {SECRET}\n",
             f"{HOSTILE}.bin": "\0\0",
+            f"{HOSTILE}2.md": ">" * 300_000,
             ".env": f"TOKEN={SECRET}\n",
         },
     )
@@ -57,7 +58,8 @@ def test_nothing_of_the_user_is_in_a_report(run: Run, hostile: Path) -> None:
         assert str(hostile.parent.parent) not in ran.out
     index = ran.json["index"]
     assert (index["state"], index["problems"]) == ("ready", {"files": 2})
-    assert index["files"] == {"code": 2, "docs": 1}
+    assert index["files"] == {"code": 2, "docs": 2}
+    assert index["files read as plain text"] == 1
     assert index["lines of the log"]["WARNING"] >= 1
     assert set(index["lines of the log"]) <= {"INFO", "WARNING", "ERROR"}
     assert index["settings changed"]["maxFiles"] == 77

@@ -86,11 +86,12 @@ def test_nothing_of_the_user_or_of_the_repository_runs(
         (hooks / name).write_text(f"#!/bin/sh\ntouch {mark}\n", encoding="utf-8")
         (hooks / name).chmod(0o755)
     config = tmp_path / "gitconfig"
-    config.write_text(
-        f"[init]\ntemplateDir = {hooks.parent}\n[core]\nhooksPath = {hooks}\nfsmonitor = touch {mark}\n"
-        f'[filter "x"]\nsmudge = touch {mark}\n[credential]\nhelper = "!touch {mark}"\n',
-        encoding="utf-8",
-    )
+    for file in (config, Path.home() / ".gitconfig"):
+        file.write_text(
+            f"[init]\ntemplateDir = {hooks.parent}\n[core]\nhooksPath = {hooks}\nfsmonitor = touch {mark}\n"
+            f'[filter "x"]\nsmudge = touch {mark}\n[credential]\nhelper = "!touch {mark}"\n',
+            encoding="utf-8",
+        )
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", str(config))
     monkeypatch.setenv("GIT_TEMPLATE_DIR", str(hooks.parent))
     monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
@@ -132,7 +133,7 @@ def test_an_address_that_could_mean_something_else_is_refused() -> None:
     for text in (
         "http://host.example/owner/name", "https://user:secret@host.example/owner/name", "https://token@host.example/a/b",
         "ssh://git:secret@host.example/a", "https://host.example", "https://-oProxyCommand=x/a", "https://host/a@--upload-pack=x",
-        "https://host/a@x..y", "ext::sh -c id", "git://host/a", "https://host/a@b@c@", "file://host", "ssh://host/a@-x",
+        "https://host/a@x..y", "ssh://-x/a", "ext::sh -c id", "git://host/a", "https://host/a@b@c@", "file://host", "ssh://host/a@-x",
     ):  # fmt: skip
         with pytest.raises(UsageError):
             parse_address(text)

@@ -247,9 +247,9 @@ def test_a_reply_that_ends_too_early_is_no_index(site: Site) -> None:
         request.end_headers()
         request.wfile.write(INDEX[:-10])
 
-    site.answer = answer
-    with pytest.raises(Failed):
-        fetched(site)
+    for site.answer in (answer, giving(gzip.compress(INDEX)[:-10], Content_Encoding="gzip")):
+        with pytest.raises(Failed):
+            fetched(site)
 
 
 def test_a_certificate_that_nobody_trusts_is_refused(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

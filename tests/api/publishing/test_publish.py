@@ -146,9 +146,13 @@ def test_a_place_of_a_newer_format_or_of_another_program_is_left_alone(
         publish_words(project, place)
     with pytest.raises(StoreTooNew, match="Update dowse"):
         publish_words(project, place)
+    with pytest.raises(StoreTooNew, match="Update dowse"):
+        found_at(place, "milk cow")
     lancedb.connect(tmp_path / "theirs").create_table("dowse", [{"a": 1}])
     with pytest.raises(Failed, match="another program"):
         publish_words(project, str(tmp_path / "theirs"))
+    with pytest.raises(Failed, match="another program"):
+        found_at(str(tmp_path / "theirs"), "milk cow")
 
 
 @pytest.mark.parametrize("name", ["a\0b", "a/b", "..", "a\nb", "x" * 101])
@@ -194,7 +198,18 @@ def test_a_place_that_never_answers_is_given_up(project: Path, place: str, monke
         found_at(place, "milk cow")
 
 
-@pytest.mark.parametrize("facts", ["{", "[]", '{"commit": 1}', '{"commit": "a", "files": "x"}', '{"other": 1}'])
+@pytest.mark.parametrize(
+    "facts",
+    [
+        "{",
+        "[]",
+        '{"commit": 1}',
+        '{"commit": "a", "files": "x"}',
+        '{"other": 1}',
+        '{"name": "a/b", "commit": "c"}',
+        '{"name": "..", "commit": "c"}',
+    ],
+)
 def test_a_damaged_row_of_a_project_is_not_used(project: Path, place: str, facts: str) -> None:
     publish_words(project, place)
     table = SharedPlace(place).open_table()

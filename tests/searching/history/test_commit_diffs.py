@@ -44,6 +44,13 @@ def test_a_denied_file_is_counted_and_not_shown(opened: OpenHistory, root: Path)
     assert ([file.path for file in found.files], found.hidden) == (["a b.txt", "src/peel.py"], 1)
 
 
+def test_a_file_that_had_a_denied_name_is_not_shown(opened: OpenHistory, tmp_path: Path) -> None:
+    changes = [Change("Begin", {".env": "A=1\n"}), Change("Rename", renames={".env": "settings.txt"})]
+    root = make_repository(tmp_path / "renamed", changes)
+    found = read_changes(opened(root), git(root, "rev-parse", "main"))
+    assert (found.files, found.hidden) == ((), 1)
+
+
 def test_secrets_are_masked_and_keys_are_not_shown(opened: OpenHistory, root: Path) -> None:
     found = read_changes(opened(root), git(root, "rev-parse", "main"))
     shown = {file.path: file for file in found.files}
