@@ -88,6 +88,17 @@ def test_hostile_text_is_text(browser: Browser, page: tuple[Path, dict[str, str]
     assert browser.requests == [page[0].as_uri()]
 
 
+def test_the_page_allows_nothing_but_its_own_script_and_no_link_runs(tmp_path: Path) -> None:
+    database = make_database(
+        tmp_path, {"a.md": "# A\n"}, {"p": captured_page("javascript:alert(1)", "Page", "# Page\n")}
+    )
+    data = page_data(database, whole_graph(database), "</title><script>")
+    text = as_html(data)
+    assert "default-src &#x27;none&#x27;; script-src &#x27;sha256-" in text
+    assert "<title>&lt;/title&gt;&lt;script&gt;" in text
+    assert not [node for node in data["nodes"] if node["url"].startswith("javascript:")]
+
+
 def test_a_search_narrows_the_list(browser: Browser) -> None:
     type_into(browser, "search", "aardvarks")
     assert browser.value("document.getElementById('count').textContent").startswith("1 found of ")

@@ -249,5 +249,8 @@ def test_hostile_text_in_every_field_is_text(tmp_path: Path, text: str) -> None:
         article, _ = await reader.call_tool("get_article", url="/good")
         assert article["body"] == "Good words."
         await reader.client.call_tool("get_article", {"url": f"/{text}"[:4096]})
+        for tool in (await reader.client.list_tools()).tools:
+            assert str(tool.description).isprintable()
+            assert len(str(tool.description)) < 1000
 
     run_conversation(conversation, file)
