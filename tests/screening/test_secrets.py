@@ -225,6 +225,8 @@ HANGING = [
     "eyJ" * 20_000,
     "secret=" * 10_000 + "a" * 5000,
     '"' + "a:" * 20_000,
+    "".join(f"{GITHUB[:-9]}{number:09}\n" for number in range(40_000)),
+    "".join(f"{GITHUB[:-9]}{number:09} " for number in range(40_000)),
 ]
 
 

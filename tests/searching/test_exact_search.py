@@ -1,5 +1,6 @@
 """Every occurrence of a text or a pattern, with its place."""
 
+import time
 from collections import Counter
 from itertools import accumulate
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
+from dowse.searching import exact_search
 from dowse.searching.exact_search import exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.search import SearchOptions
 from tests.sample_data import open_indexed, write_tree
@@ -74,3 +76,21 @@ def test_an_explosive_pattern_ends_in_time_and_says_that_it_is_not_complete(tmp_
         project.store, project.source.read_bytes, pattern_matcher(r"(a|aa)+$"), SearchOptions(limit=10), seconds=0.5
     )
     assert found.is_complete is False
+
+
+def test_a_file_that_takes_too_long_does_not_hide_the_matches_in_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exact_search, "FILE_SECONDS", 0.2)
+    project = open_indexed(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "aa\n"}))
+    found = find_occurrences(
+        project.store, project.source.read_bytes, pattern_matcher(r"(a|aa)+$"), SearchOptions(limit=10), seconds=60
+    )
+    assert ([one.path for one in found.found], found.is_complete) == (["b.txt"], False)
+
+
+def test_matches_are_counted_by_line_whatever_ends_a_line() -> None:
+    found = exact_search.Occurrences()
+    exact_search.search_text("a", "xx\rx\r\nb\nxxx", exact_matcher("x"), time.monotonic() + 60, found)
+    assert [(one.line, one.count) for one in found.found] == [(1, 2), (2, 1), (4, 3)]
+    assert (found.lines, found.total, found.counts) == (3, 6, {"a": 6})

@@ -1,5 +1,7 @@
 """How rare words are in files that are not indexed, compared with an index of the same files."""
 
+from pathlib import Path
+
 import pytest
 
 from dowse.indexes.index import ProjectIndex
@@ -48,3 +50,11 @@ def test_a_word_is_about_as_rare_as_in_an_index(project: ProjectIndex, term: str
 def test_a_word_that_only_one_file_has_is_found(project: ProjectIndex) -> None:
     assert read_directly(project, "trace").chunk_frequencies(["trace"])["trace"] >= 1
     assert read_directly(project, "zebra").chunk_frequencies(["zebra"]) == {"zebra": 0}
+
+
+@pytest.mark.timeout(30)
+def test_a_word_without_end_and_a_name_on_every_place_take_no_time(tmp_path: Path) -> None:
+    """They took minutes: each place was compared with the whole word, and with the beginning of its line."""
+    files = {"page.txt": "搜索引擎" * 100_000, "code.py": "apple " * 150_000}
+    project = open_indexed(write_tree(tmp_path / "p", files))
+    assert read_directly(project, "搜索引擎 apple").frequency("parts", "appl") >= 1

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching.units import Unit, find_units
+from dowse.searching.units import MAX_UNITS, Unit, find_units
 from dowse.types import Symbol
 
 
@@ -128,3 +128,11 @@ def test_a_definition_ends_where_its_grammar_said_whatever_its_indentation() -> 
     assert [(one.start + 1, one.end + 1, ".".join(one.names)) for one in found] == [
         (1, 1, "Main"), (2, 4, "Main.run"), (5, 5, "Main"), (7, 7, "Main.stop"),
     ]  # fmt: skip
+
+
+def test_a_document_has_a_limit_of_units_and_the_last_has_the_rest() -> None:
+    for text, language in (("# a\nb\n" * 30_000, "markdown"), (("x\n" * 40 + "\n") * 30_000, "python")):
+        lines = text.split("\n")
+        found = find_units(lines, [], language)
+        assert len(found) == MAX_UNITS + 1
+        assert (found[-1].start, found[-1].end) == (found[-2].end + 1, len(lines) - 1)

@@ -18,7 +18,6 @@ DEFAULT_SECONDS, FILE_SECONDS = 10.0, 2.0
 """The time limits of a search, and of what it does in one file."""
 _MAX_LINE_CHARACTERS = 400
 """Of a longer line, only the part around the match is shown."""
-_LINE_ENDS = frozenset("\r\n")
 
 FindMatches = Callable[[str, float], Iterator[tuple[int, int]]]
 """Yields the start and end of each match in a text; raises TimeoutError after the deadline."""
@@ -172,11 +171,15 @@ def search_text(path: str, text: str, find: FindMatches, deadline: float, result
     """Add the matches in one text; if it takes too long, those that were found until then."""
     last = min(deadline, time.monotonic() + FILE_SECONDS)
     starts, counts = list[int](), list[int]()
-    listed, before, previous, is_listed = len(result.found), result.total, -1, False
+    listed, before, line_end, is_listed = len(result.found), result.total, -1, False
+    line_ends = {"\r": -1, "\n": -1}  # the next one of each
     result.looked_at += 1
     try:
         for start, _ in find(text, last):
-            if previous < 0 or not _LINE_ENDS.isdisjoint(text[previous:start]):
+            if start > line_end:
+                for end in [end for end, at in line_ends.items() if at < start]:
+                    line_ends[end] = text.find(end, start) % (len(text) + 1)  # where the text ends if there is none
+                line_end = min(line_ends.values())
                 is_listed = result.offset <= result.lines < result.offset + result.limit
                 result.lines += 1
                 if is_listed:
@@ -185,7 +188,6 @@ def search_text(path: str, text: str, find: FindMatches, deadline: float, result
                     counts.append(1)
             elif is_listed:
                 counts[-1] += 1
-            previous = start
             result.total += 1
             if result.total % 10_000 == 0 and time.monotonic() > last:
                 raise TimeoutError

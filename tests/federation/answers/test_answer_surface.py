@@ -103,6 +103,13 @@ def test_a_name_leads_to_its_definition(indexed: Path, mode: str) -> None:
     assert text.startswith("src/orders.py:4-5  place_order")
 
 
+def test_too_much_in_one_call_is_refused(indexed: Path) -> None:
+    many, long = ask([indexed], ("find", {"texts": ["a"] * 51}), ("uses", {"names": ["a" * 501]}), fails=True)
+    assert many == "51 are too many for one call. Give at most 50."
+    assert long.endswith("…' is no name. Give one name, such as parse_config or Client.get.")
+    assert len(long) < 300
+
+
 def test_documentation_is_shown_by_its_section(indexed: Path) -> None:
     [text] = ask([indexed], ("search", {"query": "refused orders", "kind": "docs"}))
     assert text.startswith("docs/guide.md:3-5  Guide > Refused orders\n3 ## Refused orders")
