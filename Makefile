@@ -50,7 +50,7 @@ check: .venv/installed ## style, types, and the tests of the packages that only 
 test: .venv/node/installed ## install, check style and types, run every test
 	$(RUN) -m ruff check .
 	$(RUN) -m ruff format --check .
-	$(RUN) -m mypy & types=$$!; $(RUN) -m pytest -m "not soak" --numprocesses 4 --dist loadfile --no-loadscope-reorder; tests=$$?; wait $$types && exit $$tests
+	$(RUN) -m mypy & types=$$!; $(RUN) -m pytest -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder; tests=$$?; wait $$types && exit $$tests
 
 docs: .venv/installed ## build the documentation site into .docs/site; a warning is an error
 	$(RUN) docs/build.py
@@ -59,7 +59,7 @@ docs: .venv/installed ## build the documentation site into .docs/site; a warning
 # modules: a test of a time limit or of what is imported may fail, and the report is made nevertheless.
 coverage: .venv/node/installed ## run every test and say which lines and branches none of them reaches
 	rm -rf .bench/coverage && mkdir -p .bench/coverage
-	-$(RUN) -m coverage run -m pytest -q -m "not soak" --numprocesses 4 --dist loadfile --no-loadscope-reorder
+	-$(RUN) -m coverage run -m pytest -q -m "not soak" --numprocesses 3 --dist loadfile --no-loadscope-reorder
 	$(RUN) -m coverage combine --quiet .bench/coverage
 	$(RUN) -m coverage report
 	$(RUN) -m coverage json --quiet -o .bench/coverage/report.json
