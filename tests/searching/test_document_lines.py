@@ -6,7 +6,7 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching.document_lines import REACH_BYTES, WINDOW_LINES, DocumentLines
+from dowse.searching.document_lines import REACH, WINDOW_LINES, DocumentLines
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.term_positions import WantedLines
@@ -174,7 +174,7 @@ def test_of_a_section_without_end_the_lines_around_a_chunk_are_looked_at() -> No
     within = chunk(text, 100_000, 100_010)
     lines = DocumentLines(MARKDOWN, text.encode(), tuple, wanted("apple"), within)
     counted = lines.count_terms(range(len(lines.lines)))["appl"]
-    assert 11 < counted < 2 * REACH_BYTES // len("apple") + 12
+    assert 11 < counted < 2 * REACH // len("apple") + 12
     passage = lines.window(lines.best_unit({(100_000, 100_010): 1.0}))
     assert 80_000 < passage.start_line < 120_000
     assert (passage.headings, passage.whole) == (("Fruit",), (1, 200_001))
@@ -184,4 +184,4 @@ def test_of_a_line_without_end_the_part_around_a_chunk_is_looked_at() -> None:
     text = "apple " * 200_000
     within = StoredChunk(1, 1, 0, 600_000, 600_600, 1, 1, b"", (), ())
     lines = DocumentLines(MARKDOWN, text.encode(), tuple, wanted("apple"), within)
-    assert 500 < len(lines.lines[0]) < REACH_BYTES
+    assert 500 < len(lines.lines[0]) < REACH

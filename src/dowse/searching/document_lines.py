@@ -21,8 +21,9 @@ SHOWN_SIGNATURE_LINES = 3
 """Lines of a signature that are shown beside other lines of its unit."""
 WINDOW_LINES = 10
 """Lines of a passage of usual length. A shorter unit is shown with those next to it, up to so many lines."""
-REACH_BYTES = 50_000
-"""Characters before and after a chunk that are looked at if its section is longer. A section of a million lines took 6 s."""
+REACH = 50_000
+"""Bytes or characters before and after a chunk that are looked at if its section is longer. A section of a million lines
+took 6 s."""
 
 _IMPORT = re.compile(r"\s*(?:import|from|if (?:typing\.)?TYPE_CHECKING|#\s*include|use|using|package|require|extern)\b")
 _BOILERPLATE = re.compile(rf"{_IMPORT.pattern}|#|//|/\*|\*|--\s|[)}}\]]")
@@ -72,10 +73,10 @@ class DocumentLines:
 
     def _around(self, first: int, last: int) -> range:
         """Return lines and those before and after them, as many as are looked at."""
-        room = REACH_BYTES
+        room = REACH
         while first and (room := room - len(self.lines[first - 1])) > 0:
             first, room = first - 1, room - 1
-        room = REACH_BYTES
+        room = REACH
         while last + 1 < len(self.lines) and (room := room - len(self.lines[last + 1])) > 0:
             last, room = last + 1, room - 1
         return range(first, last + 1)
@@ -367,7 +368,7 @@ class DocumentLines:
 
 def _has_short_lines(data: bytes, chunk: StoredChunk) -> bool:
     """Return whether the lines that a chunk is in end near it."""
-    first, last = chunk.start_byte - REACH_BYTES, chunk.end_byte + REACH_BYTES
+    first, last = chunk.start_byte - REACH, chunk.end_byte + REACH
     is_begun = first <= 0 or data.rfind(b"\n", first, chunk.start_byte) >= 0
     return is_begun and (last >= len(data) or data.find(b"\n", chunk.end_byte, last) >= 0)
 

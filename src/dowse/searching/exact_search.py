@@ -178,7 +178,8 @@ def search_text(path: str, text: str, find: FindMatches, deadline: float, result
         for start, _ in find(text, last):
             if start > line_end:
                 for end in [end for end, at in line_ends.items() if at < start]:
-                    line_ends[end] = text.find(end, start) % (len(text) + 1)  # where the text ends if there is none
+                    at = text.find(end, start)
+                    line_ends[end] = at if at >= 0 else len(text)
                 line_end = min(line_ends.values())
                 is_listed = result.offset <= result.lines < result.offset + result.limit
                 result.lines += 1

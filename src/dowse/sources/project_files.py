@@ -31,7 +31,7 @@ _TYPES = {
     ".svg": "image/svg+xml",
 }  # fmt: skip
 _NO_TEXT = (Reason.BINARY, Reason.NOT_INCLUDED)
-"""What the policy says against every picture: a list of files that are no text, or of those that are documents."""
+"""The policy refuses every picture for one of these reasons. They are not held against it: it is shown, not searched."""
 
 
 def picture_type(path: str) -> str | None:

@@ -61,7 +61,7 @@ class LexicalIndex(LexicalSearch):
         self._files = SegmentFiles(folder)
         self._index: Any = None
         self._searcher: Any = None
-        """What is searched until the index is reloaded; to make one takes 80 µs, and a search asks for ten."""
+        """Tantivy's searcher, kept until the index is reloaded: a search uses it about ten times, and making one takes 80 µs."""
         self._linked_meta: tuple[int, int] | None = None
         """The stamp of `meta.json` if the index was opened through links, which are gone when it is to be reloaded."""
         self._loaded_meta: tuple[int, int] | None = None

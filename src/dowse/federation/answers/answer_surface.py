@@ -313,6 +313,7 @@ def _notes(answer: Answer, covered: Coverage) -> list[str]:
 
 
 def _few(items: list[str]) -> list[str]:
+    """Return what a call names; raise UsageError if that is too much for one call."""
     if len(items) > MAX_ITEMS:
         raise UsageError(f"{len(items)} are too many for one call. Give at most {MAX_ITEMS}.")
     return items
