@@ -196,7 +196,7 @@ class OtherSources:
                 for matches, occurrences in zip(texts, found, strict=True):
                     search_text(item_id, shown, matches, deadline, occurrences)
                 if any(item_id in occurrences.counts for occurrences in found):
-                    sources[item_id] = item_text(item_id, text)
+                    sources[item_id] = item_text(item_id, shown)
 
             try:
                 await source.each_text(look)
