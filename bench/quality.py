@@ -115,9 +115,8 @@ def ranked_files(
     if evidence is None:
         return {}
     scores = leg_scores(evidence.legs)
-    documents = store.documents_by_id(shortlist(evidence, scores, ranking_constants.RANKED_FILES, store.paths_by_id))
-    files = rank_files(evidence, scores, {number: document.path for number, document in documents.items()})
-    return {documents[file.document_id].path: file for file in files}
+    paths = store.paths_by_id(shortlist(evidence, scores, ranking_constants.RANKED_FILES, store.paths_by_id))
+    return {paths[file.document_id]: file for file in rank_files(evidence, scores, paths)}
 
 
 def ndcg(paths: list[str], answers: Mapping[str, int]) -> float:

@@ -63,6 +63,16 @@ def test_definitions_are_printed_as_an_assistant_gets_them(run: Run, tmp_path: P
     assert run("search", "+juice fruit", root).out.startswith("src/peeler.py:5-6  juice\n")
 
 
+def test_callers_are_known_once_a_project_is_indexed(run: Run, fruit: Path) -> None:
+    """Until all references were read, each search read some, and took twice as long."""
+    for way in (["index", fruit], ["search", "apple", fruit, "--wait"]):
+        run(*way)
+        index = ProjectIndex(fruit)
+        assert index.whole.references.is_current(), way
+        index.whole.references.forget()
+        index.close()
+
+
 def test_a_search_of_a_project_without_an_index_starts_one_that_is_finished_behind_it(
     start: Run, tmp_path: Path
 ) -> None:

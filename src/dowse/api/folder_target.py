@@ -108,7 +108,12 @@ class FolderTarget(IndexedTarget):
             FoundDefinitions,
             describe_definitions,
         )
+        from dowse.indexes.reference_lookup import read_missing_references
 
+        if self._waits:
+            for index in self.indexes.values():
+                with contextlib.suppress(NotWritable):
+                    read_missing_references(index)
         if self.only:
             return describe_definitions(self.only, found.answer)
         parts = [self._describe_part(name, found.answer) for name in self.indexes]

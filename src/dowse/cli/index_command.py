@@ -78,8 +78,10 @@ def index(
         say("Cancelled; nothing was indexed.")
         return CommandReply({"status": "cancelled"}, 1) if as_json else 1
     show_warnings(project.warnings[shown:])
-    if wait and report.is_complete:
-        wait_for_vectors(project)
+    if report.is_complete:
+        _read_references(project)
+        if wait:
+            wait_for_vectors(project)
     status = project.status()
     project.close()
     exit_code = INTERRUPTED if not report.is_complete else 0 if status.files else 1
@@ -110,6 +112,14 @@ def _update(project: "ProjectIndex", first: str, *, is_confirmed: bool) -> "Inde
             if confirm(f"{str(error).partition(' Continue')[0]} Continue?")
             else None
         )
+
+
+def _read_references(project: "ProjectIndex") -> None:
+    """Read who uses what: searches that show callers would read some each time, and take twice as long until all are known."""
+    from dowse.indexes.reference_lookup import read_missing_references
+
+    with progress_bar(f"Reading references of {project.root.name}", is_expected=False) as progress:
+        read_missing_references(project, progress=progress)
 
 
 def _show(report: "IndexReport", status: "IndexStatus") -> None:
