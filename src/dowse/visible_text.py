@@ -37,6 +37,18 @@ def shown_name(name: str) -> str:
     return name if name.isprintable() else join_lines(name)
 
 
+_LINE_BREAKS = str.maketrans(
+    {code: chr(0x2400 + code) for code in (0x0B, 0x0C, 0x0D, 0x1C, 0x1D, 0x1E)}
+    | dict.fromkeys((0x85, 0x2028, 0x2029), "\u2424")
+)
+"""The characters besides LF that end a line for some readers, as `str.splitlines` does, and signs that show them."""
+
+
+def show_line_breaks(text: str) -> str:
+    """Return a text whose lines end at LF alone, with a sign for every other character that could end one."""
+    return text.replace("\r\n", "\n").translate(_LINE_BREAKS)
+
+
 def one_line(text: str, max_characters: int, mark: str = "...") -> str:
     """Return the beginning of a text on one line, with a mark where it was cut."""
     line = join_lines(text[: 4 * max_characters])

@@ -47,6 +47,7 @@ from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, error_reply
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
 from dowse.mcp.tools import ProseReply, Schema, Tool, ToolProvider
 from dowse.system.platform import writing_error
+from dowse.visible_text import show_line_breaks
 
 SERVER_NAME = "dowse"
 
@@ -171,7 +172,8 @@ def _error_result(tool: Tool, error: DowseError) -> CallToolResult:
 
 def _tool_result(reply: dict[str, Any] | ProseReply | str, *, is_error: bool = False) -> CallToolResult:
     if isinstance(reply, str):
-        return CallToolResult(content=[TextContent(text=reply.encode(errors="replace").decode())], is_error=is_error)
+        text = show_line_breaks(reply).encode(errors="replace").decode()
+        return CallToolResult(content=[TextContent(text=text)], is_error=is_error)
     content, prose = reply if isinstance(reply, ProseReply) else (reply, None)
     dumped = json.dumps(content, ensure_ascii=False)
     sendable = dumped.encode(errors="replace").decode()

@@ -141,6 +141,36 @@ def test_no_name_of_a_file_begins_a_line_of_a_reply(shop: Path) -> None:
         assert not {"\x1b", "\u202e"} & set(reply)
 
 
+def test_no_character_of_a_line_begins_another_line_of_a_reply(shop: Path) -> None:
+    """A reader that ends lines where Unicode does saw a line without a number after `\\u2028`."""
+    breaks = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
+    hidden = "".join(f"{one}forged " for one in breaks)
+    write_tree(
+        shop,
+        {
+            "src/kiln.py": (
+                f"FIRE = 'kiln {hidden}'\n\n\n"
+                f"def heat_kiln(x=1):  # {hidden}\n    return FIRE\n\n\n"
+                f"heat_kiln(2)  # {hidden}\n"
+            ),
+            "docs/kiln.md": f"# Kiln {hidden}\n\nThe kiln glows {hidden}\n",
+        },
+    )
+    ProjectIndex(shop).update()
+    replies = ask(
+        [shop],
+        ("uses", {"names": ["heat_kiln"]}),
+        ("search", {"query": "heat kiln"}),
+        ("search", {"query": "the kiln glows"}),
+        ("find", {"texts": ["kiln"]}),
+        ("find", {"texts": ["forged"], "context": 1}),
+        ("read", {"places": ["src/kiln.py", "docs/kiln.md"]}),
+    )
+    for reply in replies:
+        assert "␋forged ␌forged ␜forged ␝forged ␞forged ␤forged ␤forged ␤forged" in reply
+        assert reply.splitlines() == reply.split("\n")
+
+
 def test_quotes_and_signs_are_words_and_no_operators(indexed: Path) -> None:
     [text] = ask([indexed], ("search", {"query": '"the order was refused" -never +thing'}))
     assert "raise TimeoutError('the order was refused')" in text
