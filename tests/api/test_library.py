@@ -16,6 +16,7 @@ import dowse
 from dowse.errors import NoSuchDocument, ProjectNotDetected
 from dowse.indexes import project_search
 from tests import lance_extra
+from tests.end_to_end.security.fake_secrets import AWS, GITHUB
 from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
 from tests.searching.history.repositories import Change, make_repository
@@ -101,6 +102,17 @@ def test_documents_are_listed_with_their_titles_and_links(tmp_path: Path) -> Non
         assert [one.target for one in index.links(direction="broken")] == ["c.md"]
         with pytest.raises(dowse.DowseError, match="Name the document"):
             index.links()
+
+
+def test_links_show_no_secret(tmp_path: Path) -> None:
+    text = f"# Robots\n\nCall [{AWS}](b.md), [it](https://example.com/?key={GITHUB}) and [that]({GITHUB}.md).\n"
+    guide = write_tree(tmp_path / "guide", {"a.md": text, "b.md": "# Pears\n"})
+    with dowse.open(guide, documents=True) as index:
+        links = index.links("a.md")
+        assert [one.text for one in links] == ["[masked: aws-access-token]", "it", "that"]
+        assert [one.to for one in links] == ["b.md", "https://example.com/?key=[masked: github-pat]", ""]
+        for one in (*links, *index.links("b.md", "in"), *index.links(direction="broken")):
+            assert not [secret for secret in (AWS, GITHUB) if secret in str(one)]
 
 
 def test_an_index_is_made_again_and_forgotten(shop: Path) -> None:

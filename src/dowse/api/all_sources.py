@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -75,7 +74,11 @@ class AllSources:
         from dowse.screening.masking import screen_text
         from dowse.surfaces.documents.document_links import DocumentLink
 
-        archives, mask = self._archives(), partial(screen_text, masks=masks_secrets())
+        archives, masks = self._archives(), masks_secrets()
+
+        def mask(text: str) -> str:
+            return screen_text(text, masks=masks).text
+
         if document is None:
             found = broken_links(archives, -1)[0] if direction == "broken" else []
         else:
@@ -84,9 +87,9 @@ class AllSources:
         paths = {one.id: one.path for one in archives.documents().values()} if found else {}
         return [
             DocumentLink(
-                paths.get(one.source_id, one.source_id), one.line, mask(one.context).text, one.target_url,
+                paths.get(one.source_id, one.source_id), one.line, mask(one.context), mask(one.target_url),
                 "broken" if one.fault else "document" if one.target_id else "web",
-                paths.get(one.target_id or "", one.target_url), problem=one.fault,
+                paths.get(one.target_id or "", mask(one.target_url)), problem=one.fault,
             )
             for one in found
             if one.fault or direction != "broken"

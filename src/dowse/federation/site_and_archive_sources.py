@@ -200,13 +200,14 @@ class ArchiveSearchSource(SearchSource):
         return query.is_within(_parse_day(document.date))
 
     def _item(self, hit: ArchiveHit) -> Item:
-        document = hit.document
+        document, masks = hit.document, masks_secrets()
+        title, url = (screen_text(text, masks=masks).text for text in (document.title, _url(document)))
         more: dict[str, Any] = {"path": document.path} | ({"date": document.date} if document.date else {})
         keys = file_key(f"{self._surface.locations.roots[document.archive]}/{document.archive_path}")
         if _WEB_URL.match(document.url):
             keys |= url_key(document.url)
         item = Item(
-            id_of(self.name, document.id), self.name, one_line(document.title, TITLE_CHARACTERS), _url(document),
+            id_of(self.name, document.id), self.name, one_line(title, TITLE_CHARACTERS), url,
             "", hit.score, one_line(f"{document.question} {document.path}", PASSAGE_CHARACTERS), keys, more,
         )  # fmt: skip
         return replace(item, add_passage=lambda: _with_passage(item, hit))

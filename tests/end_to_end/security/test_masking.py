@@ -147,6 +147,38 @@ def test_a_secret_in_a_title_is_masked_where_it_is_found(root: Path) -> None:
     assert "Orchard token [masked: github-pat]" in [one["title"] for one in without_secrets(reply)["results"]]
 
 
+BY_TITLE, BY_MEANING = "vulpes", "predators catching rodents after dark"
+FOXES = "Foxes hunt mice at night in winter."
+
+
+@pytest.mark.parametrize(("query", "place"), [(BY_TITLE, "title"), (BY_MEANING, "meaning")])
+def test_the_title_of_a_document_is_masked_if_no_word_of_its_text_is_asked_for(
+    tmp_path: Path, query: str, place: str
+) -> None:
+    async def conversation(reader: documents.Reader) -> tuple[str, documents.Reply]:
+        return await reader.search_with_text(query)
+
+    folder = write_tree(tmp_path / "foxes", {"foxes.html": f"<title>Vulpes {GITHUB}</title><p>{FOXES}</p>"})
+    documents.index(folder)
+    text, reply = documents.run_conversation("auto", conversation, folder)
+    without_secrets(text)
+    (hit,) = without_secrets(reply)["results"]
+    assert (hit["title"], hit["matchLocation"]) == ("Vulpes [masked: github-pat]", place)
+
+
+@pytest.mark.parametrize("query", [BY_TITLE, BY_MEANING])
+def test_the_title_of_a_file_is_masked_if_no_word_of_its_text_is_asked_for(tmp_path: Path, query: str) -> None:
+    async def conversation(assistant: projects.Assistant) -> list[str]:
+        found = [without_secrets(await assistant.call_tool(tool, query=query)) for tool in ("search_docs", "search")]
+        assert found[0]["results"]
+        return [one["title"] for one in found[1]["results"]]
+
+    folder = write_tree(tmp_path / "foxes", {"foxes.md": f"# Vulpes {GITHUB}\n\n{FOXES} {FOXES}\n"})
+    index(folder)
+    found = federated.run_conversation(ComposedServer(Service([folder]), folder, Offer()), conversation)
+    assert found == ["Vulpes [masked: github-pat]"] or (query == BY_MEANING and not found)
+
+
 def test_a_secret_in_a_description_is_masked_however_it_is_cut(root: Path) -> None:
     """A word that is longer than half of a description is cut, and a part of a key is not recognized by itself."""
     files = {"medlar.md": f"# Medlar\n\nThe robot is called with the key of the farm, {ANTHROPIC} and waits.\n"}
@@ -257,6 +289,8 @@ def test_the_tools_for_assistants_mask_them(root: Path, site: Path) -> None:
         ("read", {"places": ["src/deploy.py"]}),
         ("find", {"texts": ["key ="]}),
         ("uses", {"names": ["deploy_orchard"]}),
+        ("search", {"query": "keys of robots"}),
+        ("read", {"places": ["site/fruit/keys"]}),
     ]
     for text in ask(ComposedServer(Service([root]), root, ASSISTANT, open_sites([str(site)])), calls):
         assert "[masked: " in without_secrets(text)
@@ -288,6 +322,21 @@ def test_a_secret_in_an_archive_is_masked_where_it_is_found(places: ArchiveLocat
     assert result["document"]["title"] == "Robots [masked: aws-access-token]"
     (cited,) = result["citations"]["citing"]
     assert cited["masked"] == ["github-pat", "slack-bot-token"]
+
+
+def test_a_search_over_all_sources_masks_the_titles_and_addresses_of_archives(tmp_path: Path) -> None:
+    async def conversation(assistant: projects.Assistant) -> Any:
+        return await assistant.call_tool("search", query="robots")
+
+    page = captured_page(f"https://example.com/robots?key={GITHUB}", f"Robots {AWS}", "# Robots\n\nOf robots.\n")
+    found = make_archives(tmp_path, {}, {"1f": page})
+    indexed_archive(found).close()
+    server = ComposedServer(None, tmp_path, Offer(), locations=found)
+    (result,) = without_secrets(federated.run_conversation(server, conversation))["results"]
+    assert result["title"] == "Robots [masked: aws-access-token]"
+    assert result["url"] == "https://example.com/robots?key=[masked: github-pat]"
+    (text,) = ask(ComposedServer(None, tmp_path, ASSISTANT, locations=found), [("search", {"query": "robots"})])
+    assert "Robots [masked: aws-access-token]" in without_secrets(text)
 
 
 def test_a_hit_in_an_archive_is_flagged(places: ArchiveLocations) -> None:

@@ -23,6 +23,7 @@ from dowse.searching.query_terms import SearchQuery
 from dowse.searching.term_positions import terms_among
 from dowse.text.analysis import terms_of
 from dowse.types import View
+from dowse.visible_text import shown_name
 
 WRAPPED_CHARACTERS = 160
 """A line that is too long to be shown, as the pages of a site are, is broken into lines of this length."""
@@ -48,7 +49,8 @@ def item_section(source: SourceText, item: FetchedItem, passage: str, terms: fro
     if len(source.text) > SECTION_CHARACTERS and unit:
         start, end, names = unit.start + 1, unit.end + 1, unit.names
     first, last = _lines_around(lines, start, end, line)
-    headings = (item.title, *(name for name in names if name != item.title))
+    title = _shown_title(item)
+    headings = (title, *(name for name in names if name != title))
     flags = screen_text("\n".join(lines[first - 1 : last]), path=source.path, masks=False).flags
     found = Passage(
         first, last, "\n".join(lines[first - 1 : last]), headings=headings,
@@ -58,9 +60,14 @@ def item_section(source: SourceText, item: FetchedItem, passage: str, terms: fro
     return FoundDefinition(source.path, found, address=web_address(item.url))
 
 
+def _shown_title(item: FetchedItem) -> str:
+    """Return the title of an item on one line, with secrets masked."""
+    return shown_name(screen_text(item.title).text)
+
+
 def web_address(address: str) -> str:
-    """Return the address of a page; empty for an address that only this server knows, as the id says it."""
-    return address if address.startswith(("http://", "https://")) else ""
+    """Return the address of a page with secrets masked; empty for one that only this server knows, as the id says it."""
+    return screen_text(address).text if address.startswith(("http://", "https://")) else ""
 
 
 def wrapped(text: str) -> str:
@@ -180,7 +187,7 @@ class OtherSources:
     async def read(self, call: Call, place: RequestedPlace, characters: int) -> str:
         """Return a place of an item as text, below its title and its address; raise ItemNotFound if there is none."""
         _, item = await fetch_one(self._sources, call, place.path)
-        head = f"{item.title}  {web_address(item.url)}".rstrip()
+        head = f"{_shown_title(item)}  {web_address(item.url)}".rstrip()
         return f"{head}\n{read_lines(item_text(place.path, item.text), place, place.path, characters)}"
 
     async def find(

@@ -10,6 +10,7 @@ from dowse.mcp.replies import Reply, present
 from dowse.parsing.document_parsing import ParsedOutline, outline
 from dowse.reading.link_resolution import Broken, External, Internal, OtherFile, resolve_link
 from dowse.reading.link_targets import LinkTargets
+from dowse.screening.masking import screen_text
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.documents.link_graph import LinkGraph
 from dowse.types import Link
@@ -40,7 +41,9 @@ class DocumentLink:
 def outgoing_links(graph: LinkGraph, index: ProjectIndex, path: str) -> list[DocumentLink]:
     """Return the links of a document, in order; a missing section of the target is a problem."""
     stored = index.store.document(path)
-    links = [_resolve(path, link, graph.pages) for link in (index.store.catalog.links(stored.id) if stored else [])]
+    found = index.store.catalog.links(stored.id) if stored else []
+    masks = index.settings.mask_secrets
+    links = [_resolve(path, link, graph.pages, masks=masks) for link in found]
     outlines = _outline_targets(index, links)
     return [
         replace(link, problem=NO_ANCHOR)
@@ -70,16 +73,17 @@ def _links_at(index: ProjectIndex, sources: list[tuple[int, int]], pages: LinkTa
         if document_id in documents
     ]
     found.sort(key=lambda pair: (pair[0], pair[1].line))
-    return [_resolve(path, link, pages) for path, link in found]
+    return [_resolve(path, link, pages, masks=index.settings.mask_secrets) for path, link in found]
 
 
-def _resolve(path: str, link: Link, pages: LinkTargets) -> DocumentLink:
-    found = DocumentLink(path, link.line, link.text, link.target)
+def _resolve(path: str, link: Link, pages: LinkTargets, *, masks: bool) -> DocumentLink:
+    text, target = (screen_text(one, masks=masks).text for one in (link.text, link.target))
+    found = DocumentLink(path, link.line, text, target)
     match resolve_link(link.target, path, pages):
         case Internal(document, anchor):
             return replace(found, kind="document", to=document, anchor=anchor)
         case External(url):
-            return replace(found, kind="web", to=url)
+            return replace(found, kind="web", to=screen_text(url, masks=masks).text)
         case OtherFile():
             return replace(found, kind="file")
         case Broken(fault, _):
