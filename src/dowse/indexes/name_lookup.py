@@ -1,6 +1,5 @@
 """Files and definitions of an index by parts of their names, for a reader who knows what they look for."""
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -75,5 +74,7 @@ def match_quality(wanted: str, name: str) -> float:
 
 def _scattered_quality(wanted: str, folded: str) -> float:
     """Return how well a name matches letters that it has in their order, and not side by side."""
-    found = re.search(".*?".join(map(re.escape, wanted)), folded)
-    return 0.4 * len(wanted) / (found.end() - found.start()) if found else 0.0
+    start = at = folded.find(wanted[0])
+    for letter in wanted[1:]:
+        at = folded.find(letter, at + 1) if at >= 0 else at
+    return 0.4 * len(wanted) / (at + 1 - start) if at >= 0 else 0.0

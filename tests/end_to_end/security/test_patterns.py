@@ -5,6 +5,7 @@ for the length used here, a linear one a few milliseconds.
 """
 
 import ast
+import builtins
 import importlib
 import pkgutil
 import re
@@ -19,13 +20,17 @@ from typing import Any, NamedTuple
 import pytest
 
 import dowse
+from dowse.archives.url_identities import _tracking_pattern, all_series
+from dowse.parsing.grammars import _language_table, language_settings
 from dowse.system import platform
 
 CHARACTERS, SECONDS = 20_000, 0.15
 METHODS = {"match", "fullmatch", "search", "sub", "subn", "findall", "finditer", "split"}
+CALLS = {**{method: method for method in METHODS}, "compile": "finditer"}
 EVERYWHERE = {"sub", "subn", "findall", "finditer", "split"}
 SHORT = {
     "dowse.searching.path_kinds._KINDS": 4_096,  # a path
+    "dowse.sources.denylist:": 4_096,  # a path
     "dowse.reading.html._CHARSET": 4_096,  # the head of a page
     "dowse.reading.markup_text._TITLED": 2_000,  # the text of one link
     "dowse.searching.references.reference_search._QUALIFIED": 500,  # an argument of a tool
@@ -65,18 +70,28 @@ def patterns(package: str) -> dict[tuple[Any, int], Used]:
             for pattern in _inside(value):
                 used = frozenset(methods.get(name, {"finditer"}))
                 found.setdefault((pattern.pattern, pattern.flags), Used(f"{info.name}.{name}", pattern, used))
+        known = _Values(vars(module))
         for call in ast.walk(tree):
-            if isinstance(call, ast.Call) and ast.unparse(call.func) in {f"re.{method}" for method in METHODS}:
+            if isinstance(call, ast.Call) and ast.unparse(call.func) in {f"re.{method}" for method in CALLS}:
                 try:
-                    values = [eval(ast.unparse(part), vars(module)) for part in (call.args[0], *_flags(call))]
+                    values = [eval(ast.unparse(part), {}, known) for part in (call.args[0], *_flags(call))]
                     pattern = re.compile(*values)
-                except (NameError, TypeError):
-                    continue  # made from values that only a call knows
-                method = ast.unparse(call.func).removeprefix("re.")
+                except (NameError, TypeError, AttributeError, re.error):
+                    continue  # made from values that only a call knows, and that are no texts
+                method = CALLS[ast.unparse(call.func).removeprefix("re.")]
                 place = f".{call.args[0].id}" if isinstance(call.args[0], ast.Name) else f":{call.lineno}"
                 name = f"{info.name}{place}"
                 found.setdefault((pattern.pattern, pattern.flags), Used(name, pattern, frozenset({method})))
     return found
+
+
+class _Values(dict[str, Any]):
+    """The values of a module; one that only a call knows is a text, in which a letter is there twice."""
+
+    def __missing__(self, name: str) -> str:
+        if hasattr(builtins, name):
+            raise KeyError(name)
+        return "aab"
 
 
 def _flags(call: ast.Call) -> list[ast.expr]:
@@ -215,6 +230,16 @@ def test_no_pattern_takes_more_than_linear_time(package: str) -> None:
     all_used = patterns(package)
     slow = {f"{used.name} {used.pattern.pattern!r}": text for used in all_used.values() if (text := slow_text(used))}
     assert not slow, "\n".join(f"{name}\n    {text}" for name, text in slow.items())
+
+
+@pytest.mark.usefixtures("timer")
+def test_no_pattern_of_a_table_takes_more_than_linear_time() -> None:
+    addresses = [pattern for one in all_series() for pattern in (one.addresses, one.file)]
+    names = {str(language_settings(language)[1]["name"]) for language in _language_table()}
+    assert len(names) > 3
+    used = [Used("", pattern, frozenset({"match", "fullmatch"})) for pattern in (*addresses, _tracking_pattern())]
+    used += [Used("", re.compile(name.encode()), frozenset({"finditer"})) for name in names]
+    assert [(one.pattern, text) for one in used if (text := slow_text(one))] == []
 
 
 @pytest.mark.usefixtures("timer")

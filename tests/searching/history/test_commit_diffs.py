@@ -1,11 +1,12 @@
 """The changes of a commit are shown as far as the rules of today allow."""
 
+import time
 from pathlib import Path
 
 import pytest
 
 from dowse.errors import ItemNotFound
-from dowse.searching.history.commit_diffs import read_changes
+from dowse.searching.history.commit_diffs import _parse_file, read_changes
 from dowse.searching.history.history_search import HistoryOptions, search_history
 from tests.searching.history.conftest import OpenHistory
 from tests.searching.history.repositories import Change, git, make_repository
@@ -49,6 +50,16 @@ def test_a_file_that_had_a_denied_name_is_not_shown(opened: OpenHistory, tmp_pat
     root = make_repository(tmp_path / "renamed", changes)
     found = read_changes(opened(root), git(root, "rev-parse", "main"))
     assert (found.files, found.hidden) == ((), 1)
+
+
+def test_an_empty_file_is_shown_whatever_its_name(opened: OpenHistory, tmp_path: Path) -> None:
+    """A name that has ` b/` many times took minutes to be read."""
+    root = make_repository(tmp_path / "empty", [Change("Begin", {"a b/a b/c.py": "", "d.py": ""})])
+    found = read_changes(opened(root), git(root, "rev-parse", "main"))
+    assert [file.path for file in found.files] == ["a b/a b/c.py", "d.py"]
+    started = time.process_time()
+    assert _parse_file(f"a/{' b/' * 200_000}", "") is None
+    assert time.process_time() - started < 1
 
 
 def test_secrets_are_masked_and_keys_are_not_shown(opened: OpenHistory, root: Path) -> None:

@@ -121,8 +121,10 @@ def _parse_file(section: str, lead: str) -> FileChanges | None:
     if binary := _BINARY.search(header):
         before, _, after = binary[1].removesuffix(" differ").rpartition(" and ")
         names = [name[2:] for name in (before, after) if name.startswith(("a/", "b/"))]
-    if not names and (named := re.match(r"a/(.+) b/\1$", header.partition("\n")[0])):  # an empty file, or a mode
-        names = [named[1]]
+    if not names:  # an empty file, or a mode: the same name twice
+        first = header.partition("\n")[0]
+        name = first[2 : len(first) // 2]
+        names = [name] if name and first == f"a/{name} b/{name}" else []
     paths = [name[len(lead) :] for name in names if name.startswith(lead) and len(name) > len(lead)]
     if not paths:
         return None
