@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from dowse.places.place_table import SharedPlace
 from tests import lance_extra
 from tests.api.publishing.shared_places import FILES, commit, found_at, publish_words, rows_at
 
@@ -24,7 +26,11 @@ publish_words(pathlib.Path(sys.argv[1]), sys.argv[2])
 
 
 def files_at(place: str) -> frozenset[str]:
-    rows = [row for row in rows_at(place) if row["project"] == "animals"]
+    return files_of(rows_at(place))
+
+
+def files_of(all_rows: list[dict[str, Any]]) -> frozenset[str]:
+    rows = [row for row in all_rows if row["project"] == "animals"]
     files = frozenset(row["path"] for row in rows if row["row"] == "file")
     assert frozenset(row["path"] for row in rows if row["row"] == "chunk") == files
     assert sum(row["row"] == "project" for row in rows) == 1
@@ -33,6 +39,21 @@ def files_at(place: str) -> frozenset[str]:
 
 def test_a_killed_publisher_leaves_one_commit_or_the_other(project: Path, place: str) -> None:
     kill_publishers(project, place, 2)
+
+
+def test_every_version_of_a_place_has_one_commit_or_the_other(project: Path, place: str) -> None:
+    """A publisher that is killed leaves one of the versions that LanceDB wrote."""
+    publish_words(project, place)
+    table = SharedPlace(place).open_table()
+    first, before = table.version, files_at(place)
+    commit(project, {"src/pond.py": "def count_ducks(): pass\n", "src/zoo.py": None})
+    publish_words(project, place)
+    table.checkout_latest()
+    seen = []
+    for version in range(first, table.version + 1):
+        table.checkout(version)
+        seen.append(files_of(table.search().limit(table.count_rows()).to_list()))
+    assert set(seen) == {before, before - {"src/zoo.py"} | {"src/pond.py"}}
 
 
 @pytest.mark.soak
