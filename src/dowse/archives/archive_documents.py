@@ -232,7 +232,7 @@ def _parse_files(path: str, data: bytes) -> _ParsedFiles:
         reading = read_document(data, path)
     has_front_matter = is_query or suffix_of(path) in _FRONT_MATTER_SUFFIXES
     front_matter, start = parse_front_matter(reading.text) if has_front_matter else ({}, 0)
-    metadata = parse_metadata(note["metadata"].encode()) if note else {}
+    metadata = parse_metadata(note["metadata"].encode("utf-8", "replace")) if note else {}
     return _ParsedFiles(path, reading, front_matter, start, metadata, tuple(note.get("others", ())), is_capture)
 
 

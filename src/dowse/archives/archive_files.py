@@ -11,6 +11,7 @@ import os
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,12 +76,23 @@ class FileGroup:
 def split_note(data: bytes) -> tuple[bytes, dict[str, Any]]:
     """Return the bytes of a document's first file, and the note about its others; empty for a file alone."""
     if data.endswith(_END):
-        first, _, note = data[:-1].rpartition(_SEPARATOR)
-        try:
-            return first, dict(json.loads(note))
-        except ValueError:
-            pass  # a file that ends like this
+        first, _, written = data[:-1].rpartition(_SEPARATOR)
+        with suppress(ValueError, RecursionError):  # a file that ends like this
+            note = json.loads(written)
+            if _is_note(note):
+                return first, note
     return data, {}
+
+
+def _is_note(value: Any) -> bool:
+    """Return whether a value is one that `FileGroup.join` writes."""
+    return (
+        isinstance(value, dict)
+        and value.keys() == {"metadata", "others", "is_capture"}
+        and isinstance(value["metadata"], str)
+        and isinstance(value["others"], list)
+        and all(isinstance(other, str) for other in value["others"])
+    )
 
 
 def group_files(entries: Iterable[Entry]) -> Iterator[FileGroup]:

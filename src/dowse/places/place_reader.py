@@ -140,7 +140,7 @@ class PlaceReader:
         """Turn the errors of rows that no publisher writes into Failed."""
         try:
             yield
-        except (*INVALID_VALUES, AttributeError) as error:
+        except (*INVALID_VALUES, AttributeError, RecursionError) as error:
             raise Failed(f"{self.place.name} has a damaged row ({error}). Publish the project again.") from error
 
     def read(self, path: str) -> tuple[bytes, Stat]:

@@ -136,7 +136,7 @@ def project_of(facts: str | None) -> PublishedProject | None:
         numbers = (found.files, found.chunks, found.terms, *found.languages.values())
         texts = (found.name, found.commit, found.published, found.rules, *found.encoders, *found.languages)
         is_sound = all(type(number) is int for number in numbers) and all(type(text) is str for text in texts)
-    except (TypeError, ValueError, KeyError, AttributeError):
+    except (TypeError, ValueError, KeyError, AttributeError, RecursionError):
         return None
     return found if is_sound and is_project_name(found.name) and found.commit else None
 

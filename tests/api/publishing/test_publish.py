@@ -203,6 +203,7 @@ def test_a_place_that_never_answers_is_given_up(project: Path, place: str, monke
     [
         "{",
         "[]",
+        "[" * 100_000,
         '{"commit": 1}',
         '{"commit": "a", "files": "x"}',
         '{"other": 1}',
