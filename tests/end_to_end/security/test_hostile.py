@@ -93,4 +93,6 @@ def test_metadata_of_an_archive_that_is_nested_too_deep_does_no_harm(run: Run, t
     research = write_tree(tmp_path / "research-archive", {"a.md": "# Pears\n\nApples too.\n"})
     ran = run("archive", "index", research, "--urls", archive, "--db", database, "--json")
     assert ran.code == 0, ran.err
-    assert json.loads(run("archive", "search", "apples", "--db", database, "--json").out)["results"]
+    assert ran.json["warnings"] == []
+    found = json.loads(run("archive", "search", "apples", "--db", database, "--json").out)["results"]
+    assert {one["document"]["title"] for one in found} == {"Apples", "Pears"}
