@@ -227,6 +227,18 @@ def test_damage_in_a_file_of_the_table_is_said(project: Path, place: str) -> Non
         found_at(place, "milk cow")
 
 
+def test_what_a_search_asks_for_is_a_value(project: Path, place: str) -> None:
+    publish_words(project, place)
+    always = "x' OR 'a' = 'a"
+    assert found_at(place, "milk cow", language="python")
+    assert found_at(place, "milk cow", language=always) == []
+    with opened(place) as store:
+        assert [path for path, _ in store.texts("milk_cow", None, None, 10)] == ["src/farm.py"]
+        assert list(store.texts(f"{always}') OR contains(text, '", None, None, 10)) == []
+    with pytest.raises(NotFound):
+        found_at(place, "milk cow", [always])
+
+
 def test_rows_replace_those_of_their_project_alone(place: str) -> None:
     import pyarrow as pa
 
