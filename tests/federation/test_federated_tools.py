@@ -16,6 +16,7 @@ from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level, Surface
 from dowse.surfaces.sites.sites_surface import open_sites
 from mcp import Client
+from tests.end_to_end.security.fake_secrets import private_key
 from tests.federation.federated_server import (
     make_app,
     make_federated_server,
@@ -243,19 +244,21 @@ HOSTILE = [
     "project/app//etc/passwd", "project/app/%2Fetc%2Fpasswd", "project/app/..%2F..%2F..%2F..%2Fetc%2Fpasswd",
     "project/app/../../../../../etc/passwd", "project/app/src\\..\\.env", "project/app/C:\\Windows\\win.ini",
     "project/app/link.py", "project/app/linked/inside.py", "project/app/linked/inside.md?as=document",
-    "project/app/.git/config", "project/app/secret.gen.py", "project/app/src/x.gen.py", "project/app/id_rsa",
+    "project/app/.git/config", "project/app/.git/hooks/a.py", "project/app/.ssh/a.md",
+    "project/app/secret.gen.py", "project/app/src/x.gen.py", "project/app/id_rsa",
     "project/app/", "project/app", "project/app/src", "project/other/src/apple.py", "PROJECT/app/src/apple.py",
     "file:///etc/passwd", "docs://.env", "/etc/passwd", "..", "site/fruit/../../etc/passwd", "site/fruit/nowhere",
     "archive/../../etc/passwd", "archive/' OR 1=1 --", "archive/research-archive/quinces.md",
     "index/default/nothing", "index/../../../etc/passwd", "index/default", "project/app/" + "a" * 20_000,
-    "project/app/\ud800", "\u202eproject/app/src/apple.py",
+    "project/app/notes.md", "project/app/notes.md?as=document", "project/app/\ud800", "\u202eproject/app/src/apple.py",
 ]  # fmt: skip
 
 
 def test_no_id_leads_to_what_may_not_be_read(tmp_path: Path, app: Path) -> None:
     key = "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n-----END OPENSSH PRIVATE KEY-----\n"
     write_tree(tmp_path / "outside", {"inside.py": "hunter2 = 1\n", "inside.md": "hunter2\n"})
-    write_tree(app, {".git/config": "hunter2\n", "id_rsa": key, "secret.gen.py": "hunter2 = 1\n"})
+    write_tree(app, {".git/config": "hunter2\n", ".git/hooks/a.py": "hunter2 = 1\n", ".ssh/a.md": "hunter2\n"})
+    write_tree(app, {"id_rsa": key, "notes.md": private_key(), "secret.gen.py": "hunter2 = 1\n"})
     (app / "link.py").symlink_to(tmp_path / "outside" / "inside.py")
     (app / "linked").symlink_to(tmp_path / "outside")
 
