@@ -1,12 +1,13 @@
 """The packages of a project are found with their versions, and those that are missing are named."""
 
+import os
 from pathlib import Path
 
 import pytest
 
 from dowse.indexes.dependencies.installed_packages import find_packages
 from dowse.indexes.dependencies.node_packages import PLUG_AND_PLAY
-from dowse.indexes.dependencies.package_types import FoundPackages, is_plain_name
+from dowse.indexes.dependencies.package_types import MAX_MANIFEST_BYTES, FoundPackages, is_plain_name, read_manifest
 from dowse.indexes.dependencies.python_packages import is_imported_as
 from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
@@ -151,6 +152,15 @@ def test_parts_of_a_project_are_looked_through(tmp_path: Path) -> None:
     environments.python_project(tmp_path / "backend")
     environments.node_project(tmp_path / "frontend")
     assert labels(find_packages(tmp_path)) == ["@tools/queue 1.4.0", "left 2.0.1", "tinyhttp 1.2.0"]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.timeout(30)
+def test_a_manifest_that_is_a_pipe_or_too_large_is_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pom.xml")
+    with (tmp_path / "package.json").open("wb") as stream:
+        stream.truncate(MAX_MANIFEST_BYTES + 1)
+    assert read_manifest(tmp_path / "pom.xml") == read_manifest(tmp_path / "package.json") == ""
 
 
 def test_a_name_that_leads_elsewhere_or_cannot_be_shown_is_none() -> None:

@@ -1,5 +1,6 @@
 """A package gets its limits and nothing else, whatever it consists of."""
 
+import os
 import struct
 import zipfile
 from pathlib import Path
@@ -159,6 +160,13 @@ def test_a_jar_that_is_a_link_has_no_files(tmp_path: Path) -> None:
     jar = environments.write_jar(tmp_path / "elsewhere.jar", {"Good.java": "class Good {}\n"})
     (tmp_path / "evil-1-sources.jar").symlink_to(jar)
     assert paths_of(Package("java", "evil:evil", "1", jar)) == ["Good.java"]
+    assert paths_of(Package("java", "evil:evil", "1", tmp_path / "evil-1-sources.jar")) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
+@pytest.mark.timeout(30)
+def test_a_jar_that_is_a_pipe_is_not_opened(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "evil-1-sources.jar")
     assert paths_of(Package("java", "evil:evil", "1", tmp_path / "evil-1-sources.jar")) == []
 
 

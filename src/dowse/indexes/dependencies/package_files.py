@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import stat
 import struct
 import zipfile
 import zlib
@@ -183,10 +184,11 @@ _JAR_ERRORS = (
 
 def _open_jar(file: Path) -> zipfile.ZipFile:
     """Open a jar whose list of files is not too long; it is read as a whole."""
-    if os.path.islink(file) or file.stat().st_size > MAX_JAR_BYTES:  # noqa: PTH114 - as below
-        raise PathRefused(f"{file} is a link or too large.")
+    seen = file.lstat()
+    if not stat.S_ISREG(seen.st_mode) or seen.st_size > MAX_JAR_BYTES:
+        raise PathRefused(f"{file} is no regular file or too large.")
     with file.open("rb") as stream:
-        stream.seek(-min(file.stat().st_size, 65_557), os.SEEK_END)
+        stream.seek(-min(seen.st_size, 65_557), os.SEEK_END)
         end = stream.read()
     at = end.rfind(b"PK\x05\x06")
     is_large = b"PK\x06\x06" in end or b"PK\x06\x07" in end
