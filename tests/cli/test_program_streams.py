@@ -69,6 +69,8 @@ def test_names_that_are_not_utf_8_are_indexed_listed_and_escaped(start: Run, tmp
 ALL_COMMANDS = """
 import json, os, sys
 from dowse.cli import main
+from dowse.cli.program import prepare_streams
+prepare_streams()  # as a command does, which is given no list of arguments
 sys.exit(max(main([os.fsdecode(word.encode()) for word in words]) for words in json.loads(sys.argv[1])))
 """
 
