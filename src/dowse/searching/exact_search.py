@@ -171,37 +171,44 @@ def search_text(path: str, text: str, find: FindMatches, deadline: float, result
     """Add the matches in one text; if it takes too long, those that were found until then."""
     last = min(deadline, time.monotonic() + FILE_SECONDS)
     starts, counts = list[int](), list[int]()
-    listed, before, line_end, is_listed = len(result.found), result.total, -1, False
-    line_ends = {"\r": -1, "\n": -1}  # the next one of each
+    listed, before, total, lines = len(result.found), result.total, result.total, result.lines
+    line_feed, carriage_return, line_end, is_listed = -1, -1, -1, False  # the next of each, and the first of both
     result.looked_at += 1
     try:
-        for start, _ in find(text, last):
+        for start, _ in find(text, last):  # a text may have a million matches
             if start > line_end:
-                for end in [end for end, at in line_ends.items() if at < start]:
-                    at = text.find(end, start)
-                    line_ends[end] = at if at >= 0 else len(text)
-                line_end = min(line_ends.values())
-                is_listed = result.offset <= result.lines < result.offset + result.limit
-                result.lines += 1
+                if line_feed < start:
+                    line_feed = _find_or_end(text, "\n", start)
+                if carriage_return < start:
+                    carriage_return = _find_or_end(text, "\r", start)
+                line_end = line_feed if line_feed < carriage_return else carriage_return
+                is_listed = result.offset <= lines < result.offset + result.limit
+                lines += 1
                 if is_listed:
                     starts = starts or line_start_characters(text)
                     result.found.append(_make_occurrence(path, text, starts, start, masks=result.masks_secrets))
                     counts.append(1)
             elif is_listed:
                 counts[-1] += 1
-            result.total += 1
-            if result.total % 10_000 == 0 and time.monotonic() > last:
+            total += 1
+            if total % 10_000 == 0 and time.monotonic() > last:
                 raise TimeoutError
     except TimeoutError:
         result.is_complete = False
         if last == deadline:  # else there is time for other texts
             raise
     finally:
+        result.total, result.lines = total, lines
         result.found[listed:] = [
             replace(one, count=count) for one, count in zip(result.found[listed:], counts, strict=True)
         ]
-        if result.total > before:
-            result.counts[path] = result.total - before
+        if total > before:
+            result.counts[path] = total - before
+
+
+def _find_or_end(text: str, wanted: str, start: int) -> int:
+    at = text.find(wanted, start)
+    return at if at >= 0 else len(text)
 
 
 @lru_cache(maxsize=16)  # questions about one class show lines of the same large files
