@@ -68,10 +68,10 @@ def read_markup(data: bytes, path: str, language: str) -> Reading:
     decoded = decode(data)
     text = decoded.text
     matter = read_front_matter(text)  # some site generators allow it before AsciiDoc
-    headings = find_markup_headings(split_lines(text), language)
+    first = next(find_markup_headings(split_lines(text), language), None)
     header = _HEADER.match(text, 0, _MAX_HEADER_CHARS) if language == "rst" else None
     stated = _HEADER_TITLE.search(header[0]) if header else None
-    title = matter.title or (stated["title"] if stated else headings[0].text if headings else "")
+    title = matter.title or (stated["title"] if stated else first.text if first else "")
     attributes = {match["name"]: match["value"] for match in _ATTRIBUTE.finditer(text[:_MAX_HEADER_CHARS])}
     keywords = (word.strip() for word in attributes.get("keywords", "").split(","))
     description = matter.description or attributes.get("description")

@@ -1,7 +1,7 @@
 """The headings and the code of reStructuredText and AsciiDoc, which dowse keeps as they are written."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 MARKUP_LANGUAGES = ("rst", "asciidoc")
@@ -34,23 +34,22 @@ class MarkupHeading(NamedTuple):
     text: str
 
 
-def find_markup_headings(lines: Sequence[str], language: str) -> list[MarkupHeading]:
-    """Return the headings of a text in one of the two languages, given as lines with or without their line ends."""
+def find_markup_headings(lines: Sequence[str], language: str) -> Iterator[MarkupHeading]:
+    """Yield the headings of a text in one of the two languages, given as lines with or without their line ends."""
     lines = [line.rstrip() for line in lines]
-    is_code = find_code_lines(lines, language)
+    code_lines = enumerate(_code_lines(lines, language))
     styles: list[str] = []
-    found: list[MarkupHeading] = []
     at = 0
     while at < len(lines):
-        heading = None if is_code[at] or not lines[at] else _heading_at(lines, at, language, styles)
+        is_code = next(is_code for number, is_code in code_lines if number == at)
+        heading = None if is_code or not lines[at] else _heading_at(lines, at, language, styles)
         if heading:
-            found.append(heading)
+            yield heading
             at += heading.length
         else:
             at += 1
             while language == "rst" and at < len(lines) and lines[at - 1]:  # a heading follows a blank line
                 at += 1
-    return found
 
 
 def _heading_at(lines: Sequence[str], at: int, language: str, styles: list[str]) -> MarkupHeading | None:
@@ -83,11 +82,14 @@ def _underlined_length(lines: Sequence[str], at: int) -> int:
 
 def find_code_lines(lines: Sequence[str], language: str) -> list[bool]:
     """Return for each line whether it is part of code or of a comment."""
+    return list(_code_lines(lines, language))
+
+
+def _code_lines(lines: Sequence[str], language: str) -> Iterator[bool]:
     return _rst_code(lines) if language == "rst" else _asciidoc_code(lines)
 
 
-def _rst_code(lines: Sequence[str]) -> list[bool]:
-    found: list[bool] = []
+def _rst_code(lines: Sequence[str]) -> Iterator[bool]:
     limit = -1
     """The indentation of the line above the current code; -1 outside of code."""
     was_prompt = False
@@ -98,26 +100,23 @@ def _rst_code(lines: Sequence[str]) -> list[bool]:
             limit = -1
         was_prompt = bool(text) and (was_prompt or text.startswith(">>> "))
         is_comment = limit < 0 and _COMMENT.match(text) is not None
-        found.append(limit >= 0 or was_prompt or is_comment)
+        yield limit >= 0 or was_prompt or is_comment
         is_lead = text.endswith("::") and not _DIRECTIVE.match(text)
         if limit < 0 and (is_comment or is_lead or _CODE_DIRECTIVE.match(text)):
             limit = _ITEM.match(line).end()  # type: ignore[union-attr]  # it matches any line
-    return found
 
 
-def _asciidoc_code(lines: Sequence[str]) -> list[bool]:
-    found: list[bool] = []
+def _asciidoc_code(lines: Sequence[str]) -> Iterator[bool]:
     fence, above, is_literal = "", "", False
     for line in lines:
         text = line.rstrip()
         is_literal = bool(text) and line[0] in " \t" and (not above or is_literal)
         is_underline = above[:1].isalnum() and abs(len(above) - len(text)) <= _UNDERLINE_SLACK
         is_edge = (text == fence) if fence else bool(_VERBATIM.match(text)) and not is_underline
-        found.append(bool(fence) or is_edge or is_literal or text.startswith("//"))
+        yield bool(fence) or is_edge or is_literal or text.startswith("//")
         if is_edge:
             fence = "" if fence else "```" if text.startswith("```") else text
         above = text
-    return found
 
 
 def strip_markup(text: str) -> str:
