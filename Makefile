@@ -85,7 +85,7 @@ smoke: .venv/installed ## say in two minutes what works on this machine
 
 # PART=tests/end_to_end/storm runs one part of it, as any folder or file of tests does; the longest parts are the folders
 # conditions, crash, damage and storm of tests/end_to_end, tests/fuzzing and tests/bench.
-# FUZZ_INPUTS, FUZZ_SECONDS, BOMBS, LARGE_BOMBS, KILLS, LIFE_SECONDS and STORM_OPERATIONS make it longer or shorter; FUZZ_SEED, BOMB_SEED,
+# FUZZ_INPUTS, FUZZ_SECONDS, BOMBS, KILLS, LIFE_SECONDS and STORM_OPERATIONS make it longer or shorter; FUZZ_SEED, BOMB_SEED,
 # KILL_SEED, LIFE_SEED and STORM_SEED make it another one. An input that fails is kept in tests/fuzzing/seeds.
 # One test at a time goes to a process, the longest first: with two cores, three processes wait for none at the end.
 PART ?= tests
