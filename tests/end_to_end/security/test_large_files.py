@@ -144,11 +144,12 @@ def slow_requests(home: Path, name: str, data: bytes) -> list[tuple[str, float]]
     for tools, asked in (("full", calls), ("assistant", assistant_calls)):
         with HttpServer(root, options=("--tools", tools, "--rate", "0"), env=environment) as server:
             client, time = HttpClient(server, NEWER), ServerTime(server)
-            for tool, arguments in asked(name, data):
+            different = {json.dumps(call): call for call in asked(name, data)}
+            for tool, arguments in different.values():
                 shown = f"{tool} {json.dumps(arguments)[:80]}"
                 time.measure(shown, partial(client.call, "tools/call", name=tool, arguments=arguments))
             if tools == "full":
-                for address in views(name, data):
+                for address in dict.fromkeys(views(name, data)):
                     time.measure(address[:80], partial(server.send_request, "GET", address))
             assert "Traceback" not in server.stderr
             over += time.over

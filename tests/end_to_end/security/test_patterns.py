@@ -71,6 +71,8 @@ def patterns(package: str) -> dict[tuple[Any, int], Used]:
                 used = frozenset(methods.get(name, {"finditer"}))
                 found.setdefault((pattern.pattern, pattern.flags), Used(f"{info.name}.{name}", pattern, used))
         known = _Values(vars(module))
+        assigned = (node for node in ast.walk(tree) if isinstance(node, ast.Assign))
+        kept = {id(node.value): ast.unparse(node.targets[0]) for node in assigned}
         for call in ast.walk(tree):
             if isinstance(call, ast.Call) and ast.unparse(call.func) in {f"re.{method}" for method in CALLS}:
                 try:
@@ -79,9 +81,11 @@ def patterns(package: str) -> dict[tuple[Any, int], Used]:
                 except (NameError, TypeError, AttributeError, re.error):
                     continue  # made from values that only a call knows, and that are no texts
                 method = CALLS[ast.unparse(call.func).removeprefix("re.")]
+                keeper = kept.get(id(call), "")
+                used = frozenset(methods[keeper] if keeper.startswith("self._") and keeper in methods else {method})
                 place = f".{call.args[0].id}" if isinstance(call.args[0], ast.Name) else f":{call.lineno}"
                 name = f"{info.name}{place}"
-                found.setdefault((pattern.pattern, pattern.flags), Used(name, pattern, frozenset({method})))
+                found.setdefault((pattern.pattern, pattern.flags), Used(name, pattern, used))
     return found
 
 
@@ -100,16 +104,20 @@ def _flags(call: ast.Call) -> list[ast.expr]:
 
 
 def _methods(tree: ast.Module) -> dict[str, set[str]]:
-    """Return the methods that a module calls of each name."""
+    """Return the methods that a module calls of each name, and of a value that an object keeps for nothing else."""
     found = defaultdict[str, set[str]](set)
+    kept = defaultdict[str, list[str]](list)
     for node in ast.walk(tree):
+        for part in ast.iter_child_nodes(node):
+            if isinstance(part, ast.Attribute) and isinstance(part.ctx, ast.Load):
+                kept[ast.unparse(part)].append(node.attr if isinstance(node, ast.Attribute) else "")
         if isinstance(node, ast.Attribute) and node.attr in METHODS:
             value = node.value
             while isinstance(value, ast.Subscript):
                 value = value.value
             if isinstance(value, ast.Name):
                 found[value.id].add(node.attr)
-    return found
+    return found | {name: set(uses) for name, uses in kept.items() if METHODS.issuperset(uses)}
 
 
 def _inside(value: object, depth: int = 0) -> Iterator[re.Pattern[Any]]:
