@@ -43,8 +43,11 @@ def terms_of_word(word: str) -> tuple[str, ...]:
 
 def terms_among(text: str, terms: frozenset[str]) -> set[str]:
     """Return those of the terms that a text has."""
-    data = text.encode("utf-8", "replace")
-    found = {term for _, term in _find_in_ascii(data, data.lower(), terms)}
+    data, found = text.encode("utf-8", "replace"), set[str]()
+    for _, term in _find_in_ascii(data, data.lower(), terms):
+        found.add(term)
+        if len(found) == len(terms):
+            return found
     return found.union(term for _, term in _find_beyond_ascii(data, terms))
 
 

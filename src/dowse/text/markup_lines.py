@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 MARKUP_LANGUAGES = ("rst", "asciidoc")
@@ -37,12 +38,15 @@ class MarkupHeading(NamedTuple):
 def find_markup_headings(lines: Sequence[str], language: str) -> Iterator[MarkupHeading]:
     """Yield the headings of a text in one of the two languages, given as lines with or without their line ends."""
     lines = [line.rstrip() for line in lines]
-    code_lines = enumerate(_code_lines(lines, language))
+    code_lines = _code_lines(lines, language)
     styles: list[str] = []
-    at = 0
+    at = known = 0
     while at < len(lines):
-        is_code = next(is_code for number, is_code in code_lines if number == at)
-        heading = None if is_code or not lines[at] else _heading_at(lines, at, language, styles)
+        heading = None
+        if lines[at] and (language == "asciidoc" or _underlined_length(lines, at)):
+            is_code = next(islice(code_lines, at - known, None))
+            known = at + 1
+            heading = None if is_code else _heading_at(lines, at, language, styles)
         if heading:
             yield heading
             at += heading.length
@@ -95,14 +99,18 @@ def _rst_code(lines: Sequence[str]) -> Iterator[bool]:
     was_prompt = False
     for line in lines:
         text = line.strip()
-        indent = len(line) - len(line.lstrip())
-        if text and indent <= limit:
+        if not text:
+            was_prompt = False
+            yield limit >= 0
+            continue
+        if limit >= 0 and len(line) - len(line.lstrip()) <= limit:
             limit = -1
-        was_prompt = bool(text) and (was_prompt or text.startswith(">>> "))
-        is_comment = limit < 0 and _COMMENT.match(text) is not None
+        was_prompt = was_prompt or text.startswith(">>> ")
+        is_explicit = limit < 0 and text.startswith("..")
+        is_comment = is_explicit and _COMMENT.match(text) is not None
         yield limit >= 0 or was_prompt or is_comment
-        is_lead = text.endswith("::") and not _DIRECTIVE.match(text)
-        if limit < 0 and (is_comment or is_lead or _CODE_DIRECTIVE.match(text)):
+        is_lead = limit < 0 and text.endswith("::") and not _DIRECTIVE.match(text)
+        if is_comment or is_lead or (is_explicit and _CODE_DIRECTIVE.match(text)):
             limit = _ITEM.match(line).end()  # type: ignore[union-attr]  # it matches any line
 
 

@@ -4,7 +4,6 @@ import re
 import time
 from collections.abc import Sequence
 from dataclasses import replace
-from textwrap import wrap
 from typing import NamedTuple
 
 from dowse.errors import DowseError, ItemNotFound
@@ -27,6 +26,7 @@ from dowse.visible_text import shown_name
 
 WRAPPED_CHARACTERS = 160
 """A line that is too long to be shown, as the pages of a site are, is broken into lines of this length."""
+_WRAPPED_LINE = re.compile(rf"\S.{{0,{WRAPPED_CHARACTERS - 1}}}(?!\S)|\S.{{{WRAPPED_CHARACTERS - 1}}}")
 SECTION_CHARACTERS = 2_000
 """Of a longer section, the lines around the passage that the source found are shown."""
 LINES_ABOVE = 2
@@ -74,7 +74,8 @@ def wrapped(text: str) -> str:
     """Return a text whose lines can be shown whole."""
     rows = text.replace("\r\n", "\n").replace("\r", "\n").removesuffix("\n").split("\n")
     return "\n".join(
-        row if len(row) <= MAX_LINE_CHARACTERS else "\n".join(wrap(row, WRAPPED_CHARACTERS)) for row in rows
+        row if len(row) <= MAX_LINE_CHARACTERS else "\n".join(map(str.rstrip, _WRAPPED_LINE.findall(row)))
+        for row in rows
     )
 
 
