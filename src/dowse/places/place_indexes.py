@@ -26,6 +26,8 @@ SMALL_PLACE_ROWS = 20_000
 """Rows up to which the indexes are always brought up to date: that takes a second."""
 KEPT_VERSIONS = timedelta(minutes=30)
 """How long older versions are kept for those who read one; a server moves to the newest one within seconds."""
+REMOVED = "row = 'removed'"
+"""The rows that publishers have emptied."""
 _SCALARS = {
     "id": "BTree",
     "document": "BTree",
@@ -43,6 +45,8 @@ def tend(table: Any, *, now: bool = False) -> None:
     Another publisher may do the same.
     """
     with contextlib.suppress(RuntimeError):  # it lost against another one, who does the rest
+        if table.count_rows(REMOVED):
+            table.delete(REMOVED)
         if now or _is_due(table):
             for column in ("table_vector", "model_vector"):
                 _tend_vectors(table, column)

@@ -129,6 +129,11 @@ def project_row(project: PublishedProject) -> dict[str, Any]:
     return {"id": project_id(project.name), "row": "project", "project": project.name, "facts": facts}
 
 
+def removed_row(number: int) -> dict[str, Any]:
+    """Return the row that takes the place of one that goes: nothing finds it."""
+    return {"id": number, "row": "removed"}
+
+
 def project_of(facts: str | None) -> PublishedProject | None:
     """Return the project of a row; None for a row that no publisher writes, or whose project is not published yet."""
     try:

@@ -79,7 +79,7 @@ class SharedPlace:
                 table = within(ANSWER_SECONDS, self._create)
             within(WRITE_SECONDS, lambda: retried(table, lambda: make_word_indexes(table)))
             if not table.count_rows(f"id = {PLACE_ID}"):
-                merge(table, [place_row()], None)
+                merge(table, [place_row()], "target.row = 'place'")
         return table
 
     def _create(self) -> Any:
@@ -236,9 +236,9 @@ def within(seconds: float, work: Callable[[], Result]) -> Result:
     return outcome[0]
 
 
-def merge(table: Any, rows: Any, deleted: str | None, updated: str = "target.row IN ('project', 'place')") -> None:
-    """Insert the rows that are not there and update those that may change, in one commit; with `deleted`, remove the
-    rows that this condition finds and that are not among them.
+def merge(table: Any, rows: Any, updated: str, deleted: str | None = None) -> None:
+    """Insert the rows that are not there and update those that a condition finds, in one commit; with `deleted`, remove
+    the rows that this condition finds and that are not among them, for which LanceDB compares all rows of the table.
 
     LanceDB does it again if another writer was faster and changed a row of them.
     """

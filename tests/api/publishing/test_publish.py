@@ -1,11 +1,14 @@
 """Publishing of commits of several projects to one place, and what readers see of them."""
 
 import threading
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from dowse.api.publishing.publish import find_project, publish, remove, replace_rows
+from dowse.api.publishing import publish as publish_module
+from dowse.api.publishing.publish import find_facts, find_project, publish, remove, replace_rows
 from dowse.errors import Failed, NotFound, StoreTooNew, UsageError
 from dowse.places import place_rows, place_table
 from dowse.places.place_rows import PublishedProject
@@ -129,7 +132,7 @@ def race(tmp_path: Path, project: Path, place: str, races: int) -> None:
 def test_a_project_row_without_its_files_is_not_a_project(project: Path, place: str) -> None:
     """A publisher makes the row first; one that is killed then leaves it."""
     table = SharedPlace(place).make_table()
-    place_table.merge(table, [place_rows.project_row(PublishedProject("animals"))], None)
+    place_table.merge(table, [place_rows.project_row(PublishedProject("animals"))], "target.row = 'project'")
     assert find_project(table, "animals") is None
     with opened(place) as store:
         assert store.projects() == []
@@ -239,16 +242,80 @@ def test_what_a_search_asks_for_is_a_value(project: Path, place: str) -> None:
         found_at(place, "milk cow", [always])
 
 
-def test_rows_replace_those_of_their_project_alone(place: str) -> None:
+def test_rows_are_replaced_only_if_the_project_is_as_it_was(place: str) -> None:
+    """Also where its name has signs that conditions use."""
     import pyarrow as pa
 
     table = SharedPlace(place).make_table()
-    for name in ("it's", "b"):
-        rows = pa.Table.from_pylist(
-            [{"id": place_rows.number_of(name), "row": "file", "project": name}], place_rows.schema()
-        )
-        replace_rows(table, PublishedProject(name, "c"), rows)
-    replace_rows(table, PublishedProject("it's", "d"), place_rows.schema().empty_table(), is_known=True)
-    assert {(row["project"], row["row"]) for row in rows_at(place)} == {
-        (None, "place"), ("it's", "project"), ("b", "project"), ("b", "file"),
-    }  # fmt: skip
+    for name in ("it's \\ é %", "b"):
+        first, second = (place_rows.number_of(name, file) for file in "xy")
+        rows = [{"id": number, "row": "file", "project": name} for number in (first, second)]
+        made = pa.Table.from_pylist(rows, place_rows.schema())
+        assert replace_rows(table, None, PublishedProject(name, "c"), made, [])
+        assert not replace_rows(table, None, PublishedProject(name, "d"), made, [first]), "it is not new"
+        facts = find_facts(table, name)
+        nothing = place_rows.schema().empty_table()
+        assert replace_rows(table, facts, PublishedProject(name, "d"), nothing, [first])
+        assert not replace_rows(table, facts, PublishedProject(name, "e"), nothing, [second]), "it was replaced"
+        assert find_project(table, name) == PublishedProject(name, "d", encoders=[])
+        assert [row["id"] for row in rows_at(place) if row["project"] == name and row["row"] == "file"] == [
+            rows[1]["id"]
+        ]
+
+
+def test_a_file_that_comes_back_is_found_again(project: Path, place: str) -> None:
+    """Its row was emptied when it went, and nobody has removed that row yet."""
+    with pytest.MonkeyPatch.context() as untended:
+        untended.setattr("dowse.api.publishing.publish.tend", lambda _: None)
+        publish_words(project, place)
+        farm = (project / "src/farm.py").read_text(encoding="utf-8")
+        commit(project, {"src/farm.py": None})
+        assert publish_words(project, place).project.files == 2
+        assert found_at(place, "milk cow", mode="lexical") == []
+        assert "removed" in {row["row"] for row in rows_at(place)}
+        commit(project, {"src/farm.py": farm})
+        publish_words(project, place)
+        assert found_at(place, "milk cow") == ["src/farm.py"]
+    commit(project, {"src/pond.py": "def count_ducks(): pass\n"})
+    publish_words(project, place)
+    assert "removed" not in {row["row"] for row in rows_at(place)}
+
+
+def test_counts_of_a_project_are_those_of_its_rows(project: Path, tmp_path: Path) -> None:
+    """They are those of the commit before, and of the rows that came and went."""
+    steps = str(tmp_path / "steps")
+    for files in (
+        {"src/farm.py": "def feed_cow(hay, water):\n    return hay + water\n", "src/new.js": "let a = 1\n"},
+        {"src/zoo.py": None, "notes.md": "# Notes\n\nCows eat hay.\n"},
+        {"src/new.js": None},
+    ):
+        commit(project, files)
+        in_steps = publish_words(project, steps).project
+        at_once = publish_words(project, str(tmp_path / in_steps.commit)).project
+        assert replace(in_steps, published="") == replace(at_once, published="")
+
+
+def test_a_project_that_is_removed_while_it_is_published_is_published_whole(
+    project: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish_words(project, place)
+    commit(project, {"src/pond.py": "def count_ducks(): pass\n"})
+    real = publish_module.replace_rows
+
+    def remove_first(*arguments: Any) -> bool:
+        monkeypatch.setattr(publish_module, "replace_rows", real)
+        remove("animals", SharedPlace(place))
+        return real(*arguments)
+
+    monkeypatch.setattr(publish_module, "replace_rows", remove_first)
+    assert publish_words(project, place).project.files == 4
+    files = {row["path"] for row in rows_at(place) if row["project"] == "animals" and row["row"] == "file"}
+    assert files == {"README.md", "src/zoo.py", "src/farm.py", "src/pond.py"}
+
+
+def test_a_publisher_that_others_overtake_again_and_again_gives_up(
+    project: Path, place: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(publish_module, "replace_rows", lambda *_: False)
+    with pytest.raises(Failed, match="Publish it again when they have ended"):
+        publish_words(project, place)

@@ -1,8 +1,8 @@
 """Publishing: the rows of a project at a place become those of a commit, in one commit of LanceDB.
 
-Only files that differ from the rows of the place are parsed and encoded. All rows of the project are sent with the merge,
-and LanceDB writes those that it lacks: so the outcome depends on the commit alone, whatever another publisher of the
-project has done meanwhile.
+Only files that differ from the rows of the place are parsed and encoded, and only rows that differ are sent, so that the
+time follows the change and not the size of the place. The merge fails if another publisher has replaced the row of the
+project since the difference was computed, which is then computed again: so the outcome depends on the commit alone.
 """
 
 import contextlib
@@ -10,7 +10,8 @@ import hashlib
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,7 +20,7 @@ from typing import Any
 from dowse.api.publishing.commit_files import Blob, list_blobs, write_blobs
 from dowse.api.publishing.masked_reading import MaskedFiles
 from dowse.encoding.selection import STATIC_VERSION, model_version
-from dowse.errors import DowseError, NotFound, UsageError
+from dowse.errors import DowseError, Failed, NotFound, UsageError
 from dowse.indexes.freshness.indexer import text_reader
 from dowse.indexes.freshness.scan import RECIPE
 from dowse.indexes.index import ProjectIndex
@@ -35,9 +36,10 @@ from dowse.places.place_rows import (
     project_of,
     project_row,
     quote,
+    removed_row,
     schema,
 )
-from dowse.places.place_table import WRITE_SECONDS, SharedPlace, merge, retried, within
+from dowse.places.place_table import ATTEMPTS, WRITE_SECONDS, SharedPlace, merge, within
 from dowse.searching.history.git_objects import find_repository, open_objects
 from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE
 from dowse.store.storage_layout import index_folder
@@ -48,8 +50,8 @@ LOCK_SECONDS = 60.0
 """How long to wait for another publisher that removes leftovers."""
 _OWNER_LOCK = "publisher.lock"
 """In the folder of a publisher, which holds it for as long as it runs."""
-_CHANGEABLE = "target.row = 'project' OR (target.model_vector IS NULL AND source.model_vector IS NOT NULL)"
-"""The rows that may change: that of the project, and chunks that get a vector of the model."""
+_LISTED_DOCUMENTS = 1000
+"""Documents that one condition names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,101 +89,157 @@ def publish(
         wanted = PublishedProject(
             name, repository.head, _now(), rules=_rules(blobs, index), encoders=[STATIC_VERSION, *filter(None, [model])]
         )
-        with place.errors("read"):
-            before = find_project(table, name)
-            kept = _kept_documents(table, before, wanted, blobs)
-        changed = [blob for path, blob in blobs.items() if path not in kept]
-        if before and before.commit == wanted.commit and len(kept) == before.files:
-            return PublishReport(before, is_new=False)
-        write_blobs(objects, [*changed, *filter(_is_rule_file, blobs.values())], tree)
-        if not index.update(progress).is_complete:
-            raise KeyboardInterrupt
-        if model:
-            encode_now(index, progress, say)
-        maker = RowMaker(name, index.whole.catalog, text_reader(index.kept_source), model)
-        with place.errors("written"):
-            rows = _rows(table, maker, {blob.path: blob.name for blob in changed}, kept.values())
-            project = replace(wanted, **_counts(rows))
-            replace_rows(table, project, rows, is_known=before is not None)
-            within(WRITE_SECONDS, lambda: tend(table))
+        for _ in range(ATTEMPTS):
+            with place.errors("read"):
+                table.checkout_latest()
+                facts = find_facts(table, name)
+                before, known = project_of(facts), _known_files(table, name)
+            kept = _kept_documents(known, before, wanted, blobs)
+            changed = [blob for path, blob in blobs.items() if path not in kept]
+            if before and before.commit == wanted.commit and len(kept) == before.files:
+                return PublishReport(before, is_new=False)
+            write_blobs(objects, [*changed, *filter(_is_rule_file, blobs.values())], tree)
+            if not index.update(progress).is_complete:
+                raise KeyboardInterrupt
+            if model:
+                encode_now(index, progress, say)
+            maker = RowMaker(name, index.whole.catalog, text_reader(index.kept_source), model)
+            with place.errors("written"):
+                made = _made_rows(maker, {blob.path: blob.name for blob in changed})
+                gone = _rows_of(table, {row["id"] for row in known} - set(kept.values()))
+                project = replace(wanted, **_counts(made, gone, before if kept else None))
+                if replace_rows(table, facts, project, made, gone["id"].to_pylist()):
+                    within(WRITE_SECONDS, lambda: tend(table))
+                    break
+        else:
+            raise Failed(f"Others publish {name} to {place.name} all the time. Publish it again when they have ended.")
     old = before.files if before else 0
     added, removed = project.files - len(kept), old - len(kept)
     return PublishReport(project, is_new=True, added=added, removed=removed, seconds=time.monotonic() - started)
 
 
 def remove(name: str, place: SharedPlace) -> None:
-    """Remove a project from a place; raise NotFound if it has none of this name."""
+    """Remove a project from a place; raise NotFound if it has none of this name.
+
+    A row without a name stays: a publisher that computed its difference before meets it and computes it again.
+    """
     table = place.open_table()
     with place.errors("written"):
         if not table.count_rows(f"project = {quote(name)}"):
             raise NotFound(f"{place.name} has no project {name[:100]!r}. See: dowse projects --store {place.name}")
-        within(WRITE_SECONDS, lambda: retried(table, lambda: table.delete(f"project = {quote(name)}")))
+        nameless = project_row(PublishedProject(name)) | {"project": None}
+        within(WRITE_SECONDS, lambda: merge(table, [nameless], "target.row = 'project'", f"project = {quote(name)}"))
         within(WRITE_SECONDS, lambda: tend(table, now=True))
 
 
 def find_project(table: Any, name: str) -> PublishedProject | None:
     """Return a project of a place; None if it is not published there."""
+    return project_of(find_facts(table, name))
+
+
+def find_facts(table: Any, name: str) -> str | None:
+    """Return the row of a project as it is stored; None without one."""
     found = table.search().where(f"id = {project_id(name)}").select(["facts"]).limit(1).to_list()
-    return project_of(found[0]["facts"]) if found else None
+    return str(found[0]["facts"]) if found else None
 
 
-def replace_rows(table: Any, project: PublishedProject, rows: Any, *, is_known: bool = False) -> None:
-    """Make these rows the only ones of a project, in one commit.
+def replace_rows(table: Any, facts: str | None, project: PublishedProject, made: Any, gone: Sequence[int]) -> bool:
+    """Add rows to a project and remove others by their ids, in one commit. Change nothing and return False if its row
+    is not the one that is given: the rows were chosen for that one.
 
-    Two publishers of one project change the same row, that of the project, so that LanceDB has the second one begin
-    again after the first. That row is made first, together with that of the place, for the same reason.
+    Rows that go are emptied in this commit and removed by a later one, because LanceDB has no condition for them that
+    an index answers. The row of a new project is made first, together with that of the place, so that of two publishers
+    one meets the row of the other.
     """
     import pyarrow as pa
 
-    own = pa.Table.from_pylist([project_row(project)], schema())
-    if not is_known:
+    if facts is None:
         empty = project_row(PublishedProject(project.name))
-        within(WRITE_SECONDS, lambda: merge(table, [place_row(), empty], None, "target.row = 'place'"))
-    everything, condition = pa.concat_tables([own, rows]), f"project = {quote(project.name)}"
-    within(WRITE_SECONDS, lambda: merge(table, everything, condition, _CHANGEABLE))
+        within(WRITE_SECONDS, lambda: merge(table, [place_row(), empty], "target.row = 'place'"))
+        facts = str(empty["facts"])
+    own = [project_row(project), *map(removed_row, set(gone).difference(made["id"].to_pylist()))]
+    rows = pa.concat_tables([pa.Table.from_pylist(own, schema()), made])
+    try:
+        within(WRITE_SECONDS, lambda: merge(table, rows, _changeable(facts)))
+    except RuntimeError:
+        table.checkout_latest()
+        if find_facts(table, project.name) == facts:
+            raise
+        return False
+    return True
+
+
+def _changeable(facts: str) -> str:
+    """Return the condition of the rows that may change: rows that go or come again, chunks that get a vector of the model,
+    and the row of the project: if it is not this one, the condition divides by zero, so that the merge fails."""
+    return (
+        "source.row = 'removed' OR target.row = 'removed' "
+        "OR (target.model_vector IS NULL AND source.model_vector IS NOT NULL) "
+        f"OR 1 / CAST(target.facts = {quote(facts)} AS INT) = 1"
+    )
+
+
+def _known_files(table: Any, name: str) -> list[dict[str, Any]]:
+    """Return what is known of the files of a project at the place; the id of a file is that of its document."""
+    condition = f"project = {quote(name)} AND row = 'file'"
+    query = table.search().where(condition).select(["id", "path", "blob", "recipe"])
+    found: list[dict[str, Any]] = query.limit(table.count_rows(condition)).to_list()
+    return found
 
 
 def _kept_documents(
-    table: Any, before: PublishedProject | None, wanted: PublishedProject, blobs: Mapping[str, Blob]
+    known: Sequence[Mapping[str, Any]],
+    before: PublishedProject | None,
+    wanted: PublishedProject,
+    blobs: Mapping[str, Blob],
 ) -> dict[str, int]:
     """Return the documents of the place that the commit has, too, by path: with the same content and the same rules."""
     if before is None or before.rules != wanted.rules or not set(wanted.encoders) <= set(before.encoders):
         return {}
-    condition = f"project = {quote(wanted.name)} AND row = 'file'"
-    query = table.search().where(condition).select(["id", "path", "blob", "recipe"]).limit(table.count_rows(condition))
     return {
         row["path"]: row["id"]
-        for row in query.to_list()
+        for row in known
         if row["path"] in blobs and (blobs[row["path"]].name, RECIPE) == (row["blob"], row["recipe"])
     }
 
 
-def _rows(table: Any, maker: RowMaker, blobs: Mapping[str, str], kept: Collection[int]) -> Any:
-    """Return all rows of the files of a commit: those of changed files are made, the others are read from the place."""
+def _made_rows(maker: RowMaker, blobs: Mapping[str, str]) -> Any:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    made = pa.Table.from_batches(maker.batches(blobs), schema())
-    if not kept:
-        return made
-    condition = f"project = {quote(maker.project)} AND row IN ('file', 'chunk')"
-    known = table.search().where(condition).limit(table.count_rows(condition)).to_arrow().select(schema().names)
-    documents = pa.array(kept, pa.int64())
-    known = known.filter(pc.is_in(known["document"], documents))
-    return pa.concat_tables([made, known.cast(schema())])
+    return pa.Table.from_batches(maker.batches(blobs), schema())
 
 
-def _counts(rows: Any) -> dict[str, Any]:
-    """Return how much a project has, for its row."""
+def _rows_of(table: Any, documents: Collection[int]) -> Any:
+    """Return the rows of some documents, with the columns that are counted."""
+    import pyarrow as pa
+
+    columns, listed = ["id", "row", "kind", "language", "parts"], sorted(documents)
+    found = [pa.schema([schema().field(name) for name in columns]).empty_table()]
+    for start in range(0, len(listed), _LISTED_DOCUMENTS):
+        condition = f"document IN ({', '.join(map(str, listed[start : start + _LISTED_DOCUMENTS]))})"
+        query = table.search().where(condition).select(columns).limit(table.count_rows(condition))
+        found.append(query.to_arrow().select(columns).cast(found[0].schema))
+    return pa.concat_tables(found)
+
+
+def _counts(made: Any, gone: Any, before: PublishedProject | None) -> dict[str, Any]:
+    """Return how much a project has, for its row: rows that were made, and all that it had before but those that go."""
+    totals, languages = _totals(made)
+    if before:
+        gone_totals, gone_languages = _totals(gone)
+        totals = totals + Counter(files=before.files, chunks=before.chunks, terms=before.terms) - gone_totals
+        languages = languages + Counter(before.languages) - gone_languages
+    return {name: totals[name] for name in ("files", "chunks", "terms")} | {"languages": dict(languages)}
+
+
+def _totals(rows: Any) -> tuple[Counter[str], Counter[str]]:
+    """Return the numbers of files, chunks and terms of some rows, and of files of code in each language."""
     import pyarrow.compute as pc
 
     chunks, files = rows.filter(pc.equal(rows["row"], "chunk")), rows.filter(pc.equal(rows["row"], "file"))
-    languages = files.filter(pc.equal(files["kind"], "code"))["language"].value_counts().to_pylist()
     spaces = pc.sum(pc.count_substring(chunks["parts"], " ")).as_py() or 0
-    return {
-        "files": files.num_rows, "chunks": chunks.num_rows, "terms": spaces + chunks.num_rows,
-        "languages": {one["values"]: one["counts"] for one in languages},
-    }  # fmt: skip
+    languages = Counter(files.filter(pc.equal(files["kind"], "code"))["language"].to_pylist())
+    return Counter(files=files.num_rows, chunks=chunks.num_rows, terms=spaces + chunks.num_rows), languages
 
 
 def _is_rule_file(blob: Blob) -> bool:
