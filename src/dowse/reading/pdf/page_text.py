@@ -46,8 +46,10 @@ def read_page_texts(data: bytes) -> PdfText:
         return _collect(_read_parts(parser, data))
     with _reading_in_child(parser, data) as parts:
         found = _collect(parts)
-    # If nothing was read, whatever is wrong with the file ends this process, which says so.
-    return found if found.pages else _collect(_read_parts(parser, data))
+    if found.pages:
+        _leave_time(2 * RESERVED_SECONDS)
+        return found
+    return _collect(_read_parts(parser, data))  # whatever is wrong with the file ends this process, which says so
 
 
 _Part = dict[str, Any]
@@ -93,7 +95,12 @@ def _reading_in_child(parser: Any, data: bytes) -> Iterator[Iterator[_Part]]:
     finally:
         usage = os.wait4(child, 0)[2]
         left = signal.getitimer(signal.ITIMER_PROF)[0] - usage.ru_utime - usage.ru_stime
-        signal.setitimer(signal.ITIMER_PROF, max(2 * RESERVED_SECONDS, left))
+        signal.setitimer(signal.ITIMER_PROF, max(RESERVED_SECONDS, left))
+
+
+def _leave_time(seconds: float) -> None:
+    """Let this process go on for at least so long."""
+    signal.setitimer(signal.ITIMER_PROF, max(seconds, signal.getitimer(signal.ITIMER_PROF)[0]))
 
 
 def _read_property(document: Any, name: str) -> str:
