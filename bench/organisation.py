@@ -26,7 +26,7 @@ import anyio
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from bench import program, quality
+from bench import meter, program, quality
 from bench.report import Row, Table
 from dowse.api.publishing import publish as publishing
 from dowse.encoding.selection import STATIC_VERSION, static_encoder
@@ -126,7 +126,7 @@ def _repeat(table: Any, rows: int) -> None:
             changed = {
                 "id": pa.array([one if n is None else chunk_id(one, n) for one, n, _ in rows_found], pa.int64()),
                 "document": pa.array([one for one, _, _ in rows_found], pa.int64()),
-                "project": pa.array([name] * len(rows_found)),
+                "project": pa.array([name] * len(rows_found), pa.string()),
                 "file": pa.array([f"{name}/{path}" if n is None else None for _, n, path in rows_found], pa.string()),
             }
             for column, values in changed.items():
@@ -239,21 +239,15 @@ async def _ask_server(options: argparse.Namespace) -> list[Row]:
             begun = time.monotonic()
             await client.call_tool("search_code", {"query": text})
             times.append(time.monotonic() - begun)
-        memory = _memory(os.getpid())
+        own, resident = meter.memory(meter.server_process())
     times = times[WARM_SEARCHES:]
     return [
         ("first answer of a server, from the start of its process", f"{first:.2f} s"),
         (f"its answers after {WARM_SEARCHES}, p50", _ms(statistics.median(times))),
         (f"its answers after {WARM_SEARCHES}, p95", _ms(statistics.quantiles(times, n=20)[-1])),
-        ("its memory then", f"{memory / 1e6:.0f} MB"),
+        ("its memory then, not file-backed", f"{own / 1e6:.0f} MB"),
+        ("its memory then, resident", f"{resident / 1e6:.0f} MB"),
     ]
-
-
-def _memory(parent: int) -> int:
-    """Return the resident memory of the processes that this one has started."""
-    listed = subprocess.run(["ps", "-eo", "pid,ppid,rss,args"], capture_output=True, text=True, check=True).stdout
-    rows = [line.split(None, 3) for line in listed.splitlines()[1:]]
-    return sum(int(rss) * 1024 for _, ppid, rss, command in rows if int(ppid) == parent and "dowse serve" in command)
 
 
 # Requests

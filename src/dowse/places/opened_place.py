@@ -148,7 +148,9 @@ class OpenedPlace:
 
     def rows(self) -> RowMap:
         """Return the map of rows of the current version."""
-        return self.run(self.current.rows())
+        reading = self.current.reading
+        has_read = reading.done() and not reading.cancelled() and reading.exception() is None
+        return reading.result() if has_read else self.run(self.current.rows())  # which is a switch of threads
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
         """Do some work at the same time, a bounded number of it at once."""

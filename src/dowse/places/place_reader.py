@@ -206,7 +206,9 @@ class PlaceReader:
         return frozenset(language for language, files in counts.items() if 2 * files > sum(counts.values()))
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
-        return [chunk for found in self._load([document_id]).values() for chunk in found.chunks()]
+        files = self._load([document_id]).values()
+        with self._damage():
+            return [chunk for found in files for chunk in found.chunks()]
 
     def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
         return {number: (one.start_line, one.end_line) for number, one in self.chunks_by_id(ids).items()}
@@ -218,7 +220,8 @@ class PlaceReader:
         contents = self.contents_by_id(document for document, _ in wanted.values())
         read = set(islice(dict.fromkeys(contents.values()), MAX_READ_FILES))
         files = self._load(document for document, _ in wanted.values() if contents.get(document) in read)
-        found = {number: files[one].chunk(ordinal) for number, (one, ordinal) in wanted.items() if one in files}
+        with self._damage():
+            found = {number: files[one].chunk(ordinal) for number, (one, ordinal) in wanted.items() if one in files}
         return {number: chunk for number, chunk in found.items() if chunk}
 
     def texts(

@@ -253,26 +253,30 @@ class PublishedFile:
 
     document: StoredDocument
     text: str
-    _chunks: Sequence[StoredChunk]
-    """Its chunks, or those of the file that it is a copy of."""
+    _chunks: Sequence[Sequence[Any]]
+    """Its chunks, or those of the file that it is a copy of, as they were packed: a search looks at few of them."""
 
     def copied_to(self, number: int, full_path: str) -> "PublishedFile":
         """Return another file with the same content."""
         return replace(self, document=replace(self.document, id=number, path=full_path))
 
     def chunks(self) -> list[StoredChunk]:
-        """Return its chunks, in order."""
-        return list(map(self._own, self._chunks))
+        """Return its chunks, in order; raise TypeError, ValueError or LookupError if no publisher wrote one."""
+        return [self._unpack(packed) for packed in self._chunks]
 
     def chunk(self, ordinal: int) -> StoredChunk | None:
-        """Return the chunk with a number."""
-        return next((self._own(one) for one in self._chunks[ordinal : ordinal + 1] if one.ordinal == ordinal), None)
+        """Return the chunk with a number; raise an error as above."""
+        return next(
+            (self._unpack(packed) for packed in self._chunks[ordinal : ordinal + 1] if packed[0] == ordinal), None
+        )
 
-    def _own(self, chunk: StoredChunk) -> StoredChunk:
+    def _unpack(self, packed: Sequence[Any]) -> StoredChunk:
+        ordinal, start, end, first, last, hashed, symbols, headings = packed
         number = self.document.id
-        if chunk.document_id == number:
-            return chunk
-        return replace(chunk, id=chunk_id(number, chunk.ordinal), document_id=number)
+        return StoredChunk(
+            chunk_id(number, int(ordinal)), number, int(ordinal), int(start), int(end), int(first), int(last),
+            bytes.fromhex(hashed), tuple(Symbol(*symbol) for symbol in symbols), tuple(map(str, headings)),
+        )  # fmt: skip
 
 
 def pack_file(text: str, document: StoredDocument, content_hash: str, chunks: Sequence[StoredChunk]) -> str:
@@ -301,16 +305,13 @@ def unpack_text(packed: str) -> str:
 
 
 def unpack_file(packed: str, number: int, full_path: str) -> PublishedFile:
-    """Return a file from the column that has it; raise TypeError, ValueError or LookupError if no publisher wrote it."""
+    """Return a file from the column that has it; raise TypeError, ValueError or LookupError if no publisher wrote it.
+
+    The chunks are unpacked when they are asked for.
+    """
     text, _, listed = packed.rpartition("\0")
     facts = json.loads(listed)
-    chunks = [
-        StoredChunk(
-            chunk_id(number, int(ordinal)), number, int(ordinal), int(start), int(end), int(first), int(last),
-            bytes.fromhex(hashed), tuple(Symbol(*symbol) for symbol in symbols), tuple(map(str, headings)),
-        )
-        for ordinal, start, end, first, last, hashed, symbols, headings in facts["chunks"]
-    ]  # fmt: skip
+    chunks = list(facts["chunks"])
     document = StoredDocument(
         id=number, path=full_path, kind="docs" if facts["kind"] == "docs" else "code", language=str(facts["language"]),
         title=str(facts["title"]), description=str(facts["description"]), tags=tuple(map(str, facts["tags"])),
