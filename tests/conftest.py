@@ -50,7 +50,8 @@ _LONGEST_FIRST = ("test_recording.py", "end_to_end", "encoding_worker", "federat
 """Files and folders of tests that take long; `--no-loadscope-reorder` keeps their order."""
 
 _LONGEST_FIRST_IN_THE_SOAK = (
-    "test_server_life.py", "test_judged.py", "test_damage.py", "test_storm.py", "storm", "fuzzing", "bench", "crash",
+    "test_server_life.py", "test_judged.py", "test_damage.py", "test_storm.py", "test_large_files.py", "storm", "fuzzing", "bench",
+    "crash",
 )  # fmt: skip
 
 
