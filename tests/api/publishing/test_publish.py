@@ -222,6 +222,17 @@ def test_a_damaged_row_of_a_project_is_not_used(project: Path, place: str, facts
         assert store.projects() == []
 
 
+def test_a_row_of_a_project_that_says_nothing_is_damage(project: Path, place: str) -> None:
+    """Nothing equals it, so that a publisher would have added rows without the project."""
+    publish_words(project, place)
+    commit(project, {"src/pond.py": "def count_ducks(): pass\n"})
+    SharedPlace(place).open_table().update(where="row = 'project'", values_sql={"facts": "NULL"})
+    with pytest.raises(Failed, match="publish --remove animals"):
+        publish_words(project, place)
+    remove("animals", SharedPlace(place))
+    assert publish_words(project, place).project.files == 4
+
+
 def test_damage_in_a_file_of_the_table_is_said(project: Path, place: str) -> None:
     publish_words(project, place)
     for file in (Path(place) / "dowse.lance" / "data").iterdir():

@@ -1,8 +1,8 @@
 """Publishing: the rows of a project at a place become those of a commit, in one commit of LanceDB.
 
-Only files that differ from the rows of the place are parsed and encoded, and only rows that differ are sent, so that the
-time follows the change and not the size of the place. The merge fails if another publisher has replaced the row of the
-project since the difference was computed, which is then computed again: so the outcome depends on the commit alone.
+Only files that differ from the rows of the place are parsed and encoded, and only rows that differ are sent. The merge
+fails if another publisher has replaced the row of the project since the difference was computed, which is then computed
+again: so the outcome depends on the commit alone.
 """
 
 import contextlib
@@ -138,9 +138,13 @@ def find_project(table: Any, name: str) -> PublishedProject | None:
 
 
 def find_facts(table: Any, name: str) -> str | None:
-    """Return the row of a project as it is stored; None without one."""
+    """Return what the row of a project says of it, as it is stored; None without a row."""
     found = table.search().where(f"id = {project_id(name)}").select(["facts"]).limit(1).to_list()
-    return str(found[0]["facts"]) if found else None
+    if found and found[0]["facts"] is None:  # no publisher writes that, and no condition can compare it
+        raise Failed(
+            f"The row of {name} is damaged. Remove the project, then publish it: dowse publish --remove {name}"
+        )
+    return found[0]["facts"] if found else None
 
 
 def replace_rows(table: Any, facts: str | None, project: PublishedProject, made: Any, gone: Sequence[int]) -> bool:
