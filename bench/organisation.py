@@ -160,7 +160,7 @@ def _quality(options: argparse.Namespace, work: Path) -> list[Row]:  # noqa: ARG
         queries = [one for one in queries if one.corpus in known]
         found = []
         for one in queries:
-            paths = [path.partition("/") for path in _ranked(every, one.text)]
+            paths = [path.partition("/") for path in _ranked(every.narrowed(), one.text)]
             is_right = any(
                 project.partition("~")[0] == one.corpus and quality.ndcg([path], one.answers)
                 for project, _, path in paths

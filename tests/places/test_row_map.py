@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 pa = pytest.importorskip("pyarrow", reason="needs the extra lance")
+np = pytest.importorskip("numpy")
 
 from dowse.places.row_map import RowMap  # noqa: E402 - after the line above
 
@@ -18,13 +19,20 @@ def rows(*listed: tuple[int, int | None, int | None, str | None]) -> Any:
     return pa.table(dict(zip(("_rowid", "document", "ordinal", "file", "content"), arrays, strict=True)))
 
 
+def find(rows: RowMap, *numbers: int) -> list[tuple[int, int, int]]:
+    """Return the numbers, documents and ordinals of the rows that are known."""
+    wanted = np.array(numbers, np.int64)
+    known, documents, ordinals = rows.find(wanted)
+    return list(zip(wanted[known].tolist(), documents.tolist(), ordinals.tolist(), strict=True))
+
+
 FIRST = rows((2, 70, 0, None), (0, None, None, None), (1, 70, None, "a/x.py"), (3, 50, None, "a/y.py"))
 NEW_FRAGMENT = 1 << 32
 
 
 def test_candidates_are_found_by_the_numbers_of_their_rows() -> None:
     found = RowMap.of(FIRST)
-    assert list(found.find([3, 2, 0, 99])) == [(3, 50, -1), (2, 70, 0)]
+    assert find(found, 3, 2, 0, 99) == [(3, 50, -1), (2, 70, 0)]
     assert found.file_paths([50, 70, 60, 99]) == {50: "a/y.py", 70: "a/x.py"}
     assert found.file_contents([50, 70, 60]) == {50: 6, 70: 6}
     assert found.rows_of_files([70, 60]) == {1: 70}
@@ -38,12 +46,22 @@ def test_later_rows_are_added_and_the_newer_row_of_a_file_counts() -> None:
     assert found.rows_of_files([70, 60]) == {NEW_FRAGMENT: 70, NEW_FRAGMENT + 1: 60}
     assert found.document_at("a/y.py") == 60
     assert found.file_contents([70, 60]) == {70: 6, 60: 6}
-    assert list(found.find([NEW_FRAGMENT, 2])) == [(NEW_FRAGMENT, 70, -1), (2, 70, 0)]
+    assert find(found, NEW_FRAGMENT, 2) == [(NEW_FRAGMENT, 70, -1), (2, 70, 0)]
     assert found.next_fragment == 2 * NEW_FRAGMENT
 
 
 def test_a_place_without_rows_has_an_empty_map() -> None:
     found = RowMap.of(rows())
-    assert list(found.find([1])) == []
+    assert find(found, 1) == []
     assert (found.file_paths([1]), found.document_at("a"), found.next_fragment) == ({}, None, 0)
     assert RowMap.of(FIRST).joined(found).document_at("a/x.py") == 70
+
+
+def test_files_that_differ_in_their_project_alone_are_copies() -> None:
+    listed = ("a/x.py", "b/x.py", "b/y.py", "c/src/x.py", "c/x.py")
+    found = RowMap.of(rows(*((at, at + 10, None, path) for at, path in enumerate(listed))))
+    numbers = found.copies_of(np.array([14, 13, 12, 11, 10])).tolist()
+    assert numbers[0] == numbers[3] == numbers[4]
+    assert len(set(numbers)) == 3
+    assert found.projects_per_file == 5 / 3
+    assert found.joined(RowMap.of(rows())).projects_per_file == 5 / 3

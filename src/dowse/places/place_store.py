@@ -7,23 +7,39 @@ index. Rows never change under their id, so those that were read are kept until 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Future
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from dowse.encoding.selection import STATIC_VERSION
-from dowse.places.opened_place import TableVersion, form_queries, frequency_of, match_query, word_queries
+from dowse.places.found_copies import FoundCopies
+from dowse.places.opened_place import (
+    BEST_FACTOR,
+    NO_SHARES,
+    ScoredRows,
+    TableVersion,
+    form_queries,
+    frequency_of,
+    match_query,
+    word_queries,
+)
 from dowse.places.place_reader import MAX_LISTED, PlaceReader
 from dowse.places.place_rows import chunk_id, quote
-from dowse.text.analysis import terms_of, whole_terms_of
+from dowse.text.analysis import rarity, terms_of, whole_terms_of
 from dowse.types import DocumentMatch, Kind, MatchedDocuments, Scored, TextQuery
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from dowse.types import Vectors
 
 DROPPED_FACTOR = 4
-"""How many times as many candidates are asked for where some are dropped."""
+"""How many times as many candidates are asked for where some are dropped, at most where they are copies."""
 COUNTED_ROWS = 100
 """Up to this many chunks with a term are counted; of a more frequent one, their number is estimated. With 1,000, judged
 questions score the same, and LanceDB takes half as long again."""
+COUNTED_ROWS_OF_SOME = 20_000
+"""The same where some projects are searched: the score of the best chunk tells how frequent the term is in all."""
 WORD_DOCUMENTS = 20_000
 """Chunks that are looked at for documents with a word that is required or excluded."""
 PROBED_PARTITIONS = 10
@@ -36,8 +52,12 @@ class PlaceStore(PlaceReader):
     """A place as a search sees it."""
 
     stored_share = 1.0
-    _begun: Sequence[tuple[object, Future[Any]]] = ()
+    _begun: Sequence[tuple[tuple[object, ...], Future[ScoredRows]]] = ()
     """Questions that were asked before the search came to them, with their answers. Each search has its own copy of a store."""
+    _counting: Future[None] | None = None
+    """The counting of the terms of the query, which was begun in the same way."""
+    _copies: Mapping[frozenset[int] | None, FoundCopies] = MappingProxyType({})
+    """The files that the search has found among some documents, or among all."""
 
     def expect(
         self, queries: Iterable[tuple[TextQuery, int]], terms: Iterable[str],
@@ -47,19 +67,20 @@ class PlaceStore(PlaceReader):
         version, start = self._opened.current, self._opened.start
         if among == frozenset():
             return
-        begun: list[tuple[object, Future[Any]]] = [
+        begun: list[tuple[tuple[object, ...], Future[ScoredRows]]] = [
             ((encoder, vector.tobytes(), limit, kind, among), start(self._nearest(encoder, vector, limit, kind, among)))
             for encoder, vector, limit in vectors
         ]
-        asked: list[tuple[object, Future[Any]]] = [
-            ((query, limit), start(self._score(version, word_queries(query), query, limit))) for query, limit in queries
-        ]
-        if missing := self._uncounted(version, terms):
-            first = [] if self.place.is_folder else [one for _, one in asked[:1]]
-            begun.append(("terms", start(self._count(version, missing, first))))
-        self._begun = begun + asked
+        missing = self._uncounted(version, terms)
+        if missing and self._names:  # the scores of words depend on it
+            self._counting = start(self._count(version, missing))
+        begun += [((query, limit), start(self._score(version, query, limit))) for query, limit in queries]
+        if missing and not self._names:
+            first = [] if self.place.is_folder else [one for (asked, *_), one in begun if isinstance(asked, TextQuery)]
+            self._counting = start(self._count(version, missing, first[:1]))
+        self._begun = begun
 
-    def _begun_for(self, wanted: object) -> Future[Any] | None:
+    def _begun_for(self, wanted: tuple[object, ...]) -> Future[ScoredRows] | None:
         return next((asked for about, asked in self._begun if about == wanted), None)
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
@@ -69,28 +90,38 @@ class PlaceStore(PlaceReader):
         return self._find(query, limit)
 
     def _find(self, query: TextQuery, limit: int) -> list[Scored]:
-        queries = word_queries(query) if query.among != frozenset() else []
-        if not queries:
+        if query.among == frozenset() or not word_queries(query):
             return []
         opened, version = self._opened, self._opened.current
-        asked = self._begun_for((query, limit)) or opened.start(self._score(version, queries, query, limit))
+        asked = self._begun_for((query, limit)) or opened.start(self._score(version, query, limit))
         forms = form_queries(query, lambda term: version.frequencies.get((self._names, term), 0))
-        more = opened.run(self._score(version, forms, query, limit)) if forms else {}
-        scores = dict(opened.wait(asked))
-        for row, score in more.items():
-            scores[row] = scores.get(row, 0.0) + score
-        return self._best(scores, limit, query.among)
+        more = opened.run(self._add_up(version, forms, query, limit)) if forms else None
+        found = opened.wait(asked)
+        return self._best(ScoredRows.added_up([found, more]) if more else found, limit, query.among)
 
-    async def _score(
-        self, version: TableVersion, queries: Sequence[Any], query: TextQuery, limit: int
-    ) -> dict[int, float]:
-        """Search each field by itself, at the same time, and add up the scores of a row."""
-        most = limit * (DROPPED_FACTOR if _drops(query.among) else 1)
-        condition, scores = self._condition(kind=query.kind, among=query.among), dict[int, float]()
-        for hits in await self._find_rows(version, queries, condition, most):
-            for row, score in hits:
-                scores[row] = scores.get(row, 0.0) + score
-        return scores
+    async def _score(self, version: TableVersion, query: TextQuery, limit: int) -> ScoredRows:
+        """Search each field for the words of a query; of some projects, when it is known how rare they are there."""
+        terms = terms_of(" ".join(query.words)) if self._names and not query.requires_all else []
+        if self._counting and self._uncounted(version, terms):
+            await asyncio.wrap_future(self._counting)
+        if missing := self._uncounted(version, terms):
+            await self._count(version, missing)
+        queries = word_queries(query, version.shares.get(self._names, NO_SHARES))
+        return await self._add_up(version, queries, query, limit)
+
+    async def _add_up(self, version: TableVersion, queries: Sequence[Any], query: TextQuery, limit: int) -> ScoredRows:
+        """Search by several queries at the same time, and add up the scores of a row."""
+        condition, most = (
+            self._condition(kind=query.kind, among=query.among),
+            self._asked_for(version, limit, query.among),
+        )
+        return ScoredRows.added_up(await self._find_rows(version, queries, condition, most))
+
+    def _asked_for(self, version: TableVersion, limit: int, among: frozenset[int] | None) -> int:
+        """Return how many rows are asked for so that enough are left without copies and documents that are dropped."""
+        rows, has_copies = version.rows_read(), len(self._names or version.projects) > 1
+        copies = min(DROPPED_FACTOR, rows.projects_per_file) if rows else DROPPED_FACTOR
+        return round(limit * max(DROPPED_FACTOR if _drops(among) else 1, copies if has_copies else 1))
 
     def nearest(
         self, encoder: str, vector: "Vectors", limit: int, *, kind: Kind | None = None,
@@ -100,28 +131,60 @@ class PlaceStore(PlaceReader):
             return []
         asked = self._begun_for((encoder, vector.tobytes(), limit, kind, among))
         found = self._opened.wait(asked or self._opened.start(self._nearest(encoder, vector, limit, kind, among)))
-        return self._best({row: 1.0 - distance for row, distance in found}, limit, among)
+        return self._best(found._replace(scores=1.0 - found.scores), limit, among)
 
     async def _nearest(
         self, encoder: str, vector: "Vectors", limit: int, kind: Kind | None, among: frozenset[int] | None
-    ) -> list[tuple[int, float]]:
+    ) -> ScoredRows:
         is_table, version = encoder == STATIC_VERSION, self._opened.current
         column, own = ("table_vector", "") if is_table else ("model_vector", f"model = {quote(encoder)}")
         query = version.table.query().nearest_to(vector).column(column)
         query = query.distance_type("cosine").nprobes(PROBED_PARTITIONS)
         condition = self._condition(own, kind=kind, among=among)
-        return await version.find(query, condition, "_distance", limit * (DROPPED_FACTOR if _drops(among) else 1))
+        return await version.find(query, condition, "_distance", self._asked_for(version, limit, among))
 
-    def _best(self, scores: Mapping[int, float], limit: int, among: frozenset[int] | None) -> list[Scored]:
-        """Return the best rows as chunks or files; the documents of the chunks are kept."""
-        rows = sorted(scores, key=lambda row: (-scores[row], row))
-        candidates, hits = self._opened.candidates, list[Scored]()
-        for row, document, ordinal in self._opened.rows().find(rows if _drops(among) else rows[:limit]):
-            if among is None or document in among:
-                number = document if ordinal < 0 else chunk_id(document, ordinal)
+    def _best(self, found: ScoredRows, limit: int, among: frozenset[int] | None) -> list[Scored]:
+        """Return the best rows as chunks or files, of copies one; the documents of the chunks are kept."""
+        import numpy as np
+
+        rows, copies = self._opened.rows(), self._copies_among(among)
+        known, documents, ordinals = rows.find(found.rows)
+        scores = found.scores[known]
+        order = np.lexsort((found.rows[known], -scores))
+        if among is not None:
+            order = order[_are_among(documents[order], among)]
+        listed = (copies.first_of(documents[order]), ordinals[order].tolist(), scores[order].tolist())
+        candidates, hits = self._opened.candidates, dict[int, Scored]()
+        for document, ordinal, score in zip(*listed, strict=True):
+            number = document if ordinal < 0 else chunk_id(document, ordinal)
+            if number not in hits:
                 candidates[number] = document, ordinal
-                hits.append(Scored(number, document, float(f"{scores[row]:.5g}")))
-        return sorted(hits, key=lambda hit: (-hit.score, hit.id))[:limit]
+                hits[number] = Scored(number, document, float(f"{score:.5g}"))
+                if len(hits) == limit:
+                    break
+        return sorted(hits.values(), key=lambda hit: (-hit.score, hit.id))
+
+    def _copies_among(self, among: frozenset[int] | None) -> FoundCopies:
+        """Return the copies among the candidates, which are those of all that was asked early."""
+        if among not in self._copies:
+            rows = self._opened.rows()
+            copies = FoundCopies(rows)
+            self._copies = {**self._copies, among: copies}
+            named = dict[int, float]()
+            for (asked_for, *_), asked in self._begun:
+                found = self._opened.wait(asked)
+                known, documents, _ = rows.find(found.rows)
+                wanted = slice(None) if among is None else _are_among(documents, among)
+                copies.first_of(documents[wanted])
+                if isinstance(asked_for, TextQuery) and "path" in asked_for.weights:
+                    named = dict(zip(documents.tolist(), found.scores[known].tolist(), strict=True))
+            copies.choose_first(named)
+        return self._copies[among]
+
+    def copies_of(self, document: int) -> list[str]:
+        """Return the paths of the copies of a file that this search has found."""
+        others = {other for copies in self._copies.values() for other in copies.others(document)}
+        return sorted(self.paths_by_id(others).values(), key=lambda path: (len(path), path))
 
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:  # noqa: ARG002 - of documents alone
         return MatchedDocuments(0)
@@ -140,12 +203,12 @@ class PlaceStore(PlaceReader):
         queries = [match_query(terms, column, requires_all=True) for column, terms in columns if terms]
         version, condition = self._opened.current, self._condition()
         found = self._opened.run(self._find_rows(version, queries, condition, WORD_DOCUMENTS))
-        rows = {row for hits in found for row, _ in hits}
-        return frozenset(document for _, document, _ in self._opened.rows().find(rows))
+        _, documents, _ = self._opened.rows().find(ScoredRows.added_up(found).rows)
+        return frozenset(documents.tolist())
 
     async def _find_rows(
         self, version: TableVersion, queries: Sequence[Any], condition: str, limit: int
-    ) -> list[list[tuple[int, float]]]:
+    ) -> list[ScoredRows]:
         """Return the rows and scores of several searches by words, which run at the same time."""
         asked = [
             version.find(version.table.query().nearest_to_text(one), condition, "_score", limit) for one in queries
@@ -158,8 +221,8 @@ class PlaceStore(PlaceReader):
 
     def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         version, wanted = self._opened.current, list(dict.fromkeys(terms))
-        if self._uncounted(version, wanted) and (begun := self._begun_for("terms")):
-            self._opened.wait(begun)
+        if self._counting and self._uncounted(version, wanted):
+            self._opened.wait(self._counting)
         if missing := self._uncounted(version, wanted):
             self._opened.run(self._count(version, missing))
         return {term: version.frequencies[self._names, term] for term in wanted}
@@ -175,12 +238,15 @@ class PlaceStore(PlaceReader):
         await asyncio.gather(*map(asyncio.wrap_future, after), return_exceptions=True)
         condition = self._condition() if self._names else ""
         queries = [match_query([term], "parts") for term in terms]
-        total = sum(one.chunks for one in version.projects.values())
-        share = self.chunk_count() / max(1, total)
-        found = await self._find_rows(version, queries, condition, COUNTED_ROWS)
-        for term, hits in zip(terms, found, strict=True):
-            estimated = round(share * frequency_of(hits[0][1], total)) if len(hits) == COUNTED_ROWS else 0
-            version.frequencies[self._names, term] = max(len(hits), estimated)
+        total, searched = sum(one.chunks for one in version.projects.values()), self.chunk_count()
+        most = COUNTED_ROWS_OF_SOME if self._names else COUNTED_ROWS
+        shares = version.shares.setdefault(self._names, {})
+        for term, hits in zip(terms, await self._find_rows(version, queries, condition, most), strict=True):
+            best = float(hits.scores.max(initial=0.0))
+            estimated = round(searched / max(1, total) * frequency_of(best, total)) if len(hits.rows) == most else 0
+            found = version.frequencies[self._names, term] = max(len(hits.rows), estimated)
+            if self._names and best:
+                shares[term] = min(1.0, rarity(found, searched) * BEST_FACTOR / best)
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:  # noqa: ARG002 - a place has no list of words
         return []
@@ -200,3 +266,9 @@ class PlaceStore(PlaceReader):
 def _drops(among: frozenset[int] | None) -> bool:
     """Return whether there are too many documents to name them, so that candidates of others are dropped."""
     return among is not None and len(among) > MAX_LISTED
+
+
+def _are_among(documents: "NDArray[np.int64]", among: frozenset[int]) -> "NDArray[np.bool_]":
+    import numpy as np
+
+    return np.fromiter((number in among for number in documents.tolist()), np.bool_, len(documents))

@@ -5,7 +5,7 @@ each of them from a bucket. So a server reads these columns once, as a whole: of
 rows that are published later are added.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 COLUMNS = ("document", "ordinal", "content", "file")
 """The columns that are read. Rows of files alone have the last two: `file` is the path with the project before it, and
 `content` is the same number in files that have all but their path in common."""
+_PATH_STEP = 0x1E3779B97F4A7C15
+"""An odd number, by which the path of a file changes the number of its content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,10 @@ class RowMap:
     contents: "NDArray[np.int64]"
     paths: Any
     """The paths of the files, in their order."""
+    copies: "NDArray[np.int64]"
+    """The same number for files that differ in their project alone: their content and their path in it are the same."""
+    projects_per_file: float
+    """In how many projects a file is, in the mean."""
 
     @classmethod
     def of(cls, found: Any) -> "RowMap":
@@ -43,10 +49,11 @@ class RowMap:
         files = found.filter(pc.is_valid(found["file"]))
         files = files.take(pc.sort_indices(files, [("document", "ascending"), ("_rowid", "ascending")]))
         ordinals = pc.fill_null(found["ordinal"], -1).to_numpy()
+        contents, paths = pc.fill_null(files["content"], 0).to_numpy(), files["file"].combine_chunks()
         return cls(
             found["_rowid"].to_numpy().astype(np.int64), found["document"].to_numpy(), ordinals,
-            files["document"].to_numpy(), files["_rowid"].to_numpy().astype(np.int64),
-            pc.fill_null(files["content"], 0).to_numpy(), files["file"].combine_chunks(),
+            files["document"].to_numpy(), files["_rowid"].to_numpy().astype(np.int64), contents, paths,
+            *_find_copies(contents, paths),
         )  # fmt: skip
 
     def joined(self, later: "RowMap") -> "RowMap":
@@ -56,12 +63,13 @@ class RowMap:
 
         files = np.concatenate([self.files, later.files])
         order = np.argsort(files, kind="stable")
+        contents = np.concatenate([self.contents, later.contents])[order]
+        paths = pa.concat_arrays([self.paths, later.paths]).take(pa.array(order))
         return RowMap(
             np.concatenate([self.rows, later.rows]), np.concatenate([self.documents, later.documents]),
             np.concatenate([self.ordinals, later.ordinals]), files[order],
-            np.concatenate([self.file_rows, later.file_rows])[order],
-            np.concatenate([self.contents, later.contents])[order],
-            pa.concat_arrays([self.paths, later.paths]).take(pa.array(order)),
+            np.concatenate([self.file_rows, later.file_rows])[order], contents, paths,
+            *_find_copies(contents, paths),
         )  # fmt: skip
 
     @property
@@ -69,16 +77,20 @@ class RowMap:
         """The lowest number that a row of a later version may have: a new file of the table has a new half above."""
         return ((int(self.rows[-1]) >> 32) + 1) << 32 if len(self.rows) else 0
 
-    def find(self, rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-        """Yield the number, the document and the ordinal of those of the rows that are known; of a file, -1 is the ordinal."""
+    def find(self, rows: "NDArray[np.int64]") -> tuple["NDArray[np.bool_]", "NDArray[np.int64]", "NDArray[np.int32]"]:
+        """Return which of the rows are known, and their documents and ordinals; of a file, -1 is the ordinal."""
         import numpy as np
 
-        wanted = np.fromiter(rows, np.int64)
-        at = np.searchsorted(self.rows, wanted)
+        at = np.searchsorted(self.rows, rows)
         known = at < len(self.rows)
-        known[known] = self.rows[at[known]] == wanted[known]
-        at = at[known]
-        return zip(wanted[known].tolist(), self.documents[at].tolist(), self.ordinals[at].tolist(), strict=True)
+        known[known] = self.rows[at[known]] == rows[known]
+        return known, self.documents[at[known]], self.ordinals[at[known]]
+
+    def copies_of(self, documents: "NDArray[np.int64]") -> "NDArray[np.int64]":
+        """Return a number for each document whose file is in the map, the same for those that differ in their project alone."""
+        import numpy as np
+
+        return self.copies[np.searchsorted(self.files, documents, "right") - 1]
 
     def _find_files(self, documents: Iterable[int]) -> dict[int, int]:
         """Return where files stand in the map, by document."""
@@ -110,3 +122,15 @@ class RowMap:
 
         found = pc.equal(self.paths, full_path).to_numpy(zero_copy_only=False).nonzero()[0]
         return int(self.files[found[self.file_rows[found].argmax()]]) if len(found) else None
+
+
+def _find_copies(contents: "NDArray[np.int64]", paths: Any) -> tuple["NDArray[np.int64]", float]:
+    """Return a number for each file, the same for those that differ in their project alone, and how many those are in the mean."""
+    import numpy as np
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    parts = pc.split_pattern(paths, "/", max_splits=1)
+    within = pc.list_element(parts, 1) if len(paths) else pa.array([], pa.string())
+    copies = contents + within.dictionary_encode().indices.to_numpy() * np.int64(_PATH_STEP)
+    return copies, len(copies) / max(1, len(np.unique(copies)))

@@ -191,10 +191,11 @@ def screen_text(
     """
     if not text:
         return Screened(text)
-    flags = find_flags(text) if suspicion is None or suspicion.has_flags else ()
+    suspicion = suspicion or Suspicion.of(text, path, masks=masks)
+    flags = find_flags(text) if suspicion.has_flags else ()
     if not masks:
         return Screened(text, flags=flags)
-    hidden = find_hidden(text, around=around, path=path, rules=suspicion.rules if suspicion else None)
+    hidden = find_hidden(text, around=around, path=path, rules=suspicion.rules)
     if not hidden:
         return Screened(text, flags=flags)
     pieces, masked, done, line = list[str](), list[Mask](), 0, 1

@@ -1,7 +1,7 @@
 """The search of one store: collect evidence, rank files, verify hits against their files, select passages."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
@@ -73,7 +73,8 @@ class SearchOptions:
     """Paths of which one has to match, beside the glob."""
     asks_model: bool = True  # to score texts, which takes a moment: not while somebody types
     score_texts: ScoreTexts | None = None  # by the model, if it can be asked
-    contents_of: Callable[[Sequence[int]], Mapping[int, int]] | None = None  # numbers, the same for the same content
+    copies_of: Callable[[int], Sequence[str]] = lambda _: ()
+    """Returns the paths of the copies of a file that were found and not ranked."""
 
     @property
     def language_name(self) -> str | None:
@@ -202,8 +203,15 @@ def _rank_and_show(
         query=query, hits=tuple(builder.hits), outdated=tuple(builder.outdated), has_more=builder.has_more,
         weaker=len(ranked) - relevant, terms=evidence.terms, corrected=evidence.corrected, unknown=evidence.unknown,
         methods=_search_methods(options, vectors), seconds=time.perf_counter() - started,
-        matched=tuple(store.paths_by_id(ranking.found_by_words(evidence)).values()) if options.lists_matches else (),
+        matched=tuple(_matched_paths(store, evidence, options)) if options.lists_matches else (),
     )  # fmt: skip
+
+
+def _matched_paths(store: Searchable, evidence: Evidence, options: SearchOptions) -> Iterator[str]:
+    """Yield the paths of all files that words or names of the query find."""
+    for number, path in store.paths_by_id(ranking.found_by_words(evidence)).items():
+        yield path
+        yield from options.copies_of(number)
 
 
 def _search_methods(options: SearchOptions, vectors: Sequence[QueryVector]) -> dict[str, float]:
@@ -251,15 +259,9 @@ class _AnswerBuilder:
 
     def add_files(self, ranked: Sequence[RankedFile]) -> None:
         """Add files, best first, until the limit is reached."""
-        ids = [file.document_id for file in ranked]
-        contents = self._options.contents_of(ids) if self._options.contents_of else {}
-        known, wanted, start = set[int](), self._limit + 1, 0
-        for end, number in enumerate(ids, 1):
-            known.add(contents.get(number, number))
-            if len(known) == wanted or end == len(ids):
-                if not self._collect(ranked[start:end]):
-                    break
-                start, wanted = end, len(known) + SPARE_FILES
+        start, end = 0, self._limit + 1
+        while start < len(ranked) and self._collect(ranked[start:end]):
+            start, end = end, end + SPARE_FILES
         self._show()
 
     def _collect(self, files: Sequence[RankedFile]) -> bool:
@@ -287,7 +289,7 @@ class _AnswerBuilder:
         """Return whether a file says something that was not said before; blobs are found by name or by every word."""
         content = checked.document.content_hash
         if content in self._copies:
-            self._copies[content].append(checked.document.path)
+            self._copies[content] += [checked.document.path, *self._options.copies_of(file.document_id)]
             return False
         if (
             not file.is_found_by_name
@@ -295,7 +297,7 @@ class _AnswerBuilder:
             and not self._has_every_term(checked)
         ):
             return False
-        self._copies[content] = []
+        self._copies[content] = list(self._options.copies_of(file.document_id))
         return True
 
     def _has_every_term(self, checked: Current) -> bool:

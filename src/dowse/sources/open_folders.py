@@ -133,7 +133,10 @@ def _path_order(item: Item) -> str:
 def exists_below(root: Path, path: str) -> bool:
     """Return whether there is a file or folder at a relative path. Its content is not read, and no symlink leaves the root."""
     try:
-        found = os.path.realpath(root / path, strict=True)
-        return os.path.commonpath([os.path.realpath(root), found]) == os.path.realpath(root)
+        full = os.path.join(root, path)  # noqa: PTH118 - a document may have 100,000 links to nothing
+        if not os.path.lexists(full):  # which takes a tenth of the time
+            return False
+        found, top = os.path.realpath(full, strict=True), os.path.realpath(root)
+        return os.path.commonpath([top, found]) == top
     except (OSError, ValueError):  # a NUL, or a name that no file system accepts
         return False

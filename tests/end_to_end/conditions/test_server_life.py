@@ -16,7 +16,7 @@ from tests.end_to_end.conditions.test_suspended import suspend
 from tests.end_to_end.storm.file_operations import GIT_USER
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.servers import Server, eventually
-from tests.fuzzing.parser_costs import descendants, private_bytes
+from tests.fuzzing.parser_costs import descendants
 from tests.sample_data import index, write_tree
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs /proc, to measure processes")
@@ -86,8 +86,20 @@ class Life:
 
 
 def memory_of(server: Server) -> int:
-    """Return the memory of a server and of the processes that it has started."""
-    return sum(private_bytes(process) for process in (server.process.pid, *descendants(server.process.pid)))
+    """Return the memory of a server and of the processes that it has started, without files; what they share counts once.
+
+    Otherwise a process that is just being started would count 83 MB, all of them those of the one that it is a copy of.
+    """
+    return sum(map(_share_of_memory, (server.process.pid, *descendants(server.process.pid))))
+
+
+def _share_of_memory(process: int) -> int:
+    try:
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()[1:]
+    except OSError:  # it has ended
+        return 0
+    found = {name: int(value.split()[0]) for name, _, value in (line.partition(":") for line in lines)}
+    return (found["Pss"] - found["Pss_File"]) * 1024
 
 
 def live(tmp_path: Path, seconds: float) -> list[int]:

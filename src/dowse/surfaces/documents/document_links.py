@@ -83,7 +83,7 @@ def _resolve(path: str, link: Link, pages: LinkTargets, *, masks: bool) -> Docum
         case Internal(document, anchor):
             return replace(found, kind="document", to=document, anchor=anchor)
         case External(url):
-            return replace(found, kind="web", to=screen_text(url, masks=masks).text)
+            return replace(found, kind="web", to=target if url == link.target else screen_text(url, masks=masks).text)
         case OtherFile():
             return replace(found, kind="file")
         case Broken(fault, _):

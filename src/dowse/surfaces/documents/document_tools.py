@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import Any
 
 from dowse.errors import DowseError, NotIndexed, UsageError
 from dowse.indexes.index import ProjectIndex
@@ -79,7 +78,7 @@ class DocumentTools:
         arguments = call.arguments
         offset, limit = int(arguments["offset"]), int(arguments["limit"])
         links = await self._find_links(call, arguments["direction"], arguments["uri"])
-        page = links[offset : offset + limit]
+        page = [link_reply(link, folder.uri) for folder, link in links[offset : offset + limit]]
         shown = fit_items(page, call.budget_characters - ENVELOPE_CHARACTERS)
         reply: Reply = {"links": shown, "totalLinks": len(links)}
         if offset + len(shown) < len(links):
@@ -88,21 +87,23 @@ class DocumentTools:
             reply["truncated"] = "The reply would be too long. Go on at nextOffset."
         return reply
 
-    async def _find_links(self, call: Call, direction: str, uri: str | None) -> list[dict[str, Any]]:
+    async def _find_links(
+        self, call: Call, direction: str, uri: str | None
+    ) -> list[tuple[DocumentFolder, DocumentLink]]:
         if uri is None:
             if direction != "broken":
                 raise UsageError(f"uri: which document? Links '{direction}' are those of one.")
             folders = await self._folders.find(call, may_ask=True)
-            return [link for folder in folders for link in await _ask_index(folder, broken_links)]
+            return [(folder, link) for folder in folders for link in await _ask_index(folder, broken_links)]
         document, folder, _ = await self._folders.read(call, uri)
         find = incoming_links if direction == "in" else outgoing_links
         links = await _ask_index(folder, partial(find, path=document.path))
-        return [link for link in links if "problem" in link] if direction == "broken" else links
+        return [(folder, link) for link in links if link.problem or direction != "broken"]
 
 
 async def _ask_index(
     folder: DocumentFolder, find: Callable[[LinkGraph, ProjectIndex], list[DocumentLink]]
-) -> list[Reply]:
+) -> list[DocumentLink]:
     """Find links in the index of a folder; one that is being made for the first time is waited for."""
     deadline = time.monotonic() + FIRST_INDEX_SECONDS
     while True:
@@ -112,7 +113,7 @@ async def _ask_index(
             )
             is_indexing = folder.served.progress(View.DOCUMENTS) is not None
             if found or not is_indexing or time.monotonic() > deadline:
-                return [link_reply(link, folder.uri) for link in found]
+                return found
         except DowseError as error:
             if error.code != NotIndexed.code or time.monotonic() > deadline:
                 raise

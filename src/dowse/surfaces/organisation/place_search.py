@@ -32,7 +32,7 @@ def search_place(
     query = replace(query, filters=NO_FILTERS)
     vectors = _vectors(store, query, options, encoder)
     _expect(store, query, options, vectors)
-    return search_store(store, store.read, query, replace(options, contents_of=store.contents_by_id), vectors)
+    return search_store(store, store.read, query, replace(options, copies_of=store.copies_of), vectors)
 
 
 def _expect(store: PlaceStore, query: SearchQuery, options: SearchOptions, vectors: Sequence[QueryVector]) -> None:
