@@ -14,33 +14,35 @@ if TYPE_CHECKING:
 
 
 class FoundCopies:
-    """The files that one search has found, by what they are copies of. The first of each is ranked in place of all."""
+    """The files that one search has found. Of copies, the first is ranked in place of all."""
 
     def __init__(self, rows: RowMap) -> None:
         self._rows = rows
-        self._found: dict[int, dict[int, None]] = {}
+        self._first: dict[int, int] = {}
+        self._found = list["NDArray[np.int64]"]()
+
+    def choose_first(self, documents: "NDArray[np.int64]", scores: Mapping[int, float]) -> None:
+        """Rank those copies whose path matches best, as a query may name a project; of equal ones that of the shortest path."""
+        import numpy as np
+
+        _, places, counts = np.unique(self._rows.copies_of(documents), return_inverse=True, return_counts=True)
+        several = documents[counts[places] > 1]
+        matched = np.fromiter((scores.get(one, 0.0) for one in several.tolist()), np.float64, len(several))
+        self.first_of(several[np.lexsort((several, self._rows.path_lengths(several), -matched))])
+        self._found.append(documents)
 
     def first_of(self, documents: "NDArray[np.int64]") -> list[int]:
         """Return for each document the one that is ranked in its place: the first that was found of its copies."""
-        first = []
-        for number, document in zip(self._rows.copies_of(documents).tolist(), documents.tolist(), strict=True):
-            copies = self._found.setdefault(number, {})
-            copies[document] = None
-            first.append(next(iter(copies)))
-        return first
-
-    def choose_first(self, scores: Mapping[int, float]) -> None:
-        """Rank those copies whose path matches best, as a query may name a project; of equal ones that of the shortest path."""
-        several = [one for copies in self._found.values() if len(copies) > 1 for one in copies]
-        paths = self._rows.file_paths(several)
-        keys = {one: (-scores.get(one, 0.0), len(path), path) for one, path in paths.items()}
-        for number, copies in self._found.items():
-            if len(copies) > 1:
-                self._found[number] = dict.fromkeys(sorted(copies, key=keys.__getitem__))
+        self._found.append(documents)
+        return list(map(self._first.setdefault, self._rows.copies_of(documents).tolist(), documents.tolist()))
 
     def others(self, document: int) -> list[int]:
         """Return the other files that were found for one."""
         import numpy as np
 
-        (number,) = self._rows.copies_of(np.array([document])).tolist()
-        return [other for other in self._found.get(number, ()) if other != document]
+        if len(self._found) > 1:
+            self._found = [np.unique(np.concatenate(self._found))]
+        (found,) = self._found
+        (number,) = self._rows.copies_of(np.array([document]))
+        others: list[int] = found[(self._rows.copies_of(found) == number) & (found != document)].tolist()
+        return others

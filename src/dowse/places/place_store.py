@@ -111,17 +111,16 @@ class PlaceStore(PlaceReader):
 
     async def _add_up(self, version: TableVersion, queries: Sequence[Any], query: TextQuery, limit: int) -> ScoredRows:
         """Search by several queries at the same time, and add up the scores of a row."""
-        condition, most = (
-            self._condition(kind=query.kind, among=query.among),
-            self._asked_for(version, limit, query.among),
-        )
+        condition = self._condition(kind=query.kind, among=query.among)
+        most = self._asked_for(version, limit, query.among)
         return ScoredRows.added_up(await self._find_rows(version, queries, condition, most))
 
     def _asked_for(self, version: TableVersion, limit: int, among: frozenset[int] | None) -> int:
         """Return how many rows are asked for so that enough are left without copies and documents that are dropped."""
-        rows, has_copies = version.rows_read(), len(self._names or version.projects) > 1
-        copies = min(DROPPED_FACTOR, rows.projects_per_file) if rows else DROPPED_FACTOR
-        return round(limit * max(DROPPED_FACTOR if _drops(among) else 1, copies if has_copies else 1))
+        rows, factor = version.rows_read(), DROPPED_FACTOR if _drops(among) else 1.0
+        if len(self._names or version.projects) > 1:
+            factor = max(factor, min(DROPPED_FACTOR, rows.projects_per_file) if rows else DROPPED_FACTOR)
+        return round(limit * factor)
 
     def nearest(
         self, encoder: str, vector: "Vectors", limit: int, *, kind: Kind | None = None,
@@ -153,32 +152,37 @@ class PlaceStore(PlaceReader):
         order = np.lexsort((found.rows[known], -scores))
         if among is not None:
             order = order[_are_among(documents[order], among)]
-        listed = (copies.first_of(documents[order]), ordinals[order].tolist(), scores[order].tolist())
         candidates, hits = self._opened.candidates, dict[int, Scored]()
-        for document, ordinal, score in zip(*listed, strict=True):
-            number = document if ordinal < 0 else chunk_id(document, ordinal)
-            if number not in hits:
-                candidates[number] = document, ordinal
-                hits[number] = Scored(number, document, float(f"{score:.5g}"))
-                if len(hits) == limit:
-                    break
+        for start in range(0, len(order), DROPPED_FACTOR * limit):
+            part = order[start : start + DROPPED_FACTOR * limit]
+            listed = (copies.first_of(documents[part]), ordinals[part].tolist(), scores[part].tolist())
+            for document, ordinal, score in zip(*listed, strict=True):
+                number = document if ordinal < 0 else chunk_id(document, ordinal)
+                if number not in hits and len(hits) < limit:
+                    candidates[number] = document, ordinal
+                    hits[number] = Scored(number, document, float(f"{score:.5g}"))
+            if len(hits) == limit:
+                break
         return sorted(hits.values(), key=lambda hit: (-hit.score, hit.id))
 
     def _copies_among(self, among: frozenset[int] | None) -> FoundCopies:
         """Return the copies among the candidates, which are those of all that was asked early."""
         if among not in self._copies:
-            rows = self._opened.rows()
+            import numpy as np
+
+            rows, named = self._opened.rows(), dict[int, float]()
             copies = FoundCopies(rows)
             self._copies = {**self._copies, among: copies}
-            named = dict[int, float]()
-            for (asked_for, *_), asked in self._begun:
-                found = self._opened.wait(asked)
-                known, documents, _ = rows.find(found.rows)
+            found = [(about[0], self._opened.wait(asked)) for about, asked in self._begun]
+            for query, one in found:
+                if isinstance(query, TextQuery) and "path" in query.weights:
+                    known, documents, _ = rows.find(one.rows)
+                    named = dict(zip(documents.tolist(), one.scores[known].tolist(), strict=True))
+            if found:
+                _, documents, _ = rows.find(np.unique(np.concatenate([one.rows for _, one in found])))
+                documents = np.unique(documents)
                 wanted = slice(None) if among is None else _are_among(documents, among)
-                copies.first_of(documents[wanted])
-                if isinstance(asked_for, TextQuery) and "path" in asked_for.weights:
-                    named = dict(zip(documents.tolist(), found.scores[known].tolist(), strict=True))
-            copies.choose_first(named)
+                copies.choose_first(documents[wanted], named)
         return self._copies[among]
 
     def copies_of(self, document: int) -> list[str]:

@@ -92,29 +92,41 @@ class RowMap:
 
         return self.copies[np.searchsorted(self.files, documents, "right") - 1]
 
-    def _find_files(self, documents: Iterable[int]) -> dict[int, int]:
-        """Return where files stand in the map, by document."""
+    def _find_files(self, documents: Iterable[int]) -> tuple["NDArray[np.int64]", "NDArray[np.int64]"]:
+        """Return those of the documents that are known, and where their files stand in the map."""
         import numpy as np
 
         wanted = np.fromiter(documents, np.int64)
         at = np.searchsorted(self.files, wanted, "right") - 1
-        return {
-            number: place
-            for number, place in zip(wanted.tolist(), at.tolist(), strict=True)
-            if place >= 0 and self.files[place] == number
-        }
+        known = at >= 0
+        known[known] = self.files[at[known]] == wanted[known]
+        return wanted[known], at[known]
 
     def file_paths(self, documents: Iterable[int]) -> dict[int, str]:
         """Return the paths of documents, with the project before them."""
-        return {number: self.paths[place].as_py() for number, place in self._find_files(documents).items()}
+        import pyarrow as pa
+
+        known, at = self._find_files(documents)
+        return dict(zip(known.tolist(), self.paths.take(pa.array(at)).to_pylist(), strict=True))
+
+    def path_lengths(self, documents: "NDArray[np.int64]") -> "NDArray[np.int32]":
+        """Return the lengths of the paths of documents that are in the map."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        _, at = self._find_files(documents)
+        lengths: NDArray[np.int32] = pc.binary_length(self.paths.take(pa.array(at))).to_numpy()
+        return lengths
 
     def file_contents(self, documents: Iterable[int]) -> dict[int, int]:
         """Return the numbers of the contents of documents; files with the same number differ in their path alone."""
-        return {number: int(self.contents[place]) for number, place in self._find_files(documents).items()}
+        known, at = self._find_files(documents)
+        return dict(zip(known.tolist(), self.contents[at].tolist(), strict=True))
 
     def rows_of_files(self, documents: Iterable[int]) -> dict[int, int]:
         """Return the documents by the numbers of the rows of their files."""
-        return {int(self.file_rows[place]): number for number, place in self._find_files(documents).items()}
+        known, at = self._find_files(documents)
+        return dict(zip(self.file_rows[at].tolist(), known.tolist(), strict=True))
 
     def document_at(self, full_path: str) -> int | None:
         """Return the document with a path, which may have been removed since."""
