@@ -49,7 +49,8 @@ KEYS = {
     "complete": "whether the answer is about all files as they are now",
     "searchedBy": "the search methods that were used, `words` and the encoders, each with the share of the chunks that "
     "it could find; in `search`, for each project",
-    "sameIn": "other files that were found and say the same in these lines",
+    "sameIn": "other files that were found and say the same in these lines, at most five",
+    "moreSame": "the number of such files that are not listed",
     "why": "with `detail` as `outline` or `full`, the strongest reasons for the rank of the file, in at most five words",
     "without": "the encoder that could not be used this time, and why",
     "corrected": "words that occur nowhere, and the known words that were searched instead",

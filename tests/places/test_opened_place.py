@@ -1,5 +1,6 @@
 """Queries of words at a place, and the map of rows, which is read beside the first of them."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,9 +8,11 @@ import pytest
 
 from dowse.errors import Failed
 from dowse.places import opened_place
+from dowse.places.opened_place import word_queries
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.organisation.place_search import search_place
+from dowse.types import TextQuery
 from tests import lance_extra
 from tests.api.publishing.shared_places import found_at, make_project, opened, publish_words
 
@@ -38,3 +41,24 @@ def test_a_map_of_rows_that_could_not_be_read_is_read_again(tmp_path: Path, monk
                 search_place(store, query, options)
             broken.undo()
             assert search_place(store, query, options).hits[0].path == "src/farm.py"
+
+
+def test_words_that_are_common_in_the_projects_searched_have_a_query_that_counts_less() -> None:
+    text = TextQuery(("harvest", "apples"), {"parts": 2.0})
+    (apples, harvest) = word_queries(text, {"harvest": 0.25})
+    assert (apples.query, apples.boost, harvest.query, harvest.boost) == ("appl", 2.0, "harvest", 0.5)
+    assert [one.query for one in word_queries(text, {"harvest": 0.75})] == ["harvest appl"]
+    assert len(word_queries(replace(text, requires_all=True), {"harvest": 0.25})) == 1
+
+
+def test_the_name_of_a_project_does_not_decide_what_is_found_in_it(tmp_path: Path) -> None:
+    """A word that is rare at the place and stands in every file of the project says nothing there."""
+    files = {f"f{number}.py": f"def start(): return 'harvest harvest', {number}\n" for number in range(120)}
+    files["wanted.py"] = "def begin():\n    return 'harvest', spin(wheel), [1, 2, 3], 'and much else', 4, 5, 6, 7\n"
+    others = {f"o{number}.py": f"def wheel_{number}(): return spin(wheel)\n" for number in range(120)}
+    place = str(tmp_path / "place")
+    publish_words(make_project(tmp_path / "harvest", files), place)
+    publish_words(make_project(tmp_path / "others", others), place)
+    with opened(place, ["harvest"]) as store:
+        assert store.chunk_frequencies(["harvest", "spin"]) == {"harvest": 121, "spin": 1}
+    assert found_at(place, "harvest spin", ["harvest"], mode="lexical")[0] == "wanted.py"

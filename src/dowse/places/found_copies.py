@@ -3,10 +3,11 @@
 Candidates are counted before they are ranked, so without this ten hits would be three files and their copies.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from dowse.places.row_map import RowMap
+from dowse.text.analysis import terms_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,14 +22,15 @@ class FoundCopies:
         self._first: dict[int, int] = {}
         self._found = list["NDArray[np.int64]"]()
 
-    def choose_first(self, documents: "NDArray[np.int64]", scores: Mapping[int, float]) -> None:
-        """Rank those copies whose path matches best, as a query may name a project; of equal ones that of the shortest path."""
+    def choose_first(self, documents: "NDArray[np.int64]", terms: Collection[str]) -> None:
+        """Rank the copies of the project whose name is in the query; if none is, those of the one with the shortest name."""
         import numpy as np
 
         _, places, counts = np.unique(self._rows.copies_of(documents), return_inverse=True, return_counts=True)
-        several = documents[counts[places] > 1]
-        matched = np.fromiter((scores.get(one, 0.0) for one in several.tolist()), np.float64, len(several))
-        self.first_of(several[np.lexsort((several, self._rows.path_lengths(several), -matched))])
+        paths = self._rows.file_paths(documents[counts[places] > 1].tolist())
+        projects = {number: path.partition("/")[0] for number, path in paths.items()}
+        order = {name: (*_unlikeness(name, terms), name) for name in set(projects.values())}
+        self.first_of(np.array(sorted(projects, key=lambda number: order[projects[number]]), np.int64))
         self._found.append(documents)
 
     def first_of(self, documents: "NDArray[np.int64]") -> list[int]:
@@ -46,3 +48,8 @@ class FoundCopies:
         (number,) = self._rows.copies_of(np.array([document]))
         others: list[int] = found[(self._rows.copies_of(found) == number) & (found != document)].tolist()
         return others
+
+
+def _unlikeness(name: str, terms: Collection[str]) -> tuple[int, int]:
+    """Return an order of names: those with most terms of the query come first, of these the shortest."""
+    return -sum(term in terms for term in set(terms_of(name))), len(name)

@@ -170,19 +170,14 @@ class PlaceStore(PlaceReader):
         if among not in self._copies:
             import numpy as np
 
-            rows, named = self._opened.rows(), dict[int, float]()
-            copies = FoundCopies(rows)
+            copies = FoundCopies(rows := self._opened.rows())
             self._copies = {**self._copies, among: copies}
-            found = [(about[0], self._opened.wait(asked)) for about, asked in self._begun]
-            for query, one in found:
-                if isinstance(query, TextQuery) and "path" in query.weights:
-                    known, documents, _ = rows.find(one.rows)
-                    named = dict(zip(documents.tolist(), one.scores[known].tolist(), strict=True))
-            if found:
-                _, documents, _ = rows.find(np.unique(np.concatenate([one.rows for _, one in found])))
+            if found := [self._opened.wait(asked).rows for _, asked in self._begun]:
+                _, documents, _ = rows.find(np.unique(np.concatenate(found)))
                 documents = np.unique(documents)
                 wanted = slice(None) if among is None else _are_among(documents, among)
-                copies.choose_first(documents[wanted], named)
+                words = {word for (about, *_), _ in self._begun if isinstance(about, TextQuery) for word in about.words}
+                copies.choose_first(documents[wanted], frozenset(terms_of(" ".join(words))))
         return self._copies[among]
 
     def copies_of(self, document: int) -> list[str]:

@@ -109,15 +109,6 @@ class RowMap:
         known, at = self._find_files(documents)
         return dict(zip(known.tolist(), self.paths.take(pa.array(at)).to_pylist(), strict=True))
 
-    def path_lengths(self, documents: "NDArray[np.int64]") -> "NDArray[np.int32]":
-        """Return the lengths of the paths of documents that are in the map."""
-        import pyarrow as pa
-        import pyarrow.compute as pc
-
-        _, at = self._find_files(documents)
-        lengths: NDArray[np.int32] = pc.binary_length(self.paths.take(pa.array(at))).to_numpy()
-        return lengths
-
     def file_contents(self, documents: Iterable[int]) -> dict[int, int]:
         """Return the numbers of the contents of documents; files with the same number differ in their path alone."""
         known, at = self._find_files(documents)

@@ -31,6 +31,8 @@ MAX_LIMIT, MAX_READ_BYTES = 1000, 300_000
 """Of a larger file, only the best chunk is considered."""
 FULL_LINES = 250
 """Lines of a whole function or section, if it is asked for; of a longer one, those that matter."""
+SHOWN_COPIES = 5
+"""Other files that a hit names that say the same; of more, their number."""
 SPARE_FILES = 5
 """Files that are fetched at once to replace outdated ones."""
 

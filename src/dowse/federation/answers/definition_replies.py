@@ -7,6 +7,7 @@ from typing import NamedTuple
 from dowse.searching.passages import Passage, first_match
 from dowse.searching.references.definition_context import DefinitionContext
 from dowse.searching.references.reference_lines import Place
+from dowse.searching.search import SHOWN_COPIES
 from dowse.text.excerpts import cut_line
 from dowse.visible_text import pluralize, shown_name
 
@@ -73,7 +74,9 @@ def _definition(one: FoundDefinition, terms: Mapping[str, float], shown_names: C
     if one.address:
         lines.append(f"  at {one.address}")
     if one.same_in:
-        lines.append(f"  the same in {', '.join(one.same_in)}")
+        more = len(one.same_in) - SHOWN_COPIES
+        listed = ", ".join(one.same_in[:SHOWN_COPIES])
+        lines.append(f"  the same in {listed}" + (f" and {pluralize(more, 'more file')}" if more > 0 else ""))
     lines.append(numbered(passage.numbered_lines, terms))
     if passage.whole:
         shown = [number for number, _ in passage.numbered_lines if number]

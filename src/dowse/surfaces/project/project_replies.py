@@ -24,7 +24,7 @@ from dowse.mcp.replies import (
 from dowse.searching.explain import strongest_signals
 from dowse.searching.passages import Passage, content_warnings, passage_text
 from dowse.searching.ranking import count_relevant
-from dowse.searching.search import Answer, Detail, SearchHit
+from dowse.searching.search import SHOWN_COPIES, Answer, Detail, SearchHit
 from dowse.store.storage_layout import Project
 from dowse.types import Coverage, Kind
 
@@ -118,7 +118,8 @@ def _hit(answer: ProjectAnswer, hit: SearchHit) -> Reply:
         )
         | content_warnings(first)
         | present(
-            sameIn=[answer.shown_path(path) for path in hit.same_in],
+            sameIn=[answer.shown_path(path) for path in hit.same_in[:SHOWN_COPIES]],
+            moreSame=max(0, len(hit.same_in) - SHOWN_COPIES),
             why="" if answer.detail == "passages" else strongest_signals(hit.signals),
             direct=hit.is_direct,
         )
