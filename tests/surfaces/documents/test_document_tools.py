@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from dowse.mcp.replies import CHARACTERS_PER_TOKEN
+from dowse.store.catalog_writer import MAX_LINKS
 from tests.sample_data import write_tree
 from tests.surfaces.documents.documents_client import Reader, index, run_conversation
 
@@ -100,6 +101,17 @@ def test_a_link_to_a_file_that_is_no_document_is_not_broken(tmp_path: Path) -> N
         assert [link["kind"] for link in links] == ["file", "file", "file", "broken"]
         (tmp_path / "docs/d.json").unlink()
         assert len((await reader.call_tool("find_links", direction="broken"))["links"]) == 2
+
+    run_conversation("auto", conversation, tmp_path, level="full")
+
+
+def test_the_first_links_of_a_document_are_kept(tmp_path: Path) -> None:
+    links = "".join(f"[n{number}](b.md)\n" for number in range(MAX_LINKS + 2))
+    write_tree(tmp_path, {"a.md": links, "b.md": "# B\n"})
+
+    async def conversation(reader: Reader) -> None:
+        found = await reader.call_tool("find_links", uri="docs://a.md", offset=MAX_LINKS - 2)
+        assert (found["totalLinks"], [link["text"] for link in found["links"]]) == (MAX_LINKS, ["n19998", "n19999"])
 
     run_conversation("auto", conversation, tmp_path, level="full")
 
