@@ -14,7 +14,7 @@ from dowse.searching.search import SearchOptions
 from dowse.surfaces.organisation.place_search import search_place
 from dowse.types import TextQuery
 from tests import lance_extra
-from tests.api.publishing.shared_places import found_at, make_project, opened, publish_words
+from tests.api.publishing.shared_places import PLANTS, found_at, make_project, opened, publish_words
 
 lance_extra.import_or_skip()
 
@@ -62,3 +62,11 @@ def test_the_name_of_a_project_does_not_decide_what_is_found_in_it(tmp_path: Pat
     with opened(place, ["harvest"]) as store:
         assert store.chunk_frequencies(["harvest", "spin"]) == {"harvest": 121, "spin": 1}
     assert found_at(place, "harvest spin", ["harvest"], mode="lexical")[0] == "wanted.py"
+
+
+def test_names_without_a_word_are_asked_for_and_find_nothing(tmp_path: Path) -> None:
+    place = str(tmp_path / "place")
+    publish_words(make_project(tmp_path / "animals"), place)
+    publish_words(make_project(tmp_path / "plants", PLANTS), place)
+    assert found_at(place, "__ milk")[0] == "animals/src/farm.py"
+    assert found_at(place, "_ ...") == []

@@ -80,7 +80,8 @@ class ScoredRows(NamedTuple):
         """Return each row once, with the sum of its scores."""
         import numpy as np
 
-        all_rows, scores = map(np.concatenate, zip(*found, strict=True))
+        found = [ScoredRows(np.empty(0, np.int64), np.empty(0)), *found]
+        all_rows, scores = (np.concatenate(column) for column in zip(*found, strict=True))
         rows, places = np.unique(all_rows, return_inverse=True)
         return ScoredRows(rows, np.bincount(places, scores, len(rows)).astype(np.float64))
 
