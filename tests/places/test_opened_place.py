@@ -51,17 +51,20 @@ def test_words_that_are_common_in_the_projects_searched_have_a_query_that_counts
     assert len(word_queries(replace(text, requires_all=True), {"harvest": 0.25})) == 1
 
 
-def test_the_name_of_a_project_does_not_decide_what_is_found_in_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["harvest", "harvests", "BigHarvests"])
+def test_the_name_of_a_project_does_not_decide_what_is_found_in_it(name: str, tmp_path: Path) -> None:
     """A word that is rare at the place and stands in every file of the project says nothing there."""
-    files = {f"f{number}.py": f"def start(): return 'harvest harvest', {number}\n" for number in range(120)}
-    files["wanted.py"] = "def begin():\n    return 'harvest', spin(wheel), [1, 2, 3], 'and much else', 4, 5, 6, 7\n"
+    files = {f"f{number}.py": f"def start(): return '{name} {name}', {number}\n" for number in range(120)}
+    files["wanted.py"] = f"def begin():\n    return '{name}', spin(wheel), [1, 2, 3], 'and much else', 4, 5, 6, 7\n"
     others = {f"o{number}.py": f"def wheel_{number}(): return spin(wheel)\n" for number in range(120)}
     place = str(tmp_path / "place")
-    publish_words(make_project(tmp_path / "harvest", files), place)
+    publish_words(make_project(tmp_path / name, files), place)
     publish_words(make_project(tmp_path / "others", others), place)
-    with opened(place, ["harvest"]) as store:
+    with opened(place, [name]) as store:
+        query, lexical = parse_search_query(f"{name} spin"), SearchOptions(mode="lexical")
+        assert not search_place(store, query, replace(lexical, language="javascript")).hits
+        assert search_place(store, query, lexical).hits[0].path == "wanted.py"
         assert store.chunk_frequencies(["harvest", "spin"]) == {"harvest": 121, "spin": 1}
-    assert found_at(place, "harvest spin", ["harvest"], mode="lexical")[0] == "wanted.py"
 
 
 def test_names_without_a_word_are_asked_for_and_find_nothing(tmp_path: Path) -> None:

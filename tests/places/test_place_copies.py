@@ -86,3 +86,67 @@ def test_a_reply_names_some_copies_and_counts_the_others(tmp_path: Path) -> None
         (hit,) = search_reply([ProjectAnswer(answer, coverage_of(store), str)], 0, 10, 20_000)["results"]
     assert (hit["path"], hit["moreSame"]) == ("farm0/src/barn.py", 2)
     assert hit["sameIn"] == [f"farm{number}/src/barn.py" for number in range(1, 1 + SHOWN_COPIES)]
+
+
+PARSER = {"parser.py": "def parse_order(text):\n    return text.split()\n"}
+OTHER = {"door.py": "def open_door(key):\n    return key\n", "orders/file.py": "def order(): return 'parse'\n"}
+
+
+def published(tmp_path: Path, **projects: dict[str, str]) -> str:
+    """Return a place with projects, whose names have hyphens instead of the underscores."""
+    location = str(tmp_path / "place")
+    for name, files in projects.items():
+        publish_words(make_project(tmp_path / name.replace("_", "-"), files), location)
+    return location
+
+
+def test_the_file_that_a_traceback_names_is_shown_of_its_copies(tmp_path: Path) -> None:
+    place = published(tmp_path, goats=BARNS, roosters=BARNS, goats_of_ann=BARNS, other=OTHER)
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/home/ann/roosters/src/barn7.py", line 2, in open_barn_7\n    return key + 7\n'
+        "TypeError: can only concatenate str (not int) to str\n"
+    )
+    with opened(place) as store:
+        for mode in ("hybrid", "lexical"):
+            hit = search(store, text, mode=mode)[0]
+            assert hit.path == "roosters/src/barn7.py"
+            assert hit.same_in == ("goats/src/barn7.py", "goats-of-ann/src/barn7.py")
+            assert hit.signals["named in the text"] == 1.0
+
+
+def test_a_path_with_its_project_finds_that_file(tmp_path: Path) -> None:
+    files = {"search/index.py": "def add_page(page): return page\n"}
+    place = published(tmp_path, backend=files, search=files, other={"backend/index.py": "def index(): pass\n"})
+    with opened(place) as store:
+        assert search(store, "backend/search/index.py")[0].path == "backend/search/index.py"
+        assert search(store, "search/search/index.py")[0].path == "search/search/index.py"
+
+
+def test_a_copy_in_a_project_of_examples_does_not_count_for_the_others(tmp_path: Path) -> None:
+    place = published(tmp_path, billing_service=PARSER, demo=PARSER, other=OTHER)
+    with opened(place) as store:
+        hit = search(store, "how is an order parsed")[0]
+    assert (hit.path, hit.same_in) == ("billing-service/parser.py", ("demo/parser.py",))
+
+
+def test_the_project_that_a_query_names_is_shown_by_meaning_too(store: PlaceStore) -> None:
+    assert search(store, "how roosters open barn 7", mode="vector")[0].path.startswith("roosters/")
+
+
+def test_the_first_search_of_a_server_finds_what_the_next_one_does(tmp_path: Path) -> None:
+    """It begins before the number of copies is known, and asks for more candidates."""
+    words = ("grain", "straw", "water", "light", "fence")
+    sheds, stalls = (
+        {
+            f"{name}{number}.py": f"def {name}_{number}({words[number % 5]}, {words[number % 3]}):\n"
+            f"    return {words[number % 2]} * {number}\n"
+            for number in range(400)
+        }
+        for name in ("shed", "stall")
+    )
+    place = published(tmp_path, sheds=sheds, stalls=stalls)
+    for text in ("grain straw", "water fence light", "shed light", "stall straw fence"):
+        with opened(place) as store:
+            first, second = ([hit.path for hit in search(store, text, limit=30)] for _ in range(2))
+            assert first == second

@@ -3,10 +3,12 @@
 Candidates are counted before they are ranked, so without this ten hits would be three files and their copies.
 """
 
-from collections.abc import Collection
+from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from dowse.places.row_map import RowMap
+from dowse.searching.path_kinds import kinds_of
 from dowse.text.analysis import terms_of
 
 if TYPE_CHECKING:
@@ -15,41 +17,69 @@ if TYPE_CHECKING:
 
 
 class FoundCopies:
-    """The files that one search has found. Of copies, the first is ranked in place of all."""
+    """The files that one search has found, by one state of the place. Of copies, one is ranked in place of all.
 
-    def __init__(self, rows: RowMap) -> None:
-        self._rows = rows
+    It is the one whose path is in the query. If none is, it is that of a project whose name does not look like one of
+    tests or examples, which count less; of these one that the query names, and then the one with the shortest name.
+    """
+
+    def __init__(self, rows: RowMap, text: str) -> None:
+        self.rows = rows
+        self._text = text.replace("\\", "/").lower()
         self._first: dict[int, int] = {}
         self._found = list["NDArray[np.int64]"]()
-
-    def choose_first(self, documents: "NDArray[np.int64]", terms: Collection[str]) -> None:
-        """Rank the copies of the project whose name is in the query; if none is, those of the one with the shortest name."""
-        import numpy as np
-
-        _, places, counts = np.unique(self._rows.copies_of(documents), return_inverse=True, return_counts=True)
-        paths = self._rows.file_paths(documents[counts[places] > 1].tolist())
-        projects = {number: path.partition("/")[0] for number, path in paths.items()}
-        order = {name: (*_unlikeness(name, terms), name) for name in set(projects.values())}
-        self.first_of(np.array(sorted(projects, key=lambda number: order[projects[number]]), np.int64))
-        self._found.append(documents)
+        self._order: dict[str, tuple[int, int, int, str]] = {}
 
     def first_of(self, documents: "NDArray[np.int64]") -> list[int]:
-        """Return for each document the one that is ranked in its place: the first that was found of its copies."""
-        self._found.append(documents)
-        return list(map(self._first.setdefault, self._rows.copies_of(documents).tolist(), documents.tolist()))
+        """Return for each document the one that is ranked in its place, chosen when the first of them is found."""
+        import numpy as np
 
-    def others(self, document: int) -> list[int]:
+        self._found.append(documents)
+        numbers = self.rows.copies_of(documents)
+        is_new = np.fromiter((number not in self._first for number in numbers.tolist()), np.bool_, len(numbers))
+        if is_new.any():
+            self._choose(np.unique(documents[is_new]))
+        return [self._first[number] for number in numbers.tolist()]
+
+    def _choose(self, documents: "NDArray[np.int64]") -> None:
+        import numpy as np
+
+        numbers = self.rows.copies_of(documents)
+        _, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
+        self._first.update(zip(numbers.tolist(), documents.tolist(), strict=True))
+        several = documents[counts[places] > 1]
+        paths = self.rows.file_paths(several.tolist())
+        order = sorted(paths, key=lambda one: self._unlikeness(paths[one]), reverse=True)  # the last one stays
+        found = self.rows.copies_of(np.array(order, np.int64)).tolist()
+        self._first.update(zip(found, order, strict=True))
+
+    def _unlikeness(self, path: str) -> tuple[bool, tuple[int, int, int, str]]:
+        project = path.partition("/")[0]
+        if project not in self._order:
+            matching = sum(term in self._terms for term in set(terms_of(project)))
+            self._order[project] = len(kinds_of(f"{project}/file")), -matching, len(project), project
+        return "/" not in self._text or path.lower() not in self._text, self._order[project]
+
+    @cached_property
+    def _terms(self) -> frozenset[str]:
+        return frozenset(terms_of(self._text))
+
+    def merged(self, shares: Mapping[int, float]) -> dict[int, float]:
+        """Return shares that documents have with those of copies added up."""
+        import numpy as np
+
+        merged: dict[int, float] = {}
+        for first, share in zip(self.first_of(np.array(list(shares), np.int64)), shares.values(), strict=True):
+            merged[first] = merged.get(first, 0.0) + share
+        return merged
+
+    def others(self, document: int) -> Iterable[int]:
         """Return the other files that were found for one."""
         import numpy as np
 
-        if len(self._found) > 1:
-            self._found = [np.unique(np.concatenate(self._found))]
+        if len(self._found) != 1:
+            self._found = [np.unique(np.concatenate([np.empty(0, np.int64), *self._found]))]
         (found,) = self._found
-        (number,) = self._rows.copies_of(np.array([document]))
-        others: list[int] = found[(self._rows.copies_of(found) == number) & (found != document)].tolist()
+        (number,) = self.rows.copies_of(np.array([document]))
+        others: list[int] = found[(self.rows.copies_of(found) == number) & (found != document)].tolist()
         return others
-
-
-def _unlikeness(name: str, terms: Collection[str]) -> tuple[int, int]:
-    """Return an order of names: those with most terms of the query come first, of these the shortest."""
-    return -sum(term in terms for term in set(terms_of(name))), len(name)

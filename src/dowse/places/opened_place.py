@@ -107,11 +107,6 @@ class TableVersion:
         """Return the map of rows once it has been read."""
         return await asyncio.shield(self.reading)
 
-    def rows_read(self) -> RowMap | None:
-        """Return the map of rows if it has been read."""
-        is_read = self.reading.done() and not self.reading.cancelled() and self.reading.exception() is None
-        return self.reading.result() if is_read else None
-
     async def find(self, query: Any, condition: str, score: str, limit: int) -> ScoredRows:
         """Return the numbers and scores of the best rows. No column is read for it."""
         query = query.where(condition) if condition else query
@@ -184,7 +179,9 @@ class OpenedPlace:
 
     def rows(self) -> RowMap:
         """Return the map of rows of the current version."""
-        return self.current.rows_read() or self.run(self.current.rows())  # which is a switch of threads
+        reading = self.current.reading
+        has_read = reading.done() and not reading.cancelled() and reading.exception() is None
+        return reading.result() if has_read else self.run(self.current.rows())  # which is a switch of threads
 
     async def gather(self, works: Sequence[Coroutine[Any, Any, Result]]) -> list[Result]:
         """Do some work at the same time, a bounded number of it at once."""
@@ -300,6 +297,8 @@ def word_queries(query: TextQuery, shares: Mapping[str, float] = NO_SHARES) -> l
         "names": whole_terms_of(remove_separators(text)),
     }
     parts = terms_of(text)
+    if shares:
+        shares = {**_shares_of_whole(query.words, shares), **shares}
     queries = []
     for name, weight in query.weights.items():
         if name not in WORD_COLUMNS or _is_left_out(name, query):
@@ -311,6 +310,15 @@ def word_queries(query: TextQuery, shares: Mapping[str, float] = NO_SHARES) -> l
         if common:
             queries.append(match_query(common, column, weight * mean(shares[term] for term in common)))
     return queries
+
+
+def _shares_of_whole(words: Iterable[str], shares: Mapping[str, float]) -> dict[str, float]:
+    """Return the shares of whole words by those of their parts, of which the rarest decides."""
+    found: dict[str, float] = {}
+    for word in words:
+        share = max((shares.get(term, 1.0) for term in terms_of(word)), default=1.0)
+        found |= dict.fromkeys((*whole_terms_of(word), *whole_terms_of(remove_separators(word))), share)
+    return found
 
 
 def form_queries(query: TextQuery, frequency: Callable[[str], int]) -> list[Any]:

@@ -248,11 +248,13 @@ class PlaceReader:
     def converted_text(self, document_id: int) -> str | None:  # noqa: ARG002 - every text is kept as it is shown
         return None
 
+    def _of_projects(self) -> list[str]:
+        return [f"project IN ({', '.join(map(quote, self._names))})"] if self._names else []
+
     def _condition(self, *parts: str, kind: Kind | None = None, among: frozenset[int] | None = None) -> str:
         """Return the condition of the rows that are searched; empty for all."""
         found = [part for part in parts if part]
-        if self._names:
-            found.append(f"project IN ({', '.join(map(quote, self._names))})")
+        found += self._of_projects()
         if self._language:
             found.append(f"language = {quote(self._language)}")
         if kind:

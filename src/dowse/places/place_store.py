@@ -22,7 +22,7 @@ from dowse.places.opened_place import (
     match_query,
     word_queries,
 )
-from dowse.places.place_reader import MAX_LISTED, PlaceReader
+from dowse.places.place_reader import PlaceReader
 from dowse.places.place_rows import chunk_id, quote
 from dowse.text.analysis import rarity, terms_of, whole_terms_of
 from dowse.types import DocumentMatch, Kind, MatchedDocuments, Scored, TextQuery
@@ -33,8 +33,10 @@ if TYPE_CHECKING:
 
     from dowse.types import Vectors
 
-DROPPED_FACTOR = 4
-"""How many times as many candidates are asked for where some are dropped, at most where they are copies."""
+ASKED_FACTOR = 4
+"""How many times as many candidates are asked for: some are copies, some are dropped, and the scores of a row are added up over
+fields. It costs LanceDB nothing: 18 instead of 17 ms of processor time for `parts`, and 10 instead of 11 ms for vectors.
+Judged questions about one project score 0.8835 instead of 0.8828."""
 COUNTED_ROWS = 100
 """Up to this many chunks with a term are counted; of a more frequent one, their number is estimated. With 1,000, judged
 questions score the same, and LanceDB takes half as long again."""
@@ -56,15 +58,20 @@ class PlaceStore(PlaceReader):
     """Questions that were asked before the search came to them, with their answers. Each search has its own copy of a store."""
     _counting: Future[None] | None = None
     """The counting of the terms of the query, which was begun in the same way."""
+    _text = ""
+    """What is searched for."""
     _copies: Mapping[frozenset[int] | None, FoundCopies] = MappingProxyType({})
     """The files that the search has found among some documents, or among all."""
 
     def expect(
         self, queries: Iterable[tuple[TextQuery, int]], terms: Iterable[str],
-        vectors: Iterable[tuple[str, "Vectors", int]], *, kind: Kind | None = None, among: frozenset[int] | None = None,
+        vectors: Iterable[tuple[str, "Vectors", int]], *, text: str, kind: Kind | None = None, among: frozenset[int] | None = None,
     ) -> None:  # fmt: skip
-        """Begin to ask what a search is going to ask for, all at the same time; it then waits for the slowest."""
-        version, start = self._opened.current, self._opened.start
+        """Begin to ask what a search for a text is going to ask for; it then waits for the slowest.
+
+        All of it is asked at the same time, but for words in some projects, whose rarity there is counted first.
+        """
+        version, start, self._text = self._opened.current, self._opened.start, text
         if among == frozenset():
             return
         begun: list[tuple[tuple[object, ...], Future[ScoredRows]]] = [
@@ -112,15 +119,7 @@ class PlaceStore(PlaceReader):
     async def _add_up(self, version: TableVersion, queries: Sequence[Any], query: TextQuery, limit: int) -> ScoredRows:
         """Search by several queries at the same time, and add up the scores of a row."""
         condition = self._condition(kind=query.kind, among=query.among)
-        most = self._asked_for(version, limit, query.among)
-        return ScoredRows.added_up(await self._find_rows(version, queries, condition, most))
-
-    def _asked_for(self, version: TableVersion, limit: int, among: frozenset[int] | None) -> int:
-        """Return how many rows are asked for so that enough are left without copies and documents that are dropped."""
-        rows, factor = version.rows_read(), DROPPED_FACTOR if _drops(among) else 1.0
-        if len(self._names or version.projects) > 1:
-            factor = max(factor, min(DROPPED_FACTOR, rows.projects_per_file) if rows else DROPPED_FACTOR)
-        return round(limit * factor)
+        return ScoredRows.added_up(await self._find_rows(version, queries, condition, ASKED_FACTOR * limit))
 
     def nearest(
         self, encoder: str, vector: "Vectors", limit: int, *, kind: Kind | None = None,
@@ -140,21 +139,21 @@ class PlaceStore(PlaceReader):
         query = version.table.query().nearest_to(vector).column(column)
         query = query.distance_type("cosine").nprobes(PROBED_PARTITIONS)
         condition = self._condition(own, kind=kind, among=among)
-        return await version.find(query, condition, "_distance", self._asked_for(version, limit, among))
+        return await version.find(query, condition, "_distance", ASKED_FACTOR * limit)
 
     def _best(self, found: ScoredRows, limit: int, among: frozenset[int] | None) -> list[Scored]:
         """Return the best rows as chunks or files, of copies one; the documents of the chunks are kept."""
         import numpy as np
 
-        rows, copies = self._opened.rows(), self._copies_among(among)
-        known, documents, ordinals = rows.find(found.rows)
+        copies = self._copies_among(among)
+        known, documents, ordinals = copies.rows.find(found.rows)
         scores = found.scores[known]
         order = np.lexsort((found.rows[known], -scores))
         if among is not None:
             order = order[_are_among(documents[order], among)]
         candidates, hits = self._opened.candidates, dict[int, Scored]()
-        for start in range(0, len(order), DROPPED_FACTOR * limit):
-            part = order[start : start + DROPPED_FACTOR * limit]
+        for start in range(0, len(order), ASKED_FACTOR * limit):
+            part = order[start : start + ASKED_FACTOR * limit]
             listed = (copies.first_of(documents[part]), ordinals[part].tolist(), scores[part].tolist())
             for document, ordinal, score in zip(*listed, strict=True):
                 number = document if ordinal < 0 else chunk_id(document, ordinal)
@@ -170,20 +169,22 @@ class PlaceStore(PlaceReader):
         if among not in self._copies:
             import numpy as np
 
-            copies = FoundCopies(rows := self._opened.rows())
+            copies = FoundCopies(self._opened.rows(), self._text)
             self._copies = {**self._copies, among: copies}
             if found := [self._opened.wait(asked).rows for _, asked in self._begun]:
-                _, documents, _ = rows.find(np.unique(np.concatenate(found)))
+                _, documents, _ = copies.rows.find(np.unique(np.concatenate(found)))
                 documents = np.unique(documents)
-                wanted = slice(None) if among is None else _are_among(documents, among)
-                words = {word for (about, *_), _ in self._begun if isinstance(about, TextQuery) for word in about.words}
-                copies.choose_first(documents[wanted], frozenset(terms_of(" ".join(words))))
+                copies.first_of(documents if among is None else documents[_are_among(documents, among)])
         return self._copies[among]
 
     def copies_of(self, document: int) -> list[str]:
         """Return the paths of the copies of a file that this search has found."""
         others = {other for copies in self._copies.values() for other in copies.others(document)}
         return sorted(self.paths_by_id(others).values(), key=lambda path: (len(path), path))
+
+    def merged(self, shares: Mapping[int, float]) -> Mapping[int, float]:
+        """Return the shares of documents, of copies those of all of them for the one that is ranked."""
+        return next(iter(self._copies.values())).merged(shares) if self._copies and shares else shares
 
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:  # noqa: ARG002 - of documents alone
         return MatchedDocuments(0)
@@ -232,12 +233,13 @@ class PlaceStore(PlaceReader):
     async def _count(self, version: TableVersion, terms: Sequence[str], after: Sequence[Future[Any]] = ()) -> None:
         """Count the chunks that have each term. For a frequent one the score of the best chunk tells it.
 
-        In a bucket this comes after the search for the same terms, whose lists would otherwise be read twice.
+        In a bucket this comes after the search of all projects for the same terms, whose lists would otherwise be read twice.
         """
         await asyncio.gather(*map(asyncio.wrap_future, after), return_exceptions=True)
-        condition = self._condition() if self._names else ""
-        queries = [match_query([term], "parts") for term in terms]
-        total, searched = sum(one.chunks for one in version.projects.values()), self.chunk_count()
+        queries, condition = [match_query([term], "parts") for term in terms], "".join(self._of_projects())
+        chunks = {one.name: one.chunks for one in version.projects.values()}
+        total = sum(chunks.values())
+        searched = sum(chunks.get(name, 0) for name in self._names or chunks)
         most = COUNTED_ROWS_OF_SOME if self._names else COUNTED_ROWS
         shares = version.shares.setdefault(self._names, {})
         for term, hits in zip(terms, await self._find_rows(version, queries, condition, most), strict=True):
@@ -245,7 +247,7 @@ class PlaceStore(PlaceReader):
             estimated = round(searched / max(1, total) * frequency_of(best, total)) if len(hits.rows) == most else 0
             found = version.frequencies[self._names, term] = max(len(hits.rows), estimated)
             if self._names and best:
-                shares[term] = min(1.0, rarity(found, searched) * BEST_FACTOR / best)
+                shares[term] = min(1.0, rarity(min(found, searched), searched) * BEST_FACTOR / best)
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:  # noqa: ARG002 - a place has no list of words
         return []
@@ -260,11 +262,6 @@ class PlaceStore(PlaceReader):
             return documents
         paths = self._opened.rows().file_paths(documents)
         return frozenset(number for number, path in paths.items() if path.partition("/")[0] in names)
-
-
-def _drops(among: frozenset[int] | None) -> bool:
-    """Return whether there are too many documents to name them, so that candidates of others are dropped."""
-    return among is not None and len(among) > MAX_LISTED
 
 
 def _are_among(documents: "NDArray[np.int64]", among: frozenset[int]) -> "NDArray[np.bool_]":

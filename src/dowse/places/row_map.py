@@ -35,8 +35,6 @@ class RowMap:
     """The paths of the files, in their order."""
     copies: "NDArray[np.int64]"
     """The same number for files that differ in their project alone: their content and their path in it are the same."""
-    projects_per_file: float
-    """In how many projects a file is, in the mean."""
 
     @classmethod
     def of(cls, found: Any) -> "RowMap":
@@ -53,7 +51,7 @@ class RowMap:
         return cls(
             found["_rowid"].to_numpy().astype(np.int64), found["document"].to_numpy(), ordinals,
             files["document"].to_numpy(), files["_rowid"].to_numpy().astype(np.int64), contents, paths,
-            *_find_copies(contents, paths),
+            _find_copies(contents, paths),
         )  # fmt: skip
 
     def joined(self, later: "RowMap") -> "RowMap":
@@ -69,7 +67,7 @@ class RowMap:
             np.concatenate([self.rows, later.rows]), np.concatenate([self.documents, later.documents]),
             np.concatenate([self.ordinals, later.ordinals]), files[order],
             np.concatenate([self.file_rows, later.file_rows])[order], contents, paths,
-            *_find_copies(contents, paths),
+            _find_copies(contents, paths),
         )  # fmt: skip
 
     @property
@@ -87,10 +85,13 @@ class RowMap:
         return known, self.documents[at[known]], self.ordinals[at[known]]
 
     def copies_of(self, documents: "NDArray[np.int64]") -> "NDArray[np.int64]":
-        """Return a number for each document whose file is in the map, the same for those that differ in their project alone."""
+        """Return a number for each document, the same for files that differ in their project alone."""
         import numpy as np
 
-        return self.copies[np.searchsorted(self.files, documents, "right") - 1]
+        if not len(self.files):
+            return documents
+        at = np.searchsorted(self.files, documents, "right") - 1
+        return np.where(self.files[at] == documents, self.copies[at], documents)
 
     def _find_files(self, documents: Iterable[int]) -> tuple["NDArray[np.int64]", "NDArray[np.int64]"]:
         """Return those of the documents that are known, and where their files stand in the map."""
@@ -127,13 +128,13 @@ class RowMap:
         return int(self.files[found[self.file_rows[found].argmax()]]) if len(found) else None
 
 
-def _find_copies(contents: "NDArray[np.int64]", paths: Any) -> tuple["NDArray[np.int64]", float]:
-    """Return a number for each file, the same for those that differ in their project alone, and how many those are in the mean."""
+def _find_copies(contents: "NDArray[np.int64]", paths: Any) -> "NDArray[np.int64]":
+    """Return a number for each file, the same for those that differ in their project alone."""
     import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
     parts = pc.split_pattern(paths, "/", max_splits=1)
     within = pc.list_element(parts, 1) if len(paths) else pa.array([], pa.string())
-    copies = contents + within.dictionary_encode().indices.to_numpy() * np.int64(_PATH_STEP)
-    return copies, len(copies) / max(1, len(np.unique(copies)))
+    copies: NDArray[np.int64] = contents + within.dictionary_encode().indices.to_numpy() * np.int64(_PATH_STEP)
+    return copies

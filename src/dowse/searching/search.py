@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal
+from typing import Literal, Protocol
 
 from dowse.errors import UsageError
 from dowse.protocols import ScoreTexts, Searchable
@@ -35,6 +35,18 @@ SHOWN_COPIES = 5
 """Other files that a hit names that say the same; of more, their number."""
 SPARE_FILES = 5
 """Files that are fetched at once to replace outdated ones."""
+
+
+class Copies(Protocol):
+    """Knows the copies of which a search ranks one."""
+
+    def copies_of(self, document: int) -> Sequence[str]:
+        """Return the paths of the other copies that were found."""
+        ...
+
+    def merged(self, shares: Mapping[int, float]) -> Mapping[int, float]:
+        """Return the shares of documents, of copies those of all of them for the one that is ranked."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +87,8 @@ class SearchOptions:
     """Paths of which one has to match, beside the glob."""
     asks_model: bool = True  # to score texts, which takes a moment: not while somebody types
     score_texts: ScoreTexts | None = None  # by the model, if it can be asked
-    copies_of: Callable[[int], Sequence[str]] = lambda _: ()
-    """Returns the paths of the copies of a file that were found and not ranked."""
+    copies: Copies | None = None
+    """Knows the copies of files, if the store ranks one of them in place of all."""
 
     @property
     def language_name(self) -> str | None:
@@ -190,6 +202,8 @@ def _rank_and_show(
     evidence = gather_evidence(store, query, scope, vectors, method, spelling=options.spelling)
     if evidence is None:
         return Answer(query, methods=_search_methods(options, vectors), seconds=time.perf_counter() - started)
+    if options.copies:
+        evidence = replace(evidence, mentioned=options.copies.merged(evidence.mentioned))
     scores = ranking.leg_scores(evidence.legs)
     # All pages of usual length rank the same pool: another pool would give another order, and pages would overlap.
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
@@ -213,7 +227,7 @@ def _matched_paths(store: Searchable, evidence: Evidence, options: SearchOptions
     """Yield the paths of all files that words or names of the query find."""
     for number, path in store.paths_by_id(ranking.found_by_words(evidence)).items():
         yield path
-        yield from options.copies_of(number)
+        yield from options.copies.copies_of(number) if options.copies else ()
 
 
 def _search_methods(options: SearchOptions, vectors: Sequence[QueryVector]) -> dict[str, float]:
@@ -257,7 +271,7 @@ class _AnswerBuilder:
         self._ranks_definitions = options.detail == "definitions"
         self._wanted = WantedLines.of(query, terms, title_terms, ranks_definitions=self._ranks_definitions)
         self._found: list[FoundFile] = []
-        self._copies: dict[bytes, list[str]] = {}
+        self._copies: dict[bytes, dict[str, None]] = {}
 
     def add_files(self, ranked: Sequence[RankedFile]) -> None:
         """Add files, best first, until the limit is reached."""
@@ -291,7 +305,7 @@ class _AnswerBuilder:
         """Return whether a file says something that was not said before; blobs are found by name or by every word."""
         content = checked.document.content_hash
         if content in self._copies:
-            self._copies[content] += [checked.document.path, *self._options.copies_of(file.document_id)]
+            self._copies[content] |= dict.fromkeys(self._paths_of_copies(file, checked))
             return False
         if (
             not file.is_found_by_name
@@ -299,8 +313,13 @@ class _AnswerBuilder:
             and not self._has_every_term(checked)
         ):
             return False
-        self._copies[content] = list(self._options.copies_of(file.document_id))
+        self._copies[content] = dict.fromkeys(self._paths_of_copies(file, checked)[1:])
         return True
+
+    def _paths_of_copies(self, file: RankedFile, checked: Current) -> list[str]:
+        """Return the path of a file, and of its copies."""
+        copies = self._options.copies
+        return [checked.document.path, *(copies.copies_of(file.document_id) if copies else ())]
 
     def _has_every_term(self, checked: Current) -> bool:
         terms = frozenset(self._wanted.all_terms)
@@ -399,6 +418,7 @@ class _AnswerBuilder:
         count = len(passages)
         return SearchHit(
             document.path, document.kind, document.language, texts.title, *scores, shown[:count],
-            found.file.signals, document.id, shown[count:], tuple(self._copies.get(document.content_hash, ())),
+            found.file.signals, document.id, shown[count:],
+            tuple(path for path in self._copies.get(document.content_hash, ()) if path != document.path),
             found.checked.data,
         )  # fmt: skip

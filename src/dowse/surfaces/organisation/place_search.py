@@ -32,7 +32,7 @@ def search_place(
     query = replace(query, filters=NO_FILTERS)
     vectors = _vectors(store, query, options, encoder)
     _expect(store, query, options, vectors)
-    return search_store(store, store.read, query, replace(options, copies_of=store.copies_of), vectors)
+    return search_store(store, store.read, query, replace(options, copies=store), vectors)
 
 
 def _expect(store: PlaceStore, query: SearchQuery, options: SearchOptions, vectors: Sequence[QueryVector]) -> None:
@@ -43,7 +43,7 @@ def _expect(store: PlaceStore, query: SearchQuery, options: SearchOptions, vecto
     queries = expected_queries(expected, scope) if options.mode != "vector" else []
     terms = counted_terms(terms_of(" ".join(query.positive)))
     meant = [(one.encoder, one.vector, NEAR_CANDIDATES) for one in vectors]
-    store.expect(queries, terms, meant, kind=scope.kind, among=scope.among)
+    store.expect(queries, terms, meant, text=query.text, kind=scope.kind, among=scope.among)
 
 
 def narrow(store: PlaceStore, options: SearchOptions) -> tuple[PlaceStore, SearchOptions]:
