@@ -185,3 +185,12 @@ def test_of_a_line_without_end_the_part_around_a_chunk_is_looked_at() -> None:
     within = StoredChunk(1, 1, 0, 600_000, 600_600, 1, 1, b"", (), ())
     lines = DocumentLines(MARKDOWN, text.encode(), tuple, wanted("apple"), within)
     assert 500 < len(lines.lines[0]) < REACH
+
+
+def test_fewer_lines_than_are_wanted_are_looked_at_where_lines_are_long() -> None:
+    """A section of 300 lines of 6,000 characters ended with an error."""
+    text = "# Fruit\n" + ("apple " * 1000 + "\n") * 300
+    lines = DocumentLines(MARKDOWN, text.encode(), tuple, wanted("apple"), chunk(text, 150, 152))
+    (fruit,) = lines.units
+    assert 150 in (shown := lines.stretch(fruit, 40))
+    assert 1 < len(shown) < 40

@@ -310,7 +310,7 @@ class DocumentLines:
     def excerpt(self, unit: Unit, most: int) -> Passage:
         """Return the lines of a unit that matter, at most so many and without gaps; a function that fits whole and alone."""
         is_whole = unit.kind == "function" and unit.size <= most
-        return self.passage(unit, list(self._lines_of(unit))) if is_whole else self.window(unit, most)
+        return self.passage(unit, range(unit.start, unit.end + 1)) if is_whole else self.window(unit, most)
 
     def window(self, unit: Unit, most: int = WINDOW_LINES) -> Passage:
         """Return the lines of a unit that matter, at most so many and without gaps; a short unit with those next to it."""
@@ -331,6 +331,8 @@ class DocumentLines:
     def stretch(self, unit: Unit, length: int) -> list[int]:
         """Return the lines of a long unit, so many without gaps, that are most likely meant; the first of equal ones."""
         chances, lines = self.line_chances(unit), list(self._lines_of(unit))
+        if len(lines) <= length:  # the others are too far away, as lines are long
+            return lines
         before = list(accumulate([chances.get(line, 0.0) for line in lines], initial=0.0))
         # Rounded, so that the first of equal stretches is chosen, whatever the last digit of a sum is on this machine.
         sums = [round(after - start, 9) for start, after in zip(before, before[length:], strict=False)]

@@ -39,6 +39,7 @@ from dowse.indexes.project_search import ExactQuery, coverage, definition_option
 from dowse.indexes.reference_lookup import references_now
 from dowse.keeping.served_index import ServedIndex, Service
 from dowse.mcp.tools import Call
+from dowse.searching.exact_search import MAX_LITERAL
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_plain_query
 from dowse.searching.references.reference_search import ReferenceOptions, split_name
@@ -326,8 +327,8 @@ def flag_notes(shown: Iterable[tuple[str, Passage]]) -> list[str]:
 
 
 def _in_other_capitals(index: ProjectIndex, query: ExactQuery, pending: int) -> str:
-    """Return a hint if a text that is nowhere occurs in other capitals."""
-    if query.is_pattern:
+    """Return a hint if a text that is nowhere, and is no long one, occurs in other capitals."""
+    if query.is_pattern or len(query.text) > MAX_LITERAL // 2:
         return ""
     folded = ExactQuery(f"(?i){re.escape(query.text)}", replace(query.options, limit=3), query.seconds, is_pattern=True)
     found, _ = find_all_now(index, folded, pending)

@@ -7,7 +7,7 @@ from itertools import groupby
 from dowse.federation.answers.source_text import SourceText
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, find_all_now
-from dowse.searching.exact_search import Occurrences
+from dowse.searching.exact_search import MAX_LITERAL, Occurrences
 from dowse.searching.references.name_resolution import Confidence
 from dowse.searching.references.reference_search import Place, ReferenceOptions, References
 from dowse.searching.search import SearchOptions
@@ -148,7 +148,9 @@ def lines_with_word(
     """Return the lines that have a name, before the project is indexed."""
     word = bare_name(name)
     wanted = SearchOptions(MAX_USES, path_glob=options.path_glob)
-    found, covered = find_all_now(index, ExactQuery(rf"\b{re.escape(word)}\b", wanted, TEXT_SECONDS, is_pattern=True))
+    is_short = len(word) <= MAX_LITERAL // 2  # as it may be escaped
+    pattern = rf"\b{re.escape(word)}\b" if is_short else word
+    found, covered = find_all_now(index, ExactQuery(pattern, wanted, TEXT_SECONDS, is_pattern=is_short))
     text = occurrences_text(word, found, covered, read({one.path for one in found.found}), show)
     return f"{text}\n  by its text: the project is being indexed, and uses are known by syntax after that"
 
@@ -158,7 +160,7 @@ def other_lines(
 ) -> list[str]:
     """Return the lines that have a name in their text and are no use by syntax, if few are: `"name"`, `name__gt`."""
     word = bare_name(name)
-    if known.total >= FEW_USES or not known.is_found or not re.fullmatch(r"\w{3,}", word):
+    if known.total >= FEW_USES or not known.is_found or not re.fullmatch(r"\w{3,100}", word):
         return []
     wanted = SearchOptions(MAX_USES, path_glob=options.path_glob)
     query = ExactQuery(rf"(?<![\w$]){re.escape(word)}(?:__\w+)?(?![\w$])", wanted, TEXT_SECONDS, is_pattern=True)

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 from dowse.parsing.source_references import MENTION, SourceReferences, Use
 from dowse.protocols import Searchable
-from dowse.searching.exact_search import exact_matcher, find_occurrences, line_start_characters, pattern_matcher
+from dowse.searching.exact_search import (
+    MAX_LITERAL,
+    exact_matcher,
+    find_occurrences,
+    line_start_characters,
+    pattern_matcher,
+)
 from dowse.searching.found_files import Current, ReadBytes, verify
 from dowse.searching.passages import screen_line
 from dowse.searching.path_kinds import kinds_of
@@ -114,7 +120,7 @@ def text_uses(
     store: Searchable, files: SourceFiles, read: ReadBytes, name: str, path_glob: str | None
 ) -> tuple[list[ResolvedUse], bool]:
     """Return the lines that have a name as a word, code before tests and prose, and whether the time was enough."""
-    is_word = re.fullmatch(r"[\w$]+", name)
+    is_word = len(name) <= MAX_LITERAL and re.fullmatch(r"[\w$]+", name)
     matcher = pattern_matcher(rf"(?<!\w){re.escape(name)}(?![\w$])") if is_word else exact_matcher(name)
     options = SearchOptions(MAX_LINES, path_glob=path_glob, masks_secrets=False)
     answer = find_occurrences(store, read, matcher, options, seconds=SECONDS)
