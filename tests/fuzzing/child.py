@@ -10,6 +10,7 @@ import gc
 import json
 import mmap
 import os
+import random
 import resource
 import signal
 import sys
@@ -28,6 +29,8 @@ ADDRESS_SPACE_BYTES = 1_500_000_000
 """Beyond these the process ends, so that it cannot take the machine with it."""
 MAX_THREADS = 60
 """With more, garbage is collected: indexes that could not be opened keep theirs until then, and each takes address space."""
+PROCESSORS = 2
+"""Libraries start a thread for each processor that they see, so with 16 the address space was soon used up."""
 
 
 _PACKAGE = f"{Path(dowse.__file__).parent}{os.sep}"
@@ -75,6 +78,9 @@ def _describe(error: BaseException) -> str:
 def main(name: str) -> None:
     """Do jobs until stdin ends."""
     target = {**TARGETS, **BROKEN}[name]
+    if hasattr(os, "sched_setaffinity"):
+        seen = sorted(os.sched_getaffinity(0))
+        os.sched_setaffinity(0, random.sample(seen, min(PROCESSORS, len(seen))))
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(*target.expected):

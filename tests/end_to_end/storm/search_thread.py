@@ -98,14 +98,18 @@ def incomplete_replies(searches: list[Search], history: list[Operation], indexed
         if any(operation.changes_rules for operation in later) or not is_complete(search):
             continue
         until = [operation for operation in later if operation.began <= search.ended]
-        kind = DOCUMENTS if search.tool == "search_docs" else CODE
+        kind, missing = DOCUMENTS if search.tool == "search_docs" else CODE, list[str]()
         for path, content in indexed_contents.items():
             is_expected = path.endswith(kind) and search.token.encode() in content
             was_there = all(operation.before.get(path) == content for operation in later[:1]) and not any(
                 operation.is_between(path) or operation.after.get(path) != content for operation in until
             )
             if is_expected and was_there and not _is_shown(path, search.reply):
-                found.append(f"{path} for {search.token}: {search.reply}")
+                missing.append(f"{path} for {search.token}: {search.reply}")
+        if len(missing) > sum(
+            hit.get("moreSame", 0) for hit in search.reply["results"]
+        ):  # copies that are counted alone
+            found += missing
     return found
 
 
