@@ -100,19 +100,28 @@ def published(tmp_path: Path, **projects: dict[str, str]) -> str:
     return location
 
 
-def test_the_file_that_a_traceback_names_is_shown_of_its_copies(tmp_path: Path) -> None:
-    place = published(tmp_path, goats=BARNS, roosters=BARNS, goats_of_ann=BARNS, other=OTHER)
-    text = (
-        "Traceback (most recent call last):\n"
-        '  File "/home/ann/roosters/src/barn7.py", line 2, in open_barn_7\n    return key + 7\n'
-        "TypeError: can only concatenate str (not int) to str\n"
-    )
-    with opened(place) as store:
-        for mode in ("hybrid", "lexical"):
-            hit = search(store, text, mode=mode)[0]
-            assert hit.path == "roosters/src/barn7.py"
-            assert hit.same_in == ("goats/src/barn7.py", "goats-of-ann/src/barn7.py")
-            assert hit.signals["named in the text"] == 1.0
+TRACEBACK = """Traceback (most recent call last):
+  File "/home/ann/roosters/src/barn7.py", line 2, in open_barn_7
+    return key + 7
+TypeError: can only concatenate str (not int) to str
+"""
+
+
+def test_the_file_that_a_traceback_names_is_shown_of_its_copies(store: PlaceStore) -> None:
+    for mode in ("hybrid", "lexical"):
+        hit = search(store, TRACEBACK, mode=mode)[0]
+        assert hit.path == "roosters/src/barn7.py"
+        assert hit.same_in == ("goats/src/barn7.py", "goats-of-ann/src/barn7.py")
+        assert hit.signals["named in the text"] == 1.0
+
+
+def test_a_file_that_a_traceback_names_is_shown_only_if_it_is_searched(store: PlaceStore) -> None:
+    """Files of another kind and excluded ones were shown, or named as copies."""
+    assert search(store, TRACEBACK, kind="docs") == ()
+    assert search(store, TRACEBACK, excluded_globs=("**/barn7.py",))[0].path != "roosters/src/barn7.py"
+    hit = search(store, TRACEBACK, excluded_globs=("goats/**",))[0]
+    assert (hit.path, hit.same_in) == ("roosters/src/barn7.py", ("goats-of-ann/src/barn7.py",))
+    assert search(store, TRACEBACK, kind="code")[0].path == "roosters/src/barn7.py"
 
 
 def test_a_path_with_its_project_finds_that_file(tmp_path: Path) -> None:
