@@ -65,3 +65,4 @@ def test_files_that_differ_in_their_project_alone_are_copies() -> None:
     assert len(set(numbers)) == 3
     assert found.copies_of(np.array([9, 99])).tolist() == [9, 99]
     assert RowMap.of(rows()).copies_of(np.array([9])).tolist() == [9]
+    assert RowMap.of(rows((0, 9, None, "damaged"))).document_at("damaged") == 9, "no publisher writes such a path"

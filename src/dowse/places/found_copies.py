@@ -3,6 +3,7 @@
 Candidates are counted before they are ranked, so without this ten hits would be three files and their copies.
 """
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -27,19 +28,22 @@ class FoundCopies:
         self.rows = rows
         self._text = text.replace("\\", "/").lower()
         self._first: dict[int, int] = {}
-        self._found = list["NDArray[np.int64]"]()
+        self._others = defaultdict[int, set[int]](set)
         self._order: dict[str, tuple[int, int, int, str]] = {}
 
     def first_of(self, documents: "NDArray[np.int64]") -> list[int]:
         """Return for each document the one that is ranked in its place, chosen when the first of them is found."""
         import numpy as np
 
-        self._found.append(documents)
         numbers = self.rows.copies_of(documents)
         is_new = np.fromiter((number not in self._first for number in numbers.tolist()), np.bool_, len(numbers))
         if is_new.any():
             self._choose(np.unique(documents[is_new]))
-        return [self._first[number] for number in numbers.tolist()]
+        first = [self._first[number] for number in numbers.tolist()]
+        for document, one in zip(documents.tolist(), first, strict=True):
+            if document != one:
+                self._others[one].add(document)
+        return first
 
     def _choose(self, documents: "NDArray[np.int64]") -> None:
         import numpy as np
@@ -75,11 +79,4 @@ class FoundCopies:
 
     def others(self, document: int) -> Iterable[int]:
         """Return the other files that were found for one."""
-        import numpy as np
-
-        if len(self._found) != 1:
-            self._found = [np.unique(np.concatenate([np.empty(0, np.int64), *self._found]))]
-        (found,) = self._found
-        (number,) = self.rows.copies_of(np.array([document]))
-        others: list[int] = found[(self.rows.copies_of(found) == number) & (found != document)].tolist()
-        return others
+        return self._others.get(document, ())

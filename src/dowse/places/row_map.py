@@ -131,10 +131,8 @@ class RowMap:
 def _find_copies(contents: "NDArray[np.int64]", paths: Any) -> "NDArray[np.int64]":
     """Return a number for each file, the same for those that differ in their project alone."""
     import numpy as np
-    import pyarrow as pa
     import pyarrow.compute as pc
 
-    parts = pc.split_pattern(paths, "/", max_splits=1)
-    within = pc.list_element(parts, 1) if len(paths) else pa.array([], pa.string())
-    copies: NDArray[np.int64] = contents + within.dictionary_encode().indices.to_numpy() * np.int64(_PATH_STEP)
+    within = pc.replace_substring_regex(paths, "^[^/]*/", "").dictionary_encode()
+    copies: NDArray[np.int64] = contents + within.indices.to_numpy() * np.int64(_PATH_STEP)
     return copies
