@@ -95,7 +95,7 @@ def _fill(index: ProjectIndex, documents: int, seconds: float) -> bool:
         store.apply(Batch([_put(index.root, number) for number in numbers], encoder=version))
         done = numbers[-1]
     if store.fact(EXPECTED_FACTS[View.PROJECT]) != str(documents):
-        for encoder in wanted_versions(store, index.settings):
+        for encoder in wanted_versions(index.settings):
             record_encoded_up_to(store, encoder, store.catalog.newest_chunk_id())
         record_encoding_complete(store, index.settings)
         store.set_fact(EXPECTED_FACTS[View.PROJECT], str(documents))

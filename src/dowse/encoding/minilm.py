@@ -8,7 +8,6 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dowse.encoding.model_locations import MODEL_FILES, TOKENIZER_FILE, find_model_file
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
 
@@ -71,7 +70,7 @@ class _Tokens(NamedTuple):
 
 
 class MiniLM:
-    """An encoder that runs MiniLM, from any exporter of the graph.
+    """An encoder that runs MiniLM: ours, or the unchanged one.
 
     Our own model skips punctuation and splits names at their capitals. It reads each word of a chunk once and is told how
     often it occurs, and after its first layer it merges each two tokens; so a chunk takes two fifths of the time.
@@ -103,19 +102,15 @@ class MiniLM:
         A graph with eight-bit weights multiplies in eight bits only if `in_eight_bits` is true, and else in floats.
         Raise Failed when the folder's files cannot be used.
         """
-        file = find_model_file(folder)
-        if file is None:
-            raise Failed(f"{folder} does not contain a model: {MODEL_FILES[0]} and {TOKENIZER_FILE}.")
+        ours, unchanged = folder / "model.onnx", folder / "onnx" / "model.onnx"
         try:
-            tokenizer = WordPiece.from_file(folder / TOKENIZER_FILE)
-            session = _open_session(file, in_eight_bits=in_eight_bits)
+            tokenizer = WordPiece.from_file(folder / "tokenizer.json")
+            session = _open_session(ours if ours.exists() else unchanged, in_eight_bits=in_eight_bits)
             return cls(session, tokenizer, version, _read_rotation(folder / ROTATION_FILE), threads)
         except ImportError as error:
             raise Failed(
                 f"ONNX Runtime is not available on this machine ({error}); search works without it."
             ) from error
-        except Failed:
-            raise
         except Exception as error:  # ONNX Runtime raises errors of many types for bad files
             raise Failed(f"The model in {folder} cannot be loaded ({_first_line(error)}).") from error
 

@@ -3,13 +3,12 @@
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from dowse.encoding.model_locations import REPOSITORIES, REVISION, sha256, snapshot_folder
+from dowse.encoding.model_locations import FILES, REPOSITORY, REVISION, ModelFile, snapshot_folder
 from dowse.errors import DownloadFailed, Failed, ModelMissing, NotWritable, StoreBusy, UsageError
 from dowse.system.https_client import DownloadRules, open_url, parse_url
-from dowse.system.platform import Lock, write_atomically
+from dowse.system.platform import Lock
 
 STARTED_MESSAGE = "Downloading embedding model... (one-time, ~90MB)"
 DONE_MESSAGE = "Done! Model cached for future use."
@@ -21,23 +20,6 @@ RULES = DownloadRules(idle_seconds=30, allows_loopback=True, uses_proxy=True)
 """An attempt fails when no byte arrives for half a minute; HF_ENDPOINT may name a mirror on this machine."""
 LOCK_WAIT_SECONDS = 3600
 """How long to wait for another process that downloads the model."""
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFile:
-    """A file of the repository, with its expected size and hash."""
-
-    path: str
-    size: int
-    sha256: str
-
-
-FILES = (
-    ModelFile("config.json", 650, "7135149f7cffa1a573466c6e4d8423ed73b62fd2332c575bf738a0d033f70df7"),
-    ModelFile("tokenizer.json", 711_661, "da0e79933b9ed51798a3ae27893d3c5fa4a201126cef75586296df9b4d2c62a0"),
-    ModelFile("onnx/model.onnx", 90_387_606, "759c3cd2b7fe7e93933ad23c4c9181b7396442a2ed746ec7c1d46192c469c46e"),
-)
-"""The pinned files; any other content is refused, whatever server it comes from."""
 
 
 def download_model(say: Callable[[str], object], files: tuple[ModelFile, ...] = FILES) -> Path:
@@ -53,12 +35,11 @@ def download_model(say: Callable[[str], object], files: tuple[ModelFile, ...] = 
         for needed in (folder, parts):
             needed.mkdir(parents=True, exist_ok=True)
         with Lock(parts.with_name(".dowse.lock")).held(LOCK_WAIT_SECONDS):
-            missing = [file for file in files if not _is_downloaded(folder / file.path, file)]
+            missing = [file for file in files if not file.is_at(folder / file.path)]
             if missing:
                 say(STARTED_MESSAGE)
                 for file in missing:
                     _fetch_file(file, folder, parts / f"{file.sha256}.incomplete")
-                _write_revision(folder)
                 say(DONE_MESSAGE)
     except StoreBusy as error:
         raise ModelMissing("Another process has been downloading the model for an hour.") from error
@@ -69,13 +50,9 @@ def download_model(say: Callable[[str], object], files: tuple[ModelFile, ...] = 
     return folder
 
 
-def _is_downloaded(path: Path, expected: ModelFile) -> bool:
-    return path.is_file() and path.stat().st_size == expected.size and sha256(path) == expected.sha256
-
-
 def _fetch_file(expected: ModelFile, folder: Path, part: Path) -> None:
     """Download one file in a few attempts; it gets its name only when it is complete."""
-    url = f"{_endpoint()}/{REPOSITORIES[0]}/resolve/{REVISION}/{expected.path}"
+    url = f"{_endpoint()}/{REPOSITORY}/resolve/{REVISION}/{expected.path}"
     for attempt in range(1, ATTEMPTS + 1):
         try:
             _resume_download(url, part, expected)
@@ -119,19 +96,11 @@ def _resume_download(url: str, part: Path, expected: ModelFile) -> None:
             arrived = file.tell()
     if arrived < expected.size:
         raise DownloadFailed("the connection ended too early")
-    if arrived > expected.size or sha256(part) != expected.sha256:
+    if arrived > expected.size or not expected.is_at(part):
         part.unlink()
         if is_resumed:  # its beginning may be wrong, so the whole file is downloaded again
             raise DownloadFailed("the file was damaged during the download")
         raise ModelMissing(f"{url} is not the expected file.")
-
-
-def _write_revision(folder: Path) -> None:
-    """Make the snapshot known to the Hugging Face tools, unless they have a newer one."""
-    ref = folder.parents[1] / "refs" / "main"
-    if not ref.exists():
-        ref.parent.mkdir(exist_ok=True)
-        write_atomically(ref, REVISION.encode())
 
 
 def _endpoint() -> str:

@@ -3,7 +3,7 @@
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
@@ -105,28 +105,21 @@ def model_version(settings: "Settings") -> str | None:
         return None
     if settings.encoder == "dowse":
         return MINILM_VERSION
-    return next((location.version for location in _find_locations(settings)), model_locations.VERSION)
+    if settings.encoder_folder:
+        model_locations.find_model(settings.encoder_folder)
+    return model_locations.VERSION
 
 
 def open_model(settings: "Settings", say: Say, threads: int = 1, open_folder: OpenFolder = open_here) -> "Encoder":
-    """Open the model for the second phase, and download it if necessary. Raise ModelMissing when that fails.
-
-    Use the version of the result: when a model cannot be loaded, one from another location is opened.
-    """
+    """Open the model for the second phase, and download it if necessary. Raise ModelMissing when that fails."""
     if settings.encoder == "none":
         raise Failed('There is no encoder: "encoder" is "none" in the settings.')
     if settings.encoder == "dowse":
         return _open_ours(threads, open_folder)
     from dowse.encoding.model_download import download_model
 
-    for location in _find_locations(settings):
-        try:
-            return open_folder(location.folder, location.version, threads)
-        except Failed as error:
-            if settings.encoder_folder:
-                raise
-            say(f"{error} Trying another location.")
-    return open_folder(download_model(say), model_locations.VERSION, threads)
+    folder = model_locations.find_model(settings.encoder_folder) or download_model(say)
+    return open_folder(folder, model_locations.VERSION, threads)
 
 
 def open_version(
@@ -142,16 +135,7 @@ def open_version(
         return _open_ours(threads, open_folder)
     if version == model_version(settings):
         return open_model(settings, say, threads, open_folder)
-    for location in _find_locations(settings):
-        if location.version == version:
-            return open_folder(location.folder, version, threads)
-    raise Failed(f"The encoder {version} is not on this machine.")
-
-
-def _find_locations(settings: "Settings") -> Iterator[model_locations.ModelLocation]:
-    """Return the locations of the unchanged model: the folder in the settings, or else all that are found."""
-    return (
-        iter([model_locations.locate_in_folder(settings.encoder_folder)])
-        if settings.encoder_folder
-        else model_locations.find_locations()
-    )
+    folder = model_locations.find_model(settings.encoder_folder) if version == model_locations.VERSION else None
+    if folder is None:
+        raise Failed(f"The encoder {version} is not on this machine.")
+    return open_folder(folder, version, threads)

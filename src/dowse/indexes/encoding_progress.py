@@ -1,7 +1,7 @@
 """Which encoders an index has vectors of, which one answers searches, and how far the encoding is.
 
-The store records these facts: the encoder whose vectors answer searches; for each encoder, the chunk up to which every
-chunk has a vector; and the substitute of an encoder whose model could not be loaded.
+The store records these facts: the encoder whose vectors answer searches; and for each encoder, the chunk up to which every
+chunk has a vector.
 """
 
 import contextlib
@@ -19,23 +19,16 @@ from dowse.system.platform import Lock, write_atomically
 from dowse.types import KINDS
 
 _SERVING_FACT = "encoder"
-_SUBSTITUTE_FACT = "instead of:"
 
 
-def wanted_versions(store: LocalStore, settings: Settings) -> tuple[str, ...]:
+def wanted_versions(settings: Settings) -> tuple[str, ...]:
     """Return the encoders that every chunk needs a vector of, in the order in which the vectors are made.
 
     Raise ModelMissing if the settings name a model that is not installed.
     """
     static = (STATIC_VERSION,) if uses_static(settings) else ()
-    second = second_phase_version(store, settings)
+    second = model_version(settings)
     return (*static, second) if second else static
-
-
-def second_phase_version(store: LocalStore, settings: Settings) -> str | None:
-    """Return the encoder of the second phase, or the substitute if its model could not be loaded."""
-    version = model_version(settings)
-    return (store.fact(f"{_SUBSTITUTE_FACT}{version}") or version) if version else None
 
 
 def serving_version(store: LocalStore, settings: Settings) -> str | None:
@@ -50,18 +43,18 @@ def serving_version(store: LocalStore, settings: Settings) -> str | None:
     if recorded is not None:
         return recorded
     with contextlib.suppress(ModelMissing):
-        return second_phase_version(store, settings)
+        return model_version(settings)
     return None
 
 
 def first_incomplete_version(store: LocalStore, settings: Settings) -> str | None:
     """Return the first wanted encoder that lacks a vector of some chunk. Only new chunks are examined."""
-    return next((version for version in wanted_versions(store, settings) if lacks_vectors(store, version)), None)
+    return next((version for version in wanted_versions(settings) if lacks_vectors(store, version)), None)
 
 
 def record_complete_versions(store: LocalStore, settings: Settings) -> str | None:
     """Return the same as `first_incomplete_version`, and record complete encoders so that chunks are examined once."""
-    for version in wanted_versions(store, settings):
+    for version in wanted_versions(settings):
         newest = store.catalog.newest_chunk_id()
         if lacks_vectors(store, version):
             return version
@@ -91,21 +84,16 @@ def forget_encoded_chunks(store: LocalStore) -> None:
         store.set_fact(f"{ENCODED_FACT}{version}", None)
 
 
-def record_substitute(store: LocalStore, version: str, substitute: str) -> None:
-    """Record the substitute of an encoder whose model could not be loaded; its vectors are made from now on."""
-    store.set_fact(f"{_SUBSTITUTE_FACT}{version}", substitute)
-
-
 def record_encoding_start(store: LocalStore, settings: Settings) -> None:
     """Let the new vectors answer searches at once, unless another encoder has vectors that can go on doing so."""
-    second, serving = second_phase_version(store, settings), store.fact(_SERVING_FACT)
+    second, serving = model_version(settings), store.fact(_SERVING_FACT)
     if second and serving != second and not (serving and store.vector_counts(serving)[0]):
         store.set_fact(_SERVING_FACT, second)
 
 
 def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
     """Let the complete vectors answer searches from now on, delete those of all other encoders, and show them to others."""
-    second, wanted = second_phase_version(store, settings), wanted_versions(store, settings)
+    second, wanted = model_version(settings), wanted_versions(settings)
     if second and store.fact(_SERVING_FACT) != second:
         store.set_fact(_SERVING_FACT, second)
     for version in store.catalog.encoders():
@@ -145,7 +133,7 @@ def read_encoding_progress(store: LocalStore, settings: Settings) -> EncodingPro
     """Return the progress of an index; the cost does not grow with its size."""
     serving = serving_version(store, settings)
     try:
-        wanted = wanted_versions(store, settings)
+        wanted = wanted_versions(settings)
     except ModelMissing as error:
         chunks = sum(store.totals(kind).chunks for kind in KINDS)
         return EncodingProgress("failed", settings.encoder, 0, chunks, describe_problem(error), serving)

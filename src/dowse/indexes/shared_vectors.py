@@ -24,7 +24,7 @@ def take_vectors(store: LocalStore, settings: Settings, location: str) -> int:
     """Take the vectors of the model that chunks lack and a place has; return how many."""
     versions: tuple[str, ...] = ()
     with contextlib.suppress(ModelMissing):
-        versions = wanted_versions(store, settings)[1:]  # the static table encodes faster than a place answers
+        versions = wanted_versions(settings)[1:]  # the static table encodes faster than a place answers
     lacking = [version for version in versions if lacks_vectors(store, version)]
     if not lacking:
         return 0

@@ -13,7 +13,6 @@ from dowse.indexes.encoding_progress import (
     record_encoding_complete,
     record_encoding_start,
     record_problem,
-    record_substitute,
     serving_version,
     wanted_versions,
 )
@@ -27,7 +26,6 @@ Indexed = Callable[[Path], ProjectIndex]
 OURS = Settings()
 OTHER = Settings(encoder="minilm")
 OTHERS = "minilm-1"
-"""Its name where no vectors exist yet."""
 NONE = Settings(encoder="none")
 
 
@@ -58,18 +56,9 @@ def encode(project: ProjectIndex, settings: Settings, *, batches: int = 1000) ->
     record_encoding_complete(project.store, settings)
 
 
-def test_the_static_table_comes_before_the_slow_encoder(root: Path, indexed: Indexed) -> None:
-    store = indexed(root).store
-    assert wanted_versions(store, OURS) == (STATIC_VERSION, MINILM_VERSION)
-    assert wanted_versions(store, NONE) == ()
-
-
-def test_an_encoder_that_was_taken_instead_of_another_is_the_one_to_go_by(root: Path, indexed: Indexed) -> None:
-    project = indexed(root)
-    record_substitute(project.store, OTHERS, "minilm-elsewhere")
-    encode(project, OTHER)
-    assert serving_version(project.store, OTHER) == "minilm-elsewhere"
-    assert read_encoding_progress(project.store, OTHER).state == "complete"
+def test_the_static_table_comes_before_the_slow_encoder() -> None:
+    assert wanted_versions(OURS) == (STATIC_VERSION, MINILM_VERSION)
+    assert wanted_versions(NONE) == ()
 
 
 def test_a_model_that_is_not_where_the_settings_say_leaves_the_old_vectors_in_use(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Literal
 
 from dowse.encoding.cache import VectorCache
-from dowse.encoding.selection import STATIC_VERSION, open_version
+from dowse.encoding.selection import STATIC_VERSION, model_version, open_version
 from dowse.errors import DowseError, StoreBusy, StoreDamaged
 from dowse.indexes.encoding_progress import (
     describe_problem,
@@ -16,8 +16,6 @@ from dowse.indexes.encoding_progress import (
     record_encoding_complete,
     record_encoding_start,
     record_problem,
-    record_substitute,
-    second_phase_version,
     serving_version,
 )
 from dowse.indexes.index import ProjectIndex
@@ -152,7 +150,7 @@ class Worker:
             return "indexing", 0
         store, settings = project.whole, project.settings
         sequence = store.catalog.sequence()
-        self._settings[root] = settings, (serving_version(store, settings), second_phase_version(store, settings))
+        self._settings[root] = settings, (serving_version(store, settings), model_version(settings))
         if record_complete_versions(store, settings) is None:
             record_encoding_complete(store, settings)
             return "complete", sequence
@@ -170,9 +168,6 @@ class Worker:
         try:
             while version := record_complete_versions(project.whole, project.settings):
                 encoder = self._open_encoder(version, project.settings, project.folder)
-                if encoder.version != version:
-                    record_substitute(project.whole, version, encoder.version)
-                    continue
                 options = self._backfill_options(project, root, version, cache)
                 outcome: BackfillOutcome = fill_vectors(project, encoder, options)
                 record_problem(project.folder, None)
