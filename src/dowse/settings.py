@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from dowse.errors import SettingsError, UsageError
 from dowse.globs import compile_glob
@@ -166,38 +166,21 @@ def _parse_size(value: Any) -> int:
     return int(match[1]) * (1024 if match[2] == "KB" else 1024 * 1024)
 
 
-def _parse_strategy(value: Any) -> Strategy:
-    if value not in ("realtime", "lazy", "git"):
-        raise ValueError("is not one of 'realtime', 'lazy', 'git'")
-    strategy: Strategy = value
-    return strategy
+def _parse_one_of(names: Any) -> Callable[[Any], Any]:
+    """Return the parser of a value that is one of some names, given as the literal type of them."""
 
+    def parse(value: Any) -> Any:
+        if value not in get_args(names):
+            raise ValueError(f"is not one of {', '.join(map(repr, get_args(names)))}")
+        return value
 
-def _parse_encoder(value: Any) -> EncoderName:
-    if value not in ("dowse", "minilm", "none"):
-        raise ValueError("is not one of 'dowse', 'minilm', 'none'")
-    name: EncoderName = value
-    return name
+    return parse
 
 
 def _parse_place(value: Any) -> str | None:
     if value is None or (isinstance(value, str) and re.fullmatch(r"(?:s3|gs|az|db)://[^/\s]\S*|[~/]\S.*", value)):
         return value
     raise ValueError("is not the full path of a folder, an address such as s3://bucket/prefix, or null")
-
-
-def _parse_store(value: Any) -> StoreName:
-    if value not in ("local", "lancedb"):
-        raise ValueError("is not one of 'local', 'lancedb'")
-    name: StoreName = value
-    return name
-
-
-def _parse_memory(value: Any) -> MemoryName:
-    if value not in ("auto", "small", "normal"):
-        raise ValueError("is not one of 'auto', 'small', 'normal'")
-    name: MemoryName = value
-    return name
 
 
 def _parse_folder(value: Any) -> str | None:
@@ -250,20 +233,20 @@ _KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "docPatterns": ("doc_patterns", _parse_globs),
     "indexDocs": ("index_docs", _parse_boolean),
     "enhancedToolDescriptions": ("enhanced_tool_descriptions", _parse_boolean),
-    "indexingStrategy": ("indexing_strategy", _parse_strategy),
+    "indexingStrategy": ("indexing_strategy", _parse_one_of(Strategy)),
     "lazyIdleThreshold": ("lazy_idle_threshold", _parse_positive),
     "integrityHours": ("integrity_hours", _parse_positive),
-    "encoder": ("encoder", _parse_encoder),
+    "encoder": ("encoder", _parse_one_of(EncoderName)),
     "encoderFolder": ("encoder_folder", _parse_folder),
     "vectorCacheMB": ("vector_cache_bytes", _parse_megabytes),
     "maskSecrets": ("mask_secrets", _parse_boolean),
     "readHistory": ("read_history", _parse_boolean),
-    "store": ("store", _parse_store),
+    "store": ("store", _parse_one_of(StoreName)),
     "sharedIndex": ("shared_index", _parse_place),
     "editor": ("editor", _parse_editor),
     "dependencies": ("dependencies", _parse_boolean),
     "dependenciesMB": ("dependency_bytes", _parse_megabytes),
-    "memory": ("memory", _parse_memory),
+    "memory": ("memory", _parse_one_of(MemoryName)),
 }
 
 SETTING_FIELDS = {key: field for key, (field, _) in _KEYS.items()}

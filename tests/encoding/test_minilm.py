@@ -101,13 +101,13 @@ from dowse.encoding.selection import open_minilm
 
 encoder = open_minilm()
 texts = [f"words of the text number {number} that goes on " * 30 for number in range(4)]
-tokens = [encoder._tokenizer.ids(text, 192) for text in texts]
+tokens = [encoder._read(text, None) for text in texts]
 expected = encoder.encode(texts)
 used = 1024 * int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1])
 for more in range(0, 64 << 20, 1 << 18):
     resource.setrlimit(resource.RLIMIT_AS, (used + more, resource.RLIM_INFINITY))
     try:
-        encoder._vectors(tokens)
+        encoder._run(tokens)
     except Exception:
         found = encoder.encode(texts)  # a batch that is too large is split
         assert abs(found - expected).max() < 1e-5

@@ -111,7 +111,8 @@ class PlaceReader:
             return found
         if len(opened.kept.files) + len(missing) > KEPT_DOCUMENTS:
             opened.kept = ReadFiles()
-        kept, contents, paths = opened.kept, self.contents_by_id(missing), opened.rows().file_paths(missing)
+        kept, rows = opened.kept, opened.rows()
+        contents, paths = rows.file_contents(missing), rows.file_paths(missing)
         first = {content: number for number, content in reversed(contents.items())}
         self._read_files([number for content, number in first.items() if content not in kept.originals], kept)
         for number, content in contents.items():
@@ -119,10 +120,6 @@ class PlaceReader:
             if original and number not in kept.files:
                 kept.add(original.copied_to(number, paths[number]), content)
         return found | {number: kept.files[number] for number in missing if number in kept.files}
-
-    def contents_by_id(self, ids: Iterable[int]) -> dict[int, int]:
-        """Return a number for each document, which is the same in files that differ in their path alone."""
-        return self._opened.rows().file_contents(ids)
 
     def _read_files(self, documents: Sequence[int], kept: ReadFiles) -> None:
         """Read those of the files that exist, and keep them."""
@@ -217,7 +214,7 @@ class PlaceReader:
         """Return chunks that a search has found, best first; their files are read for it, a bounded number of them."""
         known = self._opened.candidates
         wanted = {number: known[number] for number in ids if number in known}
-        contents = self.contents_by_id(document for document, _ in wanted.values())
+        contents = self._opened.rows().file_contents(document for document, _ in wanted.values())
         read = set(islice(dict.fromkeys(contents.values()), MAX_READ_FILES))
         files = self._load(document for document, _ in wanted.values() if contents.get(document) in read)
         with self._damage():
