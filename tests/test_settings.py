@@ -95,10 +95,6 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     assert "10 MB" in warnings[0]
 
 
-def test_unknown_keys_do_no_harm(tmp_path: Path) -> None:
-    assert load(tmp_path, {"somethingNew": 1, "_comment": "mine"}) == (Settings(), [])
-
-
 def test_a_new_project_file_does_not_undo_the_global_one(tmp_path: Path) -> None:
     global_file, project = tmp_path / "global.json", tmp_path / "project.json"
     global_file.write_text('{"exclude": ["gen/**"], "maxFiles": "many", "unknown": 1}', encoding="utf-8")

@@ -1,7 +1,6 @@
 """The cache of vectors: shared by processes, limited in size, and never required."""
 
 import contextlib
-import errno
 import os
 import sqlite3
 import stat
@@ -172,16 +171,6 @@ def test_several_processes_share_it(file: Path) -> None:
     assert [writer.wait(60) for writer in writers] == [0, 0, 0]
     texts = [f"{name} {number}" for name in ("a", "b", "c") for number in range(40)]
     assert known(VectorCache(file, LARGE), texts) == texts
-
-
-def test_a_cache_that_cannot_be_written_is_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object, **__: object) -> None:
-        raise OSError(errno.EROFS, "Read-only file system")
-
-    monkeypatch.setattr(os, "mkdir", refuse)
-    cache = VectorCache(tmp_path / "missing" / "vectors.sqlite", LARGE)
-    cache.put("one", ["text"], np.ones((1, 8), np.float32))
-    assert cache.get("one", ["text"]) == [None]
 
 
 def test_a_file_of_a_later_format_is_not_used_and_left_alone(file: Path) -> None:

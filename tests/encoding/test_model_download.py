@@ -105,13 +105,6 @@ def test_what_stands_in_the_way_is_told_in_the_words_of_the_catalogue(hub: Hub, 
     assert not (snapshot_folder() / "onnx/model.onnx").exists()
 
 
-def test_after_a_failure_the_next_try_succeeds(hub: Hub) -> None:
-    hub.statuses = [500] * 3
-    with pytest.raises(ModelMissing):
-        download_model(str, WANTED)
-    assert (download_model(str, WANTED) / "onnx/model.onnx").is_file()
-
-
 def test_a_redirect_within_what_is_safe_is_followed(hub: Hub) -> None:
     hub.redirect = hub.url
     assert (download_model(str, WANTED) / "onnx/model.onnx").read_bytes() == FILES["onnx/model.onnx"]

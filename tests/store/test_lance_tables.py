@@ -129,17 +129,6 @@ def test_an_index_of_the_specifications_own_program_is_not_overwritten(store: Lo
     assert read(tmp_path / "index.lancedb.bak", "")[0]["path"] == "a.ts"
 
 
-def test_a_damaged_table_is_said_and_made_anew(store: LocalStore, tmp_path: Path) -> None:
-    store.write_tables()
-    for file in (tmp_path / "index.lancedb").rglob("*.manifest"):
-        file.write_bytes(b"damaged")
-    (finding,) = store.check()
-    assert finding.part == "tables"
-    assert "cannot be used" in finding.problem
-    store.repair()
-    assert store.check() == []
-
-
 def test_nothing_of_lancedb_is_imported_without_the_store(tmp_path: Path) -> None:
     program = (
         "import sys, pathlib; from dowse.indexes.index import ProjectIndex; "
@@ -149,13 +138,6 @@ def test_nothing_of_lancedb_is_imported_without_the_store(tmp_path: Path) -> Non
     (tmp_path / "a.py").write_text("apple = 1\n", encoding="utf-8")
     done = subprocess.run([sys.executable, "-c", program, str(tmp_path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-
-
-def test_the_default_store_has_no_tables(tmp_path: Path, world: World) -> None:
-    local = LocalStore(tmp_path, world.read_text)
-    local.apply(Batch(puts=[world.put("a.py", "apple")]))
-    assert not list(tmp_path.glob("*.lancedb"))
-    assert local.check() == []
 
 
 def test_tables_that_are_damaged_before_a_change_are_made_anew(store: LocalStore, tmp_path: Path, world: World) -> None:

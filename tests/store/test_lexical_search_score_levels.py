@@ -8,16 +8,8 @@ from dowse.store.lexical_search import SAME_SCORE, level_scores
 SCORES = st.lists(st.floats(0.001, 1000)).map(lambda found: sorted(found, reverse=True))
 
 
-def test_last_digits_do_not_count() -> None:
-    assert list(level_scores([2.0, 1.9999999, 1.5, 1.4999999, 1.4])) == [2.0, 2.0, 1.5, 1.5, 1.4]
-
-
 def test_digits_around_a_limit_of_rounding_stay_together() -> None:
     assert len(set(level_scores([0.769205003, 0.769204997]))) == 1
-
-
-def test_no_score_is_a_level_of_its_own() -> None:
-    assert list(level_scores([0.0, 0.0, -1.0])) == [0.0, 0.0, -1.0]
 
 
 @given(SCORES)

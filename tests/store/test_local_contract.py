@@ -15,18 +15,10 @@ from hypothesis import strategies as st
 from dowse.encoding.packing import pack_vectors
 from dowse.store.catalog import Catalog
 from dowse.store.local import LocalStore
-from dowse.types import Batch, Link, Put, Stat, TextQuery
+from dowse.types import Batch, Put, Stat, TextQuery
 from tests.examples import examples
 from tests.sample_data import World, find
 from tests.store.opened_stores import STORES, OpenStore, found_paths
-
-
-def test_a_new_store_is_empty(open_store: OpenStore) -> None:
-    store = open_store()
-    assert list(store.documents()) == []
-    assert find(store, "anything") == []
-    assert store.totals("code").documents == 0
-    assert store.check() == []
 
 
 def test_what_is_put_is_found_and_described(open_store: OpenStore, world: World) -> None:
@@ -40,42 +32,6 @@ def test_what_is_put_is_found_and_described(open_store: OpenStore, world: World)
     assert [symbol.name for symbol in second.symbols] == ["logout"]
     assert second.headings == ("Top",)
     assert [hit.id for hit in find(store, "logout")] == [second.id]
-
-
-def test_paths_are_those_of_the_documents(open_store: OpenStore, world: World) -> None:
-    store = open_store()
-    store.apply(Batch(puts=[world.put(path, "word") for path in ("b/a.py", "a.py", "b.py")]))
-    store.apply(Batch(drops=["b.py"]))
-    assert store.paths() == [document.path for document in store.documents()] == ["a.py", "b/a.py"]
-
-
-def test_identifiers_are_found_whole_and_by_their_parts(open_store: OpenStore, world: World) -> None:
-    store = open_store()
-    store.apply(Batch(puts=[world.put("a.py", "getUserName(HTTPServer, max_retry_count)")]))
-    for word in ("getUserName", "getusername", "user", "HTTPServer", "server", "http", "max_retry_count", "retry"):
-        assert found_paths(store, word) == ["a.py"], word
-    assert found_paths(store, "ser") == []
-
-
-def test_text_without_spaces_is_found_by_its_characters(open_store: OpenStore, world: World) -> None:
-    store = open_store()
-    store.apply(Batch(puts=[world.put("a.txt", "全文検索エンジン", kind="docs")]))
-    assert found_paths(store, "検索") == ["a.txt"]
-
-
-def test_a_replacement_leaves_nothing_of_the_old(open_store: OpenStore, world: World) -> None:
-    store = open_store()
-    store.apply(Batch(puts=[world.put("a.py", "apple")]))
-    before = store.document("a.py")
-    store.apply(Batch(puts=[world.put("a.py", "banana")]))
-    after = store.document("a.py")
-    assert before is not None
-    assert after is not None
-    assert found_paths(store, "apple") == []
-    assert found_paths(store, "banana") == ["a.py"]
-    assert before.id != after.id
-    assert store.chunks(before.id) == []
-    assert store.check() == []
 
 
 def test_a_dropped_document_is_gone_with_everything(open_store: OpenStore, world: World) -> None:
@@ -156,31 +112,6 @@ def test_kinds_are_searched_apart(open_store: OpenStore, world: World) -> None:
     assert document is not None
     assert hit.id == store.chunks(document.id)[0].id
     assert (store.totals("code").documents, store.totals("docs").documents) == (1, 1)
-
-
-def test_links_keep_their_order(open_store: OpenStore, world: World) -> None:
-    from dataclasses import replace
-
-    put = world.put("a.md", "apple", kind="docs")
-    links = (Link("b.md", "B", 3), Link("https://example.org", "", 1))
-    document = replace(put.document, reading=replace(put.document.reading, links=links))
-    store = open_store()
-    store.apply(Batch(puts=[Put(document, put.chunks)]))
-    stored = store.document("a.md")
-    assert stored is not None
-    assert store.catalog.links(stored.id) == list(links)
-
-
-def test_everything_survives_closing(open_store: OpenStore, world: World) -> None:
-    store = open_store()
-    store.apply(Batch(puts=[world.put("a.py", "apple")]))
-    store.set_fact("mood", "good")
-    store.close()
-    again = open_store()
-    assert found_paths(again, "apple") == ["a.py"]
-    assert again.fact("mood") == "good"
-    again.set_fact("mood", None)
-    assert again.fact("mood") is None
 
 
 def test_a_second_opening_sees_what_the_first_writes(open_store: OpenStore, world: World) -> None:
@@ -271,17 +202,6 @@ def test_any_order_of_puts_and_drops_ends_like_a_store_made_at_once(
         at_once.close()
 
 
-def test_documents_are_found_by_their_path(open_store: OpenStore, world: World) -> None:
-    store = open_store()
-    store.apply(Batch(puts=[world.put("src/userLogin/http_server.py", "x"), world.put("docs/server/guide.md", "y")]))
-    store.refresh()
-    server = store.document("src/userLogin/http_server.py")
-    assert server is not None
-    assert [hit.id for hit in store.find_documents(TextQuery(("login",), {"path": 1.0}), 10)] == [server.id]
-    assert [hit.id for hit in store.find_documents(TextQuery(("server",), {"stem": 1.0}), 10)] == [server.id]
-    assert len(store.find_documents(TextQuery(("servers",), {"path": 1.0}), 10)) == 2
-
-
 def test_a_search_can_be_limited_to_some_documents(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put(f"{name}.py", "apple") for name in "abc"]))
@@ -291,14 +211,6 @@ def test_a_search_can_be_limited_to_some_documents(open_store: OpenStore, world:
     (hit,) = store.find_chunks(TextQuery(("apple",), {"words": 1.0}, among=frozenset({document.id})), 10)
     assert hit.id == store.chunks(document.id)[0].id
     assert store.find_chunks(TextQuery(("apple",), {"words": 1.0}, among=frozenset()), 10) == []
-
-
-def test_words_are_listed_by_their_beginning(open_store: OpenStore, world: World) -> None:
-    store = open_store()
-    store.apply(Batch(puts=[world.put("a.py", "apple apply\n\napple"), world.put("b.py", "banana")]))
-    store.refresh()
-    assert dict(store.words_with_prefix("app", 10)) == {"apple": 2, "apply": 1}
-    assert store.words_with_prefix("zz", 10) == []
 
 
 def test_the_documents_that_hold_a_word_are_known(open_store: OpenStore, world: World) -> None:
@@ -313,16 +225,6 @@ def test_the_documents_that_hold_a_word_are_known(open_store: OpenStore, world: 
     assert store.documents_with_word("nothing") == frozenset()
     assert store.documents_with_word("") == frozenset()
     assert store.chunk_frequencies(["user", "nothing"]) == {"user": 2, "nothing": 0}
-
-
-def test_a_defined_name_is_found_whole(open_store: OpenStore, world: World) -> None:
-    store = open_store()
-    store.apply(Batch(puts=[world.put("a.py", "get_user calls it"), world.put("b.py", "it calls get_user")]))
-    store.refresh()
-    (hit,) = store.find_chunks(TextQuery(("GET_USER",), {"names": 1.0}), 10)
-    document = store.document("a.py")
-    assert document is not None
-    assert hit.id == store.chunks(document.id)[0].id
 
 
 def test_vectors_are_found_by_direction(open_store: OpenStore, world: World) -> None:
@@ -378,16 +280,6 @@ def test_vectors_follow_their_documents(open_store: OpenStore, world: World) -> 
 
 def with_vectors(put: Put, *rows: tuple[float, float]) -> Put:
     return replace(put, vectors=pack_vectors(np.array(rows, dtype=np.float32)))
-
-
-def test_a_batch_brings_its_vectors_along(open_store: OpenStore, world: World) -> None:
-    store = open_store()
-    put = with_vectors(world.put("a.py", "east\n\nnorth"), (1, 0), (0, 1))
-    store.apply(Batch(puts=[put], encoder="e"))
-    assert store.catalog.chunks_without_vectors("e", 10) == []
-    assert store.vector_counts("e") == (2, 2)
-    (north, _) = store.nearest("e", np.array([0, 1], dtype=np.float32), 2)
-    assert store.chunks_by_id([north.id])[north.id].start_line == 3
 
 
 def test_vectors_are_found_among_some_documents(open_store: OpenStore, world: World) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from dowse.errors import StoreDamaged
 from dowse.store.local import LocalStore
-from dowse.types import Batch
 from tests.sample_data import World
 
 DAMAGES = {
@@ -48,14 +47,6 @@ def test_a_value_of_another_type_is_noticed_where_it_is_read(folder: Path, world
     store = LocalStore(folder, world.read_text)
     with pytest.raises(StoreDamaged, match=r"another type|no text"):
         [store.chunks(document) for document, _ in store.ids_by_path() if store.documents_by_id([document])]
-    store.close()
-
-
-def test_new_stats_views_and_vectors_are_no_damage(folder: Path, world: World) -> None:
-    store = LocalStore(folder, world.read_text)
-    store.apply(Batch(puts=[world.put("apple.py", "fruit apple"), world.put("copy.py", "fruit banana")]))
-    store.apply(Batch(drops=["cherry.py"]))
-    assert store.check() == []
     store.close()
 
 
