@@ -2,6 +2,7 @@
 
 import os
 import sys
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from dowse.places.place_table import SharedPlace
 from mcp import Client, StdioServerParameters
 from tests import lance_extra
 from tests.api.publishing.shared_places import commit, found_at, make_project, publish_words
-from tests.places.careless_store import careless_store
+from tests.http_server import serving
 from tests.s3_server import make_bucket, needs_s3_server
 
 pytestmark = needs_s3_server
@@ -69,10 +70,27 @@ def test_what_is_wrong_with_a_bucket_is_said(project: Path, monkeypatch: pytest.
             found_at(PLACE, "cow")
 
 
+class Careless(BaseHTTPRequestHandler):
+    """A store that accepts every write, whatever its condition is."""
+
+    protocol_version = "HTTP/1.1"
+
+    def do_PUT(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        self.send_response_only(200)
+        self.send_header("ETag", '"1"')
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def do_DELETE(self) -> None:
+        self.send_response_only(204)
+        self.end_headers()
+
+
 def test_a_store_that_ignores_conditions_is_refused(
     project: Path, monkeypatch: pytest.MonkeyPatch, s3_url: str
 ) -> None:
-    with careless_store() as url:
+    with serving(Careless) as url:
         monkeypatch.setenv("AWS_ENDPOINT_URL_S3", url)
         with pytest.raises(Failed, match="ignores the condition"):
             SharedPlace(PLACE).make_table()

@@ -7,7 +7,7 @@ import pytest
 
 from dowse.store.local import LocalStore
 from dowse.types import Batch
-from tests.sample_data import World, find
+from tests.sample_data import World
 from tests.store.opened_stores import found_paths
 
 MARKER = "reached.json"
@@ -48,17 +48,3 @@ def test_a_marker_that_cannot_be_read_means_a_rebuild(tmp_path: Path, world: Wor
     assert [finding.part for finding in again.quick_check()] == ["lexical index"]
     assert found_paths(again, "fruit") == ["a.py"]
     assert again.check() == []
-
-
-def test_scores_do_not_depend_on_the_number_of_batches(tmp_path: Path, world: World) -> None:
-    """A commit once replaced an entry, and removed entries count in the statistics of words."""
-    puts = [
-        world.put(f"{name}.py", f"fruit {name} " * number) for number, name in enumerate(("fig", "pear", "plum"), 2)
-    ]
-    at_once, one_by_one = (LocalStore(tmp_path / name, world.read_text) for name in ("at-once", "one-by-one"))
-    at_once.apply(Batch(puts=puts))
-    for put in puts:
-        one_by_one.apply(Batch(puts=[put]))
-    scores = [[hit.score for hit in find(store, "fruit", "plum")] for store in (at_once, one_by_one)]
-    assert scores[0] == scores[1]
-    assert len(scores[0]) == 3

@@ -7,7 +7,6 @@ import tomllib
 import unicodedata
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
@@ -27,17 +26,6 @@ class CharacterSet:
         return number >= 0 and code <= self.ranges[number][1]
 
 
-@dataclass(frozen=True, slots=True)
-class CharacterSets:
-    """The sets of characters that BERT treats differently."""
-
-    dropped: CharacterSet
-    white: CharacterSet
-    marks: CharacterSet
-    punctuation: CharacterSet
-    ideographs: CharacterSet
-
-
 class Folding:
     """The normalization of a text into words, as BERT does it."""
 
@@ -51,16 +39,16 @@ class Folding:
         return [word for word in text.translate(self._fold).split(" ") if word]
 
     def _cleaned(self, code: int) -> str | None:
-        if code in self._sets.dropped:
+        if code in self._sets["dropped"]:
             return None
-        return " " if code in self._sets.white else chr(code)
+        return " " if code in self._sets["white"] else chr(code)
 
     def _folded(self, code: int) -> str | None:
-        if code in self._sets.white:
+        if code in self._sets["white"]:
             return " "
-        if code in self._sets.punctuation:
+        if code in self._sets["punctuation"]:
             return f" {chr(code)} "
-        if code in self._sets.marks:
+        if code in self._sets["marks"]:
             return None
         # Single characters have no context: a sigma at the end of a word is like any other.
         # Capitals newer than this Python stay capitals, but BERT knows neither them nor their lower case.
@@ -82,10 +70,10 @@ class _Table(dict[int, str | None]):
 
 
 @functools.cache
-def character_sets() -> CharacterSets:
-    """Return the sets of characters in `characters.toml`."""
+def character_sets() -> Mapping[str, CharacterSet]:
+    """Return the sets of characters in `characters.toml`, which BERT treats differently, by name."""
     written = tomllib.loads((resources.files(__package__) / "characters.toml").read_text(encoding="utf-8"))
-    return CharacterSets(**{name: CharacterSet(ranges) for name, ranges in written.items()})
+    return {name: CharacterSet(ranges) for name, ranges in written.items()}
 
 
 def _parse_ranges(written: str) -> Iterator[tuple[int, int]]:
@@ -109,6 +97,8 @@ CONTINUATION_PREFIX = "##"
 class WordPiece:
     """A tokenizer of the words that MiniLM knows, which caches the ids of stretches of text."""
 
+    special_token_count = 2
+
     def __init__(self, vocabulary: Mapping[str, int], added: Mapping[str, int]) -> None:
         """`added` are the tokens that are recognized in the text before normalization, such as `[SEP]`."""
         self.vocabulary, self._added_ids, self._folding = vocabulary, added, Folding()
@@ -116,12 +106,11 @@ class WordPiece:
         self._longest = max(map(len, vocabulary))
         self._letters = frozenset().union(*vocabulary)
         self._known: dict[str, tuple[int, ...]] = {}
-        apart = "".join(f"{chr(first)}-{chr(last)}" for first, last in character_sets().ideographs.ranges)
+        apart = "".join(f"{chr(first)}-{chr(last)}" for first, last in character_sets()["ideographs"].ranges)
         self._stretch = re.compile(rf"[^{SEPARATORS}{apart}]+|[^\t\n\r ]")
         self._word = re.compile(rf"[^{SEPARATORS}{apart}]+|[^{SEPARATORS}]")
         longest_first = sorted(added, key=len, reverse=True)
         self._added = re.compile(f"({'|'.join(map(re.escape, longest_first)) or '(?!)'})")
-        self.special_token_count = 2
 
     @classmethod
     def from_file(cls, file: Path) -> "WordPiece":

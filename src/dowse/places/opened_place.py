@@ -100,8 +100,6 @@ class TableVersion:
     """How many chunks of some projects have a term."""
     shares: dict[Sequence[str], dict[str, float]] = field(default_factory=dict)
     """How rare terms are in some projects, as a share of how rare they are at the place."""
-    given_words: dict[Sequence[str], frozenset[str]] = field(default_factory=dict)
-    """The language of most files of some projects."""
 
     async def rows(self) -> RowMap:
         """Return the map of rows once it has been read."""
@@ -237,10 +235,8 @@ class OpenedPlace:
 
 async def _warm(table: Any) -> None:
     """Read small indexes as a whole. Where that fails, searches read what they need."""
-    room, listed = (
-        float(BUCKET_CACHE_BYTES),
-        [one for one in await table.list_indices() if one.columns[0] in WARMED_COLUMNS],
-    )
+    room = float(BUCKET_CACHE_BYTES)
+    listed = [one for one in await table.list_indices() if one.columns[0] in WARMED_COLUMNS]
     for one in sorted(listed, key=lambda one: WARMED_COLUMNS.index(one.columns[0])):
         size = one.size_bytes or 0
         room -= size * (WORDS_EXPANSION if one.index_type == "FTS" else 1.0)

@@ -190,12 +190,6 @@ class PlaceReader:
 
     def given_words(self) -> frozenset[str]:
         """Return the language of more than half of the code files, if there is one."""
-        known = self._opened.current.given_words
-        if self._names not in known:
-            known[self._names] = self._count_languages()
-        return known[self._names]
-
-    def _count_languages(self) -> frozenset[str]:
         counts: dict[str, int] = {}
         for project in self.projects():
             for language, files in project.languages.items():

@@ -97,7 +97,7 @@ class PlaceStore(PlaceReader):
         return self._find(query, limit)
 
     def _find(self, query: TextQuery, limit: int) -> list[Scored]:
-        if query.among == frozenset() or not word_queries(query):
+        if query.among == frozenset():
             return []
         opened, version = self._opened, self._opened.current
         asked = self._begun_for((query, limit)) or opened.start(self._score(version, query, limit))

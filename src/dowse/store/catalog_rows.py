@@ -97,26 +97,9 @@ def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
         tags, stat, views = from_json(row[6]), Stat(*row[7:11]), View(row[20])
     except INVALID_VALUES as error:
         raise damaged_row(error) from error
-    return StoredDocument(
-        id=row[0],
-        path=row[1],
-        kind=row[2],
-        language=row[3],
-        title=row[4],
-        description=row[5],
-        tags=tags,
-        stat=stat,
-        checked_ns=row[11],
-        content_hash=row[12],
-        encoding=row[13],
-        text_start=row[14],
-        is_verbatim=bool(row[15]),
-        is_truncated=bool(row[16]),
-        chunk_count=row[17],
-        recipe=row[18],
-        problem=row[19],
-        views=views,
-    )
+    flags = bool(row[15]), bool(row[16])
+    columns = (*row[:6], tags, stat, *row[11:15], *flags, *row[17:20], views)
+    return StoredDocument(*columns)
 
 
 def chunks_from_rows(rows: Sequence[tuple[Any, ...]]) -> list[StoredChunk]:

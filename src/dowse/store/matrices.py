@@ -131,7 +131,7 @@ class Matrices:
         if header is None or not header.rows:
             return None
         file = matrix.matrix_file(self._folder, encoder)
-        if known is None or known.header != header or known.inode != inode_of(file):
+        if known is None or known.header != header or known.inode != (state_of(file) or (None,))[0]:
             known = load_rows(file, known)
             if known is None or known.header[:2] != (self._catalog.id, encoder):  # another process has just replaced it
                 self._rows.pop(encoder, None)
@@ -329,14 +329,6 @@ def _dot_products(
         fill(0, middle, block_rows)
         helper.join()
     return products
-
-
-def inode_of(file: Path) -> int | None:
-    """Return the identity of a file; None when it is missing."""
-    try:
-        return file.stat().st_ino
-    except OSError:
-        return None
 
 
 def state_of(file: Path) -> tuple[int, ...] | None:

@@ -132,11 +132,6 @@ def remove(name: str, place: SharedPlace) -> None:
         within(WRITE_SECONDS, lambda: tend(table, now=True))
 
 
-def find_project(table: Any, name: str) -> PublishedProject | None:
-    """Return a project of a place; None if it is not published there."""
-    return project_of(find_facts(table, name))
-
-
 def find_facts(table: Any, name: str) -> str | None:
     """Return what the row of a project says of it, as it is stored; None without a row."""
     found = table.search().where(f"id = {project_id(name)}").select(["facts"]).limit(1).to_list()
