@@ -47,8 +47,6 @@ class PublishedProject:
     published: str = ""
     files: int = 0
     chunks: int = 0
-    terms: int = 0
-    """The number of terms in all its chunks."""
     languages: Mapping[str, int] = field(default_factory=dict)
     """The number of files of code in each language."""
     rules: str = ""
@@ -137,8 +135,9 @@ def removed_row(number: int) -> dict[str, Any]:
 def project_of(facts: str | None) -> PublishedProject | None:
     """Return the project of a row; None for a row that no publisher writes, or whose project is not published yet."""
     try:
-        found = PublishedProject(**json.loads(facts or ""))
-        numbers = (found.files, found.chunks, found.terms, *found.languages.values())
+        known = json.loads(facts or "")  # an earlier dowse wrote more
+        found = PublishedProject(**{name: known[name] for name in PublishedProject.__slots__ if name in known})
+        numbers = (found.files, found.chunks, *found.languages.values())
         texts = (found.name, found.commit, found.published, found.rules, *found.encoders, *found.languages)
         is_sound = all(type(number) is int for number in numbers) and all(type(text) is str for text in texts)
     except (TypeError, ValueError, KeyError, AttributeError, RecursionError):

@@ -72,15 +72,6 @@ class MatrixHeader(NamedTuple):
     format: int = FORMAT
 
 
-class OpenMatrix(NamedTuple):
-    """The header of a matrix file, and all its rows mapped into memory, read-only."""
-
-    header: MatrixHeader
-    rows: "Raw"
-    inode: int
-    """The identity of the file: a matrix that is written anew is another file."""
-
-
 @lru_cache(maxsize=100)
 def matrix_file(folder: Path, encoder: str) -> Path:
     """Return the path of the matrix of an encoder."""
@@ -106,8 +97,8 @@ def unfinished_files(folder: Path) -> list[Path]:
     return list(folder.glob(f"vectors-*{_UNFINISHED}"))
 
 
-def open_matrix(file: Path) -> OpenMatrix | None:
-    """Map a matrix into memory; None when it has no rows or is damaged.
+def open_matrix(file: Path) -> "tuple[MatrixHeader, Raw, int] | None":
+    """Map a matrix into memory: its header, its rows, and the inode of the file. None when it has no rows or is damaged.
 
     The header and the rows are of the same file, even if another process replaces it by a shorter one in between.
     """
@@ -120,7 +111,7 @@ def open_matrix(file: Path) -> OpenMatrix | None:
                 return None
             shape = (header.rows, _row_bytes(header.dimensions))
             rows = np.memmap(stream, dtype=np.uint8, mode="r", offset=_HEADER_BYTES, shape=shape)
-            return OpenMatrix(header, rows, os.fstat(stream.fileno()).st_ino)
+            return header, rows, os.fstat(stream.fileno()).st_ino
     except (OSError, ValueError):
         return None
 
@@ -183,8 +174,8 @@ def live_rows(file: Path) -> dict[int, bytes]:
     opened = open_matrix(file)
     if opened is None:
         return {}
-    ids = opened.rows[:, :8].copy().view("<i8")[:, 0]
-    return {int(id_): row[ROW_PREFIX.size :].tobytes() for id_, row in zip(ids, opened.rows, strict=True) if id_}
+    ids = opened[1][:, :8].copy().view("<i8")[:, 0]
+    return {int(id_): row[ROW_PREFIX.size :].tobytes() for id_, row in zip(ids, opened[1], strict=True) if id_}
 
 
 def _find_rows(file: Path, header: MatrixHeader, documents: set[int], chunks: set[int]) -> list[int]:
@@ -194,7 +185,7 @@ def _find_rows(file: Path, header: MatrixHeader, documents: set[int], chunks: se
     opened = open_matrix(file) if header.rows and (documents or chunks) else None
     if opened is None:
         return []
-    ids = opened.rows[:, :16].copy().view("<i8")
+    ids = opened[1][:, :16].copy().view("<i8")
     is_found = np.isin(ids[:, 1], list(documents)) | np.isin(ids[:, 0], list(chunks))
     found: list[int] = np.flatnonzero(is_found & (ids[:, 0] != 0)).tolist()
     return found

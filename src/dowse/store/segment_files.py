@@ -66,7 +66,7 @@ class SegmentFiles:
     def record(self) -> None:
         """Record the checksums of all files; the caller has checked the old ones and has just written the others."""
         whole = dict[str, WholeFile]()
-        for name in self._names():
+        for name in self._read_meta().names:
             with contextlib.suppress(LexicalDamaged):  # the next check finds it as well
                 whole[name] = self._whole.get(name) or self._examine(name, None)
         self._whole = whole
@@ -79,7 +79,7 @@ class SegmentFiles:
         found = []
         try:
             recorded = self._read_record()
-            for name in self._names():
+            for name in self._read_meta().names:
                 try:
                     self._examine(name, recorded.get(name), is_thorough=True)
                 except LexicalDamaged as error:
@@ -91,7 +91,7 @@ class SegmentFiles:
     def _examine_all(self) -> dict[str, WholeFile]:
         recorded: dict[str, WholeFile] | None = None
         whole = dict[str, WholeFile]()
-        for name in self._names():
+        for name in self._read_meta().names:
             known = self._whole.get(name)
             if known is None:
                 recorded = self._read_record() if recorded is None else recorded
@@ -114,10 +114,6 @@ class SegmentFiles:
     def commit_number(self) -> int:
         """Return the number of the last commit; a later one has a higher number."""
         return self._read_meta().commit
-
-    def _names(self) -> list[str]:
-        """Return the names of the files of the committed segments."""
-        return self._read_meta().names
 
     def _read_meta(self) -> "_Meta":
         seen = self._stamp(_META)

@@ -1,5 +1,6 @@
 """Publishing of commits of several projects to one place, and what readers see of them."""
 
+import json
 import threading
 from dataclasses import replace
 from pathlib import Path
@@ -216,6 +217,14 @@ def test_a_damaged_row_of_a_project_is_not_used(project: Path, place: str, facts
     table.update(where="row = 'project'", values={"facts": facts})
     with opened(place) as store:
         assert store.projects() == []
+
+
+def test_a_row_of_a_project_that_an_earlier_dowse_wrote_is_used(project: Path, place: str) -> None:
+    """It has the number of terms as well."""
+    publish_words(project, place)
+    facts = json.dumps({**json.loads(find_facts(SharedPlace(place).open_table(), "animals") or ""), "terms": 7})
+    SharedPlace(place).open_table().update(where="row = 'project'", values={"facts": facts})
+    assert found_at(place, "milk cow") == ["src/farm.py"]
 
 
 def test_a_row_of_a_project_that_says_nothing_is_damage(project: Path, place: str) -> None:

@@ -212,7 +212,7 @@ def _rows_of(table: Any, documents: Collection[int]) -> Any:
     """Return the rows of some documents, with the columns that are counted."""
     import pyarrow as pa
 
-    columns, listed = ["id", "row", "kind", "language", "parts"], sorted(documents)
+    columns, listed = ["id", "row", "kind", "language"], sorted(documents)
     found = [pa.schema([schema().field(name) for name in columns]).empty_table()]
     for start in range(0, len(listed), _LISTED_DOCUMENTS):
         condition = f"document IN ({', '.join(map(str, listed[start : start + _LISTED_DOCUMENTS]))})"
@@ -226,19 +226,18 @@ def _counts(made: Any, gone: Any, before: PublishedProject | None) -> dict[str, 
     totals, languages = _totals(made)
     if before:
         gone_totals, gone_languages = _totals(gone)
-        totals = totals + Counter(files=before.files, chunks=before.chunks, terms=before.terms) - gone_totals
+        totals = totals + Counter(files=before.files, chunks=before.chunks) - gone_totals
         languages = languages + Counter(before.languages) - gone_languages
-    return {name: totals[name] for name in ("files", "chunks", "terms")} | {"languages": dict(languages)}
+    return {name: totals[name] for name in ("files", "chunks")} | {"languages": dict(languages)}
 
 
 def _totals(rows: Any) -> tuple[Counter[str], Counter[str]]:
-    """Return the numbers of files, chunks and terms of some rows, and of files of code in each language."""
+    """Return the numbers of files and chunks of some rows, and of files of code in each language."""
     import pyarrow.compute as pc
 
     chunks, files = rows.filter(pc.equal(rows["row"], "chunk")), rows.filter(pc.equal(rows["row"], "file"))
-    spaces = pc.sum(pc.count_substring(chunks["parts"], " ")).as_py() or 0
     languages = Counter(files.filter(pc.equal(files["kind"], "code"))["language"].to_pylist())
-    return Counter(files=files.num_rows, chunks=chunks.num_rows, terms=spaces + chunks.num_rows), languages
+    return Counter(files=files.num_rows, chunks=chunks.num_rows), languages
 
 
 def _is_rule_file(blob: Blob) -> bool:
