@@ -27,6 +27,12 @@ EAST = np.array([1, 0], dtype=np.float32)
 STORES: dict[str, Callable[[Path, ReadText], LocalStore]] = {"local": LocalStore, "lancedb": _WithTables}
 
 
+def lexical_folder(folder: Path) -> Path:
+    """Return the folder of the lexical index."""
+    (found,) = folder.glob("lexical-*")
+    return found
+
+
 def found_paths(store: LocalStore, *words: str) -> list[str]:
     chunks = store.chunks_by_id([hit.id for hit in find(store, *words)])
     documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})

@@ -21,11 +21,6 @@ SEED_COLUMNS = ["id", "path", "text", "vector", "start_line", "end_line", "conte
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
-
-
-@pytest.fixture
 def store(tmp_path: Path, world: World) -> LocalStore:
     made = LocalStore(tmp_path, world.read_text, has_tables=True)
     made.apply(Batch(puts=[world.put("a.py", "apple\n\nbanana"), world.put("b.md", "cherry", kind="docs")]))

@@ -8,25 +8,15 @@ import pytest
 from dowse.store.local import LocalStore
 from dowse.types import Batch
 from tests.sample_data import World
-from tests.store.opened_stores import found_paths
+from tests.store.opened_stores import found_paths, lexical_folder
 
 MARKER = "reached.json"
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-def marker_of(folder: Path) -> Path:
-    (lexical,) = folder.glob("lexical-*")
-    return lexical / MARKER
 
 
 def test_a_writer_that_is_killed_before_its_marker_is_written_adds_nothing_twice(tmp_path: Path, world: World) -> None:
     store = LocalStore(tmp_path, world.read_text)
     store.apply(Batch(puts=[world.put("a.py", "fruit apple"), world.put("b.py", "fruit pear")]))
-    marker, before = marker_of(tmp_path), tmp_path / "marker"
+    marker, before = (lexical_folder(tmp_path) / MARKER), tmp_path / "marker"
     shutil.copyfile(marker, before)
     store.apply(Batch(puts=[world.put("b.py", "fruit quince"), world.put("c.py", "fruit plum")], drops=["a.py"]))
     store.close()
@@ -43,7 +33,7 @@ def test_a_marker_that_cannot_be_read_means_a_rebuild(tmp_path: Path, world: Wor
     store = LocalStore(tmp_path, world.read_text)
     store.apply(Batch(puts=[world.put("a.py", "fruit apple")]))
     store.close()
-    marker_of(tmp_path).write_bytes(content)
+    (lexical_folder(tmp_path) / MARKER).write_bytes(content)
     again = LocalStore(tmp_path, world.read_text)
     assert [finding.part for finding in again.quick_check()] == ["lexical index"]
     assert found_paths(again, "fruit") == ["a.py"]

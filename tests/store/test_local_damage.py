@@ -18,12 +18,7 @@ from dowse.store.local import LocalStore
 from dowse.store.store_files import set_catalog_aside
 from dowse.types import Batch, StoredDocument, TextQuery
 from tests.sample_data import World
-from tests.store.opened_stores import EAST, found_paths
-
-
-def lexical_folder(folder: Path) -> Path:
-    (found,) = folder.glob("lexical-*")
-    return found
+from tests.store.opened_stores import EAST, found_paths, lexical_folder
 
 
 def remove_lexical(folder: Path) -> None:

@@ -14,14 +14,9 @@ from dowse.store.local import LocalStore
 from dowse.store.segment_files import RECORD_FILE, SegmentFiles
 from dowse.types import Batch, TextQuery
 from tests.sample_data import World
-from tests.store.opened_stores import found_paths
+from tests.store.opened_stores import found_paths, lexical_folder
 
 PARTS = ("term", "fieldnorm", "idx", "pos", "fast", "store", "del")
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
 
 
 @pytest.fixture
@@ -36,8 +31,7 @@ def folder(tmp_path: Path, world: World) -> Path:
 
 
 def files_of(folder: Path, part: str = "") -> list[Path]:
-    (lexical,) = folder.glob("lexical-*")
-    return sorted(file for file in lexical.iterdir() if file.suffix == f".{part}")
+    return sorted(file for file in lexical_folder(folder).iterdir() if file.suffix == f".{part}")
 
 
 def scramble(file: Path) -> None:
@@ -87,17 +81,6 @@ def test_no_bytes_of_a_term_file_make_tantivy_panic(
 
 
 @pytest.mark.parametrize("part", PARTS)
-def test_a_file_that_is_damaged_while_it_is_open_is_noticed(part: str, folder: Path, world: World) -> None:
-    expected = [f"fruit{number}.py" for number in range(1, 9)]
-    store = LocalStore(folder, world.read_text)
-    assert found_paths(store, "fruit") == expected
-    for file in files_of(folder, part):
-        scramble(file)
-    assert found_paths(store, "fruit") == expected
-    assert store.check() == []
-
-
-@pytest.mark.parametrize("part", PARTS)
 def test_damage_before_a_write_is_noticed_by_the_write(part: str, folder: Path, world: World) -> None:
     for file in files_of(folder, part):
         scramble(file)
@@ -110,8 +93,7 @@ def test_damage_before_a_write_is_noticed_by_the_write(part: str, folder: Path, 
 def test_a_panic_of_tantivy_is_one_of_our_errors(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of the files is switched off, so that Tantivy reads what it cannot bear."""
     monkeypatch.setattr(SegmentFiles, "check", lambda self: None)
-    (lexical,) = folder.glob("lexical-*")
-    causes = set()
+    lexical, causes = lexical_folder(folder), set()
     for file in sorted(lexical.glob("*.term")) + sorted(lexical.glob("*.pos")):
         whole = file.read_bytes()
         for place in range(0, len(whole), 16):
@@ -177,8 +159,7 @@ def test_files_that_are_known_to_be_whole_are_not_read_again(
 
 @pytest.mark.parametrize("content", ["", "[", '{"a": 1}', None])
 def test_an_index_without_checksums_is_built_again(content: str | None, folder: Path, world: World) -> None:
-    (lexical,) = folder.glob("lexical-*")
-    record = lexical / RECORD_FILE
+    record = lexical_folder(folder) / RECORD_FILE
     record.unlink() if content is None else record.write_text(content, encoding="ascii")
     store = LocalStore(folder, world.read_text)
     assert [finding.part for finding in store.quick_check()] == ["lexical index"]
@@ -191,11 +172,11 @@ def test_a_commit_that_is_in_no_record_yet_is_used(folder: Path, world: World, m
     """Another process reads the index between a commit or a merge and its record, and a writer may be killed then."""
     writer = LocalStore(folder, world.read_text)
     monkeypatch.setattr(SegmentFiles, "record", lambda _: None)
-    before = next(folder.glob("lexical-*"))
+    before = lexical_folder(folder)
     writer.apply(Batch(puts=[world.put("date.py", "fruit date")]))
     writer.close()
     store = LocalStore(folder, world.read_text)
     assert len(found_paths(store, "fruit")) == 9
-    assert next(folder.glob("lexical-*")) == before
+    assert lexical_folder(folder) == before
     assert store.check() == []
     store.close()
