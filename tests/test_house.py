@@ -45,7 +45,7 @@ KNOWS: dict[str, set[str]] = {
     "searching": {"parsing", "reading", "store", "screening", "sources", "text"},
     "sites": {"parsing", "reading", "searching", "screening", "sources", "text"},
     "notes": {"store", "text"},
-    "places": {"encoding", "store", "text"},
+    "places": {"encoding", "searching", "store", "text"},
     "indexes": {"places", "searching", "screening", "store", "sources", "parsing", "reading", "encoding", "text"},
     "archives": {"indexes", "sources", "parsing", "reading", "store", "searching", "screening", "text"},
     "keeping": {"store", "indexes", "sources", "encoding"},

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
-from dowse.searching.pasted_text import PastedText, find_mentioned
+from dowse.searching.pasted_text import PastedText, mentioned_documents
 from dowse.searching.query_terms import (
     NO_CORRECTIONS,
     SearchQuery,
@@ -122,15 +122,7 @@ def gather_evidence(
     )
     if text is None:
         return title
-    return replace(text, title=title, mentioned=_mentioned_in_scope(store, query.pasted, scope))
-
-
-def _mentioned_in_scope(store: Searchable, pasted: PastedText, scope: Scope) -> dict[int, float]:
-    paths = ((number, path) for number, path in store.ids_by_path() if scope.among is None or number in scope.among)
-    mentioned = find_mentioned(pasted, paths)
-    documents = store.documents_by_id(mentioned) if scope.kind else {}
-    wanted = {number for number, document in documents.items() if document.kind == scope.kind}
-    return {number: share for number, share in mentioned.items() if number in wanted or not scope.kind}
+    return replace(text, title=title, mentioned=mentioned_documents(store, query.pasted, scope.kind, scope.among))
 
 
 def _without_given_words(store: Searchable, query: SearchQuery) -> SearchQuery:

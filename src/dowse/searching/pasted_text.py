@@ -5,11 +5,13 @@ the files and modules that it names are what it is about.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dowse.protocols import Searchable
 from dowse.searching.path_kinds import PACKAGE_FILES
+from dowse.types import Kind
 
 _CODE_ENDINGS = (
     "bash c cc clj cpp cs css dart ex exs go gradle h hpp hs java jl js jsx kt lua m mjs ml mm php pl proto ps1 py pyi pyx "
@@ -121,6 +123,18 @@ def find_mentioned(pasted: PastedText, paths: Iterable[tuple[int, str]]) -> dict
         ends = (named[end - 2 : end] for end in range(len(named), 1, -1))
         _add_shares(found, next((by_end[end] for end in ends if end in by_end), []))
     return found
+
+
+def mentioned_documents(
+    store: Searchable, pasted: PastedText, kind: Kind | None, among: Collection[int] | None
+) -> dict[int, float]:
+    """Return those of the documents of one kind, or among some, that a pasted text names, as above."""
+    paths = ((number, path) for number, path in store.ids_by_path() if among is None or number in among)
+    mentioned = find_mentioned(pasted, paths)
+    if kind is None:
+        return mentioned
+    kinds = {number: document.kind for number, document in store.documents_by_id(mentioned).items()}
+    return {number: share for number, share in mentioned.items() if kinds.get(number) == kind}
 
 
 def _add_shares(found: dict[int, float], fitting: Sequence[int]) -> None:
