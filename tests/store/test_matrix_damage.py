@@ -152,13 +152,6 @@ def test_vectors_of_what_is_gone_can_be_forgotten(folder: Path, world: World) ->
     assert len(store.nearest("e", EAST, 10)) == 2
 
 
-def test_a_search_by_vector_does_not_wait_for_a_writer(folder: Path, world: World) -> None:
-    store = LocalStore(folder, world.read_text)
-    with Lock(folder / "write.lock").held(1.0):
-        assert len(store.nearest("e", EAST, 10)) == 3
-        assert store.nearest("unknown", EAST, 10) == []
-
-
 def test_vectors_that_cannot_be_written_to_the_matrix_yet_are_searched(folder: Path, world: World) -> None:
     """Files without a row in the matrix were pushed back by all others, while another process held the write lock."""
     with (

@@ -16,8 +16,9 @@ from dowse.places.place_rows import WORD_COLUMNS, PublishedFile, PublishedProjec
 from dowse.places.place_table import BUCKET_CACHE_BYTES, SharedPlace
 from dowse.places.row_map import COLUMNS, RowMap
 from dowse.store.lance_import import import_lancedb
+from dowse.store.lexical_entries import FORM_WEIGHT, frequent_forms
 from dowse.system.platform import release_memory
-from dowse.text.analysis import other_forms, remove_separators, terms_of, whole_terms_of
+from dowse.text.analysis import remove_separators, terms_of, whole_terms_of
 from dowse.types import Field, TextQuery
 
 if TYPE_CHECKING:
@@ -62,9 +63,6 @@ COMMON_SHARE = 0.5
 known to LanceDB alone. Mostly it is the name of the project. Judged questions of one project score 0.8778 without it and
 0.8828 with it; by a local index, 0.8938."""
 NO_SHARES: Mapping[str, float] = MappingProxyType({})
-FORM_WEIGHT = 0.3
-"""Weight of a short or long form of a word that is more frequent than the word, as in a local index."""
-
 
 Result = TypeVar("Result")
 
@@ -319,9 +317,7 @@ def _shares_of_whole(words: Iterable[str], shares: Mapping[str, float]) -> dict[
 
 def form_queries(query: TextQuery, frequency: Callable[[str], int]) -> list[Any]:
     """Return a query for each field with parts of words: for short and long forms that are more frequent than a word."""
-    own = dict.fromkeys(terms_of(" ".join(query.words))[:MAX_TERMS])
-    forms = {form: term for term in own for form in other_forms(term) if form not in own}
-    frequent = [form for form, term in forms.items() if frequency(form) > frequency(term)]
+    frequent = frequent_forms(terms_of(" ".join(query.words))[:MAX_TERMS], frequency)
     if query.requires_all or not frequent:
         return []
     return [

@@ -306,6 +306,13 @@ def _make_term(stem: str, matches: Mapping[str, float], language: Language, know
     )
 
 
+def frequent_forms(terms: Iterable[str], frequency: Callable[[str], int]) -> list[str]:
+    """Return the short and long forms of terms that are more frequent than these."""
+    own = dict.fromkeys(terms)
+    forms = {form: term for term in own for form in other_forms(term) if form not in own}
+    return [form for form, term in forms.items() if frequency(form) > frequency(term)]
+
+
 class TermStatistics:
     """The frequencies of terms at one state of the lexical index, each counted once."""
 
@@ -336,12 +343,6 @@ class TermStatistics:
             return list(self._searcher.terms_with_prefix(field, prefix, limit=limit))
         counted = self._searcher.terms_with_prefix(field, prefix, filter_query=tantivy.Query.all_query(), limit=limit)
         return [(word, count) for word, count in counted if count]
-
-    def more_frequent_forms(self, terms: Iterable[str]) -> list[str]:
-        """Return the short and long forms of terms that are more frequent than these."""
-        own = dict.fromkeys(terms)
-        forms = {form: term for term in own for form in other_forms(term) if form not in own}
-        return [form for form, term in forms.items() if self.frequency("parts", form) > self.frequency("parts", term)]
 
     @cached_property
     def foreign_words(self) -> ForeignWords:

@@ -14,13 +14,14 @@ from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager
+from functools import partial
 from operator import neg
 from typing import Any
 
 import tantivy
 
 from dowse.protocols import DocumentWords
-from dowse.store.lexical_entries import DOCUMENT_ENTRY, FORM_WEIGHT, SCHEMA, TermStatistics, term_query
+from dowse.store.lexical_entries import DOCUMENT_ENTRY, FORM_WEIGHT, SCHEMA, TermStatistics, frequent_forms, term_query
 from dowse.text.analysis import remove_separators, split_unspaced, terms_of, whole_terms_of
 from dowse.types import DocumentMatch, Field, MatchedDocuments, Scored, TextQuery
 
@@ -260,7 +261,8 @@ class LexicalSearch(ABC):
         }
         part_terms, foreign_terms = terms_of(text), statistics.foreign_words.find(query.words)
         foreign = [match for found in foreign_terms.values() for one in found for match in one.matches.items()]
-        foreign += [(form, FORM_WEIGHT) for form in statistics.more_frequent_forms(part_terms[:MAX_TERMS])]
+        forms = frequent_forms(part_terms[:MAX_TERMS], partial(statistics.frequency, "parts"))
+        foreign += [(form, FORM_WEIGHT) for form in forms]
         scored = (
             statistics.scored_term(field, term, weight * share, query.others)
             for field, weight in query.weights.items()
