@@ -149,7 +149,7 @@ def _time_search(database: ArchiveDatabase, indexes: Mapping[Archive, ArchiveInd
     """Return the milliseconds of one search with snippets, citations and the citation graph."""
     began = time.perf_counter()
     hits = search_archives(indexes, query, 10)
-    search_reply(database, hits, query=query, fuzzy=True, include_citations=True, citation_depth=3, limit=10)
+    search_reply(database, hits, {"includeCitations": True, "citationDepth": 3})
     return (time.perf_counter() - began) * 1000
 
 

@@ -72,15 +72,6 @@ def test_metadata_that_makes_no_sense_is_no_reason_to_lose_a_page(tmp_path: Path
     assert document_titled(database, "Heading").url == "" if metadata != b"\xff\xfe\x00" else True
 
 
-def test_other_formats_are_read(tmp_path: Path) -> None:
-    files = {"a.html": "<title>A page</title><p>x", "b.rst": "B title\n=======\n\nx\n", "c.txt": "C title\n\nx\n"}
-    assert {one.title for one in make_database(tmp_path, files).documents().values()} == {
-        "A page",
-        "B title",
-        "C title",
-    }
-
-
 def test_any_text_may_stand_anywhere(tmp_path: Path) -> None:
     notes, pages = dict[str, str](), dict[str, dict[str, str]]()
     for n, hostile in enumerate(HOSTILE):

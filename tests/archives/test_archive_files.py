@@ -64,7 +64,7 @@ def test_a_file_that_cannot_be_parsed_is_kept_as_plain_text_and_reported_in_ever
     assert [document.title for document in database.documents().values()] == ["Apples", "b", "Pears"]
     assert database.rows("SELECT text FROM content WHERE document = 2") == [(bomb,)]
     again = update(database, locations)
-    assert (again.unchanged, again.warnings, again.changed_anything) == (3, [warning], False)
+    assert (again.unchanged, again.warnings) == (3, [warning])
     (locations.research / "b.md").write_text("# Bananas\n", encoding="utf-8")
     mended = update(database, locations)
     assert (mended.updated, mended.warnings) == (1, [])

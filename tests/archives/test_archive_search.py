@@ -100,8 +100,8 @@ def test_scores_mean_relevance(fruit: ArchiveLocations) -> None:
 def test_words_that_follow_each_other_share_a_mark(fruit: ArchiveLocations) -> None:
     (hit,) = search(fruit, "machine learning", 1)
     shown = {one.field: one.snippets for one in hit.highlights}
-    assert shown["title"] == ("Introduction to <mark>Machine Learning</mark>",)
-    assert shown["content"] == ("<mark>Machine learning</mark> is a subset of artificial intelligence.",)
+    assert shown["title"] == ["Introduction to <mark>Machine Learning</mark>"]
+    assert shown["content"] == ["<mark>Machine learning</mark> is a subset of artificial intelligence."]
 
 
 def test_archived_text_is_escaped(tmp_path: Path) -> None:
@@ -182,7 +182,7 @@ def test_an_archive_whose_disk_is_absent_is_searched_from_its_index(tmp_path: Pa
     (hit,) = search(locations, "patience")
     assert hit.document.path == "research-archive/bread.md"
     assert [one.snippets for one in hit.highlights if one.field == "content"] == [
-        ("Flour, water and <mark>patience</mark>.",)
+        ["Flour, water and <mark>patience</mark>."]
     ]
     update(create_database(locations.database), locations, prunes=True)
     assert search(locations, "patience") == []

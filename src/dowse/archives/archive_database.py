@@ -1,29 +1,21 @@
 """The database of the archives, which is derived from their indexes for citations and for other programs."""
 
 import os
-import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from dowse.archives.archive_locations import ARCHIVES, ArchiveLocations
 from dowse.archives.archive_types import Citation, StoredArchiveDocument
 from dowse.errors import ArchivedDocumentNotFound, NotIndexed, StoreDamaged, UsageError
 from dowse.sqlite_database import SqliteDatabase, SqlRow
 from dowse.system.platform import make_private_folder
-
-Derived = TypeVar("Derived")
+from dowse.visible_text import one_line
 
 _DOCUMENT_COLUMNS = "number, id, title, path, source, type, date, question, url, archive"
 _CITATION_COLUMNS = "citations.source, citations.target, url, context, confidence, kind, line, fault, ordinal"
 _SELECT_CITATIONS = f"SELECT {_CITATION_COLUMNS} FROM citations WHERE is_citation AND"  # noqa: S608 - a constant
-
-
 REMEDY = "If it is the database of your archives, remove it and run: dowse archive index"
-
-
-APPLICATION_ID = 0x646F7761
-"""Spells `dowa`, and tells this database from any other."""
 
 STEPS: tuple[str, ...] = (
     """
@@ -89,15 +81,15 @@ STEPS: tuple[str, ...] = (
 
 
 class ArchiveDatabase(SqliteDatabase):
-    """An open database of archives. Values derived from its documents are cached until the documents change."""
+    """An open database of archives."""
 
-    application_id = APPLICATION_ID
+    application_id = 0x646F7761  # spells `dowa`
     remedy = REMEDY
 
     def __init__(self, file: Path) -> None:
         super().__init__(file, STEPS)
-        self._making = threading.Lock()
-        self._derived: dict[str, tuple[int, Any]] = {}
+        self.edges: tuple[int, Any] = (-1, None)
+        """The citations between documents as `citation_graph` last read them, and the sequence at that time."""
 
     def sequence(self) -> int:
         """Return the number of the last run that changed anything."""
@@ -107,18 +99,6 @@ class ArchiveDatabase(SqliteDatabase):
         """Return whether archives were indexed."""
         return bool(self._folders())
 
-    def derived(self, name: str, make: Callable[[], Derived]) -> Derived:
-        """Return a value that `make` computes from all documents; it is computed again after the documents change."""
-        sequence = self.sequence()
-        cached = self._derived.get(name)
-        if cached is None or cached[0] != sequence:
-            with self._making:
-                cached = self._derived.get(name)
-                if cached is None or cached[0] != sequence:
-                    cached = self._derived[name] = (sequence, make())
-        value: Derived = cached[1]
-        return value
-
     def documents(self, numbers: Iterable[int] | None = None) -> dict[int, StoredArchiveDocument]:
         """Return the documents with these numbers, or all documents, by number."""
         query = f"SELECT {_DOCUMENT_COLUMNS} FROM documents"  # noqa: S608 - the columns are a constant
@@ -126,51 +106,39 @@ class ArchiveDatabase(SqliteDatabase):
             rows: Iterable[SqlRow] = self.rows(f"{query} ORDER BY archive, path")
         else:
             rows = self.rows_in(f"{query} WHERE number IN", numbers)
-        names = self._folder_names()
+        names = {archive: folder.rpartition("/")[2] for archive, folder in self._folders().items()}
         return {row[0]: _document_from_row(row, names) for row in rows}
 
     def document(self, name: str) -> StoredArchiveDocument:
-        """Return the document with this id, path, URL or title. Raise an error where none or several match."""
-        name = name.strip()
-        if found := self.find_document(name):
+        """Return the document with this id, path, URL or title. Raise an error where there is none."""
+        if found := self.find_document(name.strip()):
             return found
-        ids = [row[0] for row in self.rows("SELECT id FROM documents WHERE title = ? COLLATE NOCASE LIMIT 4", (name,))]
-        if len(ids) > 1:
-            raise UsageError(
-                f"Several documents are called '{_abbreviate(name)}': {', '.join(ids)}. Name one by its id."
-            )
+        shown = one_line(name.strip(), 80, "…")
         raise ArchivedDocumentNotFound(
-            f"There is no document '{_abbreviate(name)}' in the archives. Name it by its id (doc-…), its path, or its URL."
+            f"There is no document '{shown}' in the archives. Name it by its id (doc-…), its path, or its URL."
         )
 
     def find_document(self, name: str) -> StoredArchiveDocument | None:
-        """Return the document with this id, path, URL or title; None where there is none, or several have the title."""
+        """Return the document with this id, path, title or URL, the newest of several; None where there is none."""
         from dowse.archives.url_identities import url_identity
 
-        if not name:
-            return None
-        key = url_identity(name) or name.lower().replace(" ", ":")
-        for query, value in (
-            ("SELECT number FROM documents WHERE id = ?", name),
-            ("SELECT number FROM documents WHERE path = ? ORDER BY archive", name),
-            ("SELECT number FROM documents WHERE title = ? COLLATE NOCASE", name),
-            (_NEWEST_WITH_IDENTITY, key),
+        for condition, value in (
+            ("id = ?", name),
+            ("path = ?", name),
+            ("title = ? COLLATE NOCASE", name),
+            (
+                "number IN (SELECT document FROM identities WHERE key = ?)",
+                url_identity(name) or name.lower().replace(" ", ":"),
+            ),
         ):
-            rows = self.rows(f"{query} LIMIT 2", (value,))
-            if rows and (len(rows) == 1 or " title " not in query):
-                return self.documents([rows[0][0]])[rows[0][0]]
-        for archive, folder in self._folder_names().items():
-            if name.startswith(f"{folder}/"):
-                below = name.removeprefix(f"{folder}/")
-                rows = self.rows("SELECT number FROM documents WHERE archive = ? AND path = ?", (archive, below))
-                if rows:
-                    return self.documents([rows[0][0]])[rows[0][0]]
-        return None
+            query = f"SELECT number FROM documents WHERE {condition} ORDER BY date DESC, number LIMIT 1"  # noqa: S608 - constants
+            for (number,) in self.rows(query, (value,)):
+                return self.documents([number])[number]
+        return next((document for document in self.documents().values() if document.path == name), None)
 
     def text(self, number: int) -> str:
         """Return the text of a document."""
-        rows = self.rows("SELECT text FROM content WHERE document = ?", (number,))
-        return str(rows[0][0]) if rows else ""
+        return self.texts([number]).get(number, ("", 0))[0]
 
     def texts(self, numbers: Iterable[int]) -> dict[int, tuple[str, int]]:
         """Return the text of each document, and the character at which the text begins after its front matter."""
@@ -209,24 +177,12 @@ class ArchiveDatabase(SqliteDatabase):
         rows = self.rows("SELECT key, value FROM facts WHERE key LIKE 'folder:%'")
         return {key.removeprefix("folder:"): value for key, value in rows}
 
-    def _folder_names(self) -> dict[str, str]:
-        return {archive: folder.rpartition("/")[2] for archive, folder in self._folders().items()}
-
-
-_NEWEST_WITH_IDENTITY = """
-    SELECT document FROM identities JOIN documents ON number = document
-    WHERE key = ? ORDER BY date DESC, number
-"""
-"""Select the documents with an identity, the newest capture first."""
-
 
 def open_database(file: Path) -> ArchiveDatabase:
     """Open an existing database. Raise NotIndexed where there is none."""
     _require_possible(file)
-    if not file.is_file():
+    if not file.is_file() or not file.stat().st_size:
         raise NotIndexed(f"No archive has been indexed yet: there is no {file.name}. Run: dowse archive index")
-    if not file.stat().st_size:
-        raise NotIndexed(f"No archive has been indexed yet: {file.name} is empty. Run: dowse archive index")
     return ArchiveDatabase(file)
 
 
@@ -265,7 +221,3 @@ def _document_from_row(row: SqlRow, names: dict[str, str]) -> StoredArchiveDocum
         raise StoreDamaged(f"The archives' database is damaged: it has a document of another type. {REMEDY}")
     shown = f"{names.get(archive, archive)}/{path}"
     return StoredArchiveDocument(number, id_, title, shown, source, type_, date, question, url, archive, path)
-
-
-def _abbreviate(text: str) -> str:
-    return text if len(text) <= 80 else text[:79] + "…"

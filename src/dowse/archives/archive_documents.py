@@ -5,12 +5,12 @@ The parser processes do this. The text and the title become those of the documen
 
 import json
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
 
 from dowse.archives.archive_files import ORIGINALS, RESULT_FILE, split_note
-from dowse.archives.archive_types import CitationInText, CitationKind, DocumentDetails
+from dowse.archives.archive_types import CitationInText, DocumentDetails
 from dowse.archives.citations import extract_citations
 from dowse.archives.url_identities import (
     DOI,
@@ -31,34 +31,11 @@ from dowse.sources.document_types import document_language, suffix_of
 from dowse.types import Reading
 
 _MAX_DEPTH = 20
-_PROSE_KEYS = (
-    "title",
-    "result",
-    "answer",
-    "report",
-    "response",
-    "output",
-    "content",
-    "text",
-    "markdown",
-    "message",
-    "summary",
-)
-"""Keys of text for people, in the order in which it is shown."""
-_INNER_KEYS = ("description", "snippet", "abstract", "excerpt")
+_PROSE_KEYS = ("title", "result", "answer", "report", "response", "output", "content", "text", "markdown", "message")
+_INNER_KEYS = ("summary", "description", "snippet", "abstract", "excerpt", "choices", "results", "findings")
+_LIST_KEYS = ("sections", "items", "citations", "sources", "references", "links", "data")
+"""Keys of text for people, and of lists and objects that have such text, in the order in which it is shown."""
 _LINK_KEYS = ("url", "link", "href")
-_LIST_KEYS = (
-    "choices",
-    "results",
-    "findings",
-    "sections",
-    "items",
-    "citations",
-    "sources",
-    "references",
-    "links",
-    "data",
-)
 
 
 def parse_json(data: bytes) -> Any:
@@ -142,98 +119,79 @@ class _ParsedFiles:
     """The parsed files of a document."""
 
     path: str
+    kind: Literal["text", "page", "query"]
     reading: Reading
-    front_matter: Mapping[str, Any] = field(default_factory=dict)
     start: int = 0
-    """The character at which the text begins after its front front_matter."""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    """The character at which the text begins after its front matter."""
+    stated: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
+    """The values that the files state by key: front matter first, then metadata."""
     others: tuple[str, ...] = ()
     """Files that belong to the document and are not read, such as the original of a captured page."""
-    is_capture: bool = False
-
-    @property
-    def is_query(self) -> bool:
-        return self.path.rpartition("/")[2] == RESULT_FILE and not self.is_capture
-
-    @property
-    def is_text(self) -> bool:
-        return not self.is_query and not self.is_capture
-
-    @property
-    def stated_values(self) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-        """The values that the files state by key: front front_matter first, then metadata."""
-        return self.front_matter, self.metadata
 
 
 def read_archived(path: str, data: bytes) -> Reading:
     """Return the document of some files with its details. Raise FormatNotReadable where the parser of its format is not installed."""
     parsed = _parse_files(path, data)
-    header = parse_rfc_header(parsed.reading.text[parsed.start :], path) if parsed.is_text else None
-    url = next(filter(is_web_url, _text_values(parsed.stated_values, _URL_KEYS)), "")
+    header = parse_rfc_header(parsed.reading.text[parsed.start :], path) if parsed.kind == "text" else None
+    url = next(filter(is_web_url, _text_values(parsed.stated, _URL_KEYS)), "")
+    base_url = url if parsed.kind == "page" else ""
     citations = extract_citations(
-        parsed.reading,
-        start=parsed.start,
-        base_url=url if parsed.is_capture else "",
-        header=header,
-        front_matter=parsed.front_matter,
-        language=document_language(path),
+        parsed.reading, path, start=parsed.start, base_url=base_url, header=header, front_matter=parsed.stated[0]
     )
-    question = next(_text_values(parsed.stated_values, _QUESTION_KEYS), "")
+    question = next(_text_values(parsed.stated, _QUESTION_KEYS), "")
     details = _make_details(parsed, header, url, question, citations)
     title = _choose_title(parsed, header, question)
     # The index keeps every text, so that an archive can be searched while its disk is not plugged in.
     return replace(parsed.reading, title=title, links=(), is_verbatim=False, details=json.dumps(asdict(details)))
 
 
-def details_from_json(value: str, path: str, *, with_citations: bool = True) -> DocumentDetails:
-    """Return the details of a document; of one that was read as plain text, those that its path says.
-
-    A search needs no citations, of which a document may have hundreds.
-    """
+def details_from_json(value: str, path: str) -> DocumentDetails:
+    """Return the details of a document; of one that was read as plain text, those that its path says."""
     if not value:
-        return _make_details(_ParsedFiles(path, Reading("", "")), None, "", "", ())
+        kind: Literal["text", "query"] = "query" if _is_result(path) else "text"
+        return _make_details(_ParsedFiles(path, kind, Reading("", "")), None, "", "", ())
     fields: dict[str, Any] = json.loads(value)
-    cited = fields["citations"] if with_citations else ()
-    citations = tuple(CitationInText(**{**one, "kind": CitationKind(one["kind"])}) for one in cited)
-    lists = {name: tuple(fields[name]) for name in ("keys", "names")}
-    return DocumentDetails(**{**fields, **lists, "citations": citations})
+    citations = tuple(CitationInText(**one) for one in fields.pop("citations"))
+    keys, names = tuple(fields.pop("keys")), tuple(fields.pop("names"))
+    return DocumentDetails(**fields, keys=keys, names=names, citations=citations)
 
 
 def _make_details(
     parsed: _ParsedFiles, header: RfcHeader | None, url: str, question: str, citations: tuple[CitationInText, ...]
 ) -> DocumentDetails:
     is_markdown = document_language(parsed.path) == "markdown"
-    folder = parsed.path.rpartition("/")[0]
-    dates = (date_from_value(values.get(name)) for values in parsed.stated_values for name in _DATE_KEYS)
+    folder = parsed.path.rpartition("/")[0] if parsed.kind != "text" else ""
+    dates = (date_from_value(values.get(name)) for values in parsed.stated for name in _DATE_KEYS)
     return DocumentDetails(
-        is_capture=parsed.is_capture,
+        is_capture=parsed.kind == "page",
         type=_choose_type(parsed, header),
         body_start=parsed.start or (parsed.reading.text.find("\n\n") + 1 if header and not is_markdown else 0),
         date=next(filter(None, dates), None) or (header.date if header else None) or find_date_in_path(parsed.path),
         question=question[:MAX_QUESTION_CHARACTERS],
         url=url,
-        keys=tuple(dict.fromkeys(_find_identities(parsed.stated_values, url, header))),
-        names=(
-            *parsed.others,
-            *([folder] if folder and not parsed.is_text else []),
-            *_find_names(parsed.front_matter),
-        ),
+        keys=tuple(dict.fromkeys(_find_identities(parsed.stated, url, header))),
+        names=(*parsed.others, *filter(None, [folder]), *_find_names(parsed.stated[0])),
         citations=citations,
     )
 
 
 def _parse_files(path: str, data: bytes) -> _ParsedFiles:
     data, note = split_note(data)
-    is_capture = bool(note.get("is_capture"))
-    is_query = path.rpartition("/")[2] == RESULT_FILE and not is_capture
-    if is_query:
+    kind: Literal["text", "page", "query"] = (
+        "page" if note.get("is_capture") else "query" if _is_result(path) else "text"
+    )
+    if kind == "query":
         reading = read_document(result_to_markdown(data).encode(), f"{path.removesuffix('.json')}.md")
     else:
         reading = read_document(data, path)
-    has_front_matter = is_query or suffix_of(path) in _FRONT_MATTER_SUFFIXES
+    has_front_matter = kind == "query" or suffix_of(path) in _FRONT_MATTER_SUFFIXES
     front_matter, start = parse_front_matter(reading.text) if has_front_matter else ({}, 0)
     metadata = parse_metadata(note["metadata"].encode("utf-8", "replace")) if note else {}
-    return _ParsedFiles(path, reading, front_matter, start, metadata, tuple(note.get("others", ())), is_capture)
+    return _ParsedFiles(path, kind, reading, start, (front_matter, metadata), tuple(note.get("others", ())))
+
+
+def _is_result(path: str) -> bool:
+    return path.rpartition("/")[2] == RESULT_FILE
 
 
 def _choose_title(parsed: _ParsedFiles, header: RfcHeader | None, question: str) -> str:
@@ -242,33 +200,22 @@ def _choose_title(parsed: _ParsedFiles, header: RfcHeader | None, question: str)
         title = header.title or (found if suffix_of(parsed.path) != ".txt" else "")
         is_named = title.lower().startswith(header.label.lower()) or not title
         return shorten(title or header.label if is_named else f"{header.label} – {title}", MAX_TITLE_CHARS)
-    front_matter_title = next(_text_values((parsed.front_matter,), ("title",)), "")
-    metadata_title = next(_text_values((parsed.metadata,), ("title",)), "")
-    if parsed.is_query:
-        has_heading = found != "result"  # without a heading, the title is the name of the file
-        return shorten(
-            front_matter_title or metadata_title or question or (found if has_heading else _folder_name(parsed.path)),
-            MAX_TITLE_CHARS,
-        )
-    if parsed.is_capture:
-        has_heading = found.lower() not in ORIGINALS
-        return shorten(
-            metadata_title or front_matter_title or (found if has_heading else _folder_name(parsed.path)),
-            MAX_TITLE_CHARS,
-        )
-    return found
-
-
-def _folder_name(path: str) -> str:
-    return path.split("/")[-2] if "/" in path else path
+    if parsed.kind == "text":
+        return found
+    is_page = parsed.kind == "page"
+    stated = next(_text_values(reversed(parsed.stated) if is_page else parsed.stated, ("title",)), "")
+    # Without a heading, the title is the name of the file.
+    has_heading = found.lower() not in ORIGINALS if is_page else found != "result"
+    folder = parsed.path.split("/")[-2] if "/" in parsed.path else parsed.path
+    return shorten(stated or ("" if is_page else question) or (found if has_heading else folder), MAX_TITLE_CHARS)
 
 
 def _choose_type(parsed: _ParsedFiles, header: RfcHeader | None) -> str:
     """Return the type that the document states, else one that follows from its form and path."""
-    if stated := next(_text_values((parsed.front_matter,), ("type",)), ""):
+    if stated := next(_text_values(parsed.stated[:1], ("type",)), ""):
         return shorten(stated, 40)
-    if not parsed.is_text:
-        return "page" if parsed.is_capture else "query"
+    if parsed.kind != "text":
+        return parsed.kind
     if header:
         return header.series.name
     return "report" if find_date_in_path(parsed.path) else "note"
@@ -295,7 +242,7 @@ def _find_names(front_matter: Mapping[str, Any]) -> Iterable[str]:
                 yield item.strip()[:300]
 
 
-def _text_values(stated: Iterable[Mapping[str, Any]], names: tuple[str, ...]) -> Any:
+def _text_values(stated: Iterable[Mapping[str, Any]], names: Iterable[str]) -> Iterator[str]:
     """Yield the texts under these keys, in order."""
     for values in stated:
         for name in names:

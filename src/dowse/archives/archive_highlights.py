@@ -35,10 +35,10 @@ def make_highlights(
         screened = screen_text(text, masks=masks)
         if places := _places(screened.text, terms):
             snippet = _render(screened.text, (0, len(screened.text)), places)
-            masked, flags = (tuple(sorted({one.kind for one in some})) for some in (screened.masked, screened.flags))
-            found.append(Highlight(field, (snippet,), masked, flags))
+            masked, flags = (sorted({one.kind for one in some}) for some in (screened.masked, screened.flags))
+            found.append(Highlight(field, [snippet], masked, flags))
     if passage and (snippets := _make_snippets(without_front_matter(passage), terms, title)):
-        found.append(Highlight("content", snippets, passage.masked, tuple(sorted(set(passage.flags)))))
+        found.append(Highlight("content", snippets, list(passage.masked), sorted(set(passage.flags))))
     return tuple(found)
 
 
@@ -47,7 +47,7 @@ def _places(text: str, terms: Terms) -> list[FoundWord]:
     return [FoundWord(start, end, groups[term]) for start, end, term in found_terms(text, terms)]
 
 
-def _make_snippets(text: str, terms: Terms, title: str) -> tuple[str, ...]:
+def _make_snippets(text: str, terms: Terms, title: str) -> list[str]:
     """Return the best few parts of a passage. Headings come after other parts, and one that is the title is none."""
     places, weights = _places(text, terms), dict(enumerate(terms.values()))
     cut = partial(window_around, text, before=CHARACTERS_BEFORE, after=CHARACTERS_AFTER, in_paragraph=True)
@@ -58,7 +58,7 @@ def _make_snippets(text: str, terms: Terms, title: str) -> tuple[str, ...]:
 
     reach = (CHARACTERS_BEFORE, CHARACTERS_AFTER)
     chosen = choose_windows(places, weights, MAX_SNIPPETS, cut, reach=reach, factor=factor)
-    return tuple(_render(text, window, places) for window in chosen)
+    return [_render(text, window, places) for window in chosen]
 
 
 def _render(text: str, window: tuple[int, int], places: Iterable[FoundWord]) -> str:

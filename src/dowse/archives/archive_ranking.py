@@ -96,13 +96,13 @@ class ArchiveWords:
     def _all_terms(self) -> frozenset[str]:
         return frozenset(term for word in self.words for terms in word.terms.values() for term in terms)
 
-    def match(self, text: str) -> tuple[float, float] | None:
-        """Return how well a short text has every word, and which share of its words they are; None if it lacks one."""
+    def match(self, text: str) -> tuple[float, float]:
+        """Return how well a short text has every word, and which share of its words they are; 0 if it lacks one."""
         found, matched = terms_among(text, self._all_terms), 0.0
         for word in self.words:
             qualities = [word.spellings[one] for one, terms in word.terms.items() if terms and terms <= found]
             if not qualities:
-                return None
+                return 0.0, 0.0
             matched += word.weight * max(qualities)
         count = sum(1 for _ in _WORD.finditer(text))
         return matched / sum(word.weight for word in self.words), min(1.0, len(found) / max(1, count))
@@ -191,16 +191,10 @@ MIN_SCORE = 0.05
 """Documents with a lower score are not returned."""
 
 
-@dataclass(frozen=True, slots=True)
-class RankedArchived:
-    """A document with its score."""
-
-    document: StoredDocument
-    score: float
-
-
-def rank_archived(store: Searchable, words: ArchiveWords, among: frozenset[int] | None = None) -> list[RankedArchived]:
-    """Return the documents with the most words of a query, best first."""
+def rank_archived(
+    store: Searchable, words: ArchiveWords, among: frozenset[int] | None = None
+) -> list[tuple[StoredDocument, float]]:
+    """Return the documents with the most words of a query, and their scores, best first."""
     everywhere = DocumentMatch((), among=among)
     in_titles = store.cover_documents(words.scores, replace(everywhere, in_texts=False), MAX_TITLES)
     titles = {one.id: one.score for one in in_titles}
@@ -216,13 +210,13 @@ def rank_archived(store: Searchable, words: ArchiveWords, among: frozenset[int] 
         score = max(content, _title_score(words, document.title) if in_title else 0.0)
         if score >= MIN_SCORE:
             ranked.append((-score, -content, document.path, document))
-    return [RankedArchived(document, -score) for score, _, _, document in sorted(ranked, key=lambda one: one[:3])]
+    return [(document, -score) for score, _, _, document in sorted(ranked, key=lambda one: one[:3])]
 
 
 def question_score(words: ArchiveWords, question: str) -> float:
     """Return the score of a document whose question has every word of the query; 0 if it has not."""
-    matched = words.match(question) if question else None
-    return round(matched[0] * (QUESTION_SCORE + QUESTION_SHARE_SCORE * matched[1]), 4) if matched else 0.0
+    matched, share = words.match(question) if question else (0.0, 0.0)
+    return round(matched * (QUESTION_SCORE + QUESTION_SHARE_SCORE * share), 4)
 
 
 def _best_passages(store: Searchable, words: ArchiveWords, among: frozenset[int] | None) -> dict[int, float]:
@@ -236,10 +230,9 @@ def _best_passages(store: Searchable, words: ArchiveWords, among: frozenset[int]
 
 def _title_score(words: ArchiveWords, title: str) -> float:
     """Return the score of a document whose title has every word of the query; 0 if it has not."""
-    if not (matched := words.match(title)):
-        return 0.0
-    phrase = TITLE_PHRASE_SCORE * holds_phrase(title, words.text)
-    return round(matched[0] * (TITLE_SCORE + TITLE_SHARE_SCORE * matched[1] + phrase), 4)
+    matched, share = words.match(title)
+    phrase = TITLE_PHRASE_SCORE * holds_phrase(title, words.text) if matched else 0.0
+    return round(matched * (TITLE_SCORE + TITLE_SHARE_SCORE * share + phrase), 4)
 
 
 def _content_score(document: StoredDocument, anywhere: float, in_title: float, passage: float) -> float:

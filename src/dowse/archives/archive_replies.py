@@ -1,10 +1,11 @@
 """JSON replies about the archives, shared by the tools and the command line; the specification sets names and shapes."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, Highlight, StoredArchiveDocument
+from dowse.archives.archive_types import ArchiveHit, Citation, CitationGraph, StoredArchiveDocument
 from dowse.archives.citation_graph import broken_links, graph_from, most_cited, most_cited_unarchived
 from dowse.screening.masking import screen_text, warning_fields
 
@@ -14,20 +15,17 @@ MAX_CITATIONS = 50
 Reply = dict[str, Any]
 
 
-def search_reply(
-    database: ArchiveDatabase | None,
-    hits: Sequence[ArchiveHit],
-    *,
-    query: str,
-    fuzzy: bool,
-    include_citations: bool,
-    citation_depth: int,
-    limit: int,
-) -> Reply:
+def search_reply(database: ArchiveDatabase | None, hits: Sequence[ArchiveHit], arguments: Reply) -> Reply:
     """Return the reply of `searchLocalArchives`; without a database, or for what it lacks, there are no citations."""
-    results = [_result_reply(hit) for hit in hits]
+    results: list[Reply] = [
+        {
+            "document": document_reply(hit.document, hit.score),
+            "highlights": [{key: value for key, value in asdict(one).items() if value} for one in hit.highlights],
+        }
+        for hit in hits
+    ]
     reply: Reply = {"results": results}
-    if include_citations and hits and database:
+    if arguments["includeCitations"] and hits and database:
         known = database.numbers(hit.document.id for hit in hits)
         numbers = list(known.values())
         citing = database.citations("source", numbers)
@@ -36,16 +34,8 @@ def search_reply(
             number = known.get(hit.document.id, 0)
             result["citations"] = _hit_citations(citing.get(number, []), cited.get(number, []))
         starts = [known[hit.document.id] for hit in hits if hit.document.id in known]
-        reply["citationGraph"] = graph_reply(graph_from(database, starts, citation_depth))
-    reply["metadata"] = {
-        "totalResults": len(results),
-        "query": query,
-        "fuzzy": fuzzy,
-        "includeCitations": include_citations,
-        "citationDepth": citation_depth,
-        "limit": limit,
-    }
-    return reply
+        reply["citationGraph"] = graph_reply(graph_from(database, starts, arguments["citationDepth"]))
+    return {**reply, "metadata": {"totalResults": len(results), **arguments}}
 
 
 def document_reply(document: StoredArchiveDocument, score: float | None = None) -> Reply:
@@ -134,20 +124,6 @@ def broken_reply(database: ArchiveDatabase, limit: int) -> Reply:
             for citation in found
         ],
         "total": total,
-    }
-
-
-def _result_reply(hit: ArchiveHit) -> Reply:
-    return {
-        "document": document_reply(hit.document, hit.score),
-        "highlights": [_highlight_reply(highlight) for highlight in hit.highlights],
-    }
-
-
-def _highlight_reply(highlight: Highlight) -> Reply:
-    reply: Reply = {"field": highlight.field, "snippets": list(highlight.snippets)}
-    return reply | {
-        key: list(value) for key, value in (("masked", highlight.masked), ("flags", highlight.flags)) if value
     }
 
 

@@ -11,7 +11,7 @@ from dowse.archives.archive_documents import details_from_json
 from dowse.archives.archive_highlights import make_highlights
 from dowse.archives.archive_index import ArchiveIndex
 from dowse.archives.archive_locations import Archive
-from dowse.archives.archive_ranking import ArchiveWords, RankedArchived, look_up_words, question_score, rank_archived
+from dowse.archives.archive_ranking import ArchiveWords, look_up_words, question_score, rank_archived
 from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
 from dowse.archives.archive_update import document_id, source_of
 from dowse.errors import NotWritable, StoreBusy
@@ -101,28 +101,24 @@ def _find(
         match = DocumentMatch(asked.spellings, required, query.must_not)
         among = frozenset(store.match_documents(match, max(1, store.chunk_count())).ids)
     exact = () if fuzzy else tuple(_WORD.findall(query.text))
-    chosen, outdated = list[tuple[RankedArchived, Current]](), list[str]()
-    for ranked in rank_archived(store, asked, among) if asked.words else ():
+    chosen, outdated = list[tuple[Current, float]](), list[str]()
+    for stored, score in rank_archived(store, asked, among) if asked.words else ():
         if len(chosen) == limit:
             break
-        current = _read(index, store, ranked.document)
+        current = _read(index, store, stored)
         if isinstance(current, Outdated):
-            outdated.append(ranked.document.path)
-        elif _has_words(current, exact) and has_phrases(query, current.data):
-            chosen.append((ranked, current))
+            outdated.append(stored.path)
+        elif (not exact or _has_words(current, exact)) and has_phrases(query, current.data):
+            chosen.append((current, score))
     masks = index.settings.mask_secrets
-    passages = _best_passages(store, [current for _, current in chosen], asked, masks=masks)
-    catalog = index.store.catalog if any(ranked.document.id > 0 for ranked, _ in chosen) else None
-    hits = [
-        _make_hit(
-            _describe(index, catalog, archive, ranked.document),
-            ranked.score,
-            asked,
-            passages.get(ranked.document.id),
-            masks=masks,
-        )
-        for ranked, _ in chosen
-    ]
+    passages = _best_passages(store, [current for current, _ in chosen], asked, masks=masks)
+    catalog = index.store.catalog if any(current.document.id > 0 for current, _ in chosen) else None
+    hits = list[ArchiveHit]()
+    for current, score in chosen:
+        document = _describe(index, catalog, archive, current.document)
+        passage = passages.get(current.document.id)
+        highlights = make_highlights(document.title, document.question, passage, asked.terms, masks=masks)
+        hits.append(ArchiveHit(document, max(score, question_score(asked, document.question)), highlights))
     return sorted(hits, key=lambda hit: -hit.score), outdated
 
 
@@ -170,15 +166,10 @@ def _update_if_quick(index: ArchiveIndex) -> bool:
 
 def _has_words(current: Current, words: Sequence[str]) -> bool:
     """Return whether a document has words as they are written, in upper or lower case."""
-    if not words:
-        return True
     text = f"{current.document.title}\n{current.data.decode('utf-8', 'replace')}"
     composed = unicodedata.normalize("NFC", text).lower()
-    return all(_has_word(composed, unicodedata.normalize("NFC", word).lower()) for word in words)
-
-
-def _has_word(text: str, word: str) -> bool:
-    return word in text if is_unspaced(word) else holds_phrase(text, word)
+    forms = (unicodedata.normalize("NFC", word).lower() for word in words)
+    return all(word in composed if is_unspaced(word) else holds_phrase(composed, word) for word in forms)
 
 
 def _describe(
@@ -190,17 +181,8 @@ def _describe(
     else:
         read = read_now(index, stored.path)
         title, details = (read.reading.title, read.reading.details) if read else (stored.title, "")
-    about = details_from_json(details, stored.path, with_citations=False)
+    about = details_from_json(details, stored.path)
     return StoredArchiveDocument(
         0, document_id(archive, stored.path), title, f"{index.given_root.name}/{stored.path}", source_of(archive, about),
         about.type, about.date, about.question, about.url, archive, stored.path,
     )  # fmt: skip
-
-
-def _make_hit(
-    document: StoredArchiveDocument, score: float, words: ArchiveWords, passage: Passage | None, *, masks: bool
-) -> ArchiveHit:
-    score = max(score, question_score(words, document.question))
-    return ArchiveHit(
-        document, score, make_highlights(document.title, document.question, passage, words.terms, masks=masks)
-    )

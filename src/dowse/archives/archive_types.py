@@ -1,26 +1,13 @@
 """The types of the archives: documents, citations, hits, graphs and the report of a run."""
 
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Literal
 
 from dowse.archives.archive_locations import Archive
 
-
-class CitationKind(StrEnum):
-    """The form in which a citation is written."""
-
-    LINK = "link"
-    """A web URL: in a link, in angle brackets, or bare."""
-    PATH = "path"
-    """A link to another file."""
-    WIKI = "wiki"
-    DOI = "doi"
-    ARXIV = "arxiv"
-    ROLE = "role"
-    """`:pep:` and `:rfc:` in reStructuredText."""
-    HEADER = "header"
-    """A field such as `Requires` at the head of a proposal or RFC, or a list in front matter."""
+CitationKind = Literal["link", "path", "wiki", "doi", "arxiv", "role", "header"]
+"""The form in which a citation is written: a web URL, a link to another file, a wiki link, a DOI or arXiv id, a role of
+reStructuredText such as `:pep:`, a field at the head of a proposal or RFC or a list in front matter."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +81,10 @@ class Highlight:
     """A field in which a search found something, as snippets with the words in `<mark>` elements."""
 
     field: Literal["title", "question", "content"]
-    snippets: tuple[str, ...]
-    masked: tuple[str, ...] = ()
+    snippets: list[str]
+    masked: list[str]
     """The kinds of secrets that are masked."""
-    flags: tuple[str, ...] = ()
+    flags: list[str]
     """The content warnings."""
 
 
@@ -150,8 +137,3 @@ class ArchiveReport:
     skipped: dict[str, int] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     seconds: float = 0.0
-
-    @property
-    def changed_anything(self) -> bool:
-        """Whether the run changed the database."""
-        return bool(self.added or self.updated or self.removed)

@@ -7,20 +7,20 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_documents import details_from_json
 from dowse.archives.archive_index import ArchiveIndex, has_index, open_indexes
 from dowse.archives.archive_locations import Archive, ArchiveLocations
-from dowse.archives.archive_types import ArchiveReport, CitationKind, DocumentDetails
+from dowse.archives.archive_types import ArchiveReport, DocumentDetails
 from dowse.indexes.freshness.indexer import text_reader
 from dowse.indexes.freshness.scan import RECIPE
 from dowse.indexes.project_lookup import forget_index
 from dowse.reading.languages import is_binary_document
 from dowse.reading.link_resolution import Broken, Fault, Internal, OtherFile, resolve_link
-from dowse.reading.link_targets import LinkTarget, LinkTargets, fold_name
+from dowse.reading.link_targets import LinkTarget, LinkTargets, Nearest, fold_name
 from dowse.sources.open_folders import exists_below
 from dowse.types import Progress, StoredDocument
 
@@ -42,7 +42,7 @@ class Resolver:
     numbers: dict[str, int]
     """The number of the document at each path."""
     paths: dict[int, str]
-    aliases: dict[str, list[str]]
+    aliases: Nearest
 
 
 def resolve_citations(
@@ -52,9 +52,8 @@ def resolve_citations(
 ) -> None:
     """Resolve the citations of the documents `only`, or of all documents, which is needed after names have changed."""
     resolver = _build_resolver(connection, roots)
-    rows = connection.execute(
-        "SELECT source, ordinal, written FROM citations WHERE kind IN (?, ?)", (CitationKind.PATH, CitationKind.WIKI)
-    ).fetchall()
+    query = "SELECT source, ordinal, written FROM citations WHERE kind IN ('path', 'wiki')"
+    rows = connection.execute(query).fetchall()
     connection.executemany(
         "UPDATE citations SET target = ?, fault = ?, is_citation = ? WHERE source = ? AND ordinal = ?",
         [
@@ -75,11 +74,12 @@ def _resolve_path(url: str, source: int, resolver: Resolver) -> tuple[int | None
     """Return the document that a link to a file or page leads to, its fault, and 1 where it is a citation at all."""
     path = resolver.paths[source]
     found = resolve_link(url, path, resolver.link_targets)
-    if isinstance(found, Internal):
-        target = resolver.numbers[found.path]
-        return (target, "", 1) if target != source else (None, "", 0)
-    if url.startswith("[[") and (named := resolver.aliases.get(_wiki_link_name(url))):
-        target = resolver.numbers[_nearest_path(named, path)]
+    leads_to = found.path if isinstance(found, Internal) else None
+    if leads_to is None and url.startswith("[["):
+        alias = fold_name(url[2:-2].partition("|")[0].partition("#")[0].strip())
+        leads_to = resolver.aliases.find(alias, path.rpartition("/")[0])
+    if leads_to is not None:
+        target = resolver.numbers[leads_to]
         return (target, "", 1) if target != source else (None, "", 0)
     if isinstance(found, OtherFile):
         return None, NOT_A_DOCUMENT, 1
@@ -91,7 +91,7 @@ def _resolve_path(url: str, source: int, resolver: Resolver) -> tuple[int | None
 def _build_resolver(connection: sqlite3.Connection, roots: Mapping[Archive, Path]) -> Resolver:
     prefixes = _archive_prefixes(roots)
     pages, numbers = list[LinkTarget](), dict[str, int]()
-    aliases = dict[str, list[str]]()
+    aliases = list[tuple[str, str]]()
     for number, archive, path, title, names in connection.execute(
         "SELECT number, archive, path, title, names FROM documents ORDER BY number"
     ):
@@ -99,20 +99,15 @@ def _build_resolver(connection: sqlite3.Connection, roots: Mapping[Archive, Path
         other_names = json.loads(names)
         pages.append(LinkTarget(prefix + path, title, tuple(f"{prefix}{name}" for name in other_names if name)))
         numbers[prefix + path] = number
-        for name in other_names:
-            aliases.setdefault(fold_name(name), []).append(prefix + path)
+        aliases += ((fold_name(name), prefix + path) for name in other_names)
     paths = {number: path for path, number in numbers.items()}
 
     def has_file(path: str) -> bool:
         """Return whether there is a file in one of the archives; elsewhere none is looked for."""
-        below = (
-            (root, path.removeprefix(prefixes[archive]))
-            for archive, root in roots.items()
-            if path.startswith(prefixes[archive])
-        )
-        return any(exists_below(root, rest) for root, rest in below)
+        below = ((root, prefixes[archive]) for archive, root in roots.items() if path.startswith(prefixes[archive]))
+        return any(exists_below(root, path.removeprefix(prefix)) for root, prefix in below)
 
-    return Resolver(LinkTargets(pages, has_file=has_file), numbers, paths, aliases)
+    return Resolver(LinkTargets(pages, has_file=has_file), numbers, paths, Nearest(aliases))
 
 
 def _archive_prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:
@@ -123,28 +118,15 @@ def _archive_prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:
     return {archive: f"{root.relative_to(above).as_posix()}/" for archive, root in roots.items()}
 
 
-def _wiki_link_name(url: str) -> str:
-    return fold_name(url[2:-2].partition("|")[0].partition("#")[0].strip())
-
-
-def _nearest_path(paths: list[str], source: str) -> str:
-    """Return the path that shares most folders with the path of the source."""
-
-    def shared(path: str) -> int:
-        return sum(1 for _ in takewhile(_are_same, zip(path.split("/"), source.split("/"), strict=False)))
-
-    return max(paths, key=lambda path: (shared(path), -len(path)))
-
-
-def _are_same(parts: tuple[str, str]) -> bool:
-    return parts[0] == parts[1]
-
-
 MAX_PROBLEMS = 20
 """Files that cannot be parsed and are named; the others are counted."""
 _ID_DIGITS = 16
 """Hexadecimal digits of an id: 64 bits. Two of a million documents share an id in one of 37 million archives."""
-_DETAILS = "title, date, source, type, question, url, names, hash"
+_COLUMNS = ("id", "archive", "path", "title", "date", "source", "type", "question", "url", "names", "hash")
+_PUT_DOCUMENT = (
+    f"INSERT INTO documents ({', '.join(_COLUMNS)}) VALUES ({', '.join('?' * len(_COLUMNS))}) "  # noqa: S608 - constants
+    f"ON CONFLICT (id) DO UPDATE SET {', '.join(f'{column} = excluded.{column}' for column in _COLUMNS)}"
+)
 
 
 def document_id(archive: Archive, path: str) -> str:
@@ -200,7 +182,7 @@ def update_database(
     """
     report = ArchiveReport()
     with database.transaction() as connection:
-        updates = [_ArchiveUpdate(connection, archive, index) for archive, index in indexes.items()]
+        updates = [_ArchiveUpdate(database, connection, archive, index) for archive, index in indexes.items()]
         for update in updates:
             update.run(report)
         has_changed_names = any(update.has_changed_names for update in updates)
@@ -208,7 +190,7 @@ def update_database(
             has_changed_names |= _keep_or_remove(connection, archive, locations, report, prunes=prunes)
         if has_changed_names or any(update.changed for update in updates):
             changed = {number for update in updates for number in update.changed}
-            roots = {archive: _last_known_root(connection, locations, archive) for archive in locations.roots}
+            roots = {archive: _last_known_root(database, locations, archive) for archive in locations.roots}
             resolve_citations(connection, roots, None if has_changed_names else changed)
             connection.execute("UPDATE facts SET value = CAST(value AS INTEGER) + 1 WHERE key = 'sequence'")
         (report.citations,) = connection.execute("SELECT COUNT(*) FROM citations WHERE is_citation").fetchone()
@@ -228,8 +210,10 @@ def _state_of(index: ArchiveIndex) -> str:
 class _ArchiveUpdate:
     """The update of the documents of one archive, within a transaction."""
 
-    def __init__(self, connection: sqlite3.Connection, archive: Archive, index: ArchiveIndex) -> None:
-        self._connection, self._archive, self._index = connection, archive, index
+    def __init__(
+        self, database: ArchiveDatabase, connection: sqlite3.Connection, archive: Archive, index: ArchiveIndex
+    ) -> None:
+        self._database, self._connection, self._archive, self._index = database, connection, archive, index
         self._read_text = text_reader(index.kept_source)
         self.changed: set[int] = set()
         """The numbers of the documents that were written."""
@@ -239,20 +223,18 @@ class _ArchiveUpdate:
     def run(self, report: ArchiveReport) -> None:
         """Bring the documents up to date."""
         state = _state_of(self._index)
-        recipe = _fact(self._connection, f"recipe:{self._archive}")
-        rows = self._connection.execute(
-            "SELECT path, number, hash FROM documents WHERE archive = ?", (self._archive,)
-        ).fetchall()
-        known = {path: (number, digest if recipe == RECIPE else b"") for path, number, digest in rows}
+        is_same_recipe = self._database.fact(f"recipe:{self._archive}") == RECIPE
+        query = "SELECT path, number, hash, title, names FROM documents WHERE archive = ?"
+        known = {path: row for path, *row in self._database.rows(query, (self._archive,))}
         for document in self._index.store.documents():
-            number, digest = known.pop(document.path, (None, b""))
-            if number is None or digest != document.content_hash:
-                self._put(document, number)
-                report.added += number is None
-                report.updated += number is not None
-            else:
+            number, digest, *names = known.pop(document.path, (None, b""))
+            if is_same_recipe and digest == document.content_hash:
                 report.unchanged += 1
-        for number, _ in known.values():
+                continue
+            self.has_changed_names |= self._put(document) != names
+            report.added += number is None
+            report.updated += number is not None
+        for number, *_ in known.values():
             self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
         report.removed += len(known)
         self.has_changed_names |= bool(known)
@@ -261,31 +243,22 @@ class _ArchiveUpdate:
         for name, value in facts.items():
             self._connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"{name}:{self._archive}", value))
 
-    def _put(self, stored: StoredDocument, number: int | None) -> None:
-        """Add or replace a document."""
+    def _put(self, stored: StoredDocument) -> list[str]:
+        """Add or replace a document; return the names that links may use for it."""
         details = details_from_json(self._index.store.catalog.details(stored.id), stored.path)
         text = self._index.store.converted_text(stored.id)
         text = self._read_text(stored) if text is None else text
         names = json.dumps(details.names)
         digest = b"" if text is None else stored.content_hash  # a file that has just changed is read again
+        id_ = document_id(self._archive, stored.path)
         values = (
-            stored.title, details.date, source_of(self._archive, details), details.type, details.question, details.url,
-            names, digest,
+            id_, self._archive, stored.path, stored.title, details.date, source_of(self._archive, details), details.type,
+            details.question, details.url, names, digest,
         )  # fmt: skip
-        if number is None:
-            place = (document_id(self._archive, stored.path), self._archive, stored.path)
-            query = f"INSERT INTO documents (id, archive, path, {_DETAILS}) VALUES (?, ?, ?{', ?' * len(values)})"  # noqa: S608 - constants
-            number = int(self._connection.execute(query, (*place, *values)).lastrowid or 0)
-            self.has_changed_names = True
-        else:
-            before = self._connection.execute(
-                "SELECT title, names FROM documents WHERE number = ?", (number,)
-            ).fetchone()
-            self.has_changed_names |= before != (stored.title, names)
-            columns = ", ".join(f"{column} = ?" for column in _DETAILS.split(", "))
-            self._connection.execute(f"UPDATE documents SET {columns} WHERE number = ?", (*values, number))  # noqa: S608 - constants
-            self._connection.execute("DELETE FROM identities WHERE document = ?", (number,))
-            self._connection.execute("DELETE FROM citations WHERE source = ?", (number,))
+        self._connection.execute(_PUT_DOCUMENT, values)
+        (number,) = self._connection.execute("SELECT number FROM documents WHERE id = ?", (id_,)).fetchone()
+        self._connection.execute("DELETE FROM identities WHERE document = ?", (number,))
+        self._connection.execute("DELETE FROM citations WHERE source = ?", (number,))
         body = (number, text or "", details.body_start)
         self._connection.execute("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", body)
         self._connection.executemany(
@@ -299,6 +272,7 @@ class _ArchiveUpdate:
             ],
         )
         self.changed.add(number)
+        return [stored.title, names]
 
     def _describe(self, report: ArchiveReport) -> None:
         """Add what the index left out, and the files that its parsers could not read."""
@@ -337,12 +311,7 @@ def _keep_or_remove(
     return bool(count) and prunes
 
 
-def _last_known_root(connection: sqlite3.Connection, locations: ArchiveLocations, archive: Archive) -> Path:
+def _last_known_root(database: ArchiveDatabase, locations: ArchiveLocations, archive: Archive) -> Path:
     """Return the folder of an archive, or its last known folder where it is missing."""
-    recorded = _fact(connection, f"folder:{archive}")
+    recorded = database.fact(f"folder:{archive}")
     return locations.roots[archive] if locations.roots[archive].is_dir() or recorded is None else Path(recorded)
-
-
-def _fact(connection: sqlite3.Connection, key: str) -> str | None:
-    row = connection.execute("SELECT value FROM facts WHERE key = ?", (key,)).fetchone()
-    return str(row[0]) if row else None

@@ -3,11 +3,12 @@
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urljoin
 
-from dowse.archives.archive_types import CitationInText, CitationKind
+from dowse.archives.archive_types import CitationInText
 from dowse.archives.url_identities import (
     ARXIV,
     DOI,
@@ -22,6 +23,7 @@ from dowse.archives.url_identities import (
 from dowse.reading.links import find_bare_urls, trim_url
 from dowse.reading.markdown_events import parse_markdown
 from dowse.reading.markup_text import blank_markup
+from dowse.sources.document_types import document_language
 from dowse.text.markup_lines import MARKUP_LANGUAGES
 from dowse.types import Link, Reading
 
@@ -38,7 +40,8 @@ _LINE_END = re.compile(r"\r\n|\r|\n")
 _PARAGRAPH_END = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
 
 
-_TOKEN = re.compile(r"[A-Za-z0-9+/=_.~-]*")
+_TOKEN_AT_START = re.compile(r"\A[A-Za-z0-9+/=_.~-]+")
+_TOKEN_AT_END = re.compile(r"(?<![A-Za-z0-9+/=_.~-])[A-Za-z0-9+/=_.~-]+\Z")
 """Characters of API keys and tokens. A context never shows a part of one, as a part can no longer be recognized and masked."""
 
 
@@ -65,13 +68,11 @@ class CitationContexts:
         is_cut_before = first > 0 and text[first - 1] not in "\r\n"
         is_cut_after = last < len(text) and text[last] not in "\r\n"
         if is_cut_before:
-            first = text.find(" ", first, min(first + _WORD_BREAK_CHARACTERS, start)) + 1 or _skip_token(
-                text, first, start
-            )
+            space = text.find(" ", first, min(first + _WORD_BREAK_CHARACTERS, start))
+            first = space + 1 or start - len(_TOKEN_AT_START.sub("", text[first:start]))
         if is_cut_after:
-            last = max(text.rfind(" ", max(end, last - _WORD_BREAK_CHARACTERS), last), 0) or _cut_before_token(
-                text, end, last
-            )
+            space = text.rfind(" ", max(end, last - _WORD_BREAK_CHARACTERS), last)
+            last = space if space >= 0 else end + len(_TOKEN_AT_END.sub("", text[end:last]))
         shown = " ".join(text[first:last].split())
         return ("..." if is_cut_before else "") + shown + ("..." if is_cut_after else "")
 
@@ -92,10 +93,7 @@ class CitationContexts:
             if at >= 0:
                 end = at + len(needle)
                 if self._text.startswith("(", end):
-                    end = min(
-                        self._text.find(")", end, end + _LINK_SEARCH_CHARACTERS) + 1 or end,
-                        end + _LINK_SEARCH_CHARACTERS,
-                    )
+                    end = self._text.find(")", end, end + _LINK_SEARCH_CHARACTERS) + 1 or end
                 self._found_until[link.line, needle] = end
                 return at, end
         return begin, begin
@@ -105,77 +103,48 @@ class CitationContexts:
         return [0, *(found.end() for found in _LINE_END.finditer(self._text))]
 
 
-def _skip_token(text: str, first: int, start: int) -> int:
-    """Return the end of the very long word in which the start of a context falls."""
-    found = _TOKEN.match(text, first, start)
-    return found.end() if found else first
-
-
-def _cut_before_token(text: str, end: int, last: int) -> int:
-    """Return the start of the very long word in which the end of a context falls."""
-    while last > end and _TOKEN.fullmatch(text[last - 1]):
-        last -= 1
-    return last
-
-
 _NON_PROSE_TAGS = ("CodeBlock", "Link", "Image", "HtmlBlock", "MetadataBlock")
 _NON_PROSE_EVENTS = ("Code", "Html", "InlineHtml")
 
 
 def find_text_citations(text: str, start: int, contexts: CitationContexts, language: str) -> Iterator[CitationInText]:
     """Yield the citations in the running text from a character on, in order."""
-    found = list(_find_candidates(blank_markup(text, language) if language in MARKUP_LANGUAGES else text, start))
-    if not found:
-        return
-    non_prose = _NonProse(text, start) if language == "markdown" else None
-    for at, end, cited in sorted(found, key=lambda candidate: candidate[0]):
-        if non_prose is None or not non_prose.contains(at):
-            yield CitationInText(cited.url, cited.kind, cited.key, contexts.around(at, end), contexts.line_of(at))
+    prose = blank_markup(text, language) if language in MARKUP_LANGUAGES else text
+    if language == "markdown" and any(_find_candidates(text, start)):
+        prose = _blank_markdown(text, start)
+    for at, end, cited in sorted(_find_candidates(prose, start), key=lambda candidate: candidate[0]):
+        yield replace(cited, context=contexts.around(at, end), line=contexts.line_of(at))
 
 
 def _find_candidates(text: str, start: int) -> Iterator[tuple[int, int, CitationInText]]:
     if "10." in text:
         for match in DOI.finditer(text, start):
             doi = trim_doi(match[0])
-            yield (
-                match.start(),
-                match.start() + len(doi),
-                CitationInText(f"https://doi.org/{doi}", CitationKind.DOI, doi_identity(doi)),
-            )
+            yield match.start(), match.start() + len(doi), _doi_citation(doi)
     if any(name in text for name in ("rXiv", "rxiv", "RXIV")):
         for match in ARXIV.finditer(text, start):
-            cited = CitationInText(f"https://arxiv.org/abs/{match[1]}", CitationKind.ARXIV, arxiv_identity(match[1]))
-            yield match.start(), match.end(), cited
+            yield match.start(), match.end(), _arxiv_citation(match[1])
 
 
-class _NonProse:
-    """The parts of a Markdown text that are not running text."""
+def _doi_citation(doi: str) -> CitationInText:
+    return CitationInText(f"https://doi.org/{doi}", "doi", doi_identity(doi))
 
-    def __init__(self, text: str, start: int) -> None:
-        self._text = text
-        self._starts: list[int] = []
-        self._ends: list[int] = []
-        self._at = start
-        self._bytes = 0
-        for event, span in parse_markdown(text[start:]):
-            if isinstance(event, dict):
-                ((kind, value),) = event.items()
-                if kind in _NON_PROSE_EVENTS or (kind == "Start" and _tag_name(value) in _NON_PROSE_TAGS):
-                    self._add(span["start"], span["end"])
 
-    def _add(self, start: int, end: int) -> None:
-        if self._ends and start < self._ends[-1]:
-            self._ends[-1] = max(self._ends[-1], end)
-        else:
-            self._starts.append(start)
-            self._ends.append(end)
+def _arxiv_citation(number: str) -> CitationInText:
+    return CitationInText(f"https://arxiv.org/abs/{number}", "arxiv", arxiv_identity(number))
 
-    def contains(self, at: int) -> bool:
-        """Return whether a character is in one of the parts. Calls have to come in the order of the characters."""
-        self._bytes += len(self._text[self._at : at].encode("utf-8"))
-        self._at = at
-        place = bisect_right(self._starts, self._bytes) - 1
-        return place >= 0 and self._bytes < self._ends[place]
+
+def _blank_markdown(text: str, start: int) -> str:
+    """Return a Markdown text of the same length, with spaces in place of code, links and HTML."""
+    source, pieces, done = text[start:].encode(), [text[:start]], 0
+    for event, span in parse_markdown(text[start:]):
+        if isinstance(event, dict) and span["start"] >= done:
+            ((kind, value),) = event.items()
+            if kind in _NON_PROSE_EVENTS or (kind == "Start" and _tag_name(value) in _NON_PROSE_TAGS):
+                hidden = source[span["start"] : span["end"]].decode()
+                pieces += [source[done : span["start"]].decode(), " " * len(hidden)]
+                done = span["end"]
+    return "".join((*pieces, source[done:].decode()))
 
 
 def _tag_name(value: "str | dict[str, object]") -> str:
@@ -192,28 +161,21 @@ MAX_CITATIONS_PER_DOCUMENT = 5000
 
 
 def extract_citations(
-    reading: Reading,
-    *,
-    start: int = 0,
-    base_url: str = "",
-    header: RfcHeader | None = None,
-    front_matter: Mapping[str, Any] | None = None,
-    language: str = "markdown",
+    reading: Reading, path: str, *, start: int, base_url: str, header: RfcHeader | None, front_matter: Mapping[str, Any]
 ) -> tuple[CitationInText, ...]:
     """Return all citations of a document, each link once, in order.
 
     `start` is the character at which the text begins after its front matter, `base_url` the URL that relative links
     of a captured page are resolved against.
     """
-    contexts = CitationContexts(reading.text)
+    contexts, language = CitationContexts(reading.text), document_language(path)
     roles = _find_roles(reading.text) if language == "rst" else frozenset()
     links = tuple(_bare_links(reading.text, contexts)) if language == "text" else reading.links
     found = [cited for link in links if (cited := _citation_from_link(link, contexts, base_url, roles))]
     found += find_text_citations(reading.text, start, contexts, language)
     found.sort(key=lambda cited: cited.line)
-    return (*_header_citations(header), *_front_matter_citations(front_matter or {}), *found)[
-        :MAX_CITATIONS_PER_DOCUMENT
-    ]
+    found = [*_header_citations(header), *_front_matter_citations(front_matter), *found]
+    return tuple(found[:MAX_CITATIONS_PER_DOCUMENT])
 
 
 def _citation_from_link(
@@ -221,7 +183,7 @@ def _citation_from_link(
 ) -> CitationInText | None:
     target = link.target
     if target.startswith("[["):
-        return CitationInText(target, CitationKind.WIKI, "", contexts.around_link(link), link.line)
+        return CitationInText(target, "wiki", "", contexts.around_link(link), link.line)
     if base_url and not _SCHEME.match(target):
         try:
             target = urljoin(base_url, target)
@@ -230,22 +192,22 @@ def _citation_from_link(
     cited = _citation_from_url(target)
     if cited is None:
         return None
-    kind = CitationKind.ROLE if cited.key in roles else cited.kind
-    return CitationInText(cited.url, kind, cited.key, contexts.around_link(link), link.line)
+    kind = "role" if cited.key in roles else cited.kind
+    return replace(cited, kind=kind, context=contexts.around_link(link), line=link.line)
 
 
 def _citation_from_url(target: str) -> CitationInText | None:
     """Return the citation of a URL, DOI, arXiv id or path; None for a target that cannot be cited."""
     if is_web_url(target):
         key = url_identity(target)
-        return CitationInText(target, CitationKind.LINK, key) if key else None
+        return CitationInText(target, "link", key) if key else None
     if match := re.fullmatch(r"doi:\s*+(.+)", target, re.IGNORECASE):
-        return CitationInText(f"https://doi.org/{match[1]}", CitationKind.DOI, doi_identity(match[1]))
+        return _doi_citation(match[1])
     if match := ARXIV.fullmatch(target):
-        return CitationInText(f"https://arxiv.org/abs/{match[1]}", CitationKind.ARXIV, arxiv_identity(match[1]))
+        return _arxiv_citation(match[1])
     if _SCHEME.match(target) or _TEMPLATE.search(target):
         return None
-    return CitationInText(target, CitationKind.PATH)
+    return CitationInText(target, "path")
 
 
 def _find_roles(source: str) -> frozenset[str]:
@@ -266,10 +228,10 @@ def _bare_links(text: str, contexts: CitationContexts) -> Iterator[Link]:
 
 
 def _header_citations(header: RfcHeader | None) -> Iterator[CitationInText]:
-    for cited in header.cites if header else ():
+    for field, number in header.cites if header else ():
         series = header.series  # type: ignore[union-attr]
-        url, context = series.address.format(number=cited.number), f"{cited.field}: {cited.number}"
-        yield CitationInText(url, CitationKind.HEADER, series.key(cited.number), context, cited.line)
+        url = series.address.format(number=number)
+        yield CitationInText(url, "header", series.key(number), f"{field}: {number}", 1)
 
 
 def _front_matter_citations(front_matter: Mapping[str, Any]) -> Iterator[CitationInText]:
@@ -279,20 +241,16 @@ def _front_matter_citations(front_matter: Mapping[str, Any]) -> Iterator[Citatio
             value = item.get("url") or item.get("doi") if isinstance(item, dict) else item
             text = value.encode("utf-8", "replace").decode().strip() if isinstance(value, str) else ""
             if cited := _citation_from_item(text):
-                yield CitationInText(cited.url, cited.kind, cited.key, f"{name}: {text}"[:300], 1)
+                yield replace(cited, context=f"{name}: {text}"[:300], line=1)
 
 
 def _citation_from_item(value: str) -> CitationInText | None:
     """Return the citation of an item of front matter; None where it is neither a URL, DOI, arXiv id nor path."""
     if value.startswith("[[") and value.endswith("]]"):
-        return CitationInText(value, CitationKind.WIKI)
+        return CitationInText(value, "wiki")
     if match := DOI.fullmatch(value):
-        return CitationInText(f"https://doi.org/{match[0]}", CitationKind.DOI, doi_identity(match[0]))
+        return _doi_citation(match[0])
     if " " in value or not (is_web_url(value) or "/" in value or "." in value or ":" in value):
         return None
     found = _citation_from_url(value)
-    return (
-        CitationInText(found.url, CitationKind.HEADER if found.kind is CitationKind.LINK else found.kind, found.key)
-        if found
-        else None
-    )
+    return replace(found, kind="header") if found and found.kind == "link" else found

@@ -195,11 +195,14 @@ def search(
     with open_archives(database) as archives:
         masks = masks_secrets()
         hits = search_documents(archives, query, limit, fuzzy=not exact)
-        found = search_reply(
-            archives, hits, query=query, fuzzy=not exact, include_citations=citations, citation_depth=depth,
-            limit=limit,
-        )  # fmt: skip
-        reply = screen_reply(found, masks=masks)
+        asked = {
+            "query": query,
+            "fuzzy": not exact,
+            "includeCitations": citations,
+            "citationDepth": depth,
+            "limit": limit,
+        }
+        reply = screen_reply(search_reply(archives, hits, asked), masks=masks)
         titles = {document.id: document.title for document in archives.documents().values()} if citations else {}
     exit_code = 0 if hits else 1
     if as_json:

@@ -111,11 +111,8 @@ class ArchiveSurface:
             except NotIndexed:
                 without = ["Citations are left out until the archives are indexed."]
         hits, coverages, warnings = await self.find(parse_plain_query(query), limit, fuzzy=arguments["fuzzy"])
-        options: dict[str, Any] = {
-            "query": query, "fuzzy": arguments["fuzzy"], "include_citations": arguments["includeCitations"],
-            "citation_depth": int(arguments["citationDepth"]), "limit": limit,
-        }  # fmt: skip
-        found = await asyncio.to_thread(_read, database, partial(search_reply, database, hits, **options))
+        asked = {**arguments, "query": query, "citationDepth": int(arguments["citationDepth"]), "limit": limit}
+        found = await asyncio.to_thread(_read, database, partial(search_reply, database, hits, asked))
         if any(coverage.is_indexing for coverage in coverages):
             found["metadata"]["indexing"] = True
         if warnings := [*without, *warnings]:
