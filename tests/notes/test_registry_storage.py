@@ -2,10 +2,7 @@
 
 import contextlib
 import os
-import signal
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import anyio
@@ -18,40 +15,9 @@ from dowse.store import storage_layout
 from mcp import Client
 from tests.notes.notes_server import Assistant, program
 
-ADDER = """
-import sys
-from dowse.notes.notes_documents import make_note
-from dowse.notes.registry import NotesRegistry
-library = NotesRegistry()
-index = library.use("kept", lambda index: index)
-for number in range(10_000):
-    index.add([make_note(f"d{number}", f"text number{number} " + "more words " * 20)])
-    print(number, flush=True)
-"""
-
 
 def found(library: NotesRegistry, name: str, query: str) -> int:
     return library.use(name, lambda index: index.search(query, 1).total)
-
-
-def test_a_kill_after_any_reply_loses_nothing(library: NotesRegistry) -> None:
-    library.create("kept", "disk")
-    sure = -1
-    for lines in (1, 40, 400):
-        adder = subprocess.Popen([sys.executable, "-c", ADDER], stdout=subprocess.PIPE, text=True)
-        assert adder.stdout
-        told = [int(adder.stdout.readline()) for _ in range(lines)]
-        adder.send_signal(signal.SIGKILL)
-        rest = [int(line) for line in adder.stdout.read().splitlines() if line.strip()]
-        adder.wait()
-        adder.stdout.close()
-        sure = max([sure, *told, *rest])
-        total = found(library, "kept", "text")
-        assert total >= sure + 1
-        for number in {0, sure // 2, sure}:
-            assert found(library, "kept", f"number{number}") == 1
-        with library.use("kept", lambda index: index).database.snapshot() as connection:
-            assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
 def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> None:

@@ -6,6 +6,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -74,7 +75,7 @@ def add(name: str, doc_id: str, text: str | None, *, metadata: str | None, as_js
     with _open_registry() as registry:
         (added,) = registry.use(name, lambda index: index.add([note]))
     if as_json:
-        return CommandReply(added.as_json())
+        return CommandReply(asdict(added))
     show(f"{added.doc_id}: {added.status}, {pluralize(added.token_count, 'token')}")
     return 0
 
@@ -128,7 +129,7 @@ def list_(*, as_json: bool) -> int | CommandReply:
         return CommandReply(list_reply(found, problems, sys.maxsize))
     for info in found:
         counts = f"{pluralize(info.documents, 'document')}, {pluralize(info.tokens, 'token')}, {format_size(info.size_bytes)}"
-        show(f"{info.name}  {counts}")
+        show(f"{info.index_name}  {counts}")
     if not found:
         say("There is no named index. Create one with: dowse notes create NAME")
     return 0
@@ -142,7 +143,7 @@ def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply
     """Show the index NAME, or its document DOC_ID."""
     with _open_registry() as registry:
         if doc_id is None:
-            info = registry.use(name, lambda index: index.info()).as_json()
+            info = asdict(registry.use(name, lambda index: index.info()))
             if as_json:
                 return CommandReply(info)
             for key, value in info.items():

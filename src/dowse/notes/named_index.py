@@ -19,32 +19,19 @@ _EXPORT_PAGE_DOCUMENTS = 500
 
 @dataclass(frozen=True, slots=True)
 class IndexInfo:
-    """The name, configuration and size of an index."""
+    """The name, configuration and size of an index, as in a list of indexes."""
 
-    name: str
+    index_name: str
     backend: str
-    tokenizer: NotesTokenizer
     documents: int
     tokens: int
     text_bytes: int
     size_bytes: int
+    tokenizer_config: NotesTokenizer
     created: str
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the index as an entry in a list of indexes."""
-        return {
-            "index_name": self.name,
-            "backend": self.backend,
-            "documents": self.documents,
-            "tokens": self.tokens,
-            "text_bytes": self.text_bytes,
-            "size_bytes": self.size_bytes,
-            "tokenizer_config": self.tokenizer.as_json(),
-            "created": self.created,
-        }
 
-
-_STORED = "doc_id, text, metadata, tokens, checksum"
+_STORED = "SELECT doc_id, text, metadata, tokens, checksum FROM documents JOIN contents USING (id) WHERE doc_id"
 
 
 class NamedIndex:
@@ -106,32 +93,20 @@ class NamedIndex:
         """Return the documents that match a query, best first, as many as fit."""
         with self.database.snapshot() as connection:
             documents, _, _ = _read_counts(connection)
-            return search_notes(
-                connection,
-                documents,
-                self.tokenizer,
-                text,
-                k=k,
-                offset=offset,
-                check_cancelled=check_cancelled,
-                fits=fits,
-            )
+            options: dict[str, Any] = {"k": k, "offset": offset, "check_cancelled": check_cancelled, "fits": fits}
+            return search_notes(connection, documents, self.tokenizer, text, **options)
 
     def document(self, doc_id: str) -> StoredNote:
         """Return a document as it was added."""
-        find = f"SELECT {_STORED} FROM documents JOIN contents USING (id) WHERE doc_id = ?"  # noqa: S608 - constant
         with self.database.snapshot() as connection:
             _read_counts(connection)
-            if row := connection.execute(find, (doc_id,)).fetchone():
+            if row := connection.execute(f"{_STORED} = ?", (doc_id,)).fetchone():
                 return _make_stored(row)  # in the snapshot, which recognizes damage by an odd value
         raise NotFound(f"Document not found: {doc_id}")
 
     def every_document(self) -> Iterator[StoredNote]:
         """Yield all documents of one consistent state, by id."""
-        find = (
-            f"SELECT {_STORED} FROM documents JOIN contents USING (id) "  # noqa: S608 - constant
-            "WHERE doc_id > ? ORDER BY doc_id LIMIT ?"
-        )
+        find = f"{_STORED} > ? ORDER BY doc_id LIMIT ?"
         with self.database.snapshot() as connection:
             _read_counts(connection)
             after = ""
@@ -143,7 +118,7 @@ class NamedIndex:
         """Return the name, configuration and size of the index."""
         with self.database.snapshot() as connection:
             counts = _read_counts(connection)
-        return IndexInfo(self.name, self.backend, self.tokenizer, *counts, self.database.size_bytes(), self._created)
+        return IndexInfo(self.name, self.backend, *counts, self.database.size_bytes(), self.tokenizer, self._created)
 
     def close(self) -> None:
         """Close the index. An index in memory is lost."""

@@ -1,7 +1,6 @@
 """The documents of a named index: before and after they are stored, and the checks in between."""
 
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -25,16 +24,12 @@ class NewNote:
 
 @dataclass(frozen=True, slots=True)
 class AddedNote:
-    """The outcome of adding a document."""
+    """The outcome of adding a document, as in a reply."""
 
     status: str
     """`indexed`, or `re-indexed` if it replaced a document with the same id."""
     doc_id: str
     token_count: int
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the outcome as it appears in a reply."""
-        return {"status": self.status, "doc_id": self.doc_id, "token_count": self.token_count}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,33 +74,26 @@ def _check_metadata(metadata: Any) -> str:
         return "{}"
     if not isinstance(metadata, dict):
         raise UsageError("metadata has to be an object.")
-    _require_json_values(metadata)
+    _require_depth(metadata)
     try:
         text = json.dumps(metadata, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    except ValueError as error:  # an integer of thousands of digits
-        raise UsageError("metadata contains a number with too many digits.") from error
+    except ValueError as error:
+        message = "metadata contains a number that JSON does not have: NaN, infinity, or one with thousands of digits."
+        raise UsageError(message) from error
     if len(text) > MAX_METADATA_CHARACTERS:
         raise UsageError(f"metadata has {len(text):,} characters as JSON; the maximum is {MAX_METADATA_CHARACTERS:,}.")
     return text
 
 
-def _require_json_values(metadata: Mapping[str, Any]) -> None:
-    """Raise if a value is not valid JSON or is nested too deep. Not recursive: nesting may exceed the stack."""
+def _require_depth(metadata: Mapping[str, Any]) -> None:
+    """Raise if a value is nested too deep. Not recursive: nesting may exceed the stack."""
     level: list[Any] = [metadata]
     for _ in range(MAX_METADATA_DEPTH):
-        for value in level:
-            if isinstance(value, float) and not math.isfinite(value):
-                raise UsageError("metadata contains NaN or infinity, which JSON does not have.")
-        level = [inner for value in level for inner in _children(value)]
+        parts = (value.values() if isinstance(value, dict) else value for value in level)
+        level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
         if not level:
             return
     raise UsageError(f"metadata is nested deeper than {MAX_METADATA_DEPTH} levels.")
-
-
-def _children(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
 
 
 def _is_valid_unicode(text: str) -> bool:

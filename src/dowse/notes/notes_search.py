@@ -132,34 +132,20 @@ TokenizedNote = tuple[NewNote, list[str]]
 
 def put_notes(connection: sqlite3.Connection, tokenizer: NotesTokenizer, notes: Sequence[TokenizedNote]) -> set[str]:
     """Add or replace documents; return the ids that existed before. An identical document is not written."""
-    existing: set[str] = set()
-    new: list[TokenizedNote] = []
-    for start in range(0, len(notes), _ROWS_PER_QUERY):
-        batch = notes[start : start + _ROWS_PER_QUERY]
-        unchanged = _find_unchanged(connection, [note for note, _ in batch], existing)
-        new += [(note, tokens) for note, tokens in batch if note.doc_id not in unchanged]
+    existing, new = set[str](), list[TokenizedNote]()
+    find = "SELECT metadata, text FROM documents JOIN contents USING (id) WHERE doc_id = ?"
+    for note, tokens in notes:
+        stored = connection.execute(find, (note.doc_id,)).fetchone()
+        if stored:
+            existing.add(note.doc_id)
+        if stored != (note.metadata, note.content):
+            new.append((note, tokens))
     for note, _ in new:
         if note.doc_id in existing:
             delete_note(connection, tokenizer, note.doc_id)
     if new:
         _insert_notes(connection, tokenizer, new)
     return existing
-
-
-def _find_unchanged(connection: sqlite3.Connection, notes: Sequence[NewNote], existing: set[str]) -> set[str]:
-    """Return the ids of documents that are identical to the stored ones. Add every stored id to `existing`."""
-    marks = ", ".join("?" * len(notes))
-    query = f"SELECT doc_id, id, metadata FROM documents WHERE doc_id IN ({marks})"  # noqa: S608 - marks alone
-    rows = connection.execute(query, [note.doc_id for note in notes]).fetchall()
-    existing |= {doc_id for doc_id, _, _ in rows}
-    by_id = {note.doc_id: note for note in notes} if rows else {}
-    read = "SELECT text FROM contents WHERE id = ?"
-    return {
-        doc_id
-        for doc_id, number, metadata in rows
-        if by_id[doc_id].metadata == metadata
-        and connection.execute(read, (number,)).fetchone()[0] == by_id[doc_id].content
-    }
 
 
 def _insert_notes(connection: sqlite3.Connection, tokenizer: NotesTokenizer, new: Sequence[TokenizedNote]) -> None:
@@ -262,26 +248,14 @@ def token_weight(documents: int, holders: int) -> float:
     return math.log(documents / (holders + 1)) + 1 if documents else 0.0
 
 
-_ROWS_PER_QUERY = 500
-
-
 @dataclass(frozen=True, slots=True)
 class NoteResult:
-    """A document that matches."""
+    """A document that matches, as in a reply."""
 
     doc_id: str
     score: float
-    highlights: tuple[str, ...]
+    highlights: list[str]
     metadata: dict[str, Any]
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the result as it appears in a reply."""
-        return {
-            "doc_id": self.doc_id,
-            "score": self.score,
-            "highlights": list(self.highlights),
-            "metadata": self.metadata,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +297,7 @@ def search_notes(
         check_cancelled()
         content, metadata = _read_document(connection, number)
         highlights = find_highlights(content, query, found.weights, tokenizer)
-        result = NoteResult(doc_id, score, tuple(highlights), json.loads(metadata))
+        result = NoteResult(doc_id, score, highlights, json.loads(metadata))
         if not fits(result):
             break
         results.append(result)
@@ -341,7 +315,7 @@ def _sort_best(
         equal = _first_by_doc_id(connection, ids[is_equal], documents, limit - int(np.count_nonzero(is_above)))
         is_best = is_above | is_in(ids, equal)
         ids, scores = ids[is_best], scores[is_best]
-    doc_ids = dict(_read_doc_ids(connection, ids.tolist()))
+    doc_ids = dict(_read_doc_ids(connection, ids))
     if len(doc_ids) < len(ids):
         raise _note_missing()
     matches = [(score, doc_ids[number], number) for score, number in zip(scores.tolist(), ids.tolist(), strict=True)]
@@ -351,7 +325,7 @@ def _sort_best(
 def _first_by_doc_id(connection: sqlite3.Connection, ids: Numbers, documents: int, count: int) -> Numbers:
     """Return the documents with the lowest doc_id: of few, all ids are read; of many, some of the first have them."""
     if len(ids) ** 2 < count * documents:
-        by_doc_id = sorted((doc_id, number) for number, doc_id in _read_doc_ids(connection, ids.tolist()))
+        by_doc_id = sorted((doc_id, number) for number, doc_id in _read_doc_ids(connection, ids))
         chosen: Iterable[int] = (number for _, number in by_doc_id)
     else:
         wanted = set(ids.tolist())
@@ -374,9 +348,6 @@ def _note_missing() -> StoreDamaged:
     return StoreDamaged(f"An index of notes is damaged: its words are in a note that is gone. {DiskDatabase.remedy}")
 
 
-def _read_doc_ids(connection: sqlite3.Connection, ids: Sequence[int]) -> Iterator[tuple[int, str]]:
-    for start in range(0, len(ids), _ROWS_PER_QUERY):
-        batch = ids[start : start + _ROWS_PER_QUERY]
-        marks = ", ".join("?" * len(batch))
-        query = f"SELECT id, doc_id FROM documents WHERE id IN ({marks})"  # noqa: S608 - marks alone
-        yield from connection.execute(query, batch)
+def _read_doc_ids(connection: sqlite3.Connection, ids: Numbers) -> Iterator[tuple[int, str]]:
+    query = "SELECT id, doc_id FROM documents WHERE id IN (SELECT value FROM json_each(?))"
+    return connection.execute(query, (json.dumps(ids.tolist()),))

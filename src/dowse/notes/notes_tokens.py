@@ -43,10 +43,6 @@ class NotesTokenizer:
             token = match[0].lower() if self.lowercase else match[0]
             yield match.start(), match.end(), token
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the configuration as `search_create_index` takes it."""
-        return {"lowercase": self.lowercase, "min_length": self.min_length}
-
 
 def parse_tokenizer_config(config: Mapping[str, Any] | None) -> NotesTokenizer:
     """Return the tokenizer that a configuration describes. Raise a UsageError that names an invalid field."""

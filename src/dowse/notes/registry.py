@@ -8,19 +8,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from dowse.errors import DowseError, Failed, LimitReached, NotFound, SnapshotGone, UsageError
-from dowse.notes.limits import (
-    BUSY_SECONDS,
-    DEFAULT_INDEX,
-    MAX_INDEXES,
-    MAX_MEMORY_BYTES,
-    MAX_NAME_CHARACTERS,
-    MAX_OPEN_INDEXES,
-)
+from dowse.notes import limits
 from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import DiskDatabase, MemoryDatabase, make_tables
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
@@ -33,7 +27,8 @@ T = TypeVar("T")
 BACKENDS = ("memory", "disk")
 _NEW = ".new"
 """The ending of a file that is not complete yet."""
-_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARACTERS}}}")
+_MAX_SHOWN_CHARACTERS = 2 * limits.MAX_NAME_CHARACTERS
+_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{limits.MAX_NAME_CHARACTERS}}}")
 _FILE = re.compile(r"index-((?:\+[a-z]|[a-z0-9_-])+)\.db")
 
 
@@ -46,20 +41,20 @@ class NotesRegistry:
         self._disk: OrderedDict[str, tuple[tuple[int, int], NamedIndex]] = OrderedDict()
         """Open indexes with the identity of their files, the most recently used one last."""
         if has_memory:
-            self._make_in_memory(DEFAULT_INDEX, NotesTokenizer())
+            self._make_in_memory(limits.DEFAULT_INDEX, NotesTokenizer())
 
     def create(self, name: Any, backend: Any = "memory", config: Mapping[str, Any] | None = None) -> None:
         """Create an empty index."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise UsageError(
-                f"{_quote_value(name)} is not an index name. Use letters, digits, - and _, at most {MAX_NAME_CHARACTERS}."
+                f"{str(name)[:_MAX_SHOWN_CHARACTERS]!r} is not an index name. Use letters, digits, - and _, at most {limits.MAX_NAME_CHARACTERS}."
             )
         with self._lock:
             # A server could not reach a file of the default name: there, the name means the index in memory.
-            if name == DEFAULT_INDEX or name in self._memory or self._is_on_disk(name):
+            if name == limits.DEFAULT_INDEX or name in self._memory or _is_on_disk(name):
                 raise UsageError(f"Index already exists: {name}")
             if backend not in BACKENDS:
-                raise UsageError(f"Unknown backend: {_quote_value(backend).strip(chr(39))}")
+                raise UsageError(f"Unknown backend: {str(backend)[:_MAX_SHOWN_CHARACTERS]}")
             tokenizer = parse_tokenizer_config(config)
             if backend == "disk":
                 create_on_disk(name, tokenizer)
@@ -81,7 +76,7 @@ class NotesRegistry:
         documents = self.use(name, lambda index: index.info().documents)
         with self._lock:
             index = self._memory.pop(name, None)
-            if name == DEFAULT_INDEX:
+            if name == limits.DEFAULT_INDEX:
                 self._make_in_memory(name, NotesTokenizer())
         if index is not None:
             index.mark_deleted()
@@ -117,15 +112,6 @@ class NotesRegistry:
             self._memory.clear()
             self._disk.clear()
 
-    def _is_on_disk(self, name: str) -> bool:
-        try:
-            self.use(name, NamedIndex.info)
-        except NotFound:
-            return False
-        except DowseError:
-            return True  # it exists but cannot be used
-        return True
-
     def _open(self, name: str) -> NamedIndex:
         with self._lock:
             return self._memory.get(name) or self._open_on_disk(name)
@@ -138,7 +124,7 @@ class NotesRegistry:
             stat = index_file(name).stat()
         except (FileNotFoundError, NotADirectoryError) as error:
             self._close_on_disk(name)
-            raise NotFound(f"Index not found: {_shorten(name)}") from error
+            raise NotFound(f"Index not found: {name[:_MAX_SHOWN_CHARACTERS]}") from error
         except OSError as error:
             self._close_on_disk(name)
             raise Failed(
@@ -151,7 +137,7 @@ class NotesRegistry:
             self._close_on_disk(name)
             self._disk[name] = known = (identity, open_on_disk(name))
         self._disk.move_to_end(name)
-        if len(self._disk) > MAX_OPEN_INDEXES:
+        if len(self._disk) > limits.MAX_OPEN_INDEXES:
             _, (_, oldest) = self._disk.popitem(last=False)
             oldest.close()  # a thread that is using it keeps its connection until it is done
         return known[1]
@@ -167,7 +153,7 @@ class NotesRegistry:
     def _free_memory_bytes(self) -> int:
         """Return how many more bytes all memory indexes together may take."""
         taken = sum(index.database.size_bytes() for index in list(self._memory.values()))
-        return MAX_MEMORY_BYTES - taken
+        return limits.MAX_MEMORY_BYTES - taken
 
 
 def index_file(name: str) -> Path:
@@ -189,7 +175,7 @@ def create_on_disk(name: str, tokenizer: NotesTokenizer) -> None:
     make_private_folder(file.parent)
     new = file.with_name(f".{file.name}{_NEW}")
     with disk_errors(file), lock_files():
-        if file.exists() and not _is_marked_deleted(file):
+        if _is_on_disk(name):
             raise UsageError(f"Index already exists: {name}")
         _require_index_limit(len(names_on_disk()))
         # Other processes may have been killed while they created or deleted an index.
@@ -217,7 +203,7 @@ def delete_files(name: str) -> None:
     """Delete the files of an index that is marked as deleted. Every process that has it open sees the mark."""
     file = index_file(name)
     with lock_files():
-        if not _is_marked_deleted(file):  # a new index was created under this name in between
+        if _is_on_disk(name):  # a new index was created under this name in between
             return
         for path in (file, *_sidecar_files(file)):
             path.unlink(missing_ok=True)
@@ -227,14 +213,17 @@ def delete_files(name: str) -> None:
 @contextlib.contextmanager
 def lock_files() -> Iterator[None]:
     """Hold the lock for creating, opening and deleting files: SQLite finds its sidecar files by name."""
-    with Lock(storage_layout.notes_folder() / ".lock").held(BUSY_SECONDS):
+    with Lock(storage_layout.notes_folder() / ".lock").held(limits.BUSY_SECONDS):
         yield
+
+
+def _is_on_disk(name: str) -> bool:
+    """Return whether there is a file of this index, even if it cannot be used."""
+    return index_file(name).exists() and not _is_marked_deleted(index_file(name))
 
 
 def _is_marked_deleted(file: Path) -> bool:
     """Return whether a file belongs to an index that is marked as deleted."""
-    if not file.exists():
-        return False
     try:
         with contextlib.closing(open_connection(file, mode="rw").connection) as connection:
             return bool(connection.execute("SELECT is_deleted FROM state").fetchone()[0])
@@ -249,19 +238,11 @@ def _sidecar_files(file: Path) -> list[Path]:
 def _make_facts(name: str, tokenizer: NotesTokenizer) -> dict[str, str]:
     return {
         "name": name,
-        "tokenizer": json.dumps(tokenizer.as_json()),
+        "tokenizer": json.dumps(asdict(tokenizer)),
         "created": datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
     }
 
 
 def _require_index_limit(count: int) -> None:
-    if count >= MAX_INDEXES:
+    if count >= limits.MAX_INDEXES:
         raise LimitReached(f"There are {count} indexes, which is the maximum. Delete one that is not needed.")
-
-
-def _quote_value(value: object) -> str:
-    return repr(_shorten(value) if isinstance(value, str) else str(value)[:MAX_NAME_CHARACTERS])
-
-
-def _shorten(name: str) -> str:
-    return name if len(name) <= 2 * MAX_NAME_CHARACTERS else name[: 2 * MAX_NAME_CHARACTERS] + "…"

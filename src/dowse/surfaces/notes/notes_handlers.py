@@ -3,6 +3,7 @@
 import json
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dowse.errors import DowseError, InvalidArgument, InvalidDocuments, SearchStopped, UsageError
@@ -65,7 +66,7 @@ class NotesSurface:
         given = call.arguments
         one = make_note(given["doc_id"], given["content"], given["metadata"])
         (added,) = await self._change(given["index_name"], lambda index: index.add([one]))
-        return added.as_json()
+        return asdict(added)
 
     async def search_index(self, call: Call) -> dict[str, Any]:
         """Return the documents that match a query."""
@@ -91,7 +92,7 @@ class NotesSurface:
             "replaced": sum(one.status != "indexed" for one in added),
             "token_count": sum(one.token_count for one in added),
         }
-        each = [one.as_json() for one in added]
+        each = [asdict(one) for one in added]
         if wire_characters(each) + ENVELOPE_CHARACTERS <= call.budget_characters:
             return {**reply, "documents": each}
         return {**reply, "truncated": "The documents are not listed one by one: the reply would be too long."}
@@ -222,7 +223,7 @@ class _Page:
 
     def fits(self, result: "NoteResult") -> bool:
         """Add one more result, without its metadata if the first does not fit otherwise; return whether it fits."""
-        for entry in (result.as_json(), {**result.as_json(), "metadata": {}, "metadata_omitted": True}):
+        for entry in (asdict(result), {**asdict(result), "metadata": {}, "metadata_omitted": True}):
             size = wire_characters(entry) + 4
             if size <= self._left:
                 self._left -= size
@@ -279,7 +280,7 @@ def document_reply(found: "StoredNote", offset: int, budget: int) -> dict[str, A
 
 def list_reply(found: "Sequence[IndexInfo]", problems: list[str], budget: int) -> dict[str, Any]:
     """Return all indexes with their counts, as many as fit."""
-    listed = fit_items((info.as_json() for info in found), budget - ENVELOPE_CHARACTERS)
+    listed = fit_items(map(asdict, found), budget - ENVELOPE_CHARACTERS)
     reply: dict[str, Any] = {"indexes": listed, "total_indexes": len(found)}
     if len(listed) < len(found):
         reply["truncated"] = f"{len(listed)} of {len(found)} are listed. See: dowse notes list"
