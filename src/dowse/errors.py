@@ -45,7 +45,6 @@ Signal
 ├── ConfirmationNeeded               a call ends with a question to the user
 ├── FormatNotReadable                a format needs a package that is not installed
 ├── InvalidMessage                   a line is no message of the protocol
-├── NotAPage                         a file is no page of a site
 ├── PackageRefused                   a DOCX file holds what no document needs
 ├── ParserEnded                      a parser process ended, and its file is not the reason
 ├── ScreeningTimeout                 a text could not be screened for secrets in time
@@ -289,10 +288,6 @@ class InvalidMessage(Signal):
     def __init__(self, refusal: Any) -> None:
         super().__init__(refusal.error.message)
         self.refusal = refusal
-
-
-class NotAPage(Signal):
-    """A file is no page of the site; the message says why."""
 
 
 class PackageRefused(Signal):

@@ -117,32 +117,6 @@ def test_a_good_index_has_no_problem() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_the_specification_s_own_example_is_good() -> None:
-    example = {
-        "version": "3.0",
-        "generated": "2025-01-15T12:00:00.000Z",
-        "site": {
-            "name": "My Website",
-            "domain": "example.com",
-            "description": "A site about interesting topics",
-            "toolPrefix": "mysite",
-        },
-        "pageCount": 1,
-        "pages": [
-            {
-                "url": "/about",
-                "title": "About Us",
-                "abstract": "Learn about our team and mission.",
-                "date": "2025-01-01",
-                "topics": ["about", "team"],
-                "body": "Full page content here...",
-            }
-        ],
-    }
-    assert inspect_bytes(encoded(example)).problems == ()
-    assert Draft202012Validator(SCHEMA).is_valid(example)
-
-
 def test_a_prefix_with_a_line_s_end_is_none() -> None:
     (problem,) = inspect_bytes(encoded(with_site(toolPrefix="a\n"))).problems
     assert (problem.path, problem.grade) == ("site.toolPrefix", "error")
@@ -161,9 +135,3 @@ def test_all_problems_are_found_in_one_run() -> None:
         "generated", "site.toolPrefix", "pageCount", "pages.1.topics.0", "pages.1.url", "pages.1.date", "pages.2",
         "pages.3.url",
     ]  # fmt: skip
-
-
-def test_what_is_no_json_is_one_problem() -> None:
-    (problem,) = inspect_bytes(b'{"pages": [').problems
-    assert problem.grade == "error"
-    assert "not JSON" in problem.what

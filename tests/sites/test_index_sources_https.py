@@ -145,6 +145,8 @@ def test_it_is_only_sent_again_when_it_changed(site: Site, headers: dict[str, st
     site.answer = giving(INDEX, **headers)
     live = ServedSite(open_index_source(site.url), lambda: now)
     before = live.current
+    live.refresh()
+    assert len(site.requests) == 1
     now = 100
     live.refresh()
     assert live.current is before
@@ -165,6 +167,7 @@ def test_a_server_that_fails_later_does_not_take_the_site_away(site: Site) -> No
     live.refresh()
     assert len(live.current) == 4
     assert live.problem
+    assert "could not be updated" in live.problem
     assert "503" in live.problem
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import DowseError
-from dowse.sites.index_sources import REMOTE_CHECK_SECONDS, FetchedIndex, IndexSource, open_index_source
+from dowse.sites.index_sources import open_index_source
 from dowse.sites.site import ServedSite
-from tests.sites.sample_sites import PAGES, encoded, index, write_index
+from tests.sites.sample_sites import PAGES, index, write_index
 from tests.sites.sites_client import Reader, run_conversation
 
 
@@ -83,42 +83,6 @@ def test_a_file_that_was_only_touched_is_not_loaded_again(tmp_path: Path) -> Non
     live.refresh()
     assert live.current is before
     assert not live.may_have_changed
-
-
-class Store(IndexSource):
-    """A remote source that counts its requests."""
-
-    name = "s3://x/y"
-
-    def __init__(self, data: bytes) -> None:
-        self.data, self.requests = data, 0
-
-    def has_changed(self, revision: str) -> bool:
-        raise AssertionError("only called for local sources")
-
-    def fetch(self, revision: str | None) -> FetchedIndex | None:
-        self.requests += 1
-        new = str(hash(self.data))
-        return None if revision == new else FetchedIndex(bytearray(self.data), new)
-
-
-def test_what_is_remote_is_asked_now_and_then() -> None:
-    now = 0.0
-    store = Store(encoded(index()))
-    live = ServedSite(store, lambda: now)
-    live.refresh()
-    assert store.requests == 1
-    store.data = encoded(index(*PAGES[:2]))
-    now = REMOTE_CHECK_SECONDS
-    assert live.may_have_changed
-    live.refresh()
-    assert (store.requests, len(live.current)) == (2, 2)
-    now += REMOTE_CHECK_SECONDS
-    store.data = b"<html>Service unavailable</html>"
-    live.refresh()
-    assert len(live.current) == 2
-    assert live.problem
-    assert "could not be updated" in live.problem
 
 
 def test_an_index_that_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

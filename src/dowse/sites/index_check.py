@@ -61,20 +61,16 @@ def parse_index(data: bytes | bytearray) -> dict[str, Any]:
     try:
         root = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise NotASiteIndex(
-            f"It is not UTF-8: the byte at position {error.start:,} is invalid. Save it as UTF-8."
-        ) from error
+        problem = f"It is not UTF-8: the byte at position {error.start:,} is invalid. Save it as UTF-8."
     except JSONDecodeError as error:
-        raise NotASiteIndex(
-            f"It is not JSON: {error.msg}, line {error.lineno:,} column {error.colno:,}. Generate the file again."
-        ) from error
-    except (RecursionError, ValueError) as error:  # thousands of brackets, or a number with thousands of digits
-        raise NotASiteIndex(
-            "It is nested too deeply, or has a number with thousands of digits. Generate the file again."
-        ) from error
-    if not isinstance(root, dict):
-        raise NotASiteIndex("It is JSON, but not an object. An index begins with {.")
-    return root
+        problem = f"It is not JSON: {error.msg}, line {error.lineno:,} column {error.colno:,}. Generate the file again."
+    except (RecursionError, ValueError):  # thousands of brackets, or a number with thousands of digits
+        problem = "It is nested too deeply, or has a number with thousands of digits. Generate the file again."
+    else:
+        if isinstance(root, dict):
+            return root
+        problem = "It is JSON, but not an object. An index begins with {."
+    raise NotASiteIndex(problem)
 
 
 Grade = Literal["error", "warning"]
@@ -117,60 +113,47 @@ class Problem:
 
 def check_index(root: dict[str, Any], on_page: Callable[[Page], object]) -> tuple[SiteHeader, list[Problem]]:
     """Check an index, call `on_page` for each page that can be served; return the header and all problems."""
-    checker = _PageChecker()
+    header, problems = _check_header(root)
+    numbers_by_url: dict[str, int] = {}
     pages = root.get("pages")
     for number, value in enumerate(pages if isinstance(pages, list) else ()):
-        if page := checker.check_page(number, value):
+        page, found = _check_page(number, value, numbers_by_url)
+        problems += found
+        if page and not any(problem.is_fatal for problem in found):
             on_page(page)
-    header, problems = _check_header(root)
-    return header, [*problems, *checker.problems]
+    return header, problems
 
 
-class _PageChecker:
-    """Checks page after page and collects the problems."""
+def _check_page(number: int, value: Any, numbers_by_url: dict[str, int]) -> tuple[Page | None, list[Problem]]:
+    """Return a page and its problems."""
+    path, problems = f"pages.{number}", list[Problem]()
+    if not isinstance(value, dict):
+        return None, [_wrong_type(path, value, dict)]
+    texts = {
+        key: _read_text(problems, path, value, key, is_required=key in ("url", "title"))
+        for key in ("url", "title", "abstract", "date", "body")
+    }
+    page = Page(**texts, topics=_read_topics(problems, path, value.get("topics", [])))
+    reported = {problem.path for problem in problems}
+    problems += [one for one in _check_values(path, number, page, numbers_by_url) if one.path not in reported]
+    return page, problems
 
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
-        self._numbers_by_url: dict[str, int] = {}
 
-    def check_page(self, number: int, value: Any) -> Page | None:
-        """Check a page; return it, or None if it cannot be served."""
-        problems = self.problems
-        path = f"pages.{number}"
-        if not isinstance(value, dict):
-            problems.append(_wrong_type(path, value, dict))
-            return None
-        before = len(problems)
-        page = Page(
-            _read_text(problems, path, value, "url", is_required=True),
-            _read_text(problems, path, value, "title", is_required=True),
-            _read_text(problems, path, value, "abstract"),
-            _read_text(problems, path, value, "date"),
-            _read_topics(problems, path, value.get("topics", [])),
-            _read_text(problems, path, value, "body"),
-        )
-        reported = {problem.path for problem in problems[before:]}
-        problems += [problem for problem in self._check_values(path, number, page) if problem.path not in reported]
-        return None if any(problem.is_fatal for problem in problems[before:]) else page
-
-    def _check_values(self, path: str, number: int, page: Page) -> Iterator[Problem]:
-        """Yield the problems with the values of a page."""
-        if found := _url_problem(page.url):
-            yield Problem(f"{path}.url", *found)
-        elif re.search(r"\s", page.url):
-            yield _warning(f"{path}.url", f"{_format_value(page.url)} has spaces", "Write them as %20")
-        first = self._numbers_by_url.setdefault(page.url, number)
-        if first != number:
-            what = f"{_format_value(page.url)} is also the URL of pages.{first}"
-            yield Problem(f"{path}.url", what, "Give every page a URL of its own, or leave one of them out")
-        if page.date and not is_date(page.date):
-            yield _warning(f"{path}.date", f"{_format_value(page.date)} is not a date", "Write YYYY-MM-DD: 2025-01-31")
-        if not page.body.strip():
-            yield _warning(
-                f"{path}.body",
-                "the page has no text",
-                "Add its body; without it, only title, abstract and topics are searched",
-            )
+def _check_values(path: str, number: int, page: Page, numbers_by_url: dict[str, int]) -> Iterator[Problem]:
+    """Yield the problems with the values of a page."""
+    if found := _url_problem(page.url):
+        yield Problem(f"{path}.url", *found)
+    elif re.search(r"\s", page.url):
+        yield _warning(f"{path}.url", f"{_format_value(page.url)} has spaces", "Write them as %20")
+    first = numbers_by_url.setdefault(page.url, number)
+    if first != number:
+        what = f"{_format_value(page.url)} is also the URL of pages.{first}"
+        yield Problem(f"{path}.url", what, "Give every page a URL of its own, or leave one of them out")
+    if page.date and not is_date(page.date):
+        yield _warning(f"{path}.date", f"{_format_value(page.date)} is not a date", "Write YYYY-MM-DD: 2025-01-31")
+    if not page.body.strip():
+        remedy = "Add its body; without it, only title, abstract and topics are searched"
+        yield _warning(f"{path}.body", "the page has no text", remedy)
 
 
 def _check_header(root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
@@ -183,7 +166,7 @@ def _check_header(root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
         problems.append(_warning("generated", what, "Write it as ISO 8601: 2025-01-15T12:00:00Z"))
     site = _read_site(problems, root, version)
     pages = root.get("pages")
-    _check_page_count(problems, root, pages)
+    problems += _check_page_count(root, pages)
     if "pages" not in root:
         problems.append(_missing("pages", "the list of pages", is_fatal=True))
     elif not isinstance(pages, list):
@@ -201,56 +184,52 @@ def _read_version(problems: list[Problem], root: dict[str, Any]) -> str:
     return version
 
 
-def _check_page_count(problems: list[Problem], root: dict[str, Any], pages: Any) -> None:
+def _check_page_count(root: dict[str, Any], pages: Any) -> Iterator[Problem]:
     count = root.get("pageCount")
     if "pageCount" not in root:
-        problems.append(_missing("pageCount", "the number of pages"))
+        yield _missing("pageCount", "the number of pages")
     elif isinstance(count, bool) or not isinstance(count, int | float) or count != count // 1:
-        problems.append(
-            Problem("pageCount", f"it is {_format_value(count)}, not a whole number", "Write the number of pages")
-        )
+        what = f"it is {_format_value(count)}, not a whole number"
+        yield Problem("pageCount", what, "Write the number of pages")
     elif isinstance(pages, list) and count != len(pages):
         what = f"it is {_format_value(count)}, but there are {len(pages):,} pages"
-        problems.append(Problem("pageCount", what, f"Write {len(pages)}, and check whether pages are missing"))
+        yield Problem("pageCount", what, f"Write {len(pages)}, and check whether pages are missing")
 
 
 def _read_site(problems: list[Problem], root: dict[str, Any], version: str) -> Site:
     site = root.get("site")
-    if "site" not in root:
-        if version.startswith("2"):
-            problems.append(
-                _warning("site", "it is missing, as in version 2.x; defaults are used", "Add the object `site`")
-            )
+    if not isinstance(site, dict):
+        if "site" in root:
+            problems.append(_wrong_type("site", site, dict))
+        elif version.startswith("2"):
+            what = "it is missing, as in version 2.x; defaults are used"
+            problems.append(_warning("site", what, "Add the object `site`"))
         else:
             problems.append(_missing("site", "an object with name and domain"))
         return Site()
-    if not isinstance(site, dict):
-        problems.append(_wrong_type("site", site, dict))
-        return Site()
-    defaults = Site()
     name = _read_text(problems, "site", site, "name", is_required=True)
     domain = _read_text(problems, "site", site, "domain", is_required=True)
     if domain and not _DOMAIN.fullmatch(domain):
         what = f"{_format_value(domain)} is not a plain domain"
         problems.append(Problem("site.domain", what, "Write it without protocol, path and spaces: blog.example.com"))
     description = _read_text(problems, "site", site, "description")
-    prefix = _read_text(problems, "site", site, "toolPrefix", is_vital=True)
-    if site.get("toolPrefix") is not None and not re.fullmatch(PREFIX_PATTERN.strip("^$"), prefix):
-        if isinstance(site["toolPrefix"], str):
-            what = f"{_format_value(prefix)} does not match {PREFIX_PATTERN}"
-            remedy = "Use lowercase letters, digits and underscores, a letter first"
-            problems.append(Problem("site.toolPrefix", what, remedy))  # not fatal: NAME= can give the tool another name
+    prefix = _read_text(problems, "site", site, "toolPrefix")
+    if isinstance(site.get("toolPrefix"), str):
+        problems += _check_prefix(prefix)
+    return Site(name or Site().name, domain or Site().domain, description, prefix or DEFAULT_PREFIX)
+
+
+def _check_prefix(prefix: str) -> Iterator[Problem]:
+    """Yield the problem of a prefix. None is fatal: NAME= can give the tool another name."""
+    if not re.fullmatch(PREFIX_PATTERN.strip("^$"), prefix):
+        what = f"{_format_value(prefix)} does not match {PREFIX_PATTERN}"
+        yield Problem("site.toolPrefix", what, "Use lowercase letters, digits and underscores, a letter first")
     elif prefix in RESERVED_PREFIXES:
         what = f"search_{prefix} is the name of another tool of dowse"
-        problems.append(
-            _warning("site.toolPrefix", what, "Choose another prefix; otherwise the two cannot be served together")
-        )
+        yield _warning("site.toolPrefix", what, "Choose another prefix; otherwise the two cannot be served together")
     elif len(prefix) > MAX_PREFIX_CHARACTERS:
-        what = f"it has {len(prefix)} characters"
-        problems.append(
-            _warning("site.toolPrefix", what, f"Use at most {MAX_PREFIX_CHARACTERS}; clients refuse longer tool names")
-        )
-    return Site(name or defaults.name, domain or defaults.domain, description, prefix or DEFAULT_PREFIX)
+        remedy = f"Use at most {MAX_PREFIX_CHARACTERS}; clients refuse longer tool names"
+        yield _warning("site.toolPrefix", f"it has {len(prefix)} characters", remedy)
 
 
 def _read_text(

@@ -24,9 +24,6 @@ REMOTE_CHECK_SECONDS = 60.0
 CONNECT_SECONDS = 10.0
 FETCH_SECONDS = 60.0
 """Time limit for the whole download, redirects included."""
-_MAX_READS = 3
-"""Maximum number of times a file is read, when it changes while it is read."""
-
 S3_READ_SECONDS = 60
 _UNCHANGED_CODES = ("304", "NotModified", "PreconditionFailed")
 
@@ -81,20 +78,13 @@ class FileIndexSource(IndexSource):
     def fetch(self, revision: str | None) -> FetchedIndex | None:
         """Return the content of the file; None if its revision is unchanged.
 
-        Read the file again if it changes while it is read.
+        If it changes while it is read, the revision is that before, so that it is read again.
         """
+        real = Path(os.path.realpath(self._path))
         try:
-            for _ in range(_MAX_READS):
-                real = Path(os.path.realpath(self._path))
-                with open_beneath(real.parent, real.name) as descriptor, open(descriptor, "rb", closefd=False) as file:
-                    before = _revision_of(os.fstat(file.fileno()))
-                    if before == revision:
-                        return None
-                    data = bytearray(file.read(MAX_INDEX_BYTES + 1))
-                    after = _revision_of(os.fstat(file.fileno()))
-                if before == after:
-                    break
-            return FetchedIndex(data, after)
+            with open_beneath(real.parent, real.name) as descriptor, open(descriptor, "rb", closefd=False) as file:
+                found = _revision_of(os.fstat(descriptor))
+                return None if found == revision else FetchedIndex(bytearray(file.read(MAX_INDEX_BYTES + 1)), found)
         except OSError as error:
             raise Failed(f"{self.name} cannot be read ({error.strerror}).") from error
 
@@ -174,11 +164,8 @@ def _read_body(reply: "Reply") -> bytearray:
 
 
 def _request_headers(revision: str | None) -> dict[str, str]:
-    headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
     name, _, value = (revision or "").partition(" ")
-    if value:
-        headers[name] = value
-    return headers
+    return {"Accept": "application/json", "Accept-Encoding": "gzip"} | ({name: value} if value else {})
 
 
 def _header_of(headers: Message) -> str:

@@ -7,7 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property
 
@@ -30,15 +30,6 @@ MAX_SUGGESTIONS = 3
 """URLs suggested for one that does not exist."""
 
 
-@dataclass(frozen=True, slots=True)
-class ListedPage:
-    """The values of a page that are kept beside its texts."""
-
-    url: str
-    date: str
-    topics: tuple[str, ...]
-
-
 def load_site(data: bytes | bytearray) -> "LoadedSite":
     """Load a site from the bytes of its index; raise BrokenSiteIndex if it cannot be served.
 
@@ -48,30 +39,26 @@ def load_site(data: bytes | bytearray) -> "LoadedSite":
         raise BrokenSiteIndex(
             f"The index has {len(data) >> 20} MB; the maximum is {MAX_INDEX_BYTES >> 20} MB. Split the site, or shorten the bodies."
         )
-    try:
-        return _load(data)
-    finally:
-        release_memory()
-
-
-def _load(data: bytes | bytearray) -> "LoadedSite":
     root = parse_index(data)
     if isinstance(data, bytearray):
         data.clear()
-    builder, listed = PageIndexBuilder(), list[ListedPage]()
+    builder, listed = PageIndexBuilder(), list[Page]()
 
     def add(page: Page) -> None:
         builder.add(page)
-        listed.append(ListedPage(page.url, page.date, page.topics))
+        listed.append(Page(page.url, "", date=page.date, topics=page.topics))
 
-    header, problems = check_index(root, add)
-    fatal = [problem for problem in problems if problem.is_fatal]
-    if fatal:
-        more = f" And {len(fatal) - 1} more." if len(fatal) > 1 else ""
-        raise BrokenSiteIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
-    root.clear()
-    release_memory()
-    return LoadedSite(header, tuple(listed), builder.build(), tuple(problems))
+    try:
+        header, problems = check_index(root, add)
+        fatal = [problem for problem in problems if problem.is_fatal]
+        if fatal:
+            more = f" And {len(fatal) - 1} more." if len(fatal) > 1 else ""
+            raise BrokenSiteIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
+        root.clear()
+        release_memory()
+        return LoadedSite(header, tuple(listed), builder.build(), tuple(problems))
+    finally:
+        release_memory()
 
 
 class LoadedSite:
@@ -80,13 +67,14 @@ class LoadedSite:
     def __init__(
         self,
         header: SiteHeader,
-        listed: tuple[ListedPage, ...],
+        listed: tuple[Page, ...],
         pages: PageIndex,
         problems: tuple[Problem, ...],
     ) -> None:
         self.header = header
         self.problems = problems
         self._listed = listed
+        """The pages without their texts."""
         self._pages = pages
 
     def __len__(self) -> int:
@@ -105,9 +93,9 @@ class LoadedSite:
 
     def page(self, number: int) -> Page:
         """Return a page with its whole text."""
-        listed, texts = self._listed[number], self._pages.texts(number)
+        texts = self._pages.texts(number)
         title, abstract, body = (texts[field].decode() for field in (TITLE, ABSTRACT, BODY))
-        return Page(listed.url, title, abstract, listed.date, listed.topics, body)
+        return replace(self._listed[number], title=title, abstract=abstract, body=body)
 
     def passage(self, number: int, results: SiteResults, *, masks: bool = True) -> Screened:
         """Return the passage of a page's body that best matches a search, screened."""
@@ -201,7 +189,9 @@ class ServedSite:
             self._digest = _digest(fetched.data)
             self.current: LoadedSite = load_site(fetched.data)
         except DowseError as error:
-            raise _with_source_name(source.name, error) from error
+            message = str(error)
+            named = message if source.name in message else f"{source.name} cannot be served. {message}"
+            raise type(error)(named) from error
         self._revision = fetched.revision
         self._checked_at = clock()
         self.loaded_at = _now()
@@ -249,25 +239,15 @@ class ServedSite:
                 self._digest, self.loaded_at = digest, _now()
                 _log.warning("%s was replaced; now serving its %d pages", self._source.name, len(self.current))
             self.problem = None
-        except DowseError as error:
-            problem = f"The new index cannot be served; the old one stays in use: {error}"
-            if isinstance(error, Failed) and self._source.is_remote:
-                problem = f"The index could not be updated; the old one stays in use: {error}"
-            self._set_problem(problem)
         except Exception as error:  # the old index must stay served, whatever happens
-            self._set_problem(
-                f"The new index could not be loaded; the old one stays in use: {type(error).__name__}: {error}"
-            )
-
-    def _set_problem(self, problem: str) -> None:
-        if problem != self.problem:
-            _log.warning("%s: %s", self._source.name, problem)
-        self.problem = problem
-
-
-def _with_source_name(name: str, error: DowseError) -> DowseError:
-    message = str(error)
-    return type(error)(message if name in message else f"{name} cannot be served. {message}")
+            could = "The new index cannot be served"
+            if isinstance(error, Failed) and self._source.is_remote:
+                could = "The index could not be updated"
+            what = error if isinstance(error, DowseError) else f"{type(error).__name__}: {error}"
+            problem = f"{could}; the old one stays in use: {what}"
+            if problem != self.problem:
+                _log.warning("%s: %s", self._source.name, problem)
+            self.problem = problem
 
 
 def _digest(data: bytearray) -> bytes:

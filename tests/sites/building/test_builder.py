@@ -1,7 +1,7 @@
 """The builder: clean text, dates, unique URLs, built HTML, reproducible bytes."""
 
 import json
-import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,7 @@ def test_markdown_becomes_clean_words() -> None:
         ("<script>alert(1)</script>\n\ntext", "text"),
         ("", ""),
     ):  # fmt: skip
-        assert markdown_text(markdown).text == expected
+        assert markdown_text(markdown)[0] == expected
 
 
 def test_an_odd_date_is_left_out_and_said(tmp_path: Path) -> None:
@@ -61,22 +61,19 @@ def test_an_address_is_given_once(tmp_path: Path) -> None:
     assert "another page has the URL /a" in done.warnings[0]
 
 
-def test_the_same_input_gives_the_same_bytes_but_for_the_time(tmp_path: Path) -> None:
+def test_the_same_input_at_the_same_time_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files = {
         f"{name}.md": f"---\ntags: [{name}, b, a]\n---\n\nWords of {name}.\n" for name in ["zebra", "apple", "mango"]
     }
     write_tree(tmp_path / "one", files)
     write_tree(tmp_path / "two", dict(reversed(files.items())))
-    first, second = (json.loads(build(tmp_path / name, SETTINGS).data) for name in ("one", "two"))
-    assert first.pop("generated")
-    assert second.pop("generated")
-    assert json.dumps(first) == json.dumps(second)
-    fixed = [
-        build(tmp_path / name, SETTINGS, environment={"SOURCE_DATE_EPOCH": "1700000000"}).data
-        for name in ("one", "two")
-    ]
-    assert fixed[0] == fixed[1]
-    assert json.loads(fixed[0])["generated"] == "2023-11-14T22:13:20.000Z"
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    first, second = (build(tmp_path / name, SETTINGS).data for name in ("one", "two"))
+    assert first == second
+    assert json.loads(first)["generated"] == "2023-11-14T22:13:20.000Z"
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "now")
+    with pytest.raises(UsageError, match="SOURCE_DATE_EPOCH"):
+        build(tmp_path / "one", SETTINGS)
 
 
 def test_a_folder_without_pages_is_no_site(tmp_path: Path) -> None:
@@ -117,7 +114,7 @@ def test_pages_are_the_files_of_the_kind_that_there_is_more_of(
 
 def test_files_are_excluded(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words.", "old/b.md": "Words.", "c.md": "Words."})
-    assert list(pages_of(tmp_path, BuildSettings(name="S", domain="s.example", exclude=("old/**", "c.md")))) == ["/a"]
+    assert list(pages_of(tmp_path, replace(SETTINGS, exclude=("old/**", "c.md")))) == ["/a"]
 
 
 def test_hostile_files_become_pages_or_nothing(tmp_path: Path) -> None:
@@ -141,8 +138,6 @@ def test_what_is_not_stated_is_asked_for(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words."})
     with pytest.raises(UsageError, match="--name and --domain"):
         build(tmp_path, BuildSettings())
-    with pytest.raises(UsageError, match="SOURCE_DATE_EPOCH"):
-        build(tmp_path, SETTINGS, environment=os.environ | {"SOURCE_DATE_EPOCH": "now"})
 
 
 def test_a_domain_is_taken_without_what_does_not_belong_there(tmp_path: Path) -> None:
@@ -159,7 +154,7 @@ def test_a_domain_is_taken_without_what_does_not_belong_there(tmp_path: Path) ->
 def test_a_prefix_that_cannot_be_one_is_refused(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.md": "Words."})
     with pytest.raises(DowseError, match="toolPrefix"):
-        build(tmp_path, BuildSettings(name="S", domain="s.example", prefix="Not One"))
+        build(tmp_path, replace(SETTINGS, prefix="Not One"))
 
 
 # Built HTML
@@ -265,19 +260,93 @@ def test_the_domain_of_built_pages_is_read_from_them(tmp_path: Path) -> None:
     assert done.site.domain == "site.example"
 
 
-def test_a_date_is_found_in_linked_data_and_times(tmp_path: Path) -> None:
-    linked = '<script type="application/ld+json">{"@graph": [{"datePublished": "2024-02-03T00:00:00Z"}]}</script>'
-    write_tree(
-        tmp_path,
-        {
-            "a.html": html("<main>x</main>", linked),
-            "b.html": html('<main><time datetime="2023-01-02">then</time></main>'),
-        },
-    )
-    pages = pages_of(tmp_path)
-    assert (pages["/a.html"]["date"], pages["/b.html"]["date"]) == ("2024-02-03", "2023-01-02")
+def test_a_date_is_found_in_a_time(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"b.html": html('<main><time datetime="2023-01-02">then</time></main>')})
+    assert pages_of(tmp_path)["/b.html"]["date"] == "2023-01-02"
 
 
 def test_other_encodings_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(html("<p>Größe</p>", '<meta charset="iso-8859-1">').encode("latin-1"))
     assert pages_of(tmp_path)["/a.html"]["body"] == "Größe"
+
+
+# Pages of Markdown
+
+
+def page(text: str = "Some words of text.", **matter: str) -> str:
+    lines = "".join(f"{name}: {value}\n" for name, value in matter.items())
+    return f"---\n{lines}---\n\n{text}\n" if matter else f"{text}\n"
+
+
+def test_plain_markdown(tmp_path: Path) -> None:
+    files = {
+        "README.md": "# Welcome\n\nHome words.",
+        "guide/index.md": "# The guide\n\nGuide words.",
+        "guide/First Steps.md": page(title="Steps"),
+        "guide/named.md": page(slug="other-name", title="Named"),
+        "stated.md": page(permalink="/somewhere/else/", title="Stated"),
+        "toml.md": '+++\ntitle = "Tom"\nslug = "/top/tom"\ndate = 2024-03-02T10:00:00+02:00\ntags = ["a", "b"]\n+++\n\nWords.\n',
+        "abroad.md": page(url="https://other.example/x"),
+        "draft.md": page(draft="true"),
+        "hidden.md": page(published="false"),
+        "day.md": page(published="2020-01-02", title="Dated"),
+        "later.md": page(date="2999-01-01"),
+        "empty.md": "\n",
+        ".obsidian/x.md": "secret",
+        "node_modules/x/README.md": "theirs",
+    }
+    pages, done = pages_of(write_tree(tmp_path, files)), build(tmp_path, SETTINGS)
+    assert done.format == "markdown"
+    assert {url: one["title"] for url, one in pages.items()} == {
+        "/": "Welcome",
+        "/guide": "The guide",
+        "/guide/First%20Steps": "Steps",
+        "/guide/other-name": "Named",
+        "/somewhere/else": "Stated",
+        "/top/tom": "Tom",
+        "/day": "Dated",
+    }
+    assert pages["/day"]["date"] == "2020-01-02"
+    assert (pages["/top/tom"]["date"], pages["/top/tom"]["topics"]) == ("2024-03-02", ["a", "b"])
+    assert done.skipped == {
+        "it is a draft": ["draft.md", "hidden.md"],
+        "its date is in the future": ["later.md"],
+        "it has no text": ["empty.md"],
+        "its address is on another site": ["abroad.md"],
+    }
+
+
+def test_drafts_and_pages_to_come_are_taken_where_that_is_wanted(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"a.md": page(draft="true"), "b.md": page(date="2999-01-01")})
+    assert set(pages_of(tmp_path, replace(SETTINGS, drafts=True, future=True))) == {"/a", "/b"}
+
+
+# Pages that take the parsers long
+
+LAUGHS = "a0: &a0 [x]\n" + "".join(
+    f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 9)}]\n" for number in range(1, 12)
+)
+"""A few hundred bytes of YAML that stand for thirty billion values."""
+
+
+def test_a_page_that_cannot_be_parsed_is_left_out_with_its_reason(tmp_path: Path) -> None:
+    files = {
+        "a.md": "# Apple\n\nText.\n",
+        "b.md": ">" * 900_000,
+        "c.md": f"---\n{LAUGHS}tags: *a11\n---\n\nText.\n",
+        "d.md": "# Date\n",
+    }
+    built = build(write_tree(tmp_path, files), SETTINGS)
+    assert [page["url"] for page in json.loads(built.data)["pages"]] == ["/a", "/d"]
+    reasons = {path: reason for reason, paths in built.skipped.items() for path in paths}
+    assert reasons["b.md"] == "it takes more than 1.5 s to parse"
+    assert reasons["c.md"] in ("it takes more than 1.5 s to parse", "it takes more than 100 MB to parse")
+
+
+@pytest.mark.parametrize("kind", ["md", "html"])
+def test_a_long_page_in_any_script_is_whole(tmp_path: Path, kind: str) -> None:
+    text = "Яблоко очищают ножом. " * 100_000
+    page = f"# Я\n\n{text}\n" if kind == "md" else f"<meta charset=utf-8><title>Я</title><main><p>{text}</main>"
+    built = build(write_tree(tmp_path, {f"a.{kind}": page}), SETTINGS)
+    (found,) = json.loads(built.data)["pages"]
+    assert found["body"].endswith(text.strip())

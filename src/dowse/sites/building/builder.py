@@ -3,14 +3,14 @@
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from dowse.errors import Failed, NoPagesFound, NotAPage, UsageError
+from dowse.errors import Failed, NoPagesFound, UsageError
 from dowse.globs import compile_glob
 from dowse.parsing.parser_pool import read_ahead, shared_pool
 from dowse.parsing.parser_process import ParserRequest
@@ -28,42 +28,24 @@ _SKIPPED_FOLDERS = frozenset({"node_modules", "bower_components", "vendor", "__p
 """Folders of third-party files."""
 
 
-@dataclass(frozen=True, slots=True)
-class SourceTree:
-    """A folder with the sources of a site. Links that lead outside it are not followed."""
+def _list_files(root: Path) -> list[str]:
+    """Return the paths of the files below a folder, in order; neither hidden or denied ones nor links."""
+    found, denied = list[str](), DenyList(())
+    for folder, folders, names in os.walk(root):
+        folders[:] = (name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
+        files = (Path(folder, name) for name in names if not name.startswith("."))
+        found += (file.relative_to(root).as_posix() for file in files if not file.is_symlink())
+    return sorted((path for path in found if not denied.rule_against(path)), key=lambda path: path.split("/"))
 
-    root: Path
 
-    def files(self, endings: tuple[str, ...]) -> Iterator[str]:
-        """Yield the paths of the files that have these endings, in order; skip hidden and denied files."""
-        denied = DenyList(())
-        for path in self._walk(""):
-            if path.lower().endswith(endings) and not denied.rule_against(path):
-                yield path
-
-    def read(self, path: str) -> bytes | None:
-        """Return the content of a file; None if it cannot be read, is a private key or is too large for a page."""
-        try:
-            with open_beneath(self.root, path) as descriptor, open(descriptor, "rb", closefd=False) as file:
-                data = file.read(MAX_FILE_BYTES + 1)
-        except OSError:
-            return None
-        return data if len(data) <= MAX_FILE_BYTES and not find_private_key(data) else None
-
-    def _walk(self, folder: str) -> Iterator[str]:
-        try:
-            entries = sorted(os.scandir(self.root / folder), key=lambda entry: entry.name)
-        except OSError:
-            return
-        for entry in entries:
-            if entry.name.startswith(".") or entry.is_symlink():
-                continue
-            path = f"{folder}/{entry.name}" if folder else entry.name
-            if entry.is_dir(follow_symlinks=False):
-                if entry.name not in _SKIPPED_FOLDERS:
-                    yield from self._walk(path)
-            elif entry.is_file(follow_symlinks=False):
-                yield path
+def _read_file(root: Path, path: str) -> bytes | None:
+    """Return the content of a file; None if it cannot be read, is a private key or is too large for a page."""
+    try:
+        with open_beneath(root, path) as descriptor, open(descriptor, "rb", closefd=False) as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+    except OSError:
+        return None
+    return data if len(data) <= MAX_FILE_BYTES and not find_private_key(data) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,25 +90,19 @@ class BuiltSite:
     warnings: tuple[str, ...] = ()
 
 
-def build(
-    source: Path,
-    settings: BuildSettings,
-    progress: Progress = lambda *_: None,
-    environment: Mapping[str, str] = os.environ,
-) -> BuiltSite:
+def build(source: Path, settings: BuildSettings, progress: Progress = lambda *_: None) -> BuiltSite:
     """Build the index of the site in a folder."""
-    tree = SourceTree(source)
-    page_format, paths = _list_pages(tree)
-    now = _build_time(environment)
+    page_format, paths = _list_pages(source)
+    now = _build_time()
     collector = _PageCollector(settings, now.date().isoformat())
     shared_pool().expect(len(paths))
-    for count, (path, page) in enumerate(read_ahead(_start_page(tree, path) for path in paths), 1):
+    for count, (path, page) in enumerate(read_ahead(_start_page(source, path) for path in paths), 1):
         collector.add(path, page)
         progress(count, len(paths))
     site = _describe_site(settings, collector.host)
     if not collector.pages:
         raise NoPagesFound(f"{source} has no page that can be built{_summarize_skipped(collector.skipped)}.")
-    data = _serialize(site, collector.sorted_pages(settings.base.strip("/")), now)
+    data = _serialize(site, collector.pages, now)
     problems = inspect_bytes(data).problems
     if errors := [problem for problem in problems if problem.grade == "error"]:
         raise Failed(f"The index would have an error: {errors[0]}")
@@ -135,19 +111,34 @@ def build(
     )
 
 
-def _list_pages(tree: SourceTree) -> tuple[Format, list[str]]:
+def _list_pages(source: Path) -> tuple[Format, list[str]]:
     """Return the HTML files of a folder or, if there are more of them, its Markdown files."""
-    html, markdown = list(tree.files(HTML_ENDINGS)), list(tree.files(MARKDOWN_ENDINGS))
+    files = _list_files(source)
+    html, markdown = (
+        [path for path in files if path.lower().endswith(endings)] for endings in (HTML_ENDINGS, MARKDOWN_ENDINGS)
+    )
     return ("markdown", markdown) if len(markdown) > len(html) else ("html", html)
 
 
-def _start_page(tree: SourceTree, path: str) -> tuple[Callable[[], tuple[str, SourcePage | str]], int]:
-    """Have one file parsed; return a function that waits for the result, and the number of bytes."""
-    data = tree.read(path)
+def _start_page(source: Path, path: str) -> tuple[Callable[[], tuple[str, SourcePage | str]], int]:
+    """Have one file parsed; return a function that waits for its page, or the reason why it is none, and its bytes."""
+    data = _read_file(source, path)
     if data is None:
         return lambda: (path, "it cannot be read, is a private key, or is too long for a page"), 0
-    wait = start_page(path, data)
-    return lambda: (path, wait()), len(data)
+    future = shared_pool().submit(ParserRequest({"module": _JOBS, "path": path}, data))
+
+    def wait() -> tuple[str, SourcePage | str]:
+        reply = future.result()
+        if reply.problem:  # its text alone cannot be shown: it may be a draft
+            return path, f"it {reply.problem}"
+        if "reason" in reply.fields:
+            return path, str(reply.fields["reason"])
+        return path, SourcePage(**reply.fields["page"], text=reply.data.decode("utf-8", "surrogatepass"))
+
+    return wait, len(data)
+
+
+_JOBS = "dowse.sites.building.source_pages"
 
 
 def _summarize_skipped(skipped: Mapping[str, list[str]]) -> str:
@@ -170,25 +161,12 @@ class _PageCollector:
 
     def add(self, path: str, page: SourcePage | str) -> None:
         """Add a page, or the reason why a file is none."""
-        try:
-            reason = page if isinstance(page, str) else self._reason_to_skip(path, page)
-            if reason or isinstance(page, str):
-                raise NotAPage(reason)
-            url = _normalize_url(page.url)
-            if url in self.pages:
-                self.warnings.append(f"{path} is left out: another page has the URL {url}, too.")
-                raise NotAPage("another file has its address")
-        except NotAPage as error:
-            self.skipped.setdefault(str(error), []).append(path)
+        if isinstance(page, str) or (reason := self._reason_to_skip(path, page)):
+            self.skipped.setdefault(page if isinstance(page, str) else reason, []).append(path)
             return
         self.warnings += [f"{path}: {warning}" for warning in page.warnings]
+        url = self._full_path(page.url)
         self.pages[url] = Page(url, page.title, page.abstract, page.day, tuple(page.topics), page.text)
-
-    def sorted_pages(self, folder: str) -> list[Page]:
-        """Return all pages in the order of their URLs, which begin with a folder."""
-        base = f"/{folder}" if folder else ""
-        pages = [replace(page, url=_with_base(base, page.url)) for page in self.pages.values()]
-        return sorted(pages, key=lambda page: page.url)
 
     def _reason_to_skip(self, path: str, page: SourcePage) -> str:
         """Return why a page is left out; empty if it is not."""
@@ -202,37 +180,37 @@ class _PageCollector:
             return "it is a draft"
         if page.day > self._today and not self._settings.future:
             return "its date is in the future"
-        return "" if page.text else "it has no text"
+        if not page.text:
+            return "it has no text"
+        if "://" in page.url or page.url.startswith("//"):
+            return "its address is on another site"
+        if (url := self._full_path(page.url)) in self.pages:
+            self.warnings.append(f"{path} is left out: another page has the URL {url}, too.")
+            return "another file has its address"
+        return ""
+
+    def _full_path(self, url: str) -> str:
+        """Return a URL as the format requires it: a path from the root, without a slash at the end, with the base."""
+        path = re.sub(r"/{2,}", "/", "/" + url.partition("#")[0].partition("?")[0].strip())
+        path = re.sub(r"(?<=/)index\.html?$", "", path)
+        path = "/" + re.sub(r"\s", "%20", path.strip("/"))
+        base = "/" + self._settings.base.strip("/")
+        if base in ("/", path) or path.startswith(f"{base}/"):
+            return path
+        return base if path == "/" else base + path
 
 
-def _normalize_url(url: str) -> str:
-    """Return a URL as the format requires it: a path from the root, without a slash at the end."""
-    if "://" in url or url.startswith("//"):
-        raise NotAPage("its address is on another site")
-    path = re.sub(r"/{2,}", "/", "/" + url.partition("#")[0].partition("?")[0].strip())
-    path = re.sub(r"(?<=/)index\.html?$", "", path)
-    return "/" + re.sub(r"\s", "%20", path.strip("/"))
-
-
-def _with_base(base: str, url: str) -> str:
-    if not base or url == base or url.startswith(f"{base}/"):
-        return url
-    return base if url == "/" else base + url
-
-
-def _build_time(environment: Mapping[str, str]) -> datetime:
+def _build_time() -> datetime:
     """Return the current time, or that of SOURCE_DATE_EPOCH, which reproducible builds set."""
-    epoch = environment.get("SOURCE_DATE_EPOCH")
-    if not epoch:
-        return datetime.now(UTC)
+    epoch = os.environ.get("SOURCE_DATE_EPOCH")
     try:
-        return datetime.fromtimestamp(int(epoch), UTC)
+        return datetime.fromtimestamp(int(epoch), UTC) if epoch else datetime.now(UTC)
     except (ValueError, OverflowError, OSError) as error:
-        raise UsageError(f"SOURCE_DATE_EPOCH is {epoch[:40]!r}; it has to be a number of seconds.") from error
+        raise UsageError(f"SOURCE_DATE_EPOCH is {str(epoch)[:40]!r}; it has to be a number of seconds.") from error
 
 
-def _serialize(site: Site, pages: list[Page], now: datetime) -> bytes:
-    """Serialize the index as JSON with one page per line, so that a changed page changes one line."""
+def _serialize(site: Site, pages: Mapping[str, Page], now: datetime) -> bytes:
+    """Serialize the index as JSON with one page per line, by URL, so that a changed page changes one line."""
     facts = {"name": site.name, "domain": site.domain, "description": site.description, "toolPrefix": site.prefix}
     head = {
         "version": FORMAT_VERSION,
@@ -240,36 +218,15 @@ def _serialize(site: Site, pages: list[Page], now: datetime) -> bytes:
         "site": {name: value for name, value in facts.items() if value},
         "pageCount": len(pages),
     }
-    lines = ",\n".join(_dump_json(_page_values(page)) for page in pages)
+    lines = ",\n".join(_dump_json(_page_values(page)) for _, page in sorted(pages.items()))
     text = _dump_json(head)[:-1] + f',"pages":[\n{lines}\n]}}\n'
     return text.encode("utf-8", "replace")
 
 
 def _page_values(page: Page) -> dict[str, Any]:
-    values: dict[str, Any] = {
-        "url": page.url, "title": page.title, "abstract": page.abstract, "date": page.date,
-        "topics": list(dict.fromkeys(filter(None, page.topics))), "body": page.body,
-    }  # fmt: skip
+    values = asdict(page) | {"topics": list(dict.fromkeys(filter(None, page.topics)))}
     return {name: value for name, value in values.items() if value}
 
 
 def _dump_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-_JOBS = "dowse.sites.building.source_pages"
-
-
-def start_page(path: str, data: bytes) -> Callable[[], SourcePage | str]:
-    """Have a file read; return a function that waits for its page, or for the reason why it is none."""
-    future = shared_pool().submit(ParserRequest({"module": _JOBS, "path": path}, data))
-
-    def wait() -> SourcePage | str:
-        reply = future.result()
-        if reply.problem:  # its text alone cannot be shown: it may be a draft
-            return f"it {reply.problem}"
-        if "error" in reply.fields:
-            return str(reply.fields["error"])
-        return SourcePage(**reply.fields["page"], text=reply.data.decode("utf-8", "surrogatepass"))
-
-    return wait

@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from dowse.reading.html_scan import extract_text
 from dowse.reading.markdown_events import is_inline, parse_markdown
@@ -20,23 +20,17 @@ _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udf
 _BLANK = re.compile(r"\n{3,}")
 
 
-class PageText(NamedTuple):
-    """The text of a page, and its first heading of level 1, or else its first heading."""
+def markdown_text(markdown: str, *, has_tags: bool = True) -> tuple[str, str]:
+    """Return the plain text of Markdown, and its first heading of level 1, or else its first heading.
 
-    text: str
-    heading: str
-
-
-def markdown_text(markdown: str, *, has_tags: bool = True) -> PageText:
-    """Return the plain text of Markdown, with a blank line between blocks; template tags are not part of it."""
+    There is a blank line between blocks; template tags are not part of the text.
+    """
     source = _SHORTCODE.sub("", _COMMENT.sub("", markdown)) if has_tags else markdown
     collector = _BlockCollector(_ATTRIBUTES if has_tags else _NOTHING)
     for event, _ in parse_markdown(source):
         collector.handle(event)
-    text = clean_text("\n\n".join(collector.finish()))
-    return PageText(
-        text, " ".join((collector.headings.get("H1") or next(iter(collector.headings.values()), "")).split())
-    )
+    heading = collector.headings.get("H1") or next(iter(collector.headings.values()), "")
+    return clean_text("\n\n".join(collector.finish())), " ".join(heading.split())
 
 
 def clean_text(text: str) -> str:
@@ -64,7 +58,7 @@ class _BlockCollector:
         ((kind, value),) = event.items()
         if kind in ("Start", "End"):
             self._handle_boundary(value, is_start=kind == "Start")
-        elif kind in ("Text", "Code") or kind == "Html":
+        elif kind in ("Text", "Code", "Html"):
             self._words.append(value)
         elif kind == "InlineHtml" and value.startswith(("<br", "<wbr")):
             self._words.append(" ")
