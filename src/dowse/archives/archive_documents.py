@@ -76,7 +76,8 @@ def _markdown_pieces(value: Any, depth: int) -> list[str]:
     url = next((value[key] for key in _LINK_KEYS if _is_url(value.get(key))), "")
     if url:
         title = next((value[key] for key in ("title", "name") if isinstance(value.get(key), str)), "") or url
-        found.append(f"- [{_link_label(title)}](<{url.strip()}>)")
+        label = " ".join(title.replace("[", "(").replace("]", ")").split())
+        found.append(f"- [{label}](<{url.strip()}>)")
     for key in (*_PROSE_KEYS, *_INNER_KEYS, *_LIST_KEYS):
         if not (url and key == "title"):
             found += _markdown_pieces(value.get(key), depth - 1)
@@ -90,10 +91,6 @@ def _is_url(value: Any) -> bool:
     return url.startswith(("http://", "https://")) and not any(
         character.isspace() or character in "<>" for character in url
     )
-
-
-def _link_label(title: str) -> str:
-    return " ".join(title.replace("[", "(").replace("]", ")").split())
 
 
 _DATE_KEYS = (

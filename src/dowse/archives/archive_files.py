@@ -27,7 +27,7 @@ RESULT_FILE = "result.json"
 _DESCRIPTIONS = (METADATA_FILE, RESULT_FILE)
 CONTENT = "content.md"
 ORIGINALS = ("original", "page", "index", "source", "raw", "content")
-"""Names, without suffix, of the file that a capture was made from."""
+"""Names, without suffix, of the file that a capture was made from; it is the text where there is no `content.md`."""
 MAX_ARCHIVE_FILE_BYTES = 10 * 1024 * 1024
 """The largest file that is read. It is more than in a project, because archives have long reports and whole pages."""
 
@@ -107,7 +107,8 @@ def group_files(entries: Iterable[Entry]) -> Iterator[FileGroup]:
 def _group_folder(members: dict[str, Entry]) -> Iterator[FileGroup]:
     metadata = members.pop(METADATA_FILE, None)
     result = members.pop(RESULT_FILE, None)
-    if metadata and (text := members.get(CONTENT) or _find_original(members)):
+    originals = (entry for name, entry in sorted(members.items()) if name.partition(".")[0] in ORIGINALS)
+    if metadata and (text := members.get(CONTENT) or next(originals, None)):
         others = tuple(entry.path for entry in members.values() if entry is not text)
         yield FileGroup((text, metadata), others, is_capture=True)
         members = {}
@@ -115,11 +116,6 @@ def _group_folder(members: dict[str, Entry]) -> Iterator[FileGroup]:
         yield FileGroup((result, metadata) if metadata else (result,))
     for entry in members.values():
         yield FileGroup((entry,))
-
-
-def _find_original(members: dict[str, Entry]) -> Entry | None:
-    """Return the original of a capture, which is its text where there is no `content.md`."""
-    return next((entry for name, entry in sorted(members.items()) if name.partition(".")[0] in ORIGINALS), None)
 
 
 class ArchivePolicy(DocumentPolicy):

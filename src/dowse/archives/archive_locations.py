@@ -11,12 +11,8 @@ from dowse.errors import UsageError
 Archive = Literal["research", "url-content"]
 ARCHIVES: tuple[Archive, Archive] = ("research", "url-content")
 
-RESEARCH = "RESEARCH_ARCHIVE_PATH"
-URL_CONTENT = "URL_CONTENT_ARCHIVE_PATH"
-DATABASE = "SEARCH_DB_PATH"
-
-_VARIABLES: dict[Archive, str] = {"research": RESEARCH, "url-content": URL_CONTENT}
-_DEFAULTS = {RESEARCH: "research-archive", URL_CONTENT: "url-content-archive", DATABASE: "data/search.db"}
+_DATABASE = "SEARCH_DB_PATH"
+_VARIABLES: dict[Archive, str] = {"research": "RESEARCH_ARCHIVE_PATH", "url-content": "URL_CONTENT_ARCHIVE_PATH"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,20 +65,18 @@ def find_locations(
     """Return the locations in force. Defaults are relative to the working directory; nothing has to exist."""
     here = folder or Path.cwd()
 
-    def locate(named: Path | None, variable: str) -> Path:
-        chosen = named or Path(environment.get(variable) or _DEFAULTS[variable]).expanduser()
+    def locate(named: Path | None, variable: str, default: str) -> Path:
+        chosen = named or Path(environment.get(variable) or default).expanduser()
         return Path(os.path.normpath(here / chosen))
 
     given: dict[Archive, Path | None] = {"research": research, "url-content": url_content}
-    return ArchiveLocations(
-        locate(research, RESEARCH),
-        locate(url_content, URL_CONTENT),
-        locate(database, DATABASE),
-        frozenset(archive for archive, path in given.items() if path or environment.get(_VARIABLES[archive])),
-    )
+    roots = {archive: locate(path, _VARIABLES[archive], f"{archive}-archive") for archive, path in given.items()}
+    named = (archive for archive, path in given.items() if path or environment.get(_VARIABLES[archive]))
+    file = locate(database, _DATABASE, "data/search.db")
+    return ArchiveLocations(roots["research"], roots["url-content"], file, frozenset(named))
 
 
 def has_archives(locations: ArchiveLocations, environment: Mapping[str, str] = os.environ) -> bool:
     """Return whether archives are in use: a folder or the database exists, or a variable names one."""
-    is_named = any(environment.get(variable) for variable in _DEFAULTS)
+    is_named = any(environment.get(variable) for variable in (*_VARIABLES.values(), _DATABASE))
     return is_named or bool(locations.present) or locations.database.is_file()

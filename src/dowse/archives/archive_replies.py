@@ -72,12 +72,7 @@ def graph_reply(graph: CitationGraph) -> Reply:
 
 
 def citations_reply(
-    database: ArchiveDatabase,
-    document: StoredArchiveDocument,
-    *,
-    direction: str,
-    depth: int,
-    limit: int,
+    database: ArchiveDatabase, document: StoredArchiveDocument, *, direction: str, depth: int, limit: int
 ) -> Reply:
     """Return the citations in and of one document."""
     reply: Reply = {"document": document_reply(document)}
@@ -155,25 +150,18 @@ _TEXT_KEYS = ("title", "question", "context", "label", "sourceTitle", "targetTit
 """Keys whose values are text of archived files. Snippets are masked where they are made."""
 
 
-def screen_reply(reply: dict[str, Any], *, masks: bool = True) -> dict[str, Any]:
+def screen_reply(reply: Reply, *, masks: bool = True) -> Reply:
     """Return a reply with secrets masked; every object in it lists what is masked, and its content warnings."""
-    result: dict[str, Any] = {}
-    found = []
+    result, found = dict[str, Any](), []
     for key, value in reply.items():
         if key in _TEXT_KEYS and isinstance(value, str):
             safe = screen_text(value, masks=masks)
             found.append((safe, 1))
             result[key] = safe.text
+        elif isinstance(value, list):
+            result[key] = [screen_reply(one, masks=masks) if isinstance(one, dict) else one for one in value]
         else:
-            result[key] = _screen_value(value, masks=masks)
+            result[key] = screen_reply(value, masks=masks) if isinstance(value, dict) else value
     warnings = warning_fields(found)
     warnings.pop("flaggedLines", None)  # titles and contexts are shown on one line
     return result | {key: sorted({*result.get(key, ()), *value}) for key, value in warnings.items()}
-
-
-def _screen_value(value: Any, *, masks: bool) -> Any:
-    if isinstance(value, dict):
-        return screen_reply(value, masks=masks)
-    if isinstance(value, list):
-        return [_screen_value(item, masks=masks) for item in value]
-    return value

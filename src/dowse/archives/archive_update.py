@@ -6,7 +6,6 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -34,30 +33,15 @@ _NEWEST_CITED = """
 """Select the cited document: the newest of several captures of one page."""
 
 
-@dataclass(slots=True)
-class Resolver:
-    """Everything that links may lead to, by path below the common parent folder of the archives."""
-
-    link_targets: LinkTargets
-    numbers: dict[str, int]
-    """The number of the document at each path."""
-    paths: dict[int, str]
-    aliases: Nearest
-
-
-def resolve_citations(
-    connection: sqlite3.Connection,
-    roots: Mapping[Archive, Path],
-    only: set[int] | None,
-) -> None:
+def resolve_citations(connection: sqlite3.Connection, roots: Mapping[Archive, Path], only: set[int] | None) -> None:
     """Resolve the citations of the documents `only`, or of all documents, which is needed after names have changed."""
-    resolver = _build_resolver(connection, roots)
+    resolver = _Resolver(connection, roots)
     query = "SELECT source, ordinal, written FROM citations WHERE kind IN ('path', 'wiki')"
     rows = connection.execute(query).fetchall()
     connection.executemany(
         "UPDATE citations SET target = ?, fault = ?, is_citation = ? WHERE source = ? AND ordinal = ?",
         [
-            (*_resolve_path(written, source, resolver), source, ordinal)
+            (*resolver.resolve(written, source), source, ordinal)
             for source, ordinal, written in rows
             if only is None or source in only
         ],
@@ -70,44 +54,47 @@ def resolve_citations(
     )
 
 
-def _resolve_path(url: str, source: int, resolver: Resolver) -> tuple[int | None, str, int]:
-    """Return the document that a link to a file or page leads to, its fault, and 1 where it is a citation at all."""
-    path = resolver.paths[source]
-    found = resolve_link(url, path, resolver.link_targets)
-    leads_to = found.path if isinstance(found, Internal) else None
-    if leads_to is None and url.startswith("[["):
-        alias = fold_name(url[2:-2].partition("|")[0].partition("#")[0].strip())
-        leads_to = resolver.aliases.find(alias, path.rpartition("/")[0])
-    if leads_to is not None:
-        target = resolver.numbers[leads_to]
-        return (target, "", 1) if target != source else (None, "", 0)
-    if isinstance(found, OtherFile):
-        return None, NOT_A_DOCUMENT, 1
-    if not isinstance(found, Broken):
-        return None, "", 0
-    return None, str(found.fault if found.fault is not Fault.EMPTY else Fault.MISSING), 1
+class _Resolver:
+    """Everything that links may lead to, by path below the common parent folder of the archives."""
 
+    def __init__(self, connection: sqlite3.Connection, roots: Mapping[Archive, Path]) -> None:
+        self._roots, self._prefixes = roots, _archive_prefixes(roots)
+        self._numbers: dict[str, int] = {}
+        """The number of the document at each path."""
+        pages, aliases = list[LinkTarget](), list[tuple[str, str]]()
+        query = "SELECT number, archive, path, title, names FROM documents ORDER BY number"
+        for number, archive, path, title, names in connection.execute(query):
+            prefix = self._prefixes.get(archive, f"{archive}/")
+            other_names = json.loads(names)
+            pages.append(LinkTarget(prefix + path, title, tuple(f"{prefix}{name}" for name in other_names if name)))
+            self._numbers[prefix + path] = number
+            aliases += ((fold_name(name), prefix + path) for name in other_names)
+        self._paths = {number: path for path, number in self._numbers.items()}
+        self._link_targets, self._aliases = LinkTargets(pages, has_file=self._has_file), Nearest(aliases)
 
-def _build_resolver(connection: sqlite3.Connection, roots: Mapping[Archive, Path]) -> Resolver:
-    prefixes = _archive_prefixes(roots)
-    pages, numbers = list[LinkTarget](), dict[str, int]()
-    aliases = list[tuple[str, str]]()
-    for number, archive, path, title, names in connection.execute(
-        "SELECT number, archive, path, title, names FROM documents ORDER BY number"
-    ):
-        prefix = prefixes.get(archive, f"{archive}/")
-        other_names = json.loads(names)
-        pages.append(LinkTarget(prefix + path, title, tuple(f"{prefix}{name}" for name in other_names if name)))
-        numbers[prefix + path] = number
-        aliases += ((fold_name(name), prefix + path) for name in other_names)
-    paths = {number: path for path, number in numbers.items()}
+    def resolve(self, url: str, source: int) -> tuple[int | None, str, int]:
+        """Return the document that a link to a file or page leads to, its fault, and 1 where it is a citation at all."""
+        path = self._paths[source]
+        found = resolve_link(url, path, self._link_targets)
+        leads_to = found.path if isinstance(found, Internal) else None
+        if leads_to is None and url.startswith("[["):
+            alias = fold_name(url[2:-2].partition("|")[0].partition("#")[0].strip())
+            leads_to = self._aliases.find(alias, path.rpartition("/")[0])
+        if leads_to is not None:
+            target = self._numbers[leads_to]
+            return (target, "", 1) if target != source else (None, "", 0)
+        if isinstance(found, OtherFile):
+            return None, NOT_A_DOCUMENT, 1
+        if not isinstance(found, Broken):
+            return None, "", 0
+        return None, str(found.fault if found.fault is not Fault.EMPTY else Fault.MISSING), 1
 
-    def has_file(path: str) -> bool:
+    def _has_file(self, path: str) -> bool:
         """Return whether there is a file in one of the archives; elsewhere none is looked for."""
-        below = ((root, prefixes[archive]) for archive, root in roots.items() if path.startswith(prefixes[archive]))
-        return any(exists_below(root, path.removeprefix(prefix)) for root, prefix in below)
-
-    return Resolver(LinkTargets(pages, has_file=has_file), numbers, paths, Nearest(aliases))
+        prefixed = ((root, self._prefixes[archive]) for archive, root in self._roots.items())
+        return any(
+            path.startswith(prefix) and exists_below(root, path.removeprefix(prefix)) for root, prefix in prefixed
+        )
 
 
 def _archive_prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:

@@ -100,20 +100,17 @@ def _build_graph(
 
     kept = nsmallest(max_edges, edges, key=order)
     citing, cited = {pair[0] for pair in kept}, {pair[1] for pair in kept}
-    nodes = [
-        Node(documents[number], _node_type(number in citing, number in cited), distance)
-        for number, distance in distances.items()
-        if number in documents
-    ]
+
+    def node(number: int) -> Node:
+        type_: Literal["source", "target", "both"] = "both" if number in citing else "target"
+        return Node(documents[number], type_ if number in cited else "source", distances[number])
+
+    nodes = [node(number) for number in distances if number in documents]
     return CitationGraph(
         tuple(nodes),
         tuple(Edge(documents[source].id, documents[target].id, edges[source, target]) for source, target in kept),
         _truncation_note(len(nodes), left_out, len(edges) - len(kept)),
     )
-
-
-def _node_type(is_citing: bool, is_cited: bool) -> Literal["source", "target", "both"]:
-    return "both" if is_citing and is_cited else "target" if is_cited else "source"
 
 
 def _truncation_note(nodes: int, left_out: int, edges: int) -> str:

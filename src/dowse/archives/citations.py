@@ -38,8 +38,6 @@ _LINK_SEARCH_CHARACTERS = 4000
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 _PARAGRAPH_END = re.compile(r"(?:\r\n|\r|\n)[ \t]*(?:\r\n|\r|\n)")
-
-
 _TOKEN_AT_START = re.compile(r"\A[A-Za-z0-9+/=_.~-]+")
 _TOKEN_AT_END = re.compile(r"(?<![A-Za-z0-9+/=_.~-])[A-Za-z0-9+/=_.~-]+\Z")
 """Characters of API keys and tokens. A context never shows a part of one, as a part can no longer be recognized and masked."""
@@ -140,15 +138,12 @@ def _blank_markdown(text: str, start: int) -> str:
     for event, span in parse_markdown(text[start:]):
         if isinstance(event, dict) and span["start"] >= done:
             ((kind, value),) = event.items()
-            if kind in _NON_PROSE_EVENTS or (kind == "Start" and _tag_name(value) in _NON_PROSE_TAGS):
+            tag = next(iter(value)) if isinstance(value, dict) else value
+            if kind in _NON_PROSE_EVENTS or (kind == "Start" and tag in _NON_PROSE_TAGS):
                 hidden = source[span["start"] : span["end"]].decode()
                 pieces += [source[done : span["start"]].decode(), " " * len(hidden)]
                 done = span["end"]
     return "".join((*pieces, source[done:].decode()))
-
-
-def _tag_name(value: "str | dict[str, object]") -> str:
-    return value if isinstance(value, str) else next(iter(value))
 
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:", re.IGNORECASE)

@@ -27,19 +27,14 @@ def as_graphml(graph: CitationGraph) -> str:
     for node in graph.nodes:
         lines.append(f"    <node id={quoteattr(node.document.id)}>")
         values = document_reply(node.document) | {"label": node.document.title, "role": node.type}
-        lines += [
-            f'      <data key="{key}">{escape(_xml_text(values[key]))}</data>' for key in _NODE_KEYS if values.get(key)
-        ]
+        for key in filter(values.get, _NODE_KEYS):
+            text = _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", values[key])
+            lines.append(f'      <data key="{key}">{escape(text)}</data>')
         lines.append("    </node>")
     for number, edge in enumerate(graph.edges):
         ends = f"source={quoteattr(edge.source)} target={quoteattr(edge.target)}"
         lines.append(f'    <edge id="e{number}" {ends}><data key="confidence">{edge.confidence}</data></edge>')
     return "\n".join([*lines, "  </graph>", "</graphml>", ""])
-
-
-def _xml_text(text: str) -> str:
-    """Replace the characters that XML does not allow."""
-    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def as_bibtex(documents: Iterable[StoredArchiveDocument]) -> str:
@@ -50,7 +45,8 @@ def as_bibtex(documents: Iterable[StoredArchiveDocument]) -> str:
 def _bibtex_entry(document: StoredArchiveDocument) -> str:
     fields = {
         "title": f"{{{_escape_tex(document.title)}}}",
-        "url": _escape_url(document.url),
+        # Braces would end the field.
+        "url": _CONTROL.sub("", document.url).replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C"),
         "note": _escape_tex(document.path),
     }
     year, *rest = (document.date or "").split("-")
@@ -62,8 +58,3 @@ def _bibtex_entry(document: StoredArchiveDocument) -> str:
 
 def _escape_tex(text: str) -> str:
     return "".join(_TEX_ESCAPES.get(character, character) for character in _CONTROL.sub(" ", text))
-
-
-def _escape_url(url: str) -> str:
-    """Return a URL without braces, which would end the BibTeX field."""
-    return _CONTROL.sub("", url).replace("{", "%7B").replace("}", "%7D").replace("\\", "%5C")

@@ -114,18 +114,11 @@ def _normalize_url(url: str) -> str:
     if not host:
         return ""
     port = "" if port == _DEFAULT_PORTS.get(parts.scheme.lower()) else port
-    path = _normalize_path(parts.path).rstrip("/")
-    query = "&".join(pair for pair in parts.query.split("&") if pair and not _is_tracking(pair))
-    return f"{host}{port}{path}{'?' + query if query else ''}"
-
-
-def _normalize_path(path: str) -> str:
-    """Return a path with one spelling of its percent encoding."""
-    return quote(unquote(path, errors="surrogateescape"), safe="/:@!$&'()*+,;=~-._", errors="surrogateescape")
-
-
-def _is_tracking(pair: str) -> bool:
-    return _tracking_pattern().fullmatch(pair.partition("=")[0].lower()) is not None
+    # One spelling of the percent encoding.
+    path = quote(unquote(parts.path, errors="surrogateescape"), safe="/:@!$&'()*+,;=~-._", errors="surrogateescape")
+    pairs = (pair for pair in parts.query.split("&") if pair)
+    query = "&".join(one for one in pairs if not _tracking_pattern().fullmatch(one.partition("=")[0].lower()))
+    return f"{host}{port}{path.rstrip('/')}{'?' + query if query else ''}"
 
 
 @cache
