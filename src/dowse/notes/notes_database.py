@@ -58,7 +58,7 @@ class MemoryDatabase:
         self._lock = threading.RLock()
         self._free_bytes = free_bytes
         self._connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
-        make_tables(self._connection, facts)
+        run_steps(self._connection, STEPS, APPLICATION_ID, **facts)
         self._page_bytes: int = self._connection.execute("PRAGMA page_size").fetchone()[0]
         self._size_bytes = self._measure()
 
@@ -130,8 +130,3 @@ class DiskDatabase(SqliteDatabase):
 
 
 NotesDatabase = MemoryDatabase | DiskDatabase
-
-
-def make_tables(connection: sqlite3.Connection, facts: dict[str, str]) -> None:
-    """Create the tables of a new, empty index."""
-    run_steps(connection, STEPS, APPLICATION_ID, **facts)

@@ -44,10 +44,10 @@ def insert_postings(connection: sqlite3.Connection, tokenizer: NotesTokenizer, k
     measure = "SELECT sum(tokens + ?) FROM documents WHERE id > (SELECT posted FROM state)"
     if connection.execute(measure, (_DOCUMENT_TOKENS,)).fetchone()[0] < BATCH_TOKENS:
         return
-    find = "SELECT id FROM documents WHERE id > (SELECT posted FROM state) ORDER BY id"
+    find = "SELECT id, text FROM contents WHERE id > (SELECT posted FROM state) ORDER BY id"
     documents = {}
-    for (number,) in connection.execute(find).fetchall():
-        documents[number] = known[number] if number in known else _read_tokens(connection, tokenizer, number)
+    for number, text in connection.execute(find):
+        documents[number] = known[number] if number in known else tokenizer.tokens(text)
     first, last = min(documents), max(documents)
     connection.execute("INSERT INTO batches VALUES (?)", (first,))
     rows = ((first, token, places) for token, places in group_places(documents))
@@ -71,11 +71,6 @@ def group_places(documents: dict[int, list[str]]) -> Iterator[tuple[str, bytes]]
     ends = _PLACE.itemsize * np.cumsum(np.bincount(ranked, minlength=len(tokens)))
     for token, (start, end) in zip(tokens, pairwise([0, *ends.tolist()]), strict=True):
         yield token, data[start:end]
-
-
-def _read_tokens(connection: sqlite3.Connection, tokenizer: NotesTokenizer, document: int) -> list[str]:
-    text: str = connection.execute("SELECT text FROM contents WHERE id = ?", (document,)).fetchone()[0]
-    return tokenizer.tokens(text)
 
 
 def delete_postings(connection: sqlite3.Connection, document: int, tokens: Sequence[str]) -> None:
@@ -229,7 +224,9 @@ def score_documents(
         return count_places(starts)[0]
 
     counts = {token: count_places(read(token)) for token in query.positive}
-    weights = {token: token_weight(documents, len(held)) for token, (held, _) in counts.items()}
+    if not documents:
+        return ScoredNotes(np.zeros(0, np.int64), np.zeros(0), {})
+    weights = {token: math.log(documents / (len(held) + 1)) + 1 for token, (held, _) in counts.items()}
     ids = np.sort(np.concatenate([held for held, _ in counts.values()]), kind="stable")
     ids = ids[np.diff(ids, prepend=-1) > 0]  # a fifth of the time of `np.unique`
     for tokens in sorted(query.required, key=len):
@@ -241,11 +238,6 @@ def score_documents(
         is_found = is_in(held, ids)
         scores[np.searchsorted(ids, held[is_found])] += occurrences[is_found] * weights[token]
     return ScoredNotes(ids, scores, weights)
-
-
-def token_weight(documents: int, holders: int) -> float:
-    """Return the weight of one occurrence of a token: ln(N / (df + 1)) + 1."""
-    return math.log(documents / (holders + 1)) + 1 if documents else 0.0
 
 
 @dataclass(frozen=True, slots=True)
