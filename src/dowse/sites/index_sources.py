@@ -7,7 +7,6 @@ import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from email.message import Message
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -133,16 +132,23 @@ class HttpsIndexSource(IndexSource):
         self.name = f"https://{address.host}{port}{address.target.partition('?')[0]}"
 
     def fetch(self, revision: str | None) -> FetchedIndex | None:
-        """Download the index; return None if the server answers that the revision is unchanged."""
+        """Download the index; return None if the server answers that the revision is unchanged.
+
+        A revision is the request header that asks whether a reply is still current.
+        """
         from dowse.system.https_client import DownloadRules, open_url
 
         rules = DownloadRules(CONNECT_SECONDS, FETCH_SECONDS)
+        condition, _, value = (revision or "").partition(" ")
+        headers = {"Accept": "application/json", "Accept-Encoding": "gzip"} | ({condition: value} if value else {})
         try:
-            with open_url(self._url, _request_headers(revision), rules) as reply:
+            with open_url(self._url, headers, rules) as reply:
                 if reply.status == 304 and revision is not None:
                     return None
                 if reply.status == 200:
-                    return FetchedIndex(_read_body(reply), _header_of(reply.headers))
+                    etag, modified = (reply.headers.get(name, "") for name in ("ETag", "Last-Modified"))
+                    asks = f"If-None-Match {etag}" if etag else f"If-Modified-Since {modified}".rstrip()
+                    return FetchedIndex(_read_body(reply), asks)
                 raise Failed(f"{self.name} answered {reply.status} {reply.reason}. Check the address.")
         except DownloadFailed as error:
             raise Failed(f"{self.name} cannot be fetched ({error}). Try again later.") from error
@@ -163,18 +169,6 @@ def _read_body(reply: "Reply") -> bytearray:
     return body
 
 
-def _request_headers(revision: str | None) -> dict[str, str]:
-    name, _, value = (revision or "").partition(" ")
-    return {"Accept": "application/json", "Accept-Encoding": "gzip"} | ({name: value} if value else {})
-
-
-def _header_of(headers: Message) -> str:
-    """Return the request header, and its value, that asks whether this reply is still current."""
-    if etag := headers.get("ETag"):
-        return f"If-None-Match {etag}"
-    return f"If-Modified-Since {headers.get('Last-Modified', '')}".rstrip()
-
-
 class S3IndexSource(IndexSource):
     """An index in an S3 bucket."""
 
@@ -192,8 +186,8 @@ class S3IndexSource(IndexSource):
         conditions = {"IfNoneMatch": revision} if revision else {}
         try:
             reply = self._client.get_object(Bucket=self._bucket, Key=self._key, **conditions)
-            with _ended_after(FETCH_SECONDS, reply["Body"]._raw_stream):
-                body = bytearray(reply["Body"].read(MAX_INDEX_BYTES + 1))
+            with contextlib.closing(reply["Body"]) as sent, _ended_after(FETCH_SECONDS, sent._raw_stream):
+                body = bytearray(sent.read(MAX_INDEX_BYTES + 1))
             if len(body) < min(reply["ContentLength"], MAX_INDEX_BYTES + 1):
                 raise OSError("the connection ended too early")
             return FetchedIndex(body, str(reply["ETag"]))
@@ -220,6 +214,5 @@ def _ended_after(seconds: float, stream: Any) -> Iterator[None]:
 def inspect(location: str) -> Inspection:
     """Return the problems of the index at a location; raise Failed if it cannot be read."""
     fetched = open_index_source(location).fetch(None)
-    if fetched is None:
-        raise Failed(f"{location} could not be read.")
+    assert fetched is not None  # noqa: S101 - without a revision nothing is unchanged
     return inspect_bytes(fetched.data)

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 import tantivy
@@ -69,7 +69,7 @@ class PageIndex:
     def __init__(self, searcher: Any, texts: list[Texts]) -> None:
         self._searcher = searcher
         self._texts = texts
-        self._places: dict[int, list[Places]] = {}
+        self.places = lru_cache(_KEPT_PAGES)(partial(_find_page_places, texts))
         totals = [sum(len(texts[field]) for texts in self._texts) for field in range(len(FIELDS))]
         self.mean_bytes = [max(1.0, total / max(1, len(texts))) for total in totals]
 
@@ -78,18 +78,6 @@ class PageIndex:
 
     def texts(self, page: int) -> Texts:
         return self._texts[page]
-
-    def places(self, page: int) -> list[Places] | None:
-        """Return the places of the words of each field of a page; None if a field is long."""
-        if max(map(len, self._texts[page])) > weights.MAX_RANKED_BYTES:
-            return None
-        found = self._places.get(page)
-        if found is None:
-            found = [find_places(text.decode()) for text in self._texts[page]]
-            while len(self._places) >= _KEPT_PAGES:
-                self._places.pop(next(iter(self._places)), None)
-            self._places[page] = found
-        return found
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -109,10 +97,12 @@ class PageIndex:
         found = self._searcher.search(query, max(1, limit))
         return self._searcher.fast_field_values("page", [address for _, address in found.hits]), found.count
 
-    def first_pages(self, query: Any, limit: int) -> tuple[list[int], int]:
-        """Return the first pages that match a query, in the order of the site, and the number of all that match."""
-        pages, total = self.pages(query, len(self))
-        return sorted(pages)[:limit], total
+
+def _find_page_places(texts: list[Texts], page: int) -> list[Places] | None:
+    """Return the places of the words of each field of a page; None if a field is long."""
+    if max(map(len, texts[page])) > weights.MAX_RANKED_BYTES:
+        return None
+    return [find_places(text.decode()) for text in texts[page]]
 
 
 def find_places(text: str) -> Places:
@@ -164,16 +154,6 @@ def match_filters(topics: Sequence[str], since: date | None, until: date | None)
 def any_of(queries: Iterable[Any]) -> Any:
     """Return a query that matches where one of several does."""
     return tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries])
-
-
-def best_of(queries: Iterable[Any]) -> Any:
-    """Return a query that matches where one of several does, and scores as the best of them."""
-    return tantivy.Query.disjunction_max_query(list(queries))
-
-
-def constant(query: Any, score: float) -> Any:
-    """Return a query with the same score everywhere."""
-    return tantivy.Query.const_score_query(query, score)
 
 
 def combine(required: Iterable[Any], excluded: Iterable[Any] = (), optional: Iterable[Any] = ()) -> Any:

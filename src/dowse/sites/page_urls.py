@@ -45,11 +45,6 @@ def path_key(path: str) -> str:
     return "/" + plain.strip("/")
 
 
-def strip_query(path: str) -> str:
-    """Return a path without its query and fragment."""
-    return path.partition("#")[0].partition("?")[0]
-
-
 def is_same_host(host: str, domain: str) -> bool:
     """Return whether a host is that of a site's domain; `www.` does not count."""
     return host.removeprefix("www.") == normalize_host(domain).removeprefix("www.")

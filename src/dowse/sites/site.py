@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -61,15 +61,16 @@ def load_site(data: bytes | bytearray) -> "LoadedSite":
         release_memory()
 
 
+_SPLITTING = Splitting(folded_spans, is_folded)
+_WRITTEN_OTHERWISE = Splitting(folded_spans, lambda _: False)
+"""For words such as `C++`, which are compared in another form than they are written in."""
+
+
 class LoadedSite:
     """A site that can be searched; it is immutable."""
 
     def __init__(
-        self,
-        header: SiteHeader,
-        listed: tuple[Page, ...],
-        pages: PageIndex,
-        problems: tuple[Problem, ...],
+        self, header: SiteHeader, listed: tuple[Page, ...], pages: PageIndex, problems: tuple[Problem, ...]
     ) -> None:
         self.header = header
         self.problems = problems
@@ -98,9 +99,20 @@ class LoadedSite:
         return replace(self._listed[number], title=title, abstract=abstract, body=body)
 
     def passage(self, number: int, results: SiteResults, *, masks: bool = True) -> Screened:
-        """Return the passage of a page's body that best matches a search, screened."""
+        """Return the part of a page's body that has the most important words of a search, screened; empty if it has none."""
         text, places = self._pages.texts(number)[BODY].decode(), self._pages.places(number)
-        return best_passage(text, results, places[BODY].keys() if places else None, masks=masks)
+        present = results.words.keys() & places[BODY].keys() if places else results.words.keys()
+        words = {word: results.words[word] for word in present}
+        splitting = _SPLITTING if all(map(str.isascii, words)) else _WRITTEN_OTHERWISE
+        found = first_places(find_words(text, words, splitting), 0, PASSAGE_CHARACTERS)
+        window = best_window(text, found, {number: term.importance for number, term in enumerate(results.terms)})
+        if window is None:
+            return Screened("")
+        start, end = window
+        line = " ".join(text[start:end].split())
+        is_cut = bool(text[:start].strip()) and text[max(0, start - 2) : start] != "\n\n"
+        shown = add_marks(line, "…", is_cut_before=is_cut, is_cut_after=bool(text[end:].strip()))
+        return screen_text(shown, around=surroundings(text, start, end) if masks else "", masks=masks)
 
     def full_url(self, number: int) -> str:
         return page_urls.full_url(self.header.site.domain, self._listed[number].url)
@@ -110,7 +122,7 @@ class LoadedSite:
         host, path = page_urls.split_url(url)
         if host is not None and not page_urls.is_same_host(host, self.header.site.domain):
             return None
-        for candidate in (path, page_urls.strip_query(path)):
+        for candidate in (path, path.partition("#")[0].partition("?")[0]):
             if (number := self._numbers_by_path.get(page_urls.path_key(candidate))) is not None:
                 return number
         return None
@@ -139,32 +151,6 @@ class LoadedSite:
         for number, listed in enumerate(self._listed):
             numbers.setdefault(page_urls.path_key(page_urls.split_url(listed.url)[1]), number)
         return numbers
-
-
-_SPLITTING = Splitting(folded_spans, is_folded)
-_WRITTEN_OTHERWISE = Splitting(folded_spans, lambda _: False)
-"""For words such as `C++`, which are compared in another form than they are written in."""
-
-
-def best_passage(text: str, found: SiteResults, present: Set[str] | None = None, *, masks: bool = True) -> Screened:
-    """Return the part of a text that has the most important words of the query; empty if it has none.
-
-    `present` are the words of the text, if they are known.
-    """
-    words = found.words
-    if present is not None:
-        words = {word: words[word] for word in words.keys() & present}
-    splitting = _SPLITTING if all(map(str.isascii, words)) else _WRITTEN_OTHERWISE
-    places = first_places(find_words(text, words, splitting), 0, PASSAGE_CHARACTERS)
-    importances = {number: term.importance for number, term in enumerate(found.terms)}
-    window = best_window(text, places, importances)
-    if window is None:
-        return Screened("")
-    start, end = window
-    line = " ".join(text[start:end].split())
-    is_cut = bool(text[:start].strip()) and text[max(0, start - 2) : start] != "\n\n"
-    shown = add_marks(line, "…", is_cut_before=is_cut, is_cut_after=bool(text[end:].strip()))
-    return screen_text(shown, around=surroundings(text, start, end) if masks else "", masks=masks)
 
 
 _log = logging.getLogger(__name__)

@@ -8,6 +8,7 @@ from typing import Any
 
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
+from tantivy import Query
 
 from dowse.searching.query_terms import SearchQuery, stop_words
 from dowse.sites import page_index
@@ -53,8 +54,8 @@ class SiteResults:
 def search_pages(index: PageIndex, query: SearchQuery, limit: int, filters: list[Any]) -> SiteResults:
     """Return the best pages among those that match the filters."""
     if not query.text:
-        pages, total = index.first_pages(page_index.combine(filters), limit)
-        return SiteResults(tuple(SiteHit(page, 0.0) for page in pages), total)
+        pages, total = index.pages(page_index.combine(filters), len(index))
+        return SiteResults(tuple(SiteHit(page, 0.0) for page in sorted(pages)[:limit]), total)
     words = _limit_words(folded_words(" ".join((*query.terms, *query.must, *query.phrases))), index.vocabulary)
     terms = _expand(index, words, max_corrected=0 if query.is_pasted else weights.MAX_CORRECTED_WORDS)
     if not terms:
@@ -65,12 +66,12 @@ def search_pages(index: PageIndex, query: SearchQuery, limit: int, filters: list
     # Stop words alone find nothing, unless the query has no other words.
     found = [by_term[word] for word in by_term if word in content]
     if titles:
-        found.append(page_index.constant(page_index.match_pages(titles), weights.TITLE_CANDIDATE_SCORE))
+        found.append(Query.const_score_query(page_index.match_pages(titles), weights.TITLE_CANDIDATE_SCORE))
     required, excluded = (
         [condition for text in texts if (condition := page_index.match_text(text)) is not None]
         for texts in ((*query.must, *query.phrases), (*query.must_not, *query.not_phrases))
     )
-    conditions = [page_index.constant(condition, 0.0) for condition in (*filters, *required)]
+    conditions = [Query.const_score_query(condition, 0.0) for condition in (*filters, *required)]
     optional = (by_term[word] for word in by_term if word not in content)
     pages, total = index.pages(
         page_index.combine([page_index.any_of(found), *conditions], excluded, optional),
@@ -153,7 +154,7 @@ def _add_compounds(vocabulary: Vocabulary, matches: WordMatches, word: str, word
 def _importance(index: PageIndex, word: str, matches: WordMatches) -> float:
     """Return the importance of a word: the fewer pages have it, the higher."""
     close = [match for match, weight in matches.items() if weight >= weights.ONE_TYPO_WEIGHT]
-    pages = index.pages(page_index.constant(page_index.match_words(close), 1.0), 1)[1] if close else 0
+    pages = index.pages(Query.const_score_query(page_index.match_words(close), 1.0), 1)[1] if close else 0
     return rarity(pages, len(index)) * (weights.STOP_WORD_FACTOR if word in stop_words() else 1.0)
 
 
@@ -162,12 +163,14 @@ def _find_term(term: Term) -> Any:
     close = {word: weight for word, weight in term.matches.items() if weight >= weights.CLOSE}
     distant = term.matches.keys() - close.keys()
     found = [
-        page_index.constant(page_index.match_words(words), share * term.importance)
+        Query.const_score_query(page_index.match_words(words), share * term.importance)
         for words, share in ((close, weights.CLOSE_SCORE), (distant, weights.DISTANT_SCORE))
         if words
     ]
-    ranked = (page_index.match_ranked(word, weight) for word, weight in close.items())
-    return page_index.any_of([page_index.best_of(found), *([page_index.best_of(ranked)] if close else ())])
+    ranked = [page_index.match_ranked(word, weight) for word, weight in close.items()]
+    return page_index.any_of(
+        [Query.disjunction_max_query(found), *([Query.disjunction_max_query(ranked)] if close else ())]
+    )
 
 
 def _similar_titles(index: PageIndex, words: list[str]) -> dict[int, float]:

@@ -29,11 +29,12 @@ _SKIPPED_FOLDERS = frozenset({"node_modules", "bower_components", "vendor", "__p
 
 
 def _list_files(root: Path) -> list[str]:
-    """Return the paths of the files below a folder, in order; neither hidden or denied ones nor links."""
+    """Return the paths of the files below a folder that may be pages, in order; neither hidden or denied ones nor links."""
     found, denied = list[str](), DenyList(())
+    endings = (*HTML_ENDINGS, *MARKDOWN_ENDINGS)
     for folder, folders, names in os.walk(root):
         folders[:] = (name for name in folders if not name.startswith(".") and name not in _SKIPPED_FOLDERS)
-        files = (Path(folder, name) for name in names if not name.startswith("."))
+        files = (Path(folder, name) for name in names if name.lower().endswith(endings) and not name.startswith("."))
         found += (file.relative_to(root).as_posix() for file in files if not file.is_symlink())
     return sorted((path for path in found if not denied.rule_against(path)), key=lambda path: path.split("/"))
 
@@ -101,7 +102,9 @@ def build(source: Path, settings: BuildSettings, progress: Progress = lambda *_:
         progress(count, len(paths))
     site = _describe_site(settings, collector.host)
     if not collector.pages:
-        raise NoPagesFound(f"{source} has no page that can be built{_summarize_skipped(collector.skipped)}.")
+        reasons = ", ".join(f"{len(paths)} because {reason}" for reason, paths in collector.skipped.items())
+        hint = f" ({reasons})" if reasons else ". Name the folder with its Markdown or HTML files"
+        raise NoPagesFound(f"{source} has no page that can be built{hint}.")
     data = _serialize(site, collector.pages, now)
     problems = inspect_bytes(data).problems
     if errors := [problem for problem in problems if problem.grade == "error"]:
@@ -125,7 +128,7 @@ def _start_page(source: Path, path: str) -> tuple[Callable[[], tuple[str, Source
     data = _read_file(source, path)
     if data is None:
         return lambda: (path, "it cannot be read, is a private key, or is too long for a page"), 0
-    future = shared_pool().submit(ParserRequest({"module": _JOBS, "path": path}, data))
+    future = shared_pool().submit(ParserRequest({"module": "dowse.sites.building.source_pages", "path": path}, data))
 
     def wait() -> tuple[str, SourcePage | str]:
         reply = future.result()
@@ -136,14 +139,6 @@ def _start_page(source: Path, path: str) -> tuple[Callable[[], tuple[str, Source
         return path, SourcePage(**reply.fields["page"], text=reply.data.decode("utf-8", "surrogatepass"))
 
     return wait, len(data)
-
-
-_JOBS = "dowse.sites.building.source_pages"
-
-
-def _summarize_skipped(skipped: Mapping[str, list[str]]) -> str:
-    reasons = [f"{len(paths)} because {reason}" for reason, paths in skipped.items()]
-    return f" ({', '.join(reasons)})" if reasons else ". Name the folder with its Markdown or HTML files"
 
 
 class _PageCollector:

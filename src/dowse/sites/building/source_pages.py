@@ -1,7 +1,7 @@
 """Pages from built HTML: the main content, without navigation and other boilerplate."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -14,7 +14,7 @@ from dowse.reading.html_markdown import convert_html
 from dowse.sites.building.plain_text import SourcePage, clean_text, make_abstract, markdown_text, title_from_path
 
 HTML_ENDINGS = (".html", ".htm", ".xhtml")
-_MAIN_SELECTORS = (
+_MAIN = (
     "[data-pagefind-body]",
     "main",
     "[role=main]",
@@ -38,109 +38,85 @@ _BODY_BOILERPLATE = "header, aside"
 
 def read_html_page(path: str, data: bytes) -> SourcePage | str:
     """Read the HTML file of a page; return the reason if it is none."""
-    page = _HtmlFile(path, data)
-    if reason := page.reason_against():
+    from selectolax.lexbor import LexborHTMLParser
+
+    page = LexborHTMLParser(decode(data, declared_charset(data)).text)
+    metas = [meta for meta in _named_metas(page) if meta[1]]
+    if reason := _reason_against(path, page, dict(metas)):
         return reason
-    text, title = markdown_text(convert_html(page.main.html or ""), has_tags=False)[0], page.title
+    main, stated = _find_main(page), dict(metas)
+    links = ((link.attributes.get("href") or "").strip() for link in page.css("link[rel=canonical]"))
+    canonical = urlsplit(next(filter(None, links), ""))
+    title = _find_title(page, main, stated)
+    abstract = " ".join((stated.get("description") or stated.get("og:description") or "").split())
+    text, _ = markdown_text(convert_html(main.html or ""), has_tags=False)
     return SourcePage(
-        page.url,
+        unquote(canonical.path) or "/" + re.sub(r"(?:^|(?<=/))index\.x?html?$", "", path),
         clean_text(title) or title_from_path(path),
-        make_abstract(page.abstract, text, title),
-        page.day,
-        tuple(map(clean_text, page.topics)),
+        make_abstract(abstract, text, title),
+        _find_day(main, stated),
+        tuple(map(clean_text, _find_topics(page, metas))),
         text,
-        host=urlsplit(page.canonical).netloc,
+        host=canonical.netloc,
     )
 
 
-class _HtmlFile:
-    """A parsed HTML file."""
+def _named_metas(page: Any) -> Iterator[tuple[str, str]]:
+    for meta in page.css("meta"):
+        name = meta.attributes.get("name") or meta.attributes.get("property") or meta.attributes.get("itemprop") or ""
+        yield name.strip().lower(), (meta.attributes.get("content") or "").strip()
 
-    def __init__(self, path: str, data: bytes) -> None:
-        from selectolax.lexbor import LexborHTMLParser
 
-        self.path = path
-        self._page = LexborHTMLParser(decode(data, declared_charset(data)).text)
-        self._metas = {name: content for name, content in self._named_metas() if content}
-        self.main = self._find_main()
+def _reason_against(path: str, page: Any, metas: Mapping[str, str]) -> str:
+    """Return why a file is no page; empty if it is one."""
+    robots = ",".join(metas.get(name, "") for name in ("robots", "googlebot")).lower()
+    if re.search(r"\b(?:noindex|none)\b", robots):
+        return "it says noindex"
+    if any((node.attributes.get("http-equiv") or "").lower() == "refresh" for node in page.css("meta")):
+        return "it only leads to another page"
+    return "it is a page for errors" if re.search(r"(?:^|/)(?:404|500)(?:/index)?\.html?$", path) else ""
 
-    @property
-    def canonical(self) -> str:
-        """The canonical URL that the page states; empty if it states none."""
-        for link in self._page.css("link[rel=canonical]"):
-            if href := (link.attributes.get("href") or "").strip():
-                return href
-        return ""
 
-    @property
-    def url(self) -> str:
-        """The path of the page: of its canonical URL, or else of its file."""
-        if path := urlsplit(self.canonical).path:
-            return unquote(path)
-        return "/" + re.sub(r"(?:^|(?<=/))index\.x?html?$", "", self.path)
+def _find_main(page: Any) -> Any:
+    for node in page.css(_BOILERPLATE):
+        if node.tag not in ("body", "html", "main"):
+            node.decompose()
+    for selector in _MAIN:
+        found = page.css(selector)
+        if selector == "article" and len(found) > 1:  # a list of posts has several
+            continue
+        if found and found[0].text(deep=True).strip():
+            if found[0].tag == "body":
+                for node in found[0].css(_BODY_BOILERPLATE):
+                    node.decompose()
+            return found[0]
+    return page.body or page.root
 
-    @property
-    def title(self) -> str:
-        """The main heading if the title contains it, or else the title."""
-        heading = next((" ".join(node.text().split()) for node in self.main.css("h1")), "")
-        titles = (node.text() for node in self._page.css("title") if node.parent is None or node.parent.tag != "svg")
-        title = next((" ".join(text.split()) for text in titles if text.strip()), "")
-        if heading and (not title or heading in title):
-            return heading
-        return title or heading or self._metas.get("og:title", "")
 
-    @property
-    def abstract(self) -> str:
-        """The description that the page states; empty if it states none."""
-        return " ".join((self._metas.get("description") or self._metas.get("og:description") or "").split())
+def _find_title(page: Any, main: Any, metas: Mapping[str, str]) -> str:
+    """Return the main heading if the title contains it, or else the title."""
+    heading = next((" ".join(node.text().split()) for node in main.css("h1")), "")
+    titles = (node.text() for node in page.css("title") if node.parent is None or node.parent.tag != "svg")
+    title = next((" ".join(text.split()) for text in titles if text.strip()), "")
+    if heading and (not title or heading in title):
+        return heading
+    return title or heading or metas.get("og:title", "")
 
-    @property
-    def day(self) -> str:
-        """The day of publication as YYYY-MM-DD; empty if it is unknown."""
-        stated = (
-            self._metas.get(name) for name in ("article:published_time", "date", "dc.date", "datepublished", "pubdate")
-        )
-        shown = (node.attributes.get("datetime") for node in self.main.css("time[datetime]"))
-        return next(filter(None, map(day_from_value, filter(None, (*stated, *shown)))), "")
 
-    @property
-    def topics(self) -> tuple[str, ...]:
-        """The tags and keywords."""
-        tagged = [content for name, content in self._named_metas() if name == "article:tag"]
-        linked = [" ".join(node.text().split()) for node in self._page.css("a[rel~=tag]")]
-        words = [word.strip() for word in self._metas.get("keywords", "").split(",")]
-        return tuple(dict.fromkeys(filter(None, (*tagged, *linked, *words))))
+def _find_day(main: Any, metas: Mapping[str, str]) -> str:
+    """Return the day of publication as YYYY-MM-DD; empty if it is unknown."""
+    names = ("article:published_time", "date", "dc.date", "datepublished", "pubdate")
+    shown = (node.attributes.get("datetime") for node in main.css("time[datetime]"))
+    days = filter(None, (*(metas.get(name) for name in names), *shown))
+    return next(filter(None, map(day_from_value, days)), "")
 
-    def reason_against(self) -> str:
-        """Return why the file is no page; empty if it is one."""
-        robots = ",".join(self._metas.get(name, "") for name in ("robots", "googlebot")).lower()
-        if re.search(r"\b(?:noindex|none)\b", robots):
-            return "it says noindex"
-        if any((node.attributes.get("http-equiv") or "").lower() == "refresh" for node in self._page.css("meta")):
-            return "it only leads to another page"
-        return "it is a page for errors" if re.search(r"(?:^|/)(?:404|500)(?:/index)?\.html?$", self.path) else ""
 
-    def _named_metas(self) -> Iterator[tuple[str, str]]:
-        for meta in self._page.css("meta"):
-            name = (
-                meta.attributes.get("name") or meta.attributes.get("property") or meta.attributes.get("itemprop") or ""
-            )
-            yield name.strip().lower(), (meta.attributes.get("content") or "").strip()
-
-    def _find_main(self) -> Any:
-        for node in self._page.css(_BOILERPLATE):
-            if node.tag not in ("body", "html", "main"):
-                node.decompose()
-        for selector in _MAIN_SELECTORS:
-            found = self._page.css(selector)
-            if selector == "article" and len(found) > 1:  # a list of posts has several
-                continue
-            if found and found[0].text(deep=True).strip():
-                if found[0].tag == "body":
-                    for node in found[0].css(_BODY_BOILERPLATE):
-                        node.decompose()
-                return found[0]
-        return self._page.body or self._page.root
+def _find_topics(page: Any, metas: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Return the tags and keywords."""
+    tagged = [content for name, content in metas if name == "article:tag"]
+    linked = [" ".join(node.text().split()) for node in page.css("a[rel~=tag]")]
+    words = [word.strip() for word in dict(metas).get("keywords", "").split(",")]
+    return tuple(dict.fromkeys(filter(None, (*tagged, *linked, *words))))
 
 
 _TRUE = frozenset({"true", "yes", "on", "1"})
