@@ -80,11 +80,7 @@ def test_a_title_outranks_a_question_outranks_content(tmp_path: Path) -> None:
         "question.md": "---\nquestion: What is the history of the zeppelin?\n---\n# Two\n\nShort.\n",
         "title.md": "# Zeppelin history in a nutshell\n\nShort.\n",
     }
-    assert titles(indexed(tmp_path, files), "zeppelin history") == [
-        "Zeppelin history in a nutshell",
-        "Two",
-        "One",
-    ]
+    assert titles(indexed(tmp_path, files), "zeppelin history") == ["Zeppelin history in a nutshell", "Two", "One"]
 
 
 def test_scores_mean_relevance(fruit: ArchiveLocations) -> None:

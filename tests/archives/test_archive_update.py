@@ -1,11 +1,8 @@
 """Indexing runs: they read only changed files, commit all or nothing, and remove missing documents."""
 
 import base64
-import os
 import random
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,27 +40,6 @@ def test_a_second_run_changes_nothing(tmp_path: Path) -> None:
     report = update(database, locations)
     assert (report.added, report.updated, report.removed, report.unchanged) == (0, 0, 0, 3)
     assert dump(database) == before
-
-
-def test_changed_content_of_the_same_size_and_time_is_seen(tmp_path: Path) -> None:
-    locations = make_archives(tmp_path, TWO)
-    database = index_archives(locations)
-    file = locations.research / "b.md"
-    stat = file.stat()
-    file.write_text("# B\n\nPeaches\n", encoding="utf-8")
-    os.utime(file, ns=(stat.st_atime_ns, stat.st_mtime_ns))
-    assert update(database, locations).updated == 1
-    assert [hit.document.title for hit in search(locations, "peaches", 5)] == ["B"]
-    assert search(locations, "apples", 5, fuzzy=False) == []
-
-
-def test_what_is_gone_goes_with_its_citations(tmp_path: Path) -> None:
-    locations = make_archives(tmp_path, TWO, PAGE)
-    database = index_archives(locations)
-    (locations.research / "a.md").unlink()
-    assert update(database, locations).removed == 1
-    assert database.citations("target", [(number := document_titled(database, "B").number)])[number] == []
-    assert database.rows("SELECT COUNT(*) FROM citations") == [(0,)]
 
 
 def test_links_follow_what_comes_and_goes(tmp_path: Path) -> None:
@@ -149,30 +125,6 @@ def test_an_archive_that_is_not_there_keeps_its_documents(tmp_path: Path) -> Non
 def test_no_archive_at_all_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="RESEARCH_ARCHIVE_PATH"):
         locations_in(tmp_path / "nothing").require_any()
-
-
-def test_a_run_that_is_killed_leaves_what_was_there(tmp_path: Path) -> None:
-    locations = make_archives(tmp_path, TWO)
-    database = index_archives(locations)
-    before = dump(database)
-    make_archives(tmp_path, {f"n{number}.md": f"# N{number}\n" for number in range(20)})
-    program = (
-        "import os, sys\nfrom pathlib import Path\nfrom dowse.archives import archive_update\n"
-        "from dowse.archives.archive_locations import ArchiveLocations\nfrom tests.archives import sample_archives\n"
-        "archive_update.resolve_citations = lambda *_: os._exit(9)\n"
-        "sample_archives.index_archives(ArchiveLocations(*map(Path, sys.argv[1:])))\n"
-    )
-    command = [
-        sys.executable,
-        "-c",
-        program,
-        str(locations.research),
-        str(locations.url_content),
-        str(locations.database),
-    ]
-    assert subprocess.run(command, check=False).returncode == 9
-    assert dump(database) == before
-    assert update(database, locations).added == 20
 
 
 def test_a_newer_database_is_refused_naming_both_versions(tmp_path: Path) -> None:

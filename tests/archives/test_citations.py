@@ -166,8 +166,3 @@ def test_a_context_has_about_a_hundred_characters_either_side_within_the_paragra
     assert context.endswith("word...")
     assert 180 <= len(context) <= 240
     assert "Before" not in context
-
-
-def test_a_short_paragraph_is_its_own_context(tmp_path: Path) -> None:
-    database = make_database(tmp_path, {"note.md": "# Title\n\nFor more,\nsee [this](https://e.org/x).\n\nOther."})
-    assert citation_at(database, "Title").context == "For more, see [this](https://e.org/x)."

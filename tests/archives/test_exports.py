@@ -7,7 +7,6 @@ import networkx as nx  # type: ignore[import-untyped]
 import pytest
 
 from dowse.archives.archive_database import ArchiveDatabase
-from dowse.archives.archive_types import CitationGraph
 from dowse.archives.citation_graph import whole_graph
 from dowse.archives.exports import as_bibtex, as_graphml
 from dowse.archives.graph_pictures.layout import lay_out
@@ -26,20 +25,13 @@ def database(tmp_path_factory: pytest.TempPathFactory) -> ArchiveDatabase:
     return make_database(tmp_path_factory.mktemp("hostile"), research, pages)
 
 
-@pytest.fixture(scope="module")
-def graph(database: ArchiveDatabase) -> CitationGraph:
-    return whole_graph(database)
-
-
-def test_graphml_is_read_by_networkx(graph: CitationGraph) -> None:
+def test_graphml_is_read_by_networkx(database: ArchiveDatabase) -> None:
+    graph = whole_graph(database)
     read = nx.parse_graphml(as_graphml(graph))
     assert set(read.nodes) == {node.document.id for node in graph.nodes}
     assert set(read.edges) == {(edge.source, edge.target) for edge in graph.edges}
-    labels = {
-        node.document.title
-        for node in graph.nodes
-        if node.document.title.isascii() and node.document.title.isprintable()
-    }
+    titles = {node.document.title for node in graph.nodes}
+    labels = {title for title in titles if title.isascii() and title.isprintable()}
     assert labels <= {label for _, label in read.nodes(data="label")}
 
 

@@ -57,27 +57,12 @@ def test_every_corpus_and_size_is_measured_and_shown_beside_the_goals(corpora: P
     assert [rounds[0]["files"] for result in results for rounds in result["rounds"].values()] == [20, 20, 10]
 
 
-def test_one_corpus_can_be_measured_alone(corpora: Path) -> None:
-    done = bench("", corpora, "--no-semble", "--only", "small+docs", "--rounds", "1")
-    assert "small+docs: 10 text files" in done.stdout, done.stderr
-    assert "small+code" not in done.stdout
-
-
 def test_a_missing_folder_is_explained_and_installed_packages_are_taken_instead(tmp_path: Path) -> None:
     done = bench("", tmp_path / "absent", "--no-semble", "--sizes", "20", "--only", "20", "--rounds", "1")
     assert done.returncode == 0, done.stderr
     assert f"There are no corpora in {tmp_path / 'absent'}" in done.stderr
     assert "clone public repositories" in done.stderr
     assert "20 files: 20 text files" in done.stdout
-
-
-def test_a_page_without_markers_is_left_as_it_is(corpora: Path, tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("Nothing to replace.\n", encoding="utf-8")
-    done = bench("", corpora, "--no-semble", "--only", "small+docs", "--rounds", "1", "--markdown", page)
-    assert done.returncode != 0
-    assert "has no lines <!-- bench: start -->" in done.stderr
-    assert page.read_text(encoding="utf-8") == "Nothing to replace.\n"
 
 
 @pytest.mark.parametrize(

@@ -15,12 +15,7 @@ from tests.examples import examples
 from tests.notes.conftest import Make
 from tests.notes.reference_search import answer
 
-FRUIT = {
-    "a": "apple apple pear",
-    "b": "apple plum",
-    "c": "Plum, pear; APPLE pie",
-    "d": "cherry",
-}
+FRUIT = {"a": "apple apple pear", "b": "apple plum", "c": "Plum, pear; APPLE pie", "d": "cherry"}
 ONE = {  # the weight of one occurrence among four documents
     "apple": math.log(4 / 4) + 1,
     "pear": math.log(4 / 3) + 1,

@@ -1,14 +1,12 @@
 """Named indexes on disk: after kills, between processes, and with damaged files."""
 
 import contextlib
-import os
 import sqlite3
-from pathlib import Path
 
 import anyio
 import pytest
 
-from dowse.errors import DowseError, NotFound, StoreDamaged, StoreTooNew, UsageError
+from dowse.errors import NotFound, StoreDamaged, StoreTooNew, UsageError
 from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry, index_file, names_on_disk
 from dowse.store import storage_layout
@@ -27,7 +25,6 @@ def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> No
         async with contextlib.AsyncExitStack() as stack:
             started = [Assistant(await stack.enter_async_context(Client(program()))) for _ in range(servers)]
             await started[0].call_tool("search_create_index", index_name="shared", backend="disk")
-            is_done = anyio.Event()
 
             async def find(who: int, query: str, k: int) -> tuple[int, list[str]]:
                 reply = await started[who % servers].call_tool("search_index", index_name="shared", query=query, k=k)
@@ -45,19 +42,17 @@ def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> No
 
             async def search(who: int) -> None:
                 last = 0
-                while not is_done.is_set():
+                while last < adders * each:
                     total, found = await find(who, "shared", 100)
                     assert total >= last
                     assert len(found) == min(100, total)
                     last = total
 
-            async with anyio.create_task_group() as readers:
+            async with anyio.create_task_group() as clients:
                 for who in range(searchers):
-                    readers.start_soon(search, who)
-                async with anyio.create_task_group() as writers:
-                    for who in range(adders):
-                        writers.start_soon(add, who)
-                is_done.set()
+                    clients.start_soon(search, who)
+                for who in range(adders):
+                    clients.start_soon(add, who)
             total, found = await find(0, "shared", 200)
             assert total == len(set(found)) == adders * each
 
@@ -88,21 +83,6 @@ def test_two_libraries_see_each_others_indexes_documents_and_deletions_at_once(l
     library.create("shared", "disk")
     other.use("shared", lambda index: index.add([make_note("c", "new words")]))
     assert found(library, "shared", "words") == 1
-    other.close()
-
-
-def test_whoever_has_it_open_while_it_is_deleted_adds_nothing_to_a_ghost(library: NotesRegistry) -> None:
-    library.create("shared", "disk")
-    index = library.use("shared", lambda index: index)
-    other = NotesRegistry()
-    other.delete("shared")
-    with pytest.raises(DowseError):
-        index.add([make_note("a", "words")])
-    other.create("shared", "disk")
-    assert found(other, "shared", "words") == 0
-    assert sorted(file.name for file in storage_layout.notes_folder().iterdir() if file.suffix == ".db") == [
-        "index-shared.db"
-    ]
     other.close()
 
 
@@ -165,14 +145,6 @@ def test_an_index_of_a_later_version_is_refused_with_both_versions(library: Note
     connection.close()
     with pytest.raises(StoreTooNew, match=r"format 99.*format 1"):
         found(NotesRegistry(), "late", "x")
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
-def test_a_storage_root_that_cannot_be_written_is_told(library: NotesRegistry, storage: Path) -> None:
-    storage.mkdir()
-    storage.chmod(0o500)
-    with pytest.raises((DowseError, OSError)):
-        library.create("x", "disk")
 
 
 def test_many_open_indexes_rest_and_wake(library: NotesRegistry) -> None:

@@ -5,14 +5,9 @@ import random
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-SITE = {
-    "name": "Fruit Blog",
-    "domain": "fruit.example",
-    "description": "All about fruit",
-    "toolPrefix": "fruit",
-}
+SITE = {"name": "Fruit Blog", "domain": "fruit.example", "description": "All about fruit", "toolPrefix": "fruit"}
 PAGES: list[dict[str, Any]] = [
     {
         "url": "/",
@@ -69,11 +64,12 @@ def write_index(path: Path, *pages: dict[str, Any], **root: Any) -> Path:
     return part.replace(path)
 
 
-class Query:
+class Query(NamedTuple):
     """A query, its kind, and the URL of the expected page."""
 
-    def __init__(self, kind: str, text: str, url: str) -> None:
-        self.kind, self.text, self.url = kind, text, url
+    kind: str
+    text: str
+    url: str
 
 
 SYLLABLES = [

@@ -5,27 +5,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from jsonschema import Draft202012Validator
-from mcp_types import CallToolResult, TextContent, Tool
+from mcp_types import CallToolResult, TextContent
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.surfaces.sites.sites_surface import open_sites
-from mcp import Client
-from tests.surfaces.project.project_client import converse
+from tests.surfaces.project.project_client import Assistant, converse
 
 Result = TypeVar("Result")
 
 
-class Reader:
+class Reader(Assistant):
     """A connected client."""
 
-    def __init__(self, client: Client) -> None:
-        self.client = client
-
-    async def tools(self) -> dict[str, Tool]:
-        return {tool.name: tool for tool in (await self.client.list_tools(cache_mode="bypass")).tools}
-
-    async def call_tool(self, tool: str, /, **arguments: Any) -> tuple[dict[str, Any], str]:
+    async def call_tool(self, tool: str, /, **arguments: Any) -> tuple[dict[str, Any], str]:  # type: ignore[override]
         """Call a tool; return the content, checked against its schema, and the text of the reply."""
         result = await self.client.call_tool(tool, arguments)
         content, text = content_and_text(result)
@@ -33,7 +26,7 @@ class Reader:
         Draft202012Validator((await self.tools())[tool].output_schema).validate(content)
         return content, text
 
-    async def expect_error(self, tool: str, /, **arguments: Any) -> str:
+    async def expect_error(self, tool: str, /, **arguments: Any) -> str:  # type: ignore[override]
         """Call a tool that has to fail; return the message for the user."""
         result = await self.client.call_tool(tool, arguments)
         content, _ = content_and_text(result)

@@ -4,9 +4,11 @@ import copy
 import json
 from typing import Any
 
+import pytest
 from jsonschema import Draft202012Validator
 
-from dowse.sites.index_check import inspect_bytes
+from dowse.errors import NotASiteIndex
+from dowse.sites.index_check import inspect_bytes, parse_index
 from tests.repository import REPOSITORY
 from tests.sites.sample_sites import PAGES, SITE, encoded, index
 
@@ -106,15 +108,11 @@ def test_a_problem_is_found_where_it_is() -> None:
 
 
 def test_the_published_schema_says_the_same() -> None:
+    assert inspect_bytes(encoded(index())).problems == ()
+    assert Draft202012Validator(SCHEMA).is_valid(index())
     for value, _path, grade, what in CASES:
         is_valid = Draft202012Validator(SCHEMA).is_valid(value)
         assert is_valid == (grade == "warning" or what in NOT_IN_A_SCHEMA)
-
-
-def test_a_good_index_has_no_problem() -> None:
-    assert inspect_bytes(encoded(index())).problems == ()
-    assert Draft202012Validator(SCHEMA).is_valid(index())
-    Draft202012Validator.check_schema(SCHEMA)
 
 
 def test_a_prefix_with_a_line_s_end_is_none() -> None:
@@ -135,3 +133,25 @@ def test_all_problems_are_found_in_one_run() -> None:
         "generated", "site.toolPrefix", "pageCount", "pages.1.topics.0", "pages.1.url", "pages.1.date", "pages.2",
         "pages.3.url",
     ]  # fmt: skip
+
+
+def test_a_mark_at_the_beginning_is_no_part_of_it() -> None:
+    assert parse_index(b"\xef\xbb\xbf" + encoded(index()))["version"] == "3.0"
+
+
+def test_what_is_no_index_is_said_to_be_none() -> None:
+    for data, message in (
+        (b"", "not JSON"),
+        (b"[]", "not an object"),
+        (b'{"pages": [1, 2}', "line 1 column 16"),
+        (b'{"pages": [{"url": "/a"}]} x', "not JSON"),
+        (b'{"pages": [{"url": "/a\nb"}]}', "not JSON"),
+        (b'{\n"a": 1,\n"b": }', "line 3 column 6"),
+        (b'{"a": "\xff"}', "not UTF-8"),
+        (b"[" * 200_000, "nested too deeply"),
+        (b'{"pages": [' + b"[" * 200_000, "nested too deeply"),
+        (b'{"pageCount": ' + b"9" * 10_000 + b"}", "thousands of digits"),
+        ('{"version": "3.0"}'.encode("utf-16"), "not UTF-8"),
+    ):
+        with pytest.raises(NotASiteIndex, match=message):
+            parse_index(data)

@@ -112,11 +112,6 @@ def test_pages_are_the_files_of_the_kind_that_there_is_more_of(
     assert (done.format, done.pages) == expected
 
 
-def test_files_are_excluded(tmp_path: Path) -> None:
-    write_tree(tmp_path, {"a.md": "Words.", "old/b.md": "Words.", "c.md": "Words."})
-    assert list(pages_of(tmp_path, replace(SETTINGS, exclude=("old/**", "c.md")))) == ["/a"]
-
-
 def test_hostile_files_become_pages_or_nothing(tmp_path: Path) -> None:
     files = {
         "a.md": "---\n" + "[" * 5000 + "\n---\n\nWords.\n",
@@ -190,6 +185,7 @@ PAGE = """<!doctype html>
 def test_html_gives_the_main_content(tmp_path: Path) -> None:
     write_tree(tmp_path, {"posts/peeling/index.html": PAGE})
     page = pages_of(tmp_path)["/posts/peeling"]
+    assert build(tmp_path, BuildSettings(name="S")).site.domain == "site.example"
     assert page["title"] == "Peeling apples"
     assert page["abstract"] == "How to peel."
     assert page["date"] == "2025-01-31"
@@ -254,12 +250,6 @@ def test_what_stands_around_the_content_is_left_out(tmp_path: Path, body: str, w
     assert pages_of(tmp_path)["/a.html"]["body"].replace("\n\n", "\n").strip() == words.replace("\n\n", "\n")
 
 
-def test_the_domain_of_built_pages_is_read_from_them(tmp_path: Path) -> None:
-    write_tree(tmp_path, {"index.html": PAGE})
-    done = build(tmp_path, BuildSettings(name="S"))
-    assert done.site.domain == "site.example"
-
-
 def test_a_date_is_found_in_a_time(tmp_path: Path) -> None:
     write_tree(tmp_path, {"b.html": html('<main><time datetime="2023-01-02">then</time></main>')})
     assert pages_of(tmp_path)["/b.html"]["date"] == "2023-01-02"
@@ -268,9 +258,6 @@ def test_a_date_is_found_in_a_time(tmp_path: Path) -> None:
 def test_other_encodings_are_read(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(html("<p>Größe</p>", '<meta charset="iso-8859-1">').encode("latin-1"))
     assert pages_of(tmp_path)["/a.html"]["body"] == "Größe"
-
-
-# Pages of Markdown
 
 
 def page(text: str = "Some words of text.", **matter: str) -> str:
@@ -320,8 +307,6 @@ def test_drafts_and_pages_to_come_are_taken_where_that_is_wanted(tmp_path: Path)
     write_tree(tmp_path, {"a.md": page(draft="true"), "b.md": page(date="2999-01-01")})
     assert set(pages_of(tmp_path, replace(SETTINGS, drafts=True, future=True))) == {"/a", "/b"}
 
-
-# Pages that take the parsers long
 
 LAUGHS = "a0: &a0 [x]\n" + "".join(
     f"a{number}: &a{number} [{', '.join([f'*a{number - 1}'] * 9)}]\n" for number in range(1, 12)
