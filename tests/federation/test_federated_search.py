@@ -117,16 +117,6 @@ def test_a_file_is_held_under_each_of_its_ids(tmp_path: Path, app: Path) -> None
     assert "page.html" not in {result.get("path") for result in reply["results"]}
 
 
-def test_more_is_promised_only_where_there_is_more(tmp_path: Path, app: Path) -> None:
-    server = make_federated_server(tmp_path, app)
-    first, rest = run_conversation(
-        server,
-        lambda assistant: _search_each(assistant, {"query": "quince", "limit": 1}, {"query": "quince", "limit": 50}),
-    )
-    assert "exclude" in first["metadata"]["more"]
-    assert "more" not in rest["metadata"]
-
-
 async def _search_each(assistant: Assistant, *calls: dict[str, Any]) -> list[Reply]:
     return [await assistant.call_tool("search", **call) for call in calls]
 

@@ -2,13 +2,11 @@
 
 import asyncio
 import os
-import sys
 import time
 from pathlib import Path
 
 import anyio
 import pytest
-from mcp.client.stdio import StdioServerParameters
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.served_index import Service
@@ -29,7 +27,7 @@ from tests.federation.federated_server import (
 from tests.mcp.http.http_server import HttpClient, HttpServer
 from tests.mcp.stdio.stdio_client import NEWER
 from tests.sample_data import write_tree
-from tests.surfaces.project.project_client import Assistant, Reply, run_conversation_over_stdio
+from tests.surfaces.project.project_client import Assistant, Reply
 
 FEDERATED = {"search", "fetch"}
 MINIMAL = {*FEDERATED, "get_index_status"}
@@ -146,35 +144,6 @@ def test_a_project_that_cannot_be_found_does_not_hide_the_rest(tmp_path: Path) -
     assert found["results"][0]["source"] == "site/fruit"
     assert "project" in found["metadata"]["problems"]
     assert {one["name"] for one in status["sources"]} >= {"project", "site/fruit", "archive"}
-
-
-def test_a_status_before_anything_is_indexed_says_what_to_do(tmp_path: Path) -> None:
-    root = make_app(tmp_path)
-    status = run_conversation(
-        ComposedServer(Service([root]), root, Offer()), lambda assistant: assistant.call_tool("get_index_status")
-    )
-    (row,) = [one for one in status["sources"] if one["name"] == "project/app"]
-    assert row["state"] == status["status"] == "not_found"
-    assert "create_index" in row["problem"]
-
-
-def test_over_stdio(tmp_path: Path) -> None:
-    root = make_app(tmp_path)
-    write_site_index(root)
-    options = ["--tools", "minimal", "--site", "site.json"]
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "dowse", "serve", *options], cwd=str(root), env=dict(os.environ)
-    )
-
-    async def conversation(assistant: Assistant) -> None:
-        assert set(await assistant.tools()) == {"search", "fetch", "get_index_status"}
-        found = await assistant.call_tool("search", query="quince guide")
-        assert found["results"][0]["path"] == "guide.md"
-        assert set(found["metadata"]["searched"]) == {"project/app", "site/fruit"}
-        whole = await assistant.call_tool("fetch", id=found["results"][0]["id"])
-        assert whole["text"] == "# Quince guide\n\nHow to peel a quince with a knife.\n"
-
-    run_conversation_over_stdio(server, conversation)
 
 
 def test_over_http(tmp_path: Path) -> None:

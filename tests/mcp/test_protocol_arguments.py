@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
+from mcp.shared.exceptions import MCPError
 
 from dowse.errors import UsageError
 from dowse.keeping.served_index import Service
@@ -144,3 +145,11 @@ def test_no_string_makes_a_tool_fail_in_an_unexpected_way(indexed: Path, is_ever
                 assert reply.get("code") in expected, (tool, text, reply)
 
     run_conversation("auto", conversation, indexed)
+
+
+def test_the_list_of_tools_has_one_page(indexed: Path, mode: str) -> None:
+    async def conversation(assistant: Assistant) -> None:
+        with pytest.raises(MCPError, match="has one page"):
+            await assistant.client.list_tools(cursor="another page")
+
+    run_conversation(mode, conversation, indexed)

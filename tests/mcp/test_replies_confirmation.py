@@ -97,10 +97,6 @@ def test_a_client_that_cannot_show_its_question_after_all_has_not_said_yes(index
 # Clients that cannot ask the user
 
 
-def test_the_call_is_the_consent_to_an_index(root: Path, mode: str) -> None:
-    assert call_tool(mode, "create_index", root)["status"] == "success"
-
-
 def test_what_destroys_needs_a_word_when_nobody_can_be_asked(indexed: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> None:
         before = index_state(indexed)
@@ -133,14 +129,6 @@ def test_a_large_project_needs_a_word_when_nobody_can_be_asked(large: Path, mode
     assert (reply["status"], reply["code"], reply["question"]) == ("cancelled", "FILE_LIMIT_WARNING", LARGE)
     assert not storage_layout.index_folder(large).exists()
     assert call_tool(mode, "create_index", large, confirm=True)["filesIndexed"] == len(INDEXED)
-
-
-def test_the_question_for_a_large_project_says_so(large: Path, mode: str) -> None:
-    user = ScriptedUser(DECLINE, accept())
-    assert call_tool(mode, "create_index", large, client=user.client)["status"] == "cancelled"
-    assert not storage_layout.index_folder(large).exists()
-    assert call_tool(mode, "create_index", large, client=user.client)["status"] == "success"
-    assert user.questions == [LARGE, LARGE]
 
 
 # Forged answers of clients of the newer protocol

@@ -7,7 +7,6 @@ import sqlite3
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from mcp.client.stdio import StdioServerParameters
@@ -38,26 +37,6 @@ UNREADABLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh
 def short_index_folder(root: Path) -> str:
     """Return the index folder of a root as developer messages show it, with `~` for the home."""
     return f"~/dowse/indexes/{storage_layout.index_folder(root).name}/"
-
-
-def test_index_not_found(root: Path, mode: str) -> None:
-    calls: list[tuple[str, dict[str, Any]]] = [
-        ("search_code", {"query": "apple"}),
-        ("search_by_path", {"pattern": "*"}),
-        ("reindex_file", {"path": "src/apple.py"}),
-        ("reindex_project", {"confirm": True}),
-        ("delete_index", {"confirm": True}),
-    ]
-
-    async def conversation(assistant: Assistant) -> None:
-        for tool, arguments in calls:
-            assert await assistant.expect_error(tool, **arguments) == {
-                "code": "INDEX_NOT_FOUND",
-                "userMessage": "This project hasn't been indexed yet. Would you like to index it now?",
-                "developerMessage": f"INDEX_NOT_FOUND: No index at {short_index_folder(root)}. Call create_index.",
-            }
-
-    run_conversation(mode, conversation, root)
 
 
 def test_docs_index_not_found(root: Path) -> None:
@@ -220,36 +199,6 @@ def test_invalid_pattern(indexed: Path) -> None:
             assert narrowed["code"] == "INVALID_PATTERN", pattern
 
     run_conversation("auto", conversation, indexed)
-
-
-EXPLOSIVE = ["**/" * 200 + "x", "*a" * 400 + "!", "**/*a*a*a*a*a*a*a*a*a*b", "?" * 1000]
-
-
-def test_a_pattern_that_would_explode_elsewhere_is_answered(indexed: Path) -> None:
-    write_tree(indexed, {"a/" * 15 + "a" * 200: "x\n"})
-    index(indexed)
-
-    async def conversation(assistant: Assistant) -> None:
-        for pattern in EXPLOSIVE:
-            assert (await assistant.call_tool("search_by_path", pattern=pattern))["totalMatches"] == 0
-
-    run_conversation("auto", conversation, indexed)
-
-
-def test_symlink_not_allowed(indexed: Path) -> None:
-    (indexed / "src/link.py").symlink_to("apple.py")
-    assert expect_error("auto", "reindex_file", indexed, path="src/link.py") == {
-        "code": "SYMLINK_NOT_ALLOWED",
-        "userMessage": "Symbolic links are not allowed for security reasons.",
-        "developerMessage": "SYMLINK_NOT_ALLOWED: Symlink detected at path: src/link.py",
-    }
-
-
-def test_project_not_detected(storage: Path) -> None:
-    error = expect_error("auto", "create_index", start=storage.parent)
-    assert error["code"] == "PROJECT_NOT_DETECTED"
-    assert error["userMessage"] == "Could not detect project root. Please choose a directory."
-    assert error["developerMessage"].startswith("PROJECT_NOT_DETECTED: No markers found in path hierarchy")
 
 
 def test_every_message_can_be_made_of_what_is_always_known() -> None:

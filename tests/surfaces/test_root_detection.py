@@ -7,7 +7,6 @@ import pytest
 from mcp_types import ErrorData, ListRootsResult, Root
 from pydantic import FileUrl
 
-from dowse.store import storage_layout
 from tests.sample_data import index, write_tree
 from tests.surfaces.project.project_client import (
     CANCEL,
@@ -152,12 +151,6 @@ def test_the_root_and_the_consent_are_asked_in_turn(plain: Path, mode: str) -> N
     reply = call_tool(mode, "create_index", start=plain, client=user.client)
     assert (reply["status"], reply["filesIndexed"]) == ("success", 1)
     assert user.questions[1] == "Index 1 files of plain?"
-
-
-def test_a_root_without_a_consent_is_not_indexed(plain: Path, mode: str) -> None:
-    user = ScriptedUser(accept(path="1"), DECLINE)
-    assert call_tool(mode, "create_index", start=plain, client=user.client) == {"status": "cancelled"}
-    assert not storage_layout.index_folder(plain).exists()
 
 
 # Roots of a client of the older protocol

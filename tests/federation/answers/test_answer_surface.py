@@ -176,11 +176,6 @@ def test_quotes_and_signs_are_words_and_no_operators(indexed: Path) -> None:
     assert "raise TimeoutError('the order was refused')" in text
 
 
-def test_nothing_that_answers_is_said(indexed: Path) -> None:
-    [text] = ask([indexed], ("search", {"query": "xyzzy"}))
-    assert text == "Nothing answers this. Ask in other words, or find an exact text."
-
-
 def test_filters_that_leave_nothing_are_named(indexed: Path) -> None:
     calls = [("search", {"query": f"send_again {typed}"}) for typed in ("path:nowhere", "lang:en")]
     path, no_language = ask([indexed], *calls)

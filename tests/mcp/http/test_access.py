@@ -93,20 +93,6 @@ def test_a_second_origin_does_not_hide_behind_a_named_one(server: HttpServer) ->
 # CORS
 
 
-def test_a_named_page_is_told_that_it_may_ask_and_read(server: HttpServer) -> None:
-    headers = {"Access_Control_Request_Method": "POST", "Access_Control_Request_Headers": "content-type"}
-    reply = server.send_request("OPTIONS", "/mcp", Origin=ORIGIN, **headers)
-    assert reply.status == 204
-    assert reply.headers["access-control-allow-origin"] == ORIGIN
-    assert "POST" in reply.headers["access-control-allow-methods"]
-    assert {"content-type", "mcp-session-id", "authorization"} <= set(
-        reply.headers["access-control-allow-headers"].split(", ")
-    )
-    assert "access-control-allow-credentials" not in reply.headers
-    reply = server.send_request("GET", "/health", Origin=ORIGIN)
-    assert (reply.headers["access-control-allow-origin"], reply.headers["vary"]) == (ORIGIN, "Origin")
-
-
 def test_a_named_page_can_read_why_it_was_refused(server: HttpServer) -> None:
     reply = server.send_request("POST", "/mcp", b"{", Origin=ORIGIN, Content_Type="application/json")
     assert (reply.status, reply.headers["access-control-allow-origin"]) == (400, ORIGIN)

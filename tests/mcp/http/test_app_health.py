@@ -7,7 +7,6 @@ from pathlib import Path
 import anyio
 import pytest
 
-from dowse import __version__
 from dowse.mcp.http.app import SourceCheck
 from dowse.types import SourceHealth
 from tests.mcp.http.conftest import FRUIT, TOKEN
@@ -16,17 +15,6 @@ from tests.mcp.stdio.stdio_client import wait_until
 from tests.sample_data import write_tree
 
 SCRIPT = "<script>alert('x')&\"<b>"
-
-
-def test_health_tells_what_is_served_and_that_it_is(server: HttpServer) -> None:
-    reply = server.send_request("GET", "/health")
-    assert (reply.status, reply.headers["content-type"]) == (200, "application/json")
-    assert json.loads(reply.body) == {
-        "name": "dowse",
-        "version": __version__,
-        "status": "ok",
-        "sources": [{"name": "fruit", "status": "ok", "problem": None}],
-    }
 
 
 def test_health_tells_strangers_less(guarded: HttpServer) -> None:
@@ -76,7 +64,3 @@ def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
 
     anyio.run(ask_all)
     assert checks == [1]
-
-
-def test_no_path_of_this_machine_is_shown(server: HttpServer, fruit: Path) -> None:
-    assert str(fruit.parent).encode() not in server.send_request("GET", "/health").body

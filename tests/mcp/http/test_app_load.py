@@ -121,18 +121,6 @@ def test_requests_of_all_kinds_leave_nothing_behind(busy: HttpServer, warm_up: i
     assert growth(busy, requests_of_all_kinds(busy), warm_up, count) < MAX_GROWTH_BYTES
 
 
-@pytest.mark.soak
-def test_ten_thousand_searches_leave_nothing_behind(busy: HttpServer) -> None:
-    older, newer = HttpClient(busy, OLDER), HttpClient(busy, NEWER)
-    searches: Iterator[Callable[[], object]] = itertools.cycle(
-        [
-            lambda: older.call_tool("search_code", query=os.urandom(4).hex()),
-            lambda: newer.call_tool("search_code", query="peel_apple"),
-        ]
-    )
-    assert growth(busy, searches, 1000, 10_000) < MAX_GROWTH_BYTES
-
-
 # The rate limit
 
 

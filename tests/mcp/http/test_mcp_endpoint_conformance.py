@@ -3,8 +3,7 @@
 `conformance.toml` is the list. A failing check that is not on the list fails the test, and so does a check on
 the list that passes. Scenarios that are not run have to be listed as well. So the list stays up to date.
 
-Most failures come from tools that the suite expects and dowse does not have. `conformance_server.py` provides
-those that the ordinary tool classes can express, and with them the suite has to pass.
+Most failures come from tools that the suite expects and dowse does not have.
 """
 
 import json
@@ -20,7 +19,6 @@ import pytest
 
 from tests.end_to_end.other_clients.sample_server import serve_over_http, write_sample_server
 from tests.mcp.http.http_server import HttpServer
-from tests.mcp.stdio.stdio_client import wait_until
 
 SUITE = Path(sys.prefix, "node/node_modules/@modelcontextprotocol/conformance/dist/index.js")
 KNOWN = tomllib.loads(Path(__file__).with_name("conformance.toml").read_text(encoding="utf-8"))
@@ -31,7 +29,6 @@ RUNS = {
     "2026-07-28": ("--requirements", "2026-07-28"),
 }
 """The revisions for which the suite has several scenarios; it has a list of requirements for the newest two."""
-PASSES_WITH_TOOLS = "the suite's own test tools are not offered; with them these pass"
 LISTED_WITH = {"2025-06-18": "2025-11-25"}
 """The revision whose list of failures also holds for this one, for the scenarios that this one has."""
 
@@ -93,36 +90,6 @@ def test_what_the_conformance_suite_finds_is_known(ran: dict[str, Checks], revis
     new = {check: one.get("errorMessage") for check, one in failed.items() if check not in listed}
     assert new == {}, "these fail and are not known"
     assert sorted(set(listed) - set(failed)) == [], "these pass now: take them off the list"
-
-
-@pytest.fixture(scope="module")
-def with_tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a server that has the suite's own tools."""
-    log = tmp_path_factory.mktemp("suite") / "stderr"
-    with log.open("wb") as stderr:
-        process = subprocess.Popen([sys.executable, "-m", "tests.mcp.http.conformance_server"], stderr=stderr)
-    try:
-        wait_until(lambda: "/mcp\n" in log.read_text(encoding="utf-8") or process.poll() is not None)
-        found = re.search(r"http://\S+", log.read_text(encoding="utf-8"))
-        assert found, log.read_text(encoding="utf-8")
-        yield found[0]
-        assert "Traceback" not in log.read_text(encoding="utf-8")
-    finally:
-        process.terminate()
-        process.wait()
-
-
-@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
-def test_with_the_suites_own_tools_it_is_content(with_tools: str, revision: str, tmp_path: Path) -> None:
-    suite("server", "--url", with_tools, *RUNS[revision], "--output-dir", str(tmp_path))
-    checks = checks_of(tmp_path)
-    expected = KNOWN[revision][PASSES_WITH_TOOLS]
-    for check in expected:
-        scenario, _, name = check.partition("/")
-        results = {one["id"]: one["status"] for one in checks[scenario]}
-        assert results.get(name) not in BAD, check
-        assert "SUCCESS" in results.values(), check
-    assert len(expected) >= 5
 
 
 def test_every_scenario_that_the_suite_has_for_servers_is_run_or_said_why_not(ran: dict[str, Checks]) -> None:

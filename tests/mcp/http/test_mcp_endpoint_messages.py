@@ -23,17 +23,6 @@ def test_what_is_no_json_is_a_parse_error(client: HttpClient) -> None:
         assert reply.message["id"] is None
 
 
-def test_json_that_is_no_message_is_an_invalid_request(client: HttpClient) -> None:
-    messages: list[object] = [
-        [], [{"jsonrpc": "2.0", "id": 1, "method": "ping"}], [[]], 1, "text", None, True, {}, {"jsonrpc": "2.0"},
-        {"jsonrpc": "1.0", "id": 1, "method": "ping"}, {"id": 1, "method": "ping"}, {"jsonrpc": 2.0, "id": 1, "method": "ping"},
-        {"jsonrpc": "2.0", "id": 1, "method": 5}, {"jsonrpc": "2.0", "id": 1}, {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": 5},
-        {"jsonrpc": "2.0", "id": 1, "method": "ping", "params": [1]},
-    ]  # fmt: skip
-    for given in messages:
-        assert client.post(given).error == (400, INVALID_REQUEST)
-
-
 def test_an_id_that_is_none_is_an_invalid_request(client: HttpClient) -> None:
     numbers: list[object] = [None, True, 1.5, [], {}]
     for number in numbers:

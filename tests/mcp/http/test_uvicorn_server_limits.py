@@ -182,14 +182,6 @@ def test_too_many_headers_are_refused(server: HttpServer) -> None:
             assert connection.read_reply().status in (400, 431)
 
 
-def test_a_long_target_is_refused(server: HttpServer) -> None:
-    with server.connect() as connection:
-        send_until_closed(
-            connection.socket, encode_request("GET", "/health?" + "x" * 100_000, b"", {"Host": server.name})
-        )
-        assert connection.read_reply().status in (400, 431)
-
-
 # Many requests
 
 

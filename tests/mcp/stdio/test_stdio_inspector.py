@@ -4,7 +4,6 @@ It uses the TypeScript SDK, with which tests/end_to_end/other_clients calls ever
 """
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,15 +25,6 @@ ERROR_REPLY = 5
 """Exit code of the inspector after an error reply."""
 
 
-def inspect(root: Path, revision: str, *arguments: str, code: int = 0, command: str = "serve") -> dict[str, Any]:
-    """Return the output of the inspector for one request to a new server."""
-    variables = [
-        word for name in PASSED_VARIABLES if name in os.environ for word in ("-e", f"{name}={os.environ[name]}")
-    ]
-    server = [sys.executable, "-m", "dowse", command, str(root)]
-    return _run_inspector([*variables, "--protocol-era", ERAS[revision], "--format", "json", *arguments, *server], code)
-
-
 def inspect_over_http(server: HttpServer, revision: str, *arguments: str, code: int = 0) -> dict[str, Any]:
     """Return the output of the inspector for one request to a running server."""
     transport = ["--transport", "http", "--server-url", server.url]
@@ -52,17 +42,6 @@ def _run_inspector(words: list[str], code: int) -> dict[str, Any]:
     assert done.returncode == code, done.stderr + done.stdout
     result: dict[str, Any] = json.loads(done.stdout)["result"]
     return result
-
-
-def tool_call(tool: str, arguments: dict[str, Any]) -> list[str]:
-    """Return the arguments that call a tool."""
-    return ["--method", "tools/call", "--tool-name", tool, "--tool-args-json", json.dumps(arguments)]
-
-
-def test_an_error_is_a_reply_that_other_clients_take(root: Path) -> None:
-    """Clients of the TypeScript SDK 1.x validate errors against the output schema, too."""
-    result = inspect(root, OLDER, *tool_call("search_code", {"query": "apple"}), code=ERROR_REPLY)
-    assert result["structuredContent"]["code"] == "INDEX_NOT_FOUND"
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.crash.project import assert_equal_to_a_new_index
 from tests.mcp.stdio.stdio_client import PATIENCE_SECONDS, StdioClient, is_alive, resume_process, wait_until
 from tests.sample_data import index
 
@@ -44,20 +43,6 @@ def test_nothing_heavy_is_imported_before_the_tools_are_listed(root: Path) -> No
 def test_what_searches_of_an_index_need_is_loaded_before_the_tools_are_listed(indexed: Path) -> None:
     imported = imported_before_the_tools_are_listed(indexed)
     assert {name for name in imported if name in HEAVY} == FOR_SEARCHES
-
-
-def test_an_error_before_the_start_is_one_line_for_people() -> None:
-    for arguments, message in (
-        (["nowhere"], "nowhere is not a folder"),
-        ([".", "nowhere"], "nowhere is not a folder"),
-        ([""], "is not a path"),
-        (["--budget", "3"], "--budget"),
-        (["--nothing"], "--nothing"),
-    ):
-        command = [sys.executable, "-m", "dowse", "serve", *arguments]
-        done = subprocess.run(command, input="", capture_output=True, text=True, check=False, timeout=60)
-        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-        assert message in done.stderr
 
 
 def test_without_stdin_the_server_ends_at_once(root: Path) -> None:
@@ -142,30 +127,6 @@ def test_an_indexing_process_that_hangs_is_ended_with_the_server(orchard: Path) 
         _, worker = client.initialize().suspend_indexing()
         assert client.stop() == 0
         wait_until(lambda: not is_alive(worker))
-
-
-@pytest.mark.parametrize(
-    "how",
-    [None, pytest.param(signal.SIGKILL, marks=pytest.mark.soak)],  # tests/end_to_end/crash kills at random moments
-    ids=parameter_name,
-)
-def test_what_was_done_is_kept_and_the_next_start_completes_it(
-    orchard: Path, tmp_path: Path, how: signal.Signals | None
-) -> None:
-    with StdioClient(orchard) as client:
-        be_indexing(client.initialize())
-        workers = client.workers()
-        assert client.stop(how) == -(how or 0)
-        wait_until(lambda: not any(map(is_alive, workers)))
-    project = ProjectIndex(orchard)
-    kept = len(list(project.store.documents()))
-    assert kept
-    with StdioClient(orchard) as client:
-        assert client.initialize().call("search_docs", query="banana")["results"]
-        client.complete_index()
-    assert len(list(project.store.documents())) > kept
-    assert_equal_to_a_new_index(project, tmp_path / "scratch")
-    project.close()
 
 
 def test_a_client_that_does_not_read_any_more_does_not_hold_the_server(root: Path) -> None:

@@ -124,58 +124,6 @@ def test_the_specification_s_example_field_for_field(mode: str, locations: Archi
     }  # fmt: skip
 
 
-def test_the_schema_is_the_specification_s(locations: ArchiveLocations) -> None:
-    async def listed(client: Client) -> Any:
-        return {tool.name: tool for tool in (await client.list_tools()).tools}
-
-    tool = run_conversation("auto", locations, listed)["searchLocalArchives"]
-    assert tool.description == "Searches the local research and URL content archives"
-    assert tool.input_schema["required"] == ["query"]
-    properties = tool.input_schema["properties"]
-    assert properties["citationDepth"] == {
-        "type": "integer", "description": "How many levels of citations to include", "default": 1, "minimum": 1,
-        "maximum": 3,
-    }  # fmt: skip
-    assert (properties["limit"]["default"], properties["limit"]["minimum"], properties["limit"]["maximum"]) == (
-        10,
-        1,
-        50,
-    )
-    assert (properties["fuzzy"]["default"], properties["includeCitations"]["default"]) == (True, False)
-
-
-def test_without_citations_there_are_none(locations: ArchiveLocations) -> None:
-    reply = content_of(call("auto", locations, "searchLocalArchives", {"query": "machine"}))
-    assert "citationGraph" not in reply
-    assert "citations" not in reply["results"][0]
-
-
-def test_an_empty_query_has_no_results_and_the_usual_metadata(locations: ArchiveLocations) -> None:
-    reply = content_of(call("auto", locations, "searchLocalArchives", {"query": "", "includeCitations": True}))
-    assert reply["results"] == []
-    assert (reply["metadata"]["totalResults"], reply["metadata"]["query"]) == (0, "")
-
-
-def test_a_wrong_argument_fails_in_the_words_of_the_specification(locations: ArchiveLocations) -> None:
-    for arguments in (
-        {}, {"query": 7}, {"query": "x", "limit": 0}, {"query": "x", "limit": 51}, {"query": "x", "citationDepth": 4},
-        {"query": "x", "limit": 1.5}, {"query": "x", "fuzzy": "yes"}, {"query": "x", "what": 1}, {"query": "x", "limit": True},
-    ):  # fmt: skip
-        result = call("auto", locations, "searchLocalArchives", arguments)
-        assert result.is_error, arguments
-        (block,) = result.content
-        assert isinstance(block, TextContent)
-        assert block.text.startswith("Failed to search local archives: ")
-        assert (result.structured_content or {})["userMessage"] == block.text
-
-
-def test_null_is_absent(locations: ArchiveLocations) -> None:
-    reply = content_of(
-        call("auto", locations, "searchLocalArchives", {"query": "machine", "limit": None, "fuzzy": None})
-    )
-    assert (reply["metadata"]["limit"], reply["metadata"]["fuzzy"]) == (10, True)
-
-
 def test_no_database_fails_in_the_words_of_the_specification_and_names_no_folder(tmp_path: Path) -> None:
     result = call("auto", locations_in(tmp_path), "searchLocalArchives", {"query": "x"})
     (block,) = result.content
@@ -221,20 +169,6 @@ def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(linked: ArchiveLo
         assert wire_characters(around) <= budget * 4
         assert around["citationGraph"]["truncated"].startswith("Left out")
         assert around["citing"], "the citations themselves are worth more than the graph around them"
-
-
-def test_the_other_questions_of_the_graph_have_tools_on_demand(locations: ArchiveLocations) -> None:
-    found = content_of(call("auto", locations, "find_citations", {"document": "https://example.com/ml-algorithms"}))
-    assert [one["sourceTitle"] for one in found["cited"]] == ["Introduction to Machine Learning"]
-    assert content_of(call("auto", locations, "archive_most_cited", {}))["documents"][0]["citedBy"] == 1
-    assert content_of(call("auto", locations, "archive_broken_links", {}))["links"] == []
-    assert call("auto", locations, "find_citations", {"document": "nothing"}).is_error
-
-
-def test_only_the_search_is_offered_without_demand(locations: ArchiveLocations) -> None:
-    surface = ArchiveSurface(locations, keeps_fresh=False)
-    assert [tool.name for tool in surface.tools if not tool.is_extra] == ["searchLocalArchives"]
-    assert all(tool.is_read_only and not tool.is_destructive for tool in surface.tools)
 
 
 def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:

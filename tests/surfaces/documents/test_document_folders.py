@@ -103,53 +103,6 @@ def test_pages_go_over_from_one_folder_to_the_next(tmp_path: Path) -> None:
     run_conversation("auto", conversation, *roots)
 
 
-def test_resources_and_tools_are_announced_and_nothing_else(notes: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        capabilities = reader.client.server_capabilities.model_dump(by_alias=True, exclude_none=True)
-        assert capabilities["resources"] == {"subscribe": False, "listChanged": True}
-        assert capabilities.keys() == {"resources", "tools"}
-        assert not capabilities["tools"].get("listChanged")
-
-    run_conversation(mode, conversation, notes)
-
-
-def test_a_resource_is_listed_with_its_metadata_and_nothing_of_its_content(notes: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        listed = [one.model_dump(by_alias=True, exclude_none=True, mode="json") for one in await reader.list_all()]
-        assert listed == [
-            {
-                "uri": "docs://README.md",
-                "name": "README.md",
-                "title": "Orchard notes",
-                "description": "How the orchard is kept.",
-                "mimeType": "text/markdown",
-            },
-            {
-                "uri": "docs://guide/grafting.html",
-                "name": "grafting.html",
-                "title": "Grafting & budding",
-                "description": "Join a scion to a rootstock.",
-                "mimeType": "text/markdown",
-            },
-            {
-                "uri": "docs://guide/pruning.md",
-                "name": "pruning.md",
-                "title": "Pruning apple trees",
-                "description": "When and how to cut.",
-                "mimeType": "text/markdown",
-            },
-            {
-                "uri": "docs://memo.txt",
-                "name": "memo.txt",
-                "title": "Buy secateurs",
-                "description": "and a ladder before spring",
-                "mimeType": "text/plain",
-            },
-        ]
-
-    run_conversation(mode, conversation, notes)
-
-
 def test_the_list_is_the_same_without_an_index(unindexed: Path) -> None:
     async def conversation(reader: Reader) -> None:
         assert await reader.uris() == LISTED

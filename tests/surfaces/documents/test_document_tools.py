@@ -35,15 +35,6 @@ def site(tmp_path: Path) -> Path:
     return root
 
 
-def test_the_tools_are_offered_on_demand_alone(site: Path) -> None:
-    async def names(reader: Reader) -> set[str]:
-        return {tool.name for tool in (await reader.client.list_tools()).tools}
-
-    assert run_conversation("auto", names, site) == {"search_documents"}
-    extra = {"get_document_outline", "read_document", "find_links"}
-    assert run_conversation("auto", names, site, level="full") == {"search_documents", *extra}
-
-
 def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -> None:
     text = "# Long\n\n" + "".join(f'Line {number} with "quotes" and \\ more.\n' for number in range(3000))
     write_tree(tmp_path, {"long.md": text, "wide.md": "x" * 100_000, "empty.md": ""})

@@ -51,28 +51,6 @@ def test_only_code_can_be_served_and_then_not_to_the_public(notes: Path, run: Ru
     assert (refused.code, "--public offers only documents and sites" in refused.err) == (2, True)
 
 
-def test_documents_alone_have_no_tools_of_the_project(notes: Path) -> None:
-    with HttpServer(notes, options=("--only", "documents")) as server:
-        client = HttpClient(server, NEWER)
-        assert {tool["name"] for tool in client.call("tools/list")["result"]["tools"]} == {"search_documents"}
-
-
-def test_two_servers_of_one_folder_answer_alike(unindexed: Path) -> None:
-    server = StdioServerParameters(
-        command=sys.executable, args=["-m", "dowse", "docs", str(unindexed)], env=dict(os.environ)
-    )
-
-    async def run_conversation() -> None:
-        async with Client(server) as first, Client(server) as second:
-            for client in (first, second):
-                assert await Reader(client).found_uris("rootstock") == ["docs://guide/grafting.html"]
-            write_tree(unindexed, {"new.md": "# Medlar\n"})
-            for client in (second, first):
-                assert await Reader(client).found_uris("medlar") == ["docs://new.md"]
-
-    anyio.run(run_conversation)
-
-
 def test_an_index_that_is_deleted_under_a_server_is_made_again(notes: Path) -> None:
     from dowse.indexes.project_lookup import forget_project
 

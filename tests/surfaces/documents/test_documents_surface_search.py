@@ -10,24 +10,6 @@ from tests.sample_data import write_tree
 from tests.surfaces.documents.documents_client import Reader, index, run_conversation
 
 
-def test_the_tool_is_described_as_specified(notes: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        (tool,) = (await reader.client.list_tools()).tools
-        assert (tool.name, tool.description) == ("search_documents", "Search documents by title or content")
-        schema = tool.input_schema
-        assert schema["required"] == ["query"]
-        assert schema["properties"].keys() == {"query", "searchIn", "limit", "fileTypes"}
-        place, limit = schema["properties"]["searchIn"], schema["properties"]["limit"]
-        assert (place["enum"], place["default"]) == (["title", "content", "both"], "both")
-        assert place["description"] == "Search target: title, content, or both"
-        assert (limit["type"], limit["default"], limit["description"]) == ("number", 10, "Maximum number of results")
-        assert schema["properties"]["fileTypes"]["items"] == {"type": "string"}
-        assert tool.annotations
-        assert tool.annotations.read_only_hint
-
-    run_conversation(mode, conversation, notes)
-
-
 def test_the_reply_has_the_form_of_the_specification(notes: Path) -> None:
     async def conversation(reader: Reader) -> None:
         text, content = await reader.search_with_text("rootstock")
@@ -110,41 +92,6 @@ def test_kinds_of_files_are_named_with_or_without_their_dot(notes: Path) -> None
             endings = tuple(name.strip(" .").lower() for name in types)
             found = await reader.found_uris("secateurs rootstock orchard", fileTypes=types)
             assert sorted(found) == sorted(uri for uri in everything if uri.endswith(endings)) != [], types
-
-    run_conversation("auto", conversation, notes)
-
-
-def test_no_kinds_are_all_kinds_and_unknown_ones_are_named(notes: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        assert len(await reader.found_uris("secateurs", fileTypes=[])) == 2
-        assert len(await reader.found_uris("secateurs", fileTypes=None)) == 2
-        assert len(await reader.found_uris("secateurs", fileTypes=[""])) == 2
-        assert await reader.found_uris("secateurs", fileTypes=["pdf"]) == []
-        message = await reader.expect_error("search_documents", query="x", fileTypes=["md", "exe"])
-        assert message.startswith("fileTypes: .exe is not a document type. Known types: .adoc")
-
-    run_conversation("auto", conversation, notes)
-
-
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"limit": 0}, "limit has to be between 1 and 100, not 0."),
-    ({"limit": 101}, "limit has to be between 1 and 100, not 101."),
-    ({"limit": -5}, "limit has to be between 1 and 100, not -5."),
-    ({"limit": 1.5}, "limit has to be a whole number, not 1.5."),
-    ({"limit": "10"}, "limit has to be a number, not '10'."),
-    ({"searchIn": "body"}, "searchIn has to be one of title, content, both, not 'body'."),
-    ({"fileTypes": "md"}, "fileTypes has to be a list, not 'md'."),
-    ({"fileTypes": [1]}, "fileTypes[0] has to be a string, not 1."),
-    ({"query": 7}, "query has to be a string, not 7."),
-    ({"query": None}, "search_documents needs the argument 'query'."),
-    ({"top_k": 3}, "search_documents has no argument 'top_k'. It takes: query, searchIn, limit, fileTypes."),
-]
-
-
-def test_wrong_arguments_are_refused_by_name(notes: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        for wrong, message in WRONG:
-            assert await reader.expect_error("search_documents", **{"query": "secateurs", **wrong}) == message
 
     run_conversation("auto", conversation, notes)
 
@@ -256,15 +203,6 @@ def test_as_many_are_shown_as_were_asked_for_where_there_are_so_many(tmp_path: P
     run_conversation("auto", conversation, tmp_path)
 
 
-def test_the_very_first_call_on_a_folder_without_an_index_is_answered(unindexed: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        text, content = await reader.search_with_text("rootstock")
-        assert [one["uri"] for one in content["results"]] == ["docs://guide/grafting.html"]
-        assert text.startswith("Search results: 1 matches")
-
-    run_conversation("auto", conversation, unindexed)
-
-
 def test_the_first_call_finds_titles_alone_as_well(unindexed: Path) -> None:
     async def conversation(reader: Reader) -> None:
         assert await reader.found_uris("grafting", searchIn="title", fileTypes=["html"]) == [
@@ -356,23 +294,3 @@ def test_what_is_required_is_there_and_what_is_excluded_is_not(folder: Path, pla
             )
 
     run_conversation("auto", conversation, folder)
-
-
-def test_totals_count_what_is_not_shown(tmp_path: Path) -> None:
-    files = {
-        f"{number}.md": f"# Page {number}\n\nA {'red' if number % 2 else 'green'} apple, {number}.\n"
-        for number in range(40)
-    }
-    index(write_tree(tmp_path, files))
-
-    async def conversation(reader: Reader) -> None:
-        for query, total in (
-            ("apple", 40),
-            ("+red apple", 20),
-            ("apple -red", 20),
-            ('"green apple"', 20),
-            ('apple -"red apple"', 20),
-        ):
-            assert (query, (await reader.search(query, limit=3))["totalMatches"]) == (query, total)
-
-    run_conversation("auto", conversation, tmp_path)

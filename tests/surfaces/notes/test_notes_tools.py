@@ -38,14 +38,6 @@ def test_the_example_of_the_specification(mode: str) -> None:
     run_conversation(mode, conversation)
 
 
-def test_an_empty_query_finds_nothing_and_says_no_more() -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for query in ("", "  \n"):
-            assert await assistant.call_tool("search_index", query=query) == {"results": [], "total_matches": 0}
-
-    run_conversation("auto", conversation)
-
-
 def test_errors_read_as_specified() -> None:
     async def conversation(assistant: Assistant) -> None:
         expect_error = assistant.expect_error
@@ -120,26 +112,6 @@ def test_large_and_odd_things_that_are_allowed_work() -> None:
         assert found["results"][0]["doc_id"] == "huge"
         assert (await assistant.call_tool("search_index", query=f'"{text}"'))["total_matches"] == 1
         assert (await assistant.call_tool("search_index", query="about", k=10_000))["total_matches"] == 7
-
-    run_conversation("auto", conversation)
-
-
-def test_indexes_are_listed_with_what_they_hold() -> None:
-    async def conversation(assistant: Assistant) -> None:
-        config = {"lowercase": False, "min_length": 4}
-        await assistant.call_tool("search_create_index", index_name="Case", backend="disk", tokenizer_config=config)
-        await assistant.call_tool("search_create_index", index_name="case", backend="disk")
-        await assistant.call_tool("search_add_document", doc_id="a", content="Long word", index_name="Case")
-        listed = await assistant.call_tool("search_list_indexes")
-        assert [one["index_name"] for one in listed["indexes"]] == ["Case", "case", "default"]
-        first = listed["indexes"][0]
-        assert (first["documents"], first["tokens"], first["backend"], first["tokenizer_config"]) == (
-            1,
-            2,
-            "disk",
-            config,
-        )
-        assert first["size_bytes"] > 0
 
     run_conversation("auto", conversation)
 

@@ -60,22 +60,6 @@ def test_one_project_named_twice_is_one(indexed_roots: list[Path], tmp_path: Pat
     assert reply["matches"] == ["guide.md", "src/apple.py"]
 
 
-def test_all_projects_are_searched_unless_one_is_named(indexed_roots: list[Path]) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        every = await assistant.call_tool("search_code", query="peel")
-        assert {hit["path"].split("/")[0] for hit in every["results"]} == {"app", "app-2", "web"}
-        assert every["coverage"] == {"indexedFiles": 5, "expectedFiles": 5, "complete": True}
-        scores = [hit["score"] for hit in every["results"]]
-        assert scores == sorted(scores, reverse=True)
-        one = await assistant.call_tool("search_code", query="peel", project="app-2")
-        assert {hit["path"] for hit in one["results"]} == {"app-2/src/pear.py", "app-2/src/fig.py"}
-        assert (await assistant.call_tool("search_by_path", pattern="web/**", project="web"))["matches"] == [
-            "web/src/kiwi.ts"
-        ]
-
-    run_conversation("auto", conversation, *indexed_roots)
-
-
 def test_a_page_goes_on_over_all_projects(indexed_roots: list[Path]) -> None:
     async def conversation(assistant: Assistant) -> None:
         every = (await assistant.call_tool("search_code", query="peel"))["results"]
@@ -83,22 +67,6 @@ def test_a_page_goes_on_over_all_projects(indexed_roots: list[Path]) -> None:
             (await assistant.call_tool("search_code", query="peel", top_k=1, offset=at))["results"] for at in range(4)
         ]
         assert [hit for page in pages for hit in page] == every
-
-    run_conversation("auto", conversation, *indexed_roots)
-
-
-NARROWED = {
-    "app-2/src/*.py": ["app-2/src/fig.py", "app-2/src/pear.py"],
-    "src/p*.py": ["app-2/src/pear.py"],
-    "**/*.ts": ["web/src/kiwi.ts"],
-}
-
-
-def test_hits_can_be_narrowed_by_the_paths_that_are_shown(indexed_roots: list[Path]) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for glob, found in NARROWED.items():
-            hits = (await assistant.call_tool("search_code", query="peel", path=glob))["results"]
-            assert sorted(hit["path"] for hit in hits) == found
 
     run_conversation("auto", conversation, *indexed_roots)
 

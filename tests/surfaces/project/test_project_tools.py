@@ -16,113 +16,12 @@ from tests.sample_data import index, open_indexed, write_tree
 from tests.surfaces.project.conftest import INDEXED
 from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
 
-KEYS: dict[str, tuple[dict[str, Any], dict[str, type | tuple[type, ...]]]] = {
-    "create_index": (
-        {},
-        {"status": str, "projectPath": str, "filesIndexed": int, "chunksCreated": int, "duration": str},
-    ),
-    "search_code": ({"query": "peel"}, {"results": list, "totalResults": int, "searchTimeMs": float}),
-    "search_docs": ({"query": "peel"}, {"results": list, "totalResults": int, "searchTimeMs": float}),
-    "search_by_path": ({"pattern": "**"}, {"matches": list, "totalMatches": int}),
-    "find_text": ({"text": "peel_apple"}, {"matches": list, "totalMatches": int, "totalFiles": int, "complete": bool}),
-    "get_index_status": (
-        {},
-        {
-            "status": str, "projectPath": str, "totalFiles": int, "totalChunks": int,
-            "lastUpdated": str, "storageSize": str, "watcherActive": bool,
-        },
-    ),
-    "reindex_project": (
-        {"confirm": True},
-        {"status": str, "filesIndexed": int, "chunksCreated": int, "duration": str, "message": str},
-    ),
-    "reindex_file": ({"path": "src/apple.py"}, {"status": str, "path": str, "chunksCreated": int, "message": str}),
-    "list_projects": ({}, {"projects": list, "totalProjects": int}),
-    "delete_index": ({"confirm": True}, {"status": str, "projectPath": str, "message": str}),
-}  # fmt: skip
-"""For each tool: arguments of a successful call, and the keys of the reply."""
-
-HIT: dict[str, type | tuple[type, ...]] = {"path": str, "text": str, "score": float, "startLine": int, "endLine": int}
-
-ANNOTATIONS = {
-    # read-only, destructive, idempotent
-    "search_code": (True, False, True),
-    "find_text": (True, False, True),
-    "search_docs": (True, False, True),
-    "search_by_path": (True, False, True),
-    "get_index_status": (True, False, True),
-    "list_projects": (True, False, True),
-    "create_index": (False, False, True),
-    "reindex_project": (False, True, True),
-    "reindex_file": (False, False, True),
-    "delete_index": (False, True, True),
-}
-
-
-def assert_has(reply: dict[str, Any], keys: dict[str, type | tuple[type, ...]]) -> None:
-    wrong = {key: reply.get(key) for key, kind in keys.items() if not isinstance(reply.get(key), kind)}
-    assert wrong == {}, f"missing or of another type in {reply}"
-
-
-def test_replies_have_the_keys_that_are_promised(root: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for tool, (arguments, keys) in KEYS.items():  # in this order: from creating the index to deleting it
-            assert_has(await assistant.call_tool(tool, **arguments), keys)
-
-    run_conversation("auto", conversation, root)
-
-
-def test_a_hit_has_the_keys_that_are_promised(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for tool in ("search_code", "search_docs"):
-            reply = await assistant.call_tool(tool, query="peel an apple")
-            assert reply["totalResults"] == len(reply["results"]) > 0
-            for hit in reply["results"]:
-                assert_has(hit, HIT)
-
-    run_conversation("auto", conversation, indexed)
-
-
-def test_exactly_these_tools_are_offered_and_nothing_else(indexed: Path, mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        assert (await assistant.tools()).keys() == KEYS.keys()
-        capabilities = assistant.client.server_capabilities
-        assert capabilities.tools is not None
-        assert (capabilities.prompts, capabilities.resources) == (None, None)
-
-    run_conversation(mode, conversation, indexed)
-
-
-def test_the_annotations_are_true(indexed: Path) -> None:
-    tools = run_conversation("auto", Assistant.tools, indexed)
-    annotations = {
-        name: (tool.annotations.read_only_hint, tool.annotations.destructive_hint, tool.annotations.idempotent_hint)
-        for name, tool in tools.items()
-        if tool.annotations
-    }
-    assert annotations == ANNOTATIONS
-    assert all(tool.annotations and tool.annotations.open_world_hint is False for tool in tools.values())
-
 
 def test_every_argument_is_described_and_the_output_has_a_schema(indexed: Path) -> None:
     for tool in run_conversation("auto", Assistant.tools, indexed).values():
         assert tool.output_schema
         assert tool.title
         assert all(argument.get("description") for argument in tool.input_schema["properties"].values())
-
-
-def test_code_and_documents_are_searched_apart(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for query in ("apple", "pear", "guide peel", "src/apple.py docs/guide.md notes"):
-            code, docs = [
-                {hit["path"] for hit in (await assistant.call_tool(tool, query=query))["results"]}
-                for tool in ("search_code", "search_docs")
-            ]
-            assert code <= set(INDEXED) - {"docs/guide.md", "notes.txt"}
-            assert docs <= {"docs/guide.md", "notes.txt"}
-            assert docs
-
-    run_conversation("auto", conversation, indexed)
 
 
 def test_a_hit_is_the_lines_it_names(indexed: Path) -> None:
@@ -153,22 +52,6 @@ def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path) -> None
     run_conversation("auto", conversation, root)
 
 
-def test_other_ways_to_search_find_something(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        methods: list[dict[str, Any]] = [
-            {"mode": "lexical"},
-            {"mode": "hybrid"},
-            {"alpha": 0},
-            {"alpha": 0.7},
-            {"alpha": 1},
-        ]
-        for method in methods:
-            found = await assistant.call_tool("search_code", query="peel_apple", **method)
-            assert found["results"][0]["path"] == "src/apple.py", method
-
-    run_conversation("auto", conversation, indexed)
-
-
 # Search by path
 
 TREE = [
@@ -182,66 +65,6 @@ def tree(tmp_path: Path) -> Path:
     root = write_tree(tmp_path / "tree", {name: f"content of {name}\n" for name in TREE})
     index(root)
     return root
-
-
-GLOBS = {
-    "**": TREE,
-    "**/*": TREE,
-    "*": ["Makefile", "README.md", "[odd].md", "a.py"],
-    "*.py": ["a.py"],
-    "./*.py": ["a.py"],
-    "**/*.py": [".config/x.py", "a.py", "b/.hidden/deep.py", "b/c.py", "b/c/d.py"],
-    "b/**": ["b/.hidden/deep.py", "b/c.py", "b/c/d.py", "b/c/e.ts"],
-    "b/**/*.py": ["b/.hidden/deep.py", "b/c.py", "b/c/d.py"],
-    "b/*/*.py": ["b/.hidden/deep.py", "b/c/d.py"],
-    ".config/*": [".config/x.py"],
-    ".*/**": [".config/x.py"],
-    "?.py": ["a.py"],
-    "b/c/?.??": ["b/c/d.py", "b/c/e.ts"],
-    "b?c.py": [],
-    "b/c/[de].*": ["b/c/d.py", "b/c/e.ts"],
-    "b/c/[!d]*": ["b/c/e.ts"],
-    "b/c/[a-d].py": ["b/c/d.py"],
-    "[[]odd].md": ["[odd].md"],
-    "src/auth/{login,logout}.ts": ["src/auth/login.ts", "src/auth/logout.ts"],
-    "{a,b/c}.py": ["a.py", "b/c.py"],
-    "{a,b/{c,x}}.py": ["a.py", "b/c.py"],
-    "**/auth*.ts": ["src/auth.ts"],
-    "**/auth*/**": ["src/auth/login.ts", "src/auth/logout.ts"],
-    "src/upper.ts": [],
-    "SRC/**": [],
-    "src/*.TS": ["src/Upper.TS"],
-    "readme.md": [],
-    "src": [],
-    "src/": [],
-    "nothing/**": [],
-}
-
-
-def test_a_glob_finds_the_files_it_means_in_order(tree: Path) -> None:
-    async def conversation(assistant: Assistant) -> dict[str, Any]:
-        replies = {pattern: await assistant.call_tool("search_by_path", pattern=pattern) for pattern in GLOBS}
-        hints = {pattern: reply.pop("hint", None) for pattern, reply in replies.items()}
-        assert hints["src/"] == "A pattern matches files; 'src/**' matches all in that folder."
-        return replies
-
-    expected = {pattern: {"matches": sorted(found), "totalMatches": len(found)} for pattern, found in GLOBS.items()}
-    assert run_conversation("auto", conversation, tree) == expected
-
-
-def test_paths_come_in_pages(tree: Path) -> None:
-    async def conversation(assistant: Assistant) -> list[str]:
-        seen, offset = list[str](), 0
-        while True:
-            page = await assistant.call_tool("search_by_path", pattern="**", limit=5, offset=offset)
-            assert page["totalMatches"] == len(TREE)
-            assert len(page["matches"]) <= 5
-            seen += page["matches"]
-            if "nextOffset" not in page:
-                return seen
-            offset = page["nextOffset"]
-
-    assert run_conversation("auto", conversation, tree) == sorted(TREE)
 
 
 def test_twenty_paths_are_shown_unless_more_are_asked_for(tmp_path: Path) -> None:
@@ -304,20 +127,6 @@ def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
 # Status
 
 
-def test_before_anything_is_indexed_the_status_says_so(root: Path) -> None:
-    reply = call_tool("auto", "get_index_status", root)
-    assert (reply["status"], reply["totalFiles"], reply["lastUpdated"]) == ("not_found", 0, None)
-    assert "create_index" in reply["message"]
-
-
-def test_the_status_tells_what_is_indexed_and_what_was_left_out(indexed: Path) -> None:
-    reply = call_tool("auto", "get_index_status", indexed)
-    assert (reply["status"], reply["projectPath"], reply["totalFiles"]) == ("ready", str(indexed), len(INDEXED))
-    assert (reply["code"]["files"], reply["docs"]["files"]) == (len(INDEXED) - 2, 2)
-    assert reply["coverage"] == {"indexedFiles": len(INDEXED), "expectedFiles": len(INDEXED)}
-    assert sum(reply["skipped"].values()) == 2
-
-
 def test_an_index_without_files_is_a_problem_with_its_cause(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "secrets", {".env": "X=1\n", "server.key": "x\n"})
     index(root)
@@ -331,16 +140,6 @@ def test_a_root_that_has_only_documents_is_listed_with_their_number(indexed: Pat
     notes.close()
     listed = {one["projectPath"]: one for one in call_tool("auto", "list_projects", indexed)["projects"]}
     assert (listed[str(notes.root)]["totalFiles"], listed[str(notes.root)]["totalChunks"]) == (2, 2)
-
-
-def test_every_project_of_the_machine_is_listed(indexed: Path, tmp_path: Path) -> None:
-    other = write_tree(tmp_path / "other", {"a.py": "x = 1\n"})
-    index(other)
-    reply = call_tool("auto", "list_projects", indexed)
-    assert [(one["projectPath"], one["totalFiles"], one["exists"]) for one in reply["projects"]] == [
-        (str(indexed), len(INDEXED), True),
-        (str(other), 1, True),
-    ]
 
 
 # Changes to the index

@@ -31,42 +31,6 @@ def other(tmp_path: Path) -> Path:
     return write_index(tmp_path / "cars.json", *pages, site=site)
 
 
-@pytest.mark.parametrize("mode", ["legacy", "auto"])
-def test_a_site_has_three_tools(file: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        tools = await reader.tools()
-        assert list(tools) == ["search_fruit", "get_article", "get_index_info"]
-        search = tools["search_fruit"]
-        assert search.description == (
-            'Search the pages of the website "Fruit Blog" (fruit.example). The site says of itself: "All about fruit".'
-        )
-        limit = search.input_schema["properties"]["limit"]
-        assert (limit["minimum"], limit["maximum"], limit["default"]) == (1, 25, 10)
-        assert search.input_schema["required"] == ["query"]
-        assert all(tool.annotations and tool.annotations.read_only_hint for tool in tools.values())
-        assert "site" not in tools["get_article"].input_schema["properties"]
-
-    run_conversation(conversation, file, mode=mode)
-
-
-def test_a_search_tells_all_that_is_known_of_a_page(file: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        content, text = await reader.call_tool("search_fruit", query="peel apple", limit=1)
-        (result,) = content["results"]
-        assert result["title"] == "Peeling apples"
-        assert result["url"] == "https://fruit.example/posts/peeling-apples"
-        assert result["path"] == "/posts/peeling-apples"
-        assert result["date"] == "2025-01-31"
-        assert result["topics"] == ["apples", "Kitchen"]
-        assert result["abstract"] == "How to peel an apple in one go."
-        assert "peel comes off" in result["passage"]
-        assert 0 < result["score"] <= 1
-        for shown in ("Peeling apples", result["url"], "2025-01-31", "apples, Kitchen", "(showing 1)"):
-            assert shown in text
-
-    run_conversation(conversation, file, mode="auto")
-
-
 @pytest.mark.parametrize(
     "url",
     [
@@ -83,14 +47,6 @@ def test_an_article_is_found_by_any_way_to_write_its_address(file: Path, url: st
         assert content["body"].startswith("Hold the apple firmly.\n\nTurn")
         assert content["body"] in text
         assert "truncated" not in content
-
-    run_conversation(conversation, file)
-
-
-@pytest.mark.parametrize("url", ["/", "https://fruit.example", "https://fruit.example/#x", "index.html"])
-def test_a_slash_is_the_home_page(file: Path, url: str) -> None:
-    async def conversation(reader: Reader) -> None:
-        assert (await reader.call_tool("get_article", url=url))[0]["title"] == "Home"
 
     run_conversation(conversation, file)
 
