@@ -22,7 +22,7 @@ from dowse.archives.archive_database import create_database
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_update import index_archives
 from dowse.cli.composition import ComposedServer, Offer
-from dowse.federation.federated_search import FederatedQuery, search_all
+from dowse.federation.federated_search import search_all
 from dowse.federation.federation_types import SOURCE_KINDS, Item, SourceQuery
 from dowse.federation.source_list import NoClient
 from dowse.indexes.index import ProjectIndex
@@ -189,9 +189,7 @@ async def _fairness(made: ComposedServer, judged: Mixed) -> Table:
 
 
 async def _answers(made: ComposedServer, text: str) -> dict[str, tuple[Item, ...]]:
-    outcome = await search_all(
-        made.source_list, NoClient(), FederatedQuery(SourceQuery(parse_search_query(text), LIMIT))
-    )
+    outcome = await search_all(made.source_list, NoClient(), SourceQuery(parse_search_query(text), LIMIT))
     if outcome.problems:
         print(text, dict(outcome.problems), file=sys.stderr)
     return {name: found.items for name, found in outcome.answers.items()}

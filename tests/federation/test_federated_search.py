@@ -258,18 +258,6 @@ def test_a_source_that_takes_too_long_is_named(tmp_path: Path, app: Path, monkey
     assert "did not answer" in reply["metadata"]["problems"]["project/app"]
 
 
-def test_a_reply_that_was_cut_says_so(tmp_path: Path) -> None:
-    files = {f"text{n}.md": f"# Quince {n}\n\n" + "A quince is a quince. " * 60 for n in range(40)}
-    root = make_indexes(write_tree(tmp_path / "app", {"pyproject.toml": "", **files}))
-    server = ComposedServer(Service([root]), root, Offer(budget_tokens=1000))
-    reply = run_conversation(server, lambda assistant: assistant.call_tool("search", query="quince", limit=50))
-    assert 0 < len(reply["results"]) < 40
-    assert "exclude" in reply["metadata"]["truncated"]
-    from dowse.mcp.replies import wire_characters
-
-    assert wire_characters(reply) <= 4000
-
-
 def test_several_roots_are_several_sources(tmp_path: Path, app: Path) -> None:
     other = make_indexes(write_tree(tmp_path / "b" / "app", {"pyproject.toml": "", "quince.py": "quince = 1\n"}))
     server = ComposedServer(Service([app, other]), app, Offer())

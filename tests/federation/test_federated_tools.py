@@ -96,13 +96,6 @@ def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app:
     assert searched("federated") == ["project/app", "site/fruit", "archive"]
 
 
-def test_a_site_alone_has_a_status_too(tmp_path: Path) -> None:
-    server = ComposedServer(None, tmp_path, Offer(("site",), "minimal"), open_sites([write_site_index(tmp_path)]))
-    status = run_conversation(server, lambda assistant: assistant.call_tool("get_index_status"))
-    assert status["status"] == "ready"
-    assert [(one["kind"], one["name"], one["pages"]) for one in status["sources"]] == [("site", "site/fruit", 4)]
-
-
 def test_the_status_of_a_project_keeps_its_shape_and_tells_of_all_sources(tmp_path: Path, app: Path, mode: str) -> None:
     status = run_conversation(
         make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("get_index_status"), mode
@@ -117,17 +110,6 @@ def test_the_status_of_a_project_keeps_its_shape_and_tells_of_all_sources(tmp_pa
     assert "documents/app" not in rows
     assert rows["archive"]["documents"] == 2
     assert all(one["state"] == "ready" for one in rows.values())
-
-
-def test_a_broken_source_is_seen_in_the_status(tmp_path: Path, app: Path, storage: Path) -> None:
-    for catalog in storage.rglob("catalog.sqlite"):
-        catalog.write_bytes(b"not a database" * 1000)
-    status = run_conversation(
-        make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("get_index_status")
-    )
-    (row,) = [one for one in status["sources"] if one["name"] == "project/app"]
-    assert row["state"] == "failed"
-    assert row["problem"]
 
 
 def test_a_project_that_cannot_be_found_does_not_hide_the_rest(tmp_path: Path) -> None:

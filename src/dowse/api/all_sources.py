@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dowse.api.results import Hit, Results, Status
 from dowse.errors import ItemNotFound, NoSuchDocument, UsageError
 from dowse.federation.federated_ranking import RankedItem
-from dowse.federation.federated_search import FederatedQuery, FederatedResult, fetch_one, search_all, source_statuses
+from dowse.federation.federated_search import FederatedResult, fetch_one, search_all, source_statuses
 from dowse.federation.federation_types import SourceQuery
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.searching.query_terms import SearchQuery
@@ -50,7 +50,7 @@ class AllSources:
         self, query: SearchQuery, limit: int, kind: Kind | None, path: str | None, language: str | None
     ) -> Results[Hit]:
         """Search all sources."""
-        asked = FederatedQuery(SourceQuery(query, limit, path, language, kind=kind))
+        asked = SourceQuery(query, limit, path, language, kind=kind)
         found = self._loop.run(search_all(self._list, NoClient(), asked))
         is_complete = not found.problems and all(
             answer.coverage is None or answer.coverage.is_complete for answer in found.answers.values()

@@ -11,7 +11,7 @@ The figures beside the constants come from the same queries over 23 sources, wit
 again. The present values give 0.747, and no single step of a constant gains more than 0.002.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import log
 from typing import NamedTuple
@@ -53,24 +53,10 @@ class ShownTerms(NamedTuple):
     anywhere: Set[str]
 
 
-@dataclass(frozen=True, slots=True)
-class HeldItems:
-    """The items that the caller already has and excludes."""
-
-    ids: frozenset[str] = frozenset()
-    keys: frozenset[str] = frozenset()
-
-    def has(self, items: Iterable[Item]) -> bool:
-        """Return whether the caller has one of these items, which are the same thing."""
-        return any(item.id in self.ids or not self.keys.isdisjoint(item.keys) for item in items)
-
-
 def merge_results(
-    query: SearchQuery,
-    sources: Sequence[Sequence[Item]],
-    held: HeldItems = HeldItems(),  # noqa: B008 - frozen
+    query: SearchQuery, sources: Sequence[Sequence[Item]], held: Set[str] = frozenset()
 ) -> list[RankedItem]:
-    """Return the items of all sources in one ranking, each thing once, without held items."""
+    """Return the items of all sources in one ranking, each thing once, without those that are held, by id or key."""
     terms = frozenset(term for word in query.positive for term in terms_of(word))
     shown = [[find_shown_terms(item, terms) for item in items] for items in sources]
     weights = weigh_terms(terms, [hit for hits in shown for hit in hits])
@@ -84,7 +70,7 @@ def merge_results(
     return [
         RankedItem(group[0], best[group[0].id], _other_ids(group))
         for group in group_duplicates([item for _, item in scored])
-        if best[group[0].id] >= MIN_SCORE and not held.has(group)
+        if best[group[0].id] >= MIN_SCORE and not any(held & {item.id, *item.keys} for item in group)
     ]
 
 
@@ -144,8 +130,3 @@ def group_duplicates(items: Sequence[Item]) -> list[list[Item]]:
         group.append(item)
         group_by_key |= dict.fromkeys(keys, group)
     return groups
-
-
-def collect_held(ids: Collection[str], keys: Iterable[frozenset[str]]) -> HeldItems:
-    """Return the items that a caller holds, by their ids and keys."""
-    return HeldItems(frozenset(ids), frozenset().union(*keys))

@@ -3,14 +3,14 @@
 import asyncio
 import logging
 import sys
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from math import ceil
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from dowse.errors import DowseError, ItemNotFound, SourceNotReady, UsageError
-from dowse.federation.federated_ranking import HeldItems, RankedItem, collect_held, merge_results
+from dowse.federation.federated_ranking import RankedItem, merge_results
 from dowse.federation.federation_types import (
     MAX_ID_CHARACTERS,
     SOURCE_KINDS,
@@ -58,17 +58,6 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class FederatedQuery:
-    """A query to all sources or to some, without the items that the caller holds."""
-
-    query: SourceQuery
-    source: str | None = None
-    exclude: tuple[str, ...] = ()
-    is_quick: bool = False
-    """Ask each source once: with several of them there may be fewer results than the limit."""
-
-
-@dataclass(frozen=True, slots=True)
 class FederatedResult:
     """The results of all sources in one order, and what to know about them."""
 
@@ -84,45 +73,57 @@ class FederatedResult:
     """Results without `+`, `-` and phrases, up to the limit, where these left nothing."""
 
 
-async def search_all(sources: SourceList, call: Call, asked: FederatedQuery) -> FederatedResult:
-    """Ask every source that is meant; a source that fails does not fail the others."""
+async def search_all(
+    sources: SourceList,
+    call: Call,
+    query: SourceQuery,
+    source: str | None = None,
+    exclude: Sequence[str] = (),
+    *,
+    is_quick: bool = False,
+) -> FederatedResult:
+    """Ask every source that is meant; a source that fails does not fail the others.
+
+    Items that the caller holds are excluded by their ids. A quick search asks each source once: with several of them there may
+    be fewer results than the limit.
+    """
     known, problems = await sources.find(call)
     # Packages of strangers have an answer to everything: they are asked only where they are named.
-    chosen = [source for source in known if source.kind != "dependencies"]
-    asked = replace(asked, query=asked.query.with_typed_filters())
-    if asked.source:
-        chosen, views = _choose(known, asked.source)
-        asked = replace(asked, query=replace(asked.query, views=views))
-    left_out = {source.name: why for source in chosen if (why := source.unsupported_filter(asked.query))}
-    able = [source for source in chosen if source.name not in left_out]
-    limit, has_both = asked.query.limit, asked.query.views is View.BOTH
-    rankings = sum(len(source.kinds) if has_both else 1 for source in able)
+    chosen = [one for one in known if one.kind != "dependencies"]
+    query = query.with_typed_filters()
+    if source:
+        chosen, views = _choose(known, source)
+        query = replace(query, views=views)
+    left_out = {one.name: why for one in chosen if (why := one.unsupported_filter(query))}
+    able = [one for one in chosen if one.name not in left_out]
+    limit, has_both = query.limit, query.views is View.BOTH
+    rankings = sum(len(one.kinds) if has_both else 1 for one in able)
     share = limit if rankings < SHARED_FROM else ceil(SHARE * limit)
-    answers, silent = await _gather({one: one.find_items(_query_for(one, asked, share)) for one in able})
-    held = collect_held(
-        asked.exclude, (source.keys(locator) for source in known for locator in _locators(source, asked.exclude))
-    )
-    results = _merge(asked, answers, held)
+    # One more than the limit says whether there is more; each held item may be among the first.
+    held_in = {one: _locators(one, exclude) for one in known}
+    wanted = {one: share + 1 + len(held_in[one]) for one in able}
+    answers, silent = await _gather({one: one.find_items(replace(query, limit=wanted[one])) for one in able})
+    held = frozenset(exclude).union(*(one.keys(locator) for one in known for locator in held_in[one]))
+    results = _merge(query, answers, held)
     has_room = len(results) <= limit and share < limit
-    if has_room and not asked.is_quick:  # a source that has more than its share may fill the rest
-        able = [source for source in able if _has_more(source, answers, asked, share)]
-        more, _ = await _gather({one: one.find_items(_query_for(one, asked, limit)) for one in able})
+    if has_room and not is_quick:  # a source that has more than its share may fill the rest
+        asked = {one: wanted[one] - share + limit for one in able if _has_more(answers.get(one.name), wanted[one])}
+        more, _ = await _gather({one: one.find_items(replace(query, limit=most)) for one, most in asked.items()})
         answers |= more
-        results = _merge(asked, answers, held)
+        results = _merge(query, answers, held)
     without_filters = 0
-    if not results and asked.query.query.has_filters:
-        unfiltered = replace(asked, query=replace(asked.query, query=asked.query.query.without_filters()))
-        without_filters = min(limit, len((await search_all(sources, call, unfiltered)).results))
+    if not results and query.query.has_filters:
+        unfiltered = replace(query, query=query.query.without_filters())
+        found = await search_all(sources, call, unfiltered, source, exclude, is_quick=is_quick)
+        without_filters = min(limit, len(found.results))
     results[:limit] = await asyncio.to_thread(lambda: list(map(_add_passage, results[:limit])))
     failed = {name: _problem(name, answer.error) for name, answer in answers.items() if answer.error}
-    problems = {**({} if asked.source else problems), **silent, **failed}
+    problems = {**({} if source else problems), **silent, **failed}
     return FederatedResult(results, answers, left_out, problems, without_filters)
 
 
-def _merge(asked: FederatedQuery, answers: Mapping[str, SourceResult], held: HeldItems) -> list[RankedItem]:
-    return merge_results(
-        asked.query.query, [ranking for answer in answers.values() for ranking in answer.rankings], held
-    )
+def _merge(query: SourceQuery, answers: Mapping[str, SourceResult], held: Set[str]) -> list[RankedItem]:
+    return merge_results(query.query, [ranking for answer in answers.values() for ranking in answer.rankings], held)
 
 
 def _add_passage(ranked: RankedItem) -> RankedItem:
@@ -199,18 +200,11 @@ def _problem(name: str, error: BaseException) -> str:
     return "Something went wrong inside the search of this source."
 
 
-def _query_for(source: SearchSource, asked: FederatedQuery, limit: int) -> SourceQuery:
-    """Return the query with one more than the limit, to know whether there is more, and one for each held item."""
-    return replace(asked.query, limit=limit + 1 + len(_locators(source, asked.exclude)))
-
-
-def _has_more(source: SearchSource, answers: Mapping[str, SourceResult], asked: FederatedQuery, share: int) -> bool:
+def _has_more(answer: SourceResult | None, wanted: int) -> bool:
     """Return whether a source gave as many items as it was asked for, and need not read its files again for more."""
-    answer = answers.get(source.name)
-    if answer is not None and answer.coverage and answer.coverage.direct:
+    if answer is None or (answer.coverage and answer.coverage.direct):
         return False
-    wanted = _query_for(source, asked, share).limit
-    return answer is not None and any(len(ranking) >= wanted for ranking in answer.rankings)
+    return any(len(ranking) >= wanted for ranking in answer.rankings)
 
 
 def _locators(source: SearchSource, ids: Sequence[str]) -> list[str]:
@@ -221,8 +215,6 @@ def _choose(sources: Sequence[SearchSource], name: str) -> tuple[list[SearchSour
     """Return the sources of a name, of a kind, or of the part of a name after the kind, and the views that are asked."""
     wanted = name.strip().strip("/")
     found = [source for source in sources if wanted in {unquote(source.name), *_names_of(source)}]
-    if wanted != "dependencies":  # the name of a project means its own files
-        found = [source for source in found if source.kind != "dependencies" or wanted != _bare(source)]
     if not found and wanted not in SOURCE_KINDS:
         raise UsageError(f"source: '{one_line(name, 100)}' is not one. There are: {_names(sources)}.")
     if any(wanted in (source.name, unquote(source.name)) for source in found):
@@ -233,15 +225,8 @@ def _choose(sources: Sequence[SearchSource], name: str) -> tuple[list[SearchSour
 def _names_of(source: SearchSource) -> list[str]:
     """Return the names by which a source is asked for: each kind, alone and before its name, and its name alone."""
     bare = source.name.partition("/")[2]
-    return [
-        unquote(bare),
-        *source.kinds,
-        *(f"{kind}/{name}" for kind in source.kinds for name in (bare, unquote(bare))),
-    ]
-
-
-def _bare(source: SearchSource) -> str:
-    return unquote(source.name.partition("/")[2])
+    alone = () if source.kind == "dependencies" else (unquote(bare),)  # the name of a project means its own files
+    return [*alone, *source.kinds, *(f"{kind}/{name}" for kind in source.kinds for name in (bare, unquote(bare)))]
 
 
 def _names(sources: Sequence[SearchSource]) -> str:
@@ -253,10 +238,10 @@ def _names(sources: Sequence[SearchSource]) -> str:
 CALL_AGAIN = "call again with the ids above in exclude, beside those that were in it."
 
 
-def search_reply(found: FederatedResult, asked: FederatedQuery, budget: int) -> Reply:
+def search_reply(found: FederatedResult, limit: int, budget: int) -> Reply:
     """Return the results that fit, and what to know about them."""
     metadata = _metadata(found, budget)
-    page = [_result(ranked) for ranked in found.results[: asked.query.limit]]
+    page = [_result(ranked) for ranked in found.results[:limit]]
     results = fit_results(page, budget - ENVELOPE_CHARACTERS - wire_characters(metadata))
     if len(results) < len(page):
         metadata["truncated"] = f"{len(results)} of {len(page)} results fit the reply. {CALL_AGAIN.capitalize()}"

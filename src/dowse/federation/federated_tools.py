@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dowse.error_catalog import is_absolute
 from dowse.errors import CatalogError, ItemNotFound, UsageError
 from dowse.mcp.replies import Reply, wire_characters
-from dowse.mcp.schemas import MAX_QUERY_CHARACTERS, TEXT, TEXTS, describe, item, reply
+from dowse.mcp.schemas import INTEGER, LIST, MAX_QUERY_CHARACTERS, OBJECT, TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.visible_text import one_line
 
@@ -50,7 +50,7 @@ class FederatedSurface:
     async def answer_search(self, call: Call) -> Reply:
         """Search all sources."""
         # These import NumPy and more, which a client should not wait for before its handshake.
-        from dowse.federation.federated_search import FederatedQuery, search_all, search_reply
+        from dowse.federation.federated_search import search_all, search_reply
         from dowse.federation.federation_types import SourceQuery
         from dowse.searching.query_terms import parse_search_query
         from dowse.surfaces.project.path_search import compile_pattern
@@ -58,20 +58,14 @@ class FederatedSurface:
         arguments, started = call.arguments, time.perf_counter()
         if arguments["path"]:
             compile_pattern(arguments["path"].lstrip("/"))
-        held = tuple(arguments["exclude"] or ())
+        held = arguments["exclude"] or ()
         if len(held) > MAX_EXCLUDED:
             raise UsageError(f"exclude has {len(held):,} ids; the maximum is {MAX_EXCLUDED}. Narrow the query.")
         since, until = (_parse_day(name, arguments[name]) for name in ("since", "until"))
-        query = SourceQuery(
-            parse_search_query(arguments["query"]),
-            int(arguments["limit"]),
-            arguments["path"],
-            arguments["language"],
-            since,
-            until,
-        )
-        asked = FederatedQuery(query, arguments["source"], held)
-        reply = search_reply(await search_all(self._sources, call, asked), asked, call.budget_characters)
+        parsed, limit = parse_search_query(arguments["query"]), int(arguments["limit"])
+        query = SourceQuery(parsed, limit, arguments["path"], arguments["language"], since, until)
+        found = await search_all(self._sources, call, query, arguments["source"], held)
+        reply = search_reply(found, limit, call.budget_characters)
         reply["metadata"]["searchTimeMs"] = round((time.perf_counter() - started) * 1000, 1)
         return reply
 
@@ -119,9 +113,6 @@ def _parse_day(name: str, given: str | None) -> date | None:
         raise UsageError(f"{name} has to be a day such as 2025-01-31, not '{given[:40]}'.") from error
 
 
-_LIST: Schema = {"type": "array"}
-_OBJECT: Schema = {"type": "object"}
-_WHOLE: Schema = {"type": "integer"}
 _SEARCH: dict[str, Schema] = {
     "query": describe(TEXT, 'Words, +must, -not, "a phrase"', minLength=1, maxLength=MAX_QUERY_CHARACTERS),
     "source": describe(TEXT, "A source, or project, documents, site, archive, index"),
@@ -129,19 +120,19 @@ _SEARCH: dict[str, Schema] = {
     "language": describe(TEXT, "Such as python"),
     "since": describe(TEXT, "YYYY-MM-DD"),
     "until": describe(TEXT, "YYYY-MM-DD"),
-    "limit": {**_WHOLE, "default": 10, "minimum": 1, "maximum": MAX_RESULTS},
+    "limit": {**INTEGER, "default": 10, "minimum": 1, "maximum": MAX_RESULTS},
     "exclude": describe(TEXTS, "Ids to leave out"),
 }
 _FETCH: dict[str, Schema] = {
     "id": describe(TEXT, "From search", minLength=1),
-    "offset": {**describe(_WHOLE, "Characters to skip"), "default": 0, "minimum": 0},
+    "offset": {**describe(INTEGER, "Characters to skip"), "default": 0, "minimum": 0},
 }
 _FOUND = reply(
     ("results",),
     results={"type": "array", "items": item(("id", "title", "url"), id=TEXT, title=TEXT, url=TEXT)},
-    metadata=_OBJECT,
+    metadata=OBJECT,
 )
-_FETCHED = reply(("id", "text"), id=TEXT, title=TEXT, text=TEXT, url=TEXT, metadata=_OBJECT)
-SOURCES: dict[str, Schema] = {"sources": _LIST}
+_FETCHED = reply(("id", "text"), id=TEXT, title=TEXT, text=TEXT, url=TEXT, metadata=OBJECT)
+SOURCES: dict[str, Schema] = {"sources": LIST}
 """The part of the status reply that is not about the projects."""
 _STATUS = reply(("status",), status=TEXT, **SOURCES)

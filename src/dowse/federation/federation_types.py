@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 from urllib.parse import quote, unquote
 
+from dowse.errors import ItemNotFound
 from dowse.searching.path_kinds import path_filter
 from dowse.searching.query_terms import SearchQuery
 from dowse.surfaces.project.path_search import relative_pattern
@@ -201,10 +202,9 @@ class SourceStatus:
 
     def as_json(self) -> dict[str, Any]:
         """Return the status as replies show it."""
+        optional = {"lastUpdated": self.last_updated, "encoding": self.encoding, "problem": self.problem}
         fields = {"kind": self.kind, "name": self.name, "state": self.state, **self.counts}
-        fields |= {"lastUpdated": self.last_updated} if self.last_updated else {}
-        fields |= {"encoding": dict(self.encoding)} if self.encoding else {}
-        return fields | ({"problem": self.problem} if self.problem else {})
+        return fields | {name: value for name, value in optional.items() if value}
 
 
 LookAtText = Callable[[str, str], None]
@@ -239,9 +239,9 @@ class SearchSource(Protocol):
         """Return all items."""
         ...
 
-    async def each_text(self, look: "LookAtText") -> None:
+    async def each_text(self, look: "LookAtText") -> None:  # noqa: ARG002 - folders and packages have indexes to ask
         """Call a function with the locator and the text of every item, off the event loop; what it raises ends this."""
-        ...
+        raise ItemNotFound(f"{self.name} is searched for a text by its index")
 
     async def prepare(self, query: SourceQuery) -> None:
         """Load what a search needs, by a search whose result is not used, and keep the index fresh from now on.

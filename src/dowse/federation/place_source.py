@@ -22,7 +22,6 @@ from dowse.federation.root_source import brief_options, file_key, with_passage
 from dowse.indexes.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.indexes.document_search import read_now
 from dowse.keeping.served_packages import ServedPackages
-from dowse.places.place_store import PlaceStore
 from dowse.places.place_table import SharedPlace
 from dowse.searching.search import SearchHit
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
@@ -46,22 +45,19 @@ class PlaceSource(SearchSource):
         self._surface = surface
         self.name = place_name(surface.place)
 
-    @property
-    def _store(self) -> PlaceStore:
-        return self._surface.store
-
     def unsupported_filter(self, query: SourceQuery) -> str:
         return "published files have no dates" if query.is_dated else ""
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
-        return await asyncio.to_thread(self._find_items, query)
-
-    def _find_items(self, query: SourceQuery) -> SourceResult:
         glob = relative_pattern(query.path) if query.path else None
-        answer = search_place(self._store, query.query, brief_options(query, glob), self._surface.encoder)
-        items = tuple(self._item(hit, answer.terms) for hit in answer.hits)
-        covered = coverage_of(self._store)
-        return SourceResult(items, covered, (), answer.corrected, tuple(self._store.warnings), answer.methods)
+
+        def find() -> SourceResult:
+            store = self._surface.store
+            answer = search_place(store, query.query, brief_options(query, glob), self._surface.encoder)
+            items = tuple(self._item(hit, answer.terms) for hit in answer.hits)
+            return SourceResult(items, coverage_of(store), (), answer.corrected, tuple(store.warnings), answer.methods)
+
+        return await asyncio.to_thread(find)
 
     def _item(self, hit: SearchHit, terms: Any) -> Item:
         title = hit.title if hit.kind == "docs" and hit.title else hit.path
@@ -81,42 +77,39 @@ class PlaceSource(SearchSource):
         return await asyncio.to_thread(self._fetch, locator)
 
     def _fetch(self, locator: str) -> FetchedItem:
-        self._store.refresh()
+        store = self._surface.store
+        store.refresh()
         try:
-            found = self._store.find_file(locator)
-            text = self._store.read(locator)[0].decode() if found else ""
+            found = store.find_file(locator)
+            text = store.read(locator)[0].decode() if found else ""
         except PathRefused:
             found = None
         if found is None:
             raise ItemNotFound(f"{self.name} has no such file")
-        facts = {"path": found.path, "language": found.language, "commits": commits_of(self._store, [found.path])}
+        facts = {"path": found.path, "language": found.language, "commits": commits_of(store, [found.path])}
         title = found.title if found.kind == "docs" and found.title else found.path
         return FetchedItem(title, text, self._url(found.path), facts)
 
     async def list_items(self) -> list[ListedItem]:
-        def read() -> list[ListedItem]:
-            return [ListedItem(path, path) for _, path in self._store.ids_by_path()]
-
-        return await asyncio.to_thread(read)
+        return await asyncio.to_thread(
+            lambda: [ListedItem(path, path) for _, path in self._surface.store.ids_by_path()]
+        )
 
     async def each_text(self, look: LookAtText) -> None:
         def read() -> None:
-            for path, text in self._store.texts("", None, None, seconds=60.0):
+            for path, text in self._surface.store.texts("", None, None, seconds=60.0):
                 look(path, text)
 
         await asyncio.to_thread(read)
 
     async def status(self) -> SourceStatus:
         def describe() -> SourceStatus:
-            self._store.refresh()
-            projects = self._store.projects()
-            counts = {
-                "projects": len(projects),
-                "files": sum(one.files for one in projects),
-                "chunks": sum(one.chunks for one in projects),
-            }
+            store = self._surface.store
+            store.refresh()
+            projects = store.projects()
+            sums = {name: sum(getattr(one, name) for one in projects) for name in ("files", "chunks")}
             newest = max((one.published for one in projects), default=None)
-            return SourceStatus(self.kind, self.name, "ready", counts, newest)
+            return SourceStatus(self.kind, self.name, "ready", {"projects": len(projects)} | sums, newest)
 
         return await asyncio.to_thread(describe)
 
@@ -180,15 +173,6 @@ class PackageSearchSource(SearchSource):
             ]
 
         return await self._packages.ask(find)
-
-    async def each_text(self, look: LookAtText) -> None:
-        def read(dependencies: Dependencies) -> None:
-            for key, index in dependencies.ready_indexes().items():
-                for _, path in index.store.ids_by_path():
-                    if document := read_now(index, path):
-                        look(f"{key}/{path}", document.reading.text)
-
-        await self._packages.ask(read)
 
     async def prepare(self, query: SourceQuery) -> None:
         """Do nothing: packages are opened when they are first asked for."""

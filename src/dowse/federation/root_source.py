@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -14,7 +14,6 @@ from dowse.federation.federation_types import (
     FetchedItem,
     Item,
     ListedItem,
-    LookAtText,
     SearchSource,
     ServedRoot,
     SourceKind,
@@ -132,7 +131,7 @@ class RootSource(SearchSource):
         glob = relative_pattern(query.path).removeprefix(f"{self._served.name}/") if query.path else None
         among = None
         if query.is_dated:
-            among = frozenset(one.id for one in index.store.documents() if query.is_within(_day(one.stat)))
+            among = frozenset(one.id for one in index.store.documents() if query.is_within(_moment(one.stat).date()))
         options = replace(brief_options(query, glob), among=among, lists_matches=query.lists_matches)
         return search_now(index, parsed, options, encoder, is_behind=is_far_behind(pending))
 
@@ -185,11 +184,9 @@ class RootSource(SearchSource):
         raise ItemNotFound(f"{self.name} has no such file that may be read")
 
     def _fetched(self, document: Document, locator: str) -> FetchedItem:
-        facts: dict[str, Any] = {
-            "path": self._shown_path(document.path),
-            "language": document.language,
-            "modified": _modified(document.stat),
-        }
+        modified = _moment(document.stat).isoformat(timespec="seconds").replace("+00:00", "Z")
+        facts: dict[str, Any] = {"path": self._shown_path(document.path), "language": document.language}
+        facts["modified"] = modified
         if document.reading.tags:
             facts["tags"] = [one_line(tag, 100) for tag in document.reading.tags]
         title = self._title(View.PROJECT, document.kind, document.reading.title, document.path)
@@ -198,14 +195,6 @@ class RootSource(SearchSource):
     async def list_items(self) -> list[ListedItem]:
         lists = [await self._served.ask_fresh(lambda index, _: _list(index), view) for view in self._root.views]
         return sorted({item.path: item for items in lists for item in items}.values(), key=lambda item: item.path)
-
-    async def each_text(self, look: LookAtText) -> None:
-        def read(index: ProjectIndex) -> None:
-            for item in _list(index):
-                if document := read_now(index, item.locator):
-                    look(item.locator, document.reading.text)
-
-        await self._served.ask(read, next(iter(self._root.views)))
 
     # Its state
 
@@ -309,10 +298,5 @@ def file_key(path: str) -> frozenset[str]:
     return frozenset([f"file:{path}"])
 
 
-def _modified(stat: Stat) -> str:
-    moment = datetime.fromtimestamp(stat.mtime_ns / _NANOSECONDS, UTC)
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")
-
-
-def _day(stat: Stat) -> date:
-    return datetime.fromtimestamp(stat.mtime_ns / _NANOSECONDS, UTC).date()
+def _moment(stat: Stat) -> datetime:
+    return datetime.fromtimestamp(stat.mtime_ns / _NANOSECONDS, UTC)

@@ -84,17 +84,11 @@ class SiteSearchSource(SearchSource):
         await asyncio.to_thread(self._find_items, self._served.site.current, query)
 
     def _find_items(self, site: LoadedSite, query: SourceQuery) -> tuple[Item, ...]:
-        masks = masks_secrets()
-        if not query.filters_paths:
-            found = site.search(query.query, query.limit, (), query.since, query.until)
-            return tuple(self._item(site, hit.page, hit.score, found, masks=masks) for hit in found.hits)
-        is_wanted = query.path_filter()
-        found = site.search(query.query, max(query.limit, FILTERED_PAGES), (), query.since, query.until)
-        hits = (hit for hit in found.hits if is_wanted(site.page(hit.page).url.strip("/")))
-        return tuple(
-            self._item(site, hit.page, hit.score, found, masks=masks)
-            for hit, _ in zip(hits, range(query.limit), strict=False)
-        )
+        masks, is_wanted = masks_secrets(), query.path_filter() if query.filters_paths else None
+        limit = max(query.limit, FILTERED_PAGES) if is_wanted else query.limit
+        found = site.search(query.query, limit, (), query.since, query.until)
+        hits = [hit for hit in found.hits if not is_wanted or is_wanted(site.page(hit.page).url.strip("/"))]
+        return tuple(self._item(site, hit.page, hit.score, found, masks=masks) for hit in hits[: query.limit])
 
     def _item(self, site: LoadedSite, number: int, score: float, found: FoundPages, *, masks: bool) -> Item:
         page = site.page(number)
@@ -163,8 +157,10 @@ class ArchiveSearchSource(SearchSource):
         return NO_LANGUAGE if query.language else NO_CODE if query.kind == "code" else ""
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
+        is_filtered = query.filters_paths or query.is_dated
+        limit = max(query.limit, FILTER_CANDIDATES) if is_filtered else query.limit
         try:
-            hits, coverages, warnings = await self._surface.find(query.query, self._candidates(query))
+            hits, coverages, warnings = await self._surface.find(query.query, limit)
         except NotIndexed as error:
             raise SourceNotReady(str(error)) from error
         items = [self._item(hit) for hit in hits if self._fits(hit.document, query)]
@@ -188,10 +184,6 @@ class ArchiveSearchSource(SearchSource):
     async def prepare(self, query: SourceQuery) -> None:
         if await asyncio.to_thread(self._surface.keeping.has_indexes):
             await self.find_items(query)
-
-    def _candidates(self, query: SourceQuery) -> int:
-        """Return how many documents are searched before the filters that only the hits can be compared with."""
-        return max(query.limit, FILTER_CANDIDATES) if query.filters_paths or query.is_dated else query.limit
 
     def _fits(self, document: StoredArchiveDocument, query: SourceQuery) -> bool:
         is_wanted = query.path_filter() if query.filters_paths else None
@@ -223,18 +215,16 @@ class ArchiveSearchSource(SearchSource):
 
     def _fetch(self, database: ArchiveDatabase, locator: str) -> FetchedItem:
         with database.odd_values_are_damage():
-            return self._fetch_document(database, locator)
-
-    def _fetch_document(self, database: ArchiveDatabase, locator: str) -> FetchedItem:
-        numbers = database.numbers([locator])
-        if not numbers:
-            raise ItemNotFound("the archives have no such document")
-        (document,) = database.documents(numbers.values()).values()
+            numbers = database.numbers([locator])
+            if not numbers:
+                raise ItemNotFound("the archives have no such document")
+            (document,) = database.documents(numbers.values()).values()
+            text = database.text(document.number)
         facts = {"path": document.path, "archive": document.source, "type": document.type}
         optional = {"date": document.date, "question": document.question}
         facts |= {name: value for name, value in optional.items() if value}
         title = one_line(document.title, TITLE_CHARACTERS)
-        return FetchedItem(title, database.text(document.number), _url(document), facts)
+        return FetchedItem(title, text, _url(document), facts)
 
     async def status(self) -> SourceStatus:
         return await asyncio.to_thread(self._status)
@@ -246,13 +236,11 @@ class ArchiveSearchSource(SearchSource):
             with contextlib.closing(open_database(self._surface.locations.database)) as database:
                 ((documents,),) = database.rows("SELECT COUNT(*) FROM documents")
         except NotIndexed:
-            return SourceStatus(
-                self.kind, self.name, "not_found", problem=missing or "The first search will index them."
-            )
+            problem = missing or "The first search will index them."
+            return SourceStatus(self.kind, self.name, "not_found", problem=problem)
         except DowseError as error:
-            return SourceStatus(
-                self.kind, self.name, "failed", problem=str(failure_reply(error).content["userMessage"])
-            )
+            problem = str(failure_reply(error).content["userMessage"])
+            return SourceStatus(self.kind, self.name, "failed", problem=problem)
         state = "indexing" if self._surface.keeping.is_indexing() else "ready"
         return SourceStatus(self.kind, self.name, state, {"documents": documents}, problem=missing or None)
 

@@ -5,6 +5,9 @@ from dowse.mcp.tools import Schema
 TEXT: Schema = {"type": "string"}
 NUMBER: Schema = {"type": "number"}
 FLAG: Schema = {"type": "boolean"}
+INTEGER: Schema = {"type": "integer"}
+LIST: Schema = {"type": "array"}
+OBJECT: Schema = {"type": "object"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
 SCREENING: dict[str, Schema] = {"masked": {"type": "array"}, "flags": {"type": "array"}}
 """Fields of a hit: the kinds of secrets masked in it, and its content warnings."""

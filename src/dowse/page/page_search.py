@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from dowse.errors import UsageError
 from dowse.federation.federated_ranking import RankedItem
-from dowse.federation.federated_search import FederatedQuery, FederatedResult, search_all
+from dowse.federation.federated_search import FederatedResult, search_all
 from dowse.federation.federation_types import AS_DOCUMENT, SourceQuery, id_of, locator_in
 from dowse.federation.place_source import place_name
 from dowse.federation.source_list import NoClient, SourceList
@@ -235,7 +235,7 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
         query.kind or None,  # type: ignore[arg-type] # it was checked
         lists_matches=True, asks_model=not is_quick,
     )  # fmt: skip
-    found = await search_all(sources, NoClient(), FederatedQuery(source_query, query.source or None, is_quick=is_quick))
+    found = await search_all(sources, NoClient(), source_query, query.source or None, is_quick=is_quick)
     words = [*parsed.positive, *(near for answer in found.answers.values() for near in answer.corrected.values())]
     shown = found.results[:limit]
     # Documents are ranked without their whole texts, and the project has most of them as well.

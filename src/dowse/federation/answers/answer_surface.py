@@ -86,10 +86,7 @@ class AnswerSurface:
         arguments = call.arguments
         query = parse_plain_query(arguments["query"], arguments["names"] or ())
         if arguments.get("in") == "dependencies" or arguments.get("package"):
-            options = replace(
-                definition_options(int(arguments["limit"]), arguments["kind"], arguments["path"]),
-                tests=arguments["tests"],
-            )
+            options = _definition_options(call, arguments["path"])
             return await self._ask_packages(call, partial(search_in_packages, query, options, package_name(call)))
         projects, notes = await self._kept(call)
         (found, problems), items = await asyncio.gather(
@@ -116,11 +113,7 @@ class AnswerSurface:
     async def _find_definitions(
         self, served: ServedIndex, query: SearchQuery, call: Call
     ) -> tuple[FoundDefinitions, list[str]]:
-        arguments = call.arguments
-        options = replace(
-            definition_options(int(arguments["limit"]), arguments["kind"], self._glob(served, call)),
-            tests=arguments["tests"],
-        )
+        options = _definition_options(call, self._glob(served, call))
         show = partial(self._shown_path, served)
 
         def find(index: ProjectIndex, pending: list[str]) -> tuple[FoundDefinitions, list[str], list[str], bool]:
@@ -206,6 +199,7 @@ class AnswerSurface:
             find = partial(find_in_packages, queries, int(arguments["context"]), package_name(call))
             return await self._ask_packages(call, find)
         found, problems = await gather_answers({served: self._find_one(served, call) for served in projects})
+        replies = []
         if not arguments["path"] and not arguments.get("project") and arguments["tests"] != "only":
             elsewhere, sources = await self._others.find(call, matchers, int(arguments["limit"]))
             replies = [
@@ -213,8 +207,6 @@ class AnswerSurface:
                 for text, one in zip(texts, elsewhere, strict=True)
                 if one.total or (one.looked_at and not projects)
             ]
-        else:
-            replies = []
         return "\n\n".join([*(text for _, some in found for text in some), *replies, *notes, *problems])
 
     async def _find_one(self, served: ServedIndex, call: Call) -> list[str]:
@@ -256,11 +248,9 @@ class AnswerSurface:
         def find(index: ProjectIndex, pending: list[str]) -> tuple[list[str], int]:
             texts, missing = [], 0
             for name in arguments["names"]:
-                if not index.exists:
-                    texts.append(lines_with_word(index, name, options, partial(read_sources, index), show))
-                    continue
-                found = references_now(index, name, options, len(pending))
-                if not (found.found.is_found or index.is_ready()) and any(missing_files(index)):  # not indexed so far
+                found = references_now(index, name, options, len(pending)) if index.exists else None
+                is_known = found and (found.found.is_found or index.is_ready() or not any(missing_files(index)))
+                if not found or not is_known:  # it is not indexed so far
                     texts.append(lines_with_word(index, name, options, partial(read_sources, index), show))
                     continue
                 missing = max(missing, found.missing)
@@ -293,6 +283,13 @@ class AnswerSurface:
 
     def _shown_path(self, served: ServedIndex, path: str) -> str:
         return shown_name(self.service.shown_path(served, path) if self.service else path)
+
+
+def _definition_options(call: Call, glob: str | None) -> SearchOptions:
+    arguments = call.arguments
+    return replace(
+        definition_options(int(arguments["limit"]), arguments["kind"], glob), tests=arguments["tests"]
+    )  # fmt: skip
 
 
 def _document_place(uri: str) -> RequestedPlace:

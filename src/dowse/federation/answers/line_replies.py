@@ -38,33 +38,25 @@ def occurrences_text(
     count = f"{at_least}{found.total} {'match' if found.total == 1 else 'matches'}"
     parts = [f"'{text}': {count} in {pluralize(found.files, 'file' if coverage else 'item')}"]
     if not found.limit:
-        return "\n".join([*parts, *(f"  {count:>5} {show(path)}" for path, count in _most_first(found.counts))])
-    lines = [(one.path, one.line) for one in found.found]
-    texts = {(one.path, one.line): one.text for one in found.found}
-    for path, group in groupby(lines, lambda pair: pair[0]):
-        numbers = [line for _, line in group]
+        counts = sorted(found.counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        return "\n".join([*parts, *(f"  {count:>5} {show(path)}" for path, count in counts)])
+    for path, group in groupby(found.found, lambda one: one.path):
         parts.append(show(path))
-        parts += _grouped_lines(sources.get(path), numbers, {line: texts[path, line] for line in numbers}, context)
+        parts += _grouped_lines(sources.get(path), {one.line: one.text for one in group}, context)
     if len(found.found) < found.lines:
         parts.append(f"  {found.lines - len(found.found)} more lines; raise limit, narrow path, or limit 0 for counts")
     return "\n".join(parts)
 
 
-def _most_first(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    return sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-
-
-def _grouped_lines(
-    source: SourceText | None, numbers: Sequence[int], texts: Mapping[int, str], context: int
-) -> Iterator[str]:
+def _grouped_lines(source: SourceText | None, texts: Mapping[int, str], context: int) -> Iterator[str]:
     """Yield lines of a file with their numbers, under the names of the definitions around them."""
 
     def around(line: int) -> str:
         unit = source.unit_at(line) if source else None
         return ".".join(unit.names) if unit else ""
 
-    width, shown = len(str(numbers[-1] + context)), set[int]()
-    for name, group in groupby(numbers, around):
+    width, shown = len(str(max(texts) + context)), set[int]()
+    for name, group in groupby(texts, around):
         if name:
             yield f"  {name}"
         for line in group:
@@ -117,7 +109,7 @@ def _places(places: Sequence[Place], more: int, show: ShowPath) -> Iterable[str]
 
 def _writes(name: str) -> re.Pattern[str]:
     """Return what finds an assignment to a field of a name, as `.name = 1`, `.name += 1` and `.name++`."""
-    word = re.escape(re.split(r"\.|::|#|->", name.strip())[-1])
+    word = re.escape(bare_name(name))
     return re.compile(rf"(?:\.|->|::|@|\$){word}(?:\s*(?:[-+*/%&|^]|\?\?|\|\||&&|<<|>>)?=(?![=>~])|\+\+|--)")
 
 

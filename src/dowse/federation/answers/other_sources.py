@@ -11,7 +11,7 @@ from dowse.federation.answers.definition_replies import MAX_LINE_CHARACTERS, Fou
 from dowse.federation.answers.place_reading import RequestedPlace, read_lines
 from dowse.federation.answers.source_text import SourceText
 from dowse.federation.federated_ranking import RankedItem
-from dowse.federation.federated_search import FederatedQuery, fetch_one, search_all
+from dowse.federation.federated_search import fetch_one, search_all
 from dowse.federation.federation_types import SOURCE_KINDS, FetchedItem, SearchSource, SourceQuery, id_of
 from dowse.federation.source_list import SourceList
 from dowse.mcp.tools import Call
@@ -163,7 +163,7 @@ class OtherSources:
         ):
             return NOTHING
         asked = SourceQuery(query, int(arguments["limit"]), arguments["path"], kind=arguments["kind"], asks_model=False)
-        found = await search_all(self._all, call, FederatedQuery(asked, is_quick=True))
+        found = await search_all(self._all, call, asked, is_quick=True)
         names = {source.name for source in others}
         best = found.results[0].score if found.results else 0.0
         shown = [one for one in found.results[: asked.limit] if one.score >= SHOWN_SHARE * best]
