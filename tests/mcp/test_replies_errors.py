@@ -39,13 +39,6 @@ def short_index_folder(root: Path) -> str:
     return f"~/dowse/indexes/{storage_layout.index_folder(root).name}/"
 
 
-def test_docs_index_not_found(root: Path) -> None:
-    error = expect_error("auto", "search_docs", root, query="apple")
-    assert error["code"] == "DOCS_INDEX_NOT_FOUND"
-    assert error["userMessage"] == "No documentation has been indexed yet. Run create_index to index your project."
-    assert error["developerMessage"].startswith(f"DOCS_INDEX_NOT_FOUND: No docs index at {short_index_folder(root)}")
-
-
 def test_docs_that_are_not_wanted_are_not_found(indexed: Path) -> None:
     write_tree(storage_layout.index_folder(indexed), {"config.json": '{"indexDocs": false}'})
     error = expect_error("auto", "search_docs", indexed, query="apple")
@@ -169,16 +162,6 @@ def test_a_project_that_went_away_cannot_be_accessed(indexed: Path, tmp_path: Pa
         assert (await assistant.call_tool("search_code", query="peel_apple"))["results"]
 
     run_conversation("auto", conversation, indexed)
-
-
-def test_file_not_found(indexed: Path) -> None:
-    error = expect_error("auto", "reindex_file", indexed, path="src/fig.py")
-    assert error["code"] == "FILE_NOT_FOUND"
-    assert error["userMessage"] == "The file 'src/fig.py' doesn't exist or isn't indexed."
-    assert error["developerMessage"].startswith("FILE_NOT_FOUND: src/fig.py not in index")
-    for path in (str(indexed / "src/fig.py"), "/etc/fig.py", "~/fig.py", "C:\\fig.py"):
-        error = expect_error("auto", "reindex_file", indexed, path=path)
-        assert error["userMessage"] == "The file 'fig.py' doesn't exist or isn't indexed."
 
 
 INVALID_PATTERNS = [

@@ -4,13 +4,11 @@ from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 import anyio
-import httpx2
 import pytest
-from mcp.client.streamable_http import streamable_http_client
 from mcp_types import CallToolResult, ElicitResult
 
 from mcp import Client
-from tests.mcp.http.conftest import FRUIT, TOKEN
+from tests.mcp.http.conftest import FRUIT
 from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import OLDER, PATIENCE_SECONDS
 from tests.sample_data import index, write_tree
@@ -94,13 +92,3 @@ def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: Htt
 
     anyio.run(both)
     assert sorted(asked) == ["one", "two"]
-
-
-def test_a_client_with_the_token_is_let_in(guarded: HttpServer, revision: str) -> None:
-    async def run() -> None:
-        url = guarded.url.replace("0.0.0.0", "127.0.0.1")
-        http = httpx2.AsyncClient(headers={"Authorization": f"Bearer {TOKEN}"})
-        async with http, Client(streamable_http_client(url, http_client=http), mode=mode_of(revision)) as client:
-            assert (await client.list_tools()).tools
-
-    anyio.run(run)

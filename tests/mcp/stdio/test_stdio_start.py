@@ -82,11 +82,6 @@ def be_indexing(client: StdioClient) -> None:
     resume_process(client.suspend_indexing()[1])
 
 
-def be_searching(client: StdioClient) -> None:
-    calls = {client.start_call("search_code", query=f"banana cherry {number}", top_k=50) for number in range(30)}
-    client.wait_for_message(lambda message: message.get("id") in calls)
-
-
 @pytest.mark.parametrize(
     ("be_busy", "how"),
     [
@@ -105,13 +100,6 @@ def test_the_server_and_what_it_started_leave(
         assert client.stop(how) == 0
         wait_until(lambda: not any(map(is_alive, workers)))
     assert client.final_stderr == ""
-
-
-def test_the_server_leaves_during_searches(orchard: Path) -> None:
-    index(orchard)
-    with StdioClient(orchard) as client:
-        be_searching(client.initialize())
-        assert client.stop() == 0
 
 
 def test_the_server_leaves_while_a_question_is_open(root: Path) -> None:

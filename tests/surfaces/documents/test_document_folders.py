@@ -149,18 +149,6 @@ def test_a_page_that_was_begun_goes_on_when_the_index_is_made_in_between(tmp_pat
     run_conversation("auto", conversation, root)
 
 
-def test_a_list_that_fills_its_page_has_no_empty_page_after_it(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "full", {f"{number:03}.md": "# x\n" for number in range(PAGE)})
-    index(root)
-
-    async def conversation(reader: Reader) -> None:
-        page, cursor = await reader.list_page()
-        assert len(page) == PAGE
-        assert cursor is None
-
-    run_conversation("auto", conversation, root)
-
-
 CURSORS = ["", "1", "!!", "MA==", "Ojo=", "MDph/w==", "LTE6", "wrI6", "OTk5OTk5OTk5OTk5Og==", "💥", "a" * 10_000]
 
 

@@ -85,17 +85,6 @@ def test_where_is_looked_can_be_chosen(tmp_path: Path) -> None:
     run_conversation("auto", conversation, root)
 
 
-def test_kinds_of_files_are_named_with_or_without_their_dot(notes: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        everything = await reader.found_uris("secateurs rootstock orchard")
-        for types in (["md"], [".md"], ["MD"], [" .Md "], ["md", ".html"]):
-            endings = tuple(name.strip(" .").lower() for name in types)
-            found = await reader.found_uris("secateurs rootstock orchard", fileTypes=types)
-            assert sorted(found) == sorted(uri for uri in everything if uri.endswith(endings)) != [], types
-
-    run_conversation("auto", conversation, notes)
-
-
 def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path) -> None:
     root = write_tree(
         tmp_path,
@@ -201,15 +190,6 @@ def test_as_many_are_shown_as_were_asked_for_where_there_are_so_many(tmp_path: P
             assert scores == sorted(scores, reverse=True)
 
     run_conversation("auto", conversation, tmp_path)
-
-
-def test_the_first_call_finds_titles_alone_as_well(unindexed: Path) -> None:
-    async def conversation(reader: Reader) -> None:
-        assert await reader.found_uris("grafting", searchIn="title", fileTypes=["html"]) == [
-            "docs://guide/grafting.html"
-        ]
-
-    run_conversation("auto", conversation, unindexed)
 
 
 def test_answers_follow_a_file_that_was_just_changed_or_deleted(notes: Path) -> None:

@@ -55,28 +55,6 @@ def test_a_pattern_and_a_glob_narrow_it_down(many: Path) -> None:
     assert call_tool("auto", "find_text", many, text="p.el")["totalMatches"] == 0
 
 
-def test_a_change_is_seen_at_once(many: Path) -> None:
-    async def change(assistant: Assistant) -> dict[str, Any]:
-        await assistant.call_tool("find_text", text="peel")
-        (many / "src" / "plum.py").write_text("plum = 1\n", encoding="utf-8")
-        return await assistant.call_tool("find_text", text="plum")
-
-    assert places(run_conversation("auto", change, many)) == [("src/plum.py", 1)]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "problem"),
-    [
-        ({"text": "(", "regex": True}, "not a regular expression"),
-        ({"text": ""}, "text"),
-        ({"text": "a", "path": "../*"}, ""),
-    ],
-)
-def test_a_wrong_call_is_explained(many: Path, arguments: dict[str, Any], problem: str) -> None:
-    reply = expect_error("auto", "find_text", many, **arguments)
-    assert problem in reply["userMessage"] + reply["developerMessage"]
-
-
 @pytest.mark.parametrize(
     ("arguments", "paths"),
     [
