@@ -15,12 +15,13 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from anyio import move_on_after
 from mcp.server.lowlevel import Server
+from mcp.server.lowlevel.server import lifespan as no_lifespan
 from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from mcp.shared.exceptions import MCPError
 from mcp_types import (
@@ -54,7 +55,7 @@ SERVER_NAME = "dowse"
 ROOTS_WAIT_SECONDS = 5.0
 """How long to wait for the roots of a client; after that it counts as having none."""
 
-Lifespan = Callable[[Any], AbstractAsyncContextManager[None]]
+Lifespan = Callable[[Any], AbstractAsyncContextManager[Any]]
 
 MAX_LOGGED_CHARACTERS = 500
 
@@ -89,7 +90,7 @@ def make_server(
     tools: ToolProvider,
     *,
     instructions: str,
-    lifespan: Lifespan | None = None,
+    lifespan: Lifespan = no_lifespan,
     budget_tokens: int = BUDGET_TOKENS,
     resources: tuple[Resources, Announcer] | None = None,
     open_calls: OpenCalls | None = None,
@@ -98,7 +99,7 @@ def make_server(
     answering = open_calls or OpenCalls()
 
     def client_of(context: Any) -> _Call:
-        return _Call(context, CallToolRequestParams(name=""), {}, budget_tokens)
+        return _Call(context, CallToolRequestParams(name=""), budget_tokens)
 
     async def list_tools(context: Any, params: PaginatedRequestParams | None) -> ListToolsResult:
         if params and params.cursor is not None:
@@ -106,7 +107,7 @@ def make_server(
         return ListToolsResult(tools=[_listed_tool(tool) for tool in (await tools(client_of(context))).values()])
 
     async def call_tool(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
-        client = _Call(context, params, {}, budget_tokens)
+        client = _Call(context, params, budget_tokens)
         tool = (await tools(client)).get(params.name)
         if tool is None:
             raise MCPError(code=INVALID_PARAMS, message=f"Unknown tool: {params.name}")
@@ -118,7 +119,7 @@ def make_server(
         version=__version__,
         title="dowse: search on this machine",
         instructions=instructions,
-        lifespan=lifespan or _no_lifespan,
+        lifespan=lifespan,
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
@@ -126,11 +127,6 @@ def make_server(
     if resources:
         serve_resources(server, *resources, client_of)
     return server
-
-
-@asynccontextmanager
-async def _no_lifespan(_server: Any) -> AsyncIterator[None]:
-    yield
 
 
 def _listed_tool(tool: Tool) -> ListedTool:
@@ -183,48 +179,16 @@ def _tool_result(reply: dict[str, Any] | ProseReply | str, *, is_error: bool = F
     return CallToolResult(content=[TextContent(text=text)], structured_content=content, is_error=is_error)
 
 
-class _Call:
-    """A call as it comes from the SDK."""
-
-    def __init__(
-        self, context: Any, params: CallToolRequestParams, arguments: Mapping[str, Any], budget_tokens: int
-    ) -> None:
-        self.arguments = arguments
-        self.budget_characters = budget_tokens * CHARACTERS_PER_TOKEN
-        self._session = context.session
-        self._elicitation = Elicitation(context.session, context.request_id, params)
-
-    @property
-    def can_ask(self) -> bool:
-        return self._elicitation.can_ask
-
-    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:
-        return await self._elicitation.ask(key, question, fields or {})
-
-    async def roots(self) -> list[str]:
-        capabilities = self._session.client_capabilities
-        if not capabilities or capabilities.roots is None or not self._session.can_send_request:
-            return []
-        with contextlib.suppress(MCPError, ValueError), move_on_after(ROOTS_WAIT_SECONDS):
-            # Not `list_roots`, which logs a deprecation warning at every call.
-            listed = await self._session.send_request(ListRootsRequest(), ListRootsResult)
-            return [str(root.uri) for root in listed.roots]
-        return []
-
-    async def progress(self, done: float, total: float | None, message: str) -> None:
-        await self._session.report_progress(done, total, message)
-
-
 _ROUNDS_REVISION = "2026-07-28"
 
 
-class Elicitation:
-    """The questions of one call, with the answers of its earlier rounds."""
+class _Call:
+    """A call as it comes from the SDK, with the answers to questions of its earlier rounds."""
 
-    def __init__(self, session: Any, request_id: Any, params: CallToolRequestParams) -> None:
-        self._session = session
-        self._request_id = request_id
-        self._params = params
+    def __init__(self, context: Any, params: CallToolRequestParams, budget_tokens: int) -> None:
+        self.arguments: Mapping[str, Any] = {}
+        self.budget_characters = budget_tokens * CHARACTERS_PER_TOKEN
+        self._session, self._request_id, self._params = context.session, context.request_id, params
         self._rounds: dict[str, dict[str, Any]] = json.loads(params.request_state or "{}")
 
     @property
@@ -234,9 +198,9 @@ class Elicitation:
         elicitation = capabilities.elicitation if capabilities else None
         return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
-    async def ask(self, key: str, question: str, fields: Mapping[str, Schema]) -> dict[str, Any] | None:
+    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:
         """Return the content of an accepted answer; None for any other answer."""
-        schema: Schema = {"type": "object", "properties": dict(fields), "required": list(fields)}
+        schema: Schema = {"type": "object", "properties": dict(fields or {}), "required": list(fields or {})}
         if is_version_at_least(self._session.protocol_version, _ROUNDS_REVISION):
             return self._answer_from_rounds(key, question, schema)
         try:
@@ -260,6 +224,19 @@ class Elicitation:
             )
         )
 
+    async def roots(self) -> list[str]:
+        capabilities = self._session.client_capabilities
+        if not capabilities or capabilities.roots is None or not self._session.can_send_request:
+            return []
+        with contextlib.suppress(MCPError, ValueError), move_on_after(ROOTS_WAIT_SECONDS):
+            # Not `list_roots`, which logs a deprecation warning at every call.
+            listed = await self._session.send_request(ListRootsRequest(), ListRootsResult)
+            return [str(root.uri) for root in listed.roots]
+        return []
+
+    async def progress(self, done: float, total: float | None, message: str) -> None:
+        await self._session.report_progress(done, total, message)
+
 
 def _accepted_content(result: object) -> dict[str, Any] | None:
     if not isinstance(result, ElicitResult) or result.action != "accept":
@@ -268,22 +245,15 @@ def _accepted_content(result: object) -> dict[str, Any] | None:
     return None if any(value is False for value in content.values()) else content
 
 
-_TYPES: dict[str, tuple[type, ...]] = {
-    "string": (str,),
-    "number": (int, float),
-    "integer": (int, float),
-    "boolean": (bool,),
-    "array": (list,),
-    "object": (dict,),
+_TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "string": ((str,), "a string"),
+    "number": ((int, float), "a number"),
+    "integer": ((int, float), "a whole number"),
+    "boolean": ((bool,), "true or false"),
+    "array": ((list,), "a list"),
+    "object": ((dict,), "an object"),
 }
-_TYPE_NAMES = {
-    "string": "a string",
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "true or false",
-    "array": "a list",
-    "object": "an object",
-}
+"""The types of Python that a type of the schema allows, and its name in a message."""
 
 
 def check_arguments(tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -313,8 +283,10 @@ def _replace_surrogates(value: Any) -> Any:
 
 def _check_value(name: str, value: Any, schema: Schema) -> None:
     kind = schema["type"]
-    if not _has_type(value, kind):
-        raise UsageError(f"{name} has to be {_TYPE_NAMES[kind]}, not {_display(value)}.")
+    types, wanted = _TYPES[kind]
+    has_type = isinstance(value, types)
+    if not has_type or (isinstance(value, bool) and kind != "boolean"):
+        raise UsageError(f"{name} has to be {wanted}, not {_display(value)}.")
     if "enum" in schema and value not in schema["enum"]:
         raise UsageError(f"{name} has to be one of {', '.join(schema['enum'])}, not {_display(value)}.")
     if kind in ("number", "integer"):
@@ -326,21 +298,14 @@ def _check_value(name: str, value: Any, schema: Schema) -> None:
             _check_value(f"{name}[{position}]", item, schema["items"])
 
 
-def _has_type(value: Any, kind: str) -> bool:
-    return isinstance(value, _TYPES[kind]) and not (kind in ("number", "integer") and isinstance(value, bool))
-
-
-def _check_number(name: str, value: float, schema: Schema) -> None:
+def _check_number(name: str, value: Any, schema: Schema) -> None:
     minimum, maximum = schema.get("minimum"), schema.get("maximum")
     if (minimum is not None and not value >= minimum) or (maximum is not None and not value <= maximum):
         bounds = f"between {minimum} and {maximum}" if maximum is not None else f"at least {minimum}"
         raise UsageError(f"{name} has to be {bounds}, not {_display(value)}.")
-    if (schema["type"] == "integer" or schema.get("multipleOf") == 1) and _has_fraction(value):
+    is_whole = schema["type"] == "integer" or schema.get("multipleOf") == 1
+    if is_whole and isinstance(value, float) and not value.is_integer():
         raise UsageError(f"{name} has to be a whole number, not {_display(value)}.")
-
-
-def _has_fraction(value: Any) -> bool:
-    return isinstance(value, float) and not value.is_integer()
 
 
 def _check_length(name: str, value: str, schema: Schema) -> None:

@@ -79,16 +79,13 @@ def fit_text(text: str, characters: int) -> str:
     return text[: line or max(size, 1)]
 
 
-def shorten_result(result: Reply, characters: int, key: str = "text") -> Reply:
-    """Return a result that alone is too long with the beginning of its text."""
-    room = characters - wire_characters({**result, key: ""})
-    return {**result, key: fit_text(result[key], room - _SEPARATORS) + "…"}
-
-
 def fit_results(results: Sequence[Reply], characters: int) -> list[Reply]:
     """Return the first results that fit; the first one is shortened rather than left out."""
     kept = fit_items(results, characters)
-    return [shorten_result(results[0], characters)] if results and not kept else kept
+    if kept or not results:
+        return kept
+    room = characters - wire_characters({**results[0], "text": ""})
+    return [{**results[0], "text": fit_text(results[0]["text"], room - _SEPARATORS) + "…"}]
 
 
 def largest(maximum: int, fits: Callable[[int], bool], minimum: int = 0) -> int:

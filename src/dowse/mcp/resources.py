@@ -2,7 +2,6 @@
 
 import weakref
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from mcp.server.lowlevel import Server
@@ -15,16 +14,16 @@ from mcp_types import (
     PaginatedRequestParams,
     ReadResourceRequestParams,
     ReadResourceResult,
+    Resource,
     ServerCapabilities,
     SubscriptionsListenRequestParams,
     TextResourceContents,
 )
-from mcp_types import Resource as ListedResource
 from mcp_types.version import is_version_at_least
 
 from dowse.errors import DowseError, ResourceNotFound
 from dowse.mcp.tools import Call
-from dowse.screening.masking import Flag, find_flags
+from dowse.screening.masking import find_flags
 
 META_PREFIX = "dowse"
 """Prefix of the keys that dowse adds to `_meta`."""
@@ -33,17 +32,6 @@ MAX_FLAGGED_LINES = 100
 _RESOURCE_NOT_FOUND = -32002
 """Error code of a missing resource up to revision 2025-11-25; later revisions use INVALID_PARAMS."""
 _NEW_REVISION = "2026-07-28"
-
-
-@dataclass(frozen=True, slots=True)
-class Resource:
-    """The entry of a resource in a list, without its content."""
-
-    uri: str
-    name: str
-    title: str
-    description: str
-    mime_type: str
 
 
 class Resources(Protocol):
@@ -109,7 +97,7 @@ def serve_resources(
             page, next_cursor = await resources.list_page(client_of(context), params.cursor if params else None)
         except DowseError as error:
             raise MCPError(code=INVALID_PARAMS, message=str(error)) from error
-        return ListResourcesResult(resources=[_listed_resource(each) for each in page], next_cursor=next_cursor)
+        return ListResourcesResult(resources=list(page), next_cursor=next_cursor)
 
     async def read(context: Any, params: ReadResourceRequestParams) -> ReadResourceResult:
         uri = str(params.uri)
@@ -144,19 +132,5 @@ def _warning_metadata(text: str) -> dict[str, Any] | None:
         return None
     return {
         f"{META_PREFIX}/flags": sorted({flag.kind for flag in flags}),
-        f"{META_PREFIX}/flaggedLines": _flagged_lines(flags),
+        f"{META_PREFIX}/flaggedLines": sorted({flag.line for flag in flags})[:MAX_FLAGGED_LINES],
     }
-
-
-def _flagged_lines(flags: Sequence[Flag]) -> list[int]:
-    return sorted({flag.line for flag in flags})[:MAX_FLAGGED_LINES]
-
-
-def _listed_resource(resource: Resource) -> ListedResource:
-    return ListedResource(
-        uri=resource.uri,
-        name=resource.name,
-        title=resource.title,
-        description=resource.description or None,
-        mime_type=resource.mime_type,
-    )

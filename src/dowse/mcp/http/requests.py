@@ -76,17 +76,11 @@ class OpenRequests:
         finally:
             self._open.discard(request)
 
-    def end_streams(self) -> None:
-        """End the streams, which would not end by themselves."""
-        self._end([request for request in self._open if request.is_stream])
-
-    def end_all(self) -> None:
-        """End all requests; clients that wait get an error."""
-        self._end(list(self._open))
-
-    def _end(self, requests: list[Request]) -> None:
-        for request in requests:
-            request.cancel_scope.cancel()
+    def end(self, *, streams_alone: bool = False) -> None:
+        """End all requests, so that clients that wait get an error, or the streams, which would not end by themselves."""
+        for request in list(self._open):
+            if request.is_stream or not streams_alone:
+                request.cancel_scope.cancel()
 
 
 def client_address(scope: Scope) -> str:

@@ -84,8 +84,8 @@ class _Server(uvicorn.Server):
             await self.shutdown(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._open_requests.end_streams()
-        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._open_requests.end_all)
+        self._open_requests.end(streams_alone=True)
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._open_requests.end)
         exit_after(GRACE_SECONDS + FORCE_SECONDS, 0)  # workers end with their pipes
         await super().shutdown(sockets)
 

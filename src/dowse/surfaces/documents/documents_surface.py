@@ -5,10 +5,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from mcp_types import Resource
+
 from dowse.errors import ResourceNotFound
 from dowse.indexes.document_search import DocumentQuery, ListedDocument, text_of
 from dowse.keeping.served_index import Service
-from dowse.mcp.resources import Announcer, Resource
+from dowse.mcp.resources import Announcer
 from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.searching.query_terms import parse_search_query
@@ -104,9 +106,9 @@ class DocumentsSurface:
 
 def _resource(folder: DocumentFolder, document: ListedDocument) -> Resource:
     title = one_line(document.title, TITLE_CHARACTERS)
-    description = one_line(document.description, DESCRIPTION_CHARACTERS)
-    name = one_line(document.path.rpartition("/")[2], TITLE_CHARACTERS)
-    return Resource(folder.uri(document.path), name, title, description, document_mime_type(document.path))
+    description = one_line(document.description, DESCRIPTION_CHARACTERS) or None
+    name, kind = one_line(document.path.rpartition("/")[2], TITLE_CHARACTERS), document_mime_type(document.path)
+    return Resource(uri=folder.uri(document.path), name=name, title=title, description=description, mime_type=kind)
 
 
 _ARGUMENTS: dict[str, Schema] = {
