@@ -17,7 +17,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.masking_setting import masks_secrets
 from dowse.keeping.keeper import is_far_behind
 from dowse.mcp.replies import coverage_warnings, wire_characters
-from dowse.mcp.schemas import FLAG, NUMBER, SCREENING, TEXT, TEXTS, describe, item, reply
+from dowse.mcp.schemas import FLAG, INTEGER, LIST, NUMBER, OBJECT, SCREENING, TEXT, TEXTS, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.searching.query_terms import SearchQuery, parse_plain_query
 from dowse.surfaces.archives.archive_keeping import ArchiveKeeping
@@ -154,29 +154,19 @@ def _shorten_lists(found: dict[str, Any], budget: int) -> dict[str, Any]:
     found = {**found, "truncated": "Lists are cut to fit the reply. Ask with a smaller limit, or for one direction."}
     if "citationGraph" in found:
         found["citationGraph"] = {"nodes": [], "edges": [], "truncated": "Left out: the reply would be too long."}
-    while wire_characters(found) > budget:
-        name = max(
-            (key for key, value in found.items() if isinstance(value, list)),
-            key=lambda key: len(found[key]),
-            default="",
-        )
-        if not name or not found[name]:
-            break
+    lists = [key for key, value in found.items() if isinstance(value, list)]
+    while wire_characters(found) > budget and any(found[key] for key in lists):
+        name = max(lists, key=lambda key: len(found[key]))
         found[name] = found[name][: len(found[name]) // 2]
     return found
 
 
 def failure_reply(error: DowseError) -> ProseReply:
     """Return an error in the words of the specification, with its code; never with a path of this machine."""
-    detail = str(error)
-    if isinstance(error, CatalogError):
-        detail = str(error.facts.get("detail") or error)
-    message = FAILURE + detail
-    shown = (
-        message
-        if isinstance(error, UsageError | NotIndexed)
-        else FAILURE + _PUBLIC_MESSAGES.get(error.code, "the database cannot be used.")
-    )
+    detail = error.facts.get("detail") if isinstance(error, CatalogError) else None
+    message = shown = f"{FAILURE}{detail or error}"
+    if not isinstance(error, UsageError | NotIndexed):
+        shown = FAILURE + _PUBLIC_MESSAGES.get(error.code, "the database cannot be used.")
     return ProseReply({"code": error.code, "userMessage": shown, "developerMessage": f"{error.code}: {message}"}, shown)
 
 
@@ -191,34 +181,20 @@ _PUBLIC_MESSAGES = {
 
 
 def _find_citations(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    return citations_reply(
-        database,
-        database.document(arguments["document"]),
-        direction=arguments["direction"],
-        depth=int(arguments["depth"]),
-        limit=int(arguments["limit"]),
-    )
+    depth, limit = int(arguments["depth"]), int(arguments["limit"])
+    document = database.document(arguments["document"])
+    return citations_reply(database, document, direction=arguments["direction"], depth=depth, limit=limit)
 
 
-def _find_most_cited(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    return most_cited_reply(database, int(arguments["limit"]))
-
-
-def _find_broken_links(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    return broken_reply(database, int(arguments["limit"]))
-
-
-_INTEGER: Schema = {"type": "integer"}
-_LIMIT = {"limit": describe(_INTEGER, "Maximum number to return", default=20, minimum=1, maximum=500)}
+_LIMIT = {"limit": describe(INTEGER, "Maximum number to return", default=20, minimum=1, maximum=500)}
 _SEARCH_ARGUMENTS: dict[str, Schema] = {
     "query": describe(TEXT, "The search query"),
     "fuzzy": describe(FLAG, "Whether to enable fuzzy matching", default=True),
     "includeCitations": describe(FLAG, "Whether to include citation information", default=False),
-    "citationDepth": describe(_INTEGER, "How many levels of citations to include", default=1, minimum=1, maximum=3),
-    "limit": describe(_INTEGER, "Maximum number of results to return", default=10, minimum=1, maximum=50),
+    "citationDepth": describe(INTEGER, "How many levels of citations to include", default=1, minimum=1, maximum=3),
+    "limit": describe(INTEGER, "Maximum number of results to return", default=10, minimum=1, maximum=50),
 }
 _DOCUMENT_NAME = "A document by its id (doc-…), path, URL or exact title"
-_LIST: Schema = {"type": "array"}
 _SEARCH_REPLY = reply(
     ("results", "metadata"),
     results={
@@ -233,10 +209,10 @@ _SEARCH_REPLY = reply(
                 "type": "array",
                 "items": item(("field", "snippets"), field=TEXT, snippets=TEXTS, **SCREENING),
             },
-            citations=item(("citing", "cited"), citing=_LIST, cited=_LIST),
+            citations=item(("citing", "cited"), citing=LIST, cited=LIST),
         ),
     },
-    citationGraph=item(("nodes", "edges"), nodes=_LIST, edges=_LIST),
+    citationGraph=item(("nodes", "edges"), nodes=LIST, edges=LIST),
     metadata=item(("totalResults", "query"), totalResults=NUMBER, query=TEXT),
 )  # fmt: skip
 
@@ -254,7 +230,7 @@ def _tools(surface: ArchiveSurface) -> tuple[Tool, ...]:
 
     direction = describe(TEXT, "Which citations to return", enum=["both", "citing", "cited"], default="both")
     depth = describe(
-        _INTEGER,
+        INTEGER,
         "How many levels of citations to follow; with 2 or 3, the reply has the graph around the document",
         default=1,
         minimum=1,
@@ -267,16 +243,18 @@ def _tools(surface: ArchiveSurface) -> tuple[Tool, ...]:
         ),
         extra(
             ("find_citations", "Find citations", "Returns what one archived document cites, and what cites it"), _find_citations,
-            reply(("document",), document={"type": "object"}, citing=_LIST, cited=_LIST),
+            reply(("document",), document=OBJECT, citing=LIST, cited=LIST),
             {"document": describe(TEXT, _DOCUMENT_NAME), "direction": direction, "depth": depth, **_LIMIT},
             ("document",),
         ),
         extra(
             ("archive_most_cited", "Most cited", "Lists the most cited archived documents, and the most cited pages that are not archived"),
-            _find_most_cited, reply(("documents", "outside"), documents=_LIST, outside=_LIST), dict(_LIMIT),
+            lambda database, arguments: most_cited_reply(database, int(arguments["limit"])),
+            reply(("documents", "outside"), documents=LIST, outside=LIST), dict(_LIMIT),
         ),
         extra(
-            ("archive_broken_links", "Broken links", "Lists the broken links between archived documents"), _find_broken_links,
-            reply(("links", "total"), links=_LIST, total=NUMBER), dict(_LIMIT),
+            ("archive_broken_links", "Broken links", "Lists the broken links between archived documents"),
+            lambda database, arguments: broken_reply(database, int(arguments["limit"])),
+            reply(("links", "total"), links=LIST, total=NUMBER), dict(_LIMIT),
         ),
     )  # fmt: skip

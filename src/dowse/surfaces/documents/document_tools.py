@@ -7,7 +7,7 @@ from functools import partial
 
 from dowse.errors import DowseError, NotIndexed, UsageError
 from dowse.indexes.index import ProjectIndex
-from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, fit_items, largest, wire_characters
+from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, fit_items, largest, present, wire_characters
 from dowse.mcp.schemas import NUMBER, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.parsing.document_parsing import ParsedOutline, outline
@@ -46,24 +46,13 @@ class DocumentTools:
         for heading in found.headings:
             section = found.section(heading.anchor)
             end = section.end_line if section and section.start_line == heading.line else heading.line
-            headings.append(
-                {
-                    "level": heading.level,
-                    "text": one_line(heading.text, TITLE_CHARACTERS),
-                    "startLine": heading.line,
-                    "endLine": end,
-                    "anchor": heading.anchor,
-                }
-            )
+            text = one_line(heading.text, TITLE_CHARACTERS)
+            place = {"startLine": heading.line, "endLine": end, "anchor": heading.anchor}
+            headings.append({"level": heading.level, "text": text, **place})
         shown = fit_items(headings, call.budget_characters - ENVELOPE_CHARACTERS)
-        cut = f"{len(headings)} headings; the first {len(shown)} are shown."
-        return {
-            "uri": folder.uri(document.path),
-            "title": one_line(document.reading.title, TITLE_CHARACTERS),
-            "totalLines": len(lines),
-            "headings": shown,
-            **({"truncated": cut} if len(shown) < len(headings) else {}),
-        }
+        cut = f"{len(headings)} headings; the first {len(shown)} are shown." if len(shown) < len(headings) else ""
+        about = _about(document, folder.uri(document.path), len(lines))
+        return {**about, "headings": shown, **present(truncated=cut)}
 
     async def read(self, call: Call) -> Reply:
         """Return some lines of a document, or a section of it, as many lines as fit."""
@@ -80,12 +69,10 @@ class DocumentTools:
         links = await self._find_links(call, arguments["direction"], arguments["uri"])
         page = [link_reply(link, folder.uri) for folder, link in links[offset : offset + limit]]
         shown = fit_items(page, call.budget_characters - ENVELOPE_CHARACTERS)
-        reply: Reply = {"links": shown, "totalLinks": len(links)}
-        if offset + len(shown) < len(links):
-            reply["nextOffset"] = offset + len(shown)
-        if len(shown) < len(page):
-            reply["truncated"] = "The reply would be too long. Go on at nextOffset."
-        return reply
+        following = offset + len(shown)
+        cut = "The reply would be too long. Go on at nextOffset." if len(shown) < len(page) else ""
+        more = present(nextOffset=following if following < len(links) else 0, truncated=cut)
+        return {"links": shown, "totalLinks": len(links), **more}
 
     async def _find_links(
         self, call: Call, direction: str, uri: str | None
@@ -131,12 +118,7 @@ def document_reply(
     end = min(end or len(every), len(every))
     if start > len(every) and every:
         raise UsageError(f"startLine: {start} is beyond the end; the document has {len(every)} lines.")
-    reply: Reply = {
-        "uri": uri,
-        "title": one_line(document.reading.title, TITLE_CHARACTERS),
-        "totalLines": len(every),
-        "startLine": start,
-    }
+    reply: Reply = {**_about(document, uri, len(every)), "startLine": start}
     room = budget - wire_characters(reply) - ENVELOPE_CHARACTERS
     count = largest(
         end - start + 1, lambda count: wire_characters("".join(every[start - 1 : start - 1 + count])) <= room
@@ -153,6 +135,10 @@ def document_reply(
         "text": text,
         **Screened(text, flags=find_flags(text)).warning_fields(start),
     }
+
+
+def _about(document: Document, uri: str, lines: int) -> Reply:
+    return {"uri": uri, "title": one_line(document.reading.title, TITLE_CHARACTERS), "totalLines": lines}
 
 
 def document_tools(folders: DocumentFolders) -> list[Tool]:

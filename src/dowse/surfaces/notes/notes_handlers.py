@@ -65,7 +65,7 @@ class NotesSurface:
 
         given = call.arguments
         one = make_note(given["doc_id"], given["content"], given["metadata"])
-        (added,) = await self._change(given["index_name"], lambda index: index.add([one]))
+        (added,) = await self.use(given["index_name"], lambda index, _: index.add([one]))
         return asdict(added)
 
     async def search_index(self, call: Call) -> dict[str, Any]:
@@ -85,7 +85,7 @@ class NotesSurface:
     async def add_documents(self, call: Call) -> dict[str, Any]:
         """Add or replace many documents, all or none."""
         notes = _notes(call.arguments["documents"])
-        added = await self._change(call.arguments["index_name"], lambda index: index.add(notes))
+        added = await self.use(call.arguments["index_name"], lambda index, _: index.add(notes))
         reply: dict[str, Any] = {
             "status": "indexed",
             "added": sum(one.status == "indexed" for one in added),
@@ -107,7 +107,7 @@ class NotesSurface:
 
     async def delete_document(self, call: Call) -> dict[str, Any]:
         name, doc_id = call.arguments["index_name"], call.arguments["doc_id"]
-        await self._change(name, lambda index: index.delete(doc_id))
+        await self.use(name, lambda index, _: index.delete(doc_id))
         return {"status": "deleted", "doc_id": doc_id}
 
     async def list_indexes(self, call: Call) -> dict[str, Any]:
@@ -168,9 +168,6 @@ class NotesSurface:
             )
         finally:
             stop.set()
-
-    async def _change(self, name: str, work: "Callable[[NamedIndex], Got]") -> Got:
-        return await self._do(lambda library, _: library.use(name, work))
 
     def _opened(self) -> "NotesRegistry":
         with self._opening:
@@ -292,10 +289,8 @@ def _parsed(answer: "NotesAnswer") -> dict[str, list[str]]:
     parsed = answer.query.as_json()
     if len(json.dumps(parsed)) <= _PARSED:
         return parsed
-    left, cut = _PARSED, {}
-    for kind, words in parsed.items():
-        cut[kind] = [word for word in words if (left := left - len(word) - 4) > 0]
-    return cut
+    left = _PARSED
+    return {kind: [word for word in words if (left := left - len(word) - 4) > 0] for kind, words in parsed.items()}
 
 
 _PARSED = 10_000

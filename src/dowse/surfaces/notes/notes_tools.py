@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from functools import partial
 
-from dowse.mcp.schemas import FLAG, NUMBER, TEXT, TEXTS, describe, item
+from dowse.mcp.schemas import FLAG, INTEGER, NUMBER, OBJECT, TEXT, TEXTS, describe, item
 from dowse.mcp.tools import Schema, Tool
 from dowse.notes.limits import DEFAULT_INDEX, DEFAULT_K, MAX_K, MAX_OFFSET, MAX_QUERY_CHARACTERS
 from dowse.surfaces.notes.notes_handlers import NotesSurface, error_of
@@ -12,9 +12,6 @@ INSTRUCTIONS = (
     "Keep notes and findings of your own with search_add_document, and find them with search_index; indexes made "
     "with backend disk outlast this session."
 )
-
-OBJECT: Schema = {"type": "object"}
-INTEGER: Schema = {"type": "integer"}
 
 _INDEX = {"index_name": describe(TEXT, "Target index", default=DEFAULT_INDEX)}
 _ID = {"doc_id": describe(TEXT, "Unique document identifier")}

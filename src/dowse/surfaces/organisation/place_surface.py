@@ -84,18 +84,7 @@ class PlaceSurface:
         """Search one kind of files."""
         started, arguments = time.perf_counter(), call.arguments
         limit, offset = int(arguments["top_k"]), int(arguments["offset"])
-        globs = [
-            path_search.relative_pattern(glob) for glob in (arguments["path"], *(arguments["exclude"] or ())) if glob
-        ]
-        for glob in globs:
-            path_search.compile_pattern(glob)
-        excluded = globs[1:] if arguments["path"] else globs
-        options = SearchOptions(
-            offset + limit, kind, globs[0] if arguments["path"] else None, arguments["language"], arguments["mode"],
-            arguments["alpha"], tests=arguments.get("tests", "ranked"), detail=arguments["detail"],
-            excluded_globs=tuple(excluded),
-        )  # fmt: skip
-        query = parse_search_query(arguments["query"])
+        options, query = path_search.search_options(arguments, kind), parse_search_query(arguments["query"])
 
         def find() -> Reply:
             store = self._chosen(call)

@@ -69,18 +69,15 @@ async def find_text(
     """Return the occurrences of a text in each folder, and the problems of those that did not answer."""
     for query, _ in queries.values():
         query.matcher()  # raises a usage error before anything is asked
+
+    def find(index: ProjectIndex, pending: list[str], query: ExactQuery) -> tuple[Occurrences, Coverage]:
+        return find_all_now(index, query, len(pending))
+
     try:
         return await gather_answers(
-            {
-                served: served.ask_fresh(partial(_find_text_in, query=query), view)
-                for served, (query, view) in queries.items()
-            }
+            {one: one.ask_fresh(partial(find, query=query), view) for one, (query, view) in queries.items()}
         )
     except asyncio.CancelledError:
         for query, _ in queries.values():
             query.stopped.set()  # the thread of the index is free for the next question
         raise
-
-
-def _find_text_in(index: ProjectIndex, pending: list[str], query: ExactQuery) -> tuple[Occurrences, Coverage]:
-    return find_all_now(index, query, len(pending))

@@ -3,9 +3,9 @@
 import difflib
 import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dowse.error_catalog import is_absolute
 from dowse.errors import CatalogError, UsageError
@@ -14,7 +14,7 @@ from dowse.indexes.freshness.indexer import IndexReport
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage
 from dowse.searching.search import SearchOptions
-from dowse.types import KINDS, Coverage, Reason, Verdict
+from dowse.types import KINDS, Coverage, Kind, Reason, Verdict
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
@@ -32,6 +32,18 @@ def relative_pattern(pattern: str) -> str:
     if is_absolute(glob) or ".." in glob.replace("\\", "/").split("/"):
         raise CatalogError("INVALID_PATTERN", pattern=pattern, detail="patterns are relative to the project")
     return glob
+
+
+def search_options(arguments: Mapping[str, Any], kind: Kind) -> SearchOptions:
+    """Return the options of a search for one kind of files, with relative globs; raise INVALID_PATTERN for a wrong one."""
+    path, excluded = arguments["path"] or None, arguments["exclude"] or ()
+    for glob in (*([path] if path else []), *excluded):
+        compile_pattern(glob)
+    return SearchOptions(
+        int(arguments["offset"]) + int(arguments["top_k"]), kind, path and relative_pattern(path),
+        arguments["language"], arguments["mode"], arguments["alpha"], tests=arguments.get("tests", "ranked"),
+        detail=arguments["detail"], excluded_globs=tuple(map(relative_pattern, excluded)),
+    )  # fmt: skip
 
 
 class PathMatches(NamedTuple):

@@ -15,30 +15,25 @@ PROGRESS_POLL_SECONDS = 0.1
 
 async def follow_runs(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
     """Report the progress of some runs until all have ended or FOLLOW_SECONDS passed; a cancelled call stops them."""
+    deadline, reported, is_running = time.monotonic() + FOLLOW_SECONDS, -1, True
     try:
-        await _follow(call, runs, names)
+        while is_running and time.monotonic() < deadline:
+            is_running = any(run.is_running for run in runs)  # read first, so that the last figures are reported
+            done, total = sum(run.done for run in runs), sum(run.total for run in runs)
+            if done > reported:
+                reported = done
+                of = f" of {total:,}" if total else ""
+                left = format_seconds_left(_seconds_left(runs, done, total))
+                await call.progress(done, total or None, f"Indexing {names}: {done:,}{of} files{left}")
+            if is_running:
+                await asyncio.sleep(PROGRESS_POLL_SECONDS)
     except asyncio.CancelledError:
         for run in runs:
             asyncio.get_running_loop().run_in_executor(None, run.stop)  # finished work is kept
         raise
 
 
-async def _follow(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
-    deadline, reported, is_running = time.monotonic() + FOLLOW_SECONDS, -1, True
-    while is_running and time.monotonic() < deadline:
-        is_running = any(run.is_running for run in runs)  # read first, so that the last figures are reported
-        done, total = sum(run.done for run in runs), sum(run.total for run in runs)
-        if done > reported:
-            reported = done
-            of = f" of {total:,}" if total else ""
-            left = format_seconds_left(_seconds_left(runs, done, total))
-            await call.progress(done, total or None, f"Indexing {names}: {done:,}{of} files{left}")
-        if is_running:
-            await asyncio.sleep(PROGRESS_POLL_SECONDS)
-
-
 def _seconds_left(runs: Sequence[IndexingRun], done: int, total: int) -> int | None:
     elapsed = time.monotonic() - min(run.started for run in runs)
-    return (
-        round(elapsed * (total - done) / done) if elapsed > MIN_SECONDS and MIN_SHARE * total < done < total else None
-    )
+    is_known = elapsed > MIN_SECONDS and MIN_SHARE * total < done < total
+    return round(elapsed * (total - done) / done) if is_known else None

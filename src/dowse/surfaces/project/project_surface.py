@@ -74,23 +74,15 @@ class ProjectSurface:
         """Search one kind of files in the project that the call names, or in all."""
         started, arguments = time.perf_counter(), call.arguments
         limit, offset = int(arguments["top_k"]), int(arguments["offset"])
-        if arguments["path"]:
-            path_search.compile_pattern(arguments["path"])
-        excluded = [path_search.relative_pattern(glob) for glob in arguments["exclude"] or ()]
-        for glob in excluded:
-            path_search.compile_pattern(glob)
-        options = SearchOptions(
-            offset + limit, kind, None, arguments["language"], arguments["mode"], arguments["alpha"],
-            tests=arguments.get("tests", "ranked"),
-            detail=arguments["detail"],
-        )  # fmt: skip
-        query = parse_search_query(arguments["query"])
+        options, query = path_search.search_options(arguments, kind), parse_search_query(arguments["query"])
         asked = {}
         for served in await self._projects.kept_fresh(call):
             own = replace(
                 options,
-                path_glob=self._projects.glob_within(served, arguments["path"]),
-                excluded_globs=tuple(self._projects.glob_within(served, glob) or glob for glob in excluded),
+                path_glob=self._projects.glob_within(served, options.path_glob),
+                excluded_globs=tuple(
+                    self._projects.glob_within(served, glob) or glob for glob in options.excluded_globs
+                ),
             )
             asked[served] = served.ask_fresh(partial(self._search_index, served=served, query=query, options=own))
         answers, problems = await gather_answers(asked)
@@ -162,23 +154,13 @@ class ProjectSurface:
         limit, offset = int(arguments["limit"]), int(arguments["offset"])
         if arguments["path"]:
             path_search.compile_pattern(arguments["path"])
-        projects = await self._projects.kept_fresh(call)
+        projects, queries = await self._projects.kept_fresh(call), dict[ServedIndex, tuple[ExactQuery, View]]()
         skipped = offset if len(projects) == 1 else 0
-        queries = {
-            served: (
-                ExactQuery(
-                    arguments["text"],
-                    SearchOptions(
-                        offset + limit - skipped, path_glob=self._projects.glob_within(served, arguments["path"])
-                    ),
-                    FIND_SECONDS,
-                    arguments["regex"],
-                    skipped,
-                ),
-                View.PROJECT,
-            )
-            for served in projects
-        }
+        for served in projects:
+            glob = self._projects.glob_within(served, arguments["path"])
+            options = SearchOptions(offset + limit - skipped, path_glob=glob)
+            query = ExactQuery(arguments["text"], options, FIND_SECONDS, arguments["regex"], skipped)
+            queries[served] = query, View.PROJECT
         answers, problems = await find_text(queries)
         found = [(partial(self.service.shown_path, served), *answer) for served, answer in answers]
         return occurrences_reply(found, offset, limit, call.budget_characters, [*self.service.warnings, *problems])
@@ -270,7 +252,11 @@ class ProjectSurface:
         """Describe the index of each project."""
         projects = await self._projects.named(call)
         replies = [await served.ask(partial(status_reply, served=served)) for served in projects]
-        size = sum([await served.ask(_size) for served in projects]) if len(projects) > 1 else 0
+        size = (
+            sum([await served.ask(lambda index: index.status().size_bytes) for served in projects])
+            if len(projects) > 1
+            else 0
+        )
         return combined_reply(replies, self.service.warnings, size)
 
     async def list_projects(self, call: Call) -> Reply:
@@ -294,7 +280,7 @@ class ProjectSurface:
         return combined_reply(replies, self.service.warnings)
 
     async def _ask_to_index(self, call: Call, projects: list[ServedIndex]) -> Reply | None:
-        counts = [await served.ask(_count) for served in projects]
+        counts = [await served.ask(lambda one: (one.count_files(), one.settings.max_files)) for served in projects]
         over = next(((files, limit) for files, limit in counts if files > limit), None)
         if over is None:
             names = ", ".join(served.name for served in projects)
@@ -378,14 +364,6 @@ def _require_index(served: ServedIndex, index: ProjectIndex) -> None:
 def _history_place(served: ServedIndex, index: ProjectIndex) -> HistoryPlace:
     _require_index(served, index)
     return HistoryPlace(index.root, index.folder, index.settings)
-
-
-def _count(index: ProjectIndex) -> tuple[int, int]:
-    return index.count_files(), index.settings.max_files
-
-
-def _size(index: ProjectIndex) -> int:
-    return index.status().size_bytes
 
 
 def forget(index: ProjectIndex) -> None:

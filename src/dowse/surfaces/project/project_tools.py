@@ -79,9 +79,9 @@ class ProjectTools:
         if not service.projects:
             await add_client_roots(service, client)
         names = tuple(served.name for served in service.projects)
-        key = (names, self._has_hints())
+        key = (names, has_hints := self._has_hints())
         if key != self._built_for:
-            tools = project_tools(self.surface, ENHANCED_HINTS if self._has_hints() else {})
+            tools = project_tools(self.surface, ENHANCED_HINTS if has_hints else {})
             self._tools = tuple(_with_project_argument(tool, names) for tool in tools)
             self._built_for = key
         return self._tools

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from dowse.mcp.replies import largest, present
 from dowse.mcp.tools import ProseReply
 from dowse.screening.masking import find_flags, screen_text, warning_fields
 from dowse.sites.sanitizing import one_line, remove_control_characters
@@ -104,14 +105,11 @@ def article_reply(site: LoadedSite, number: int, offset: int, budget: int) -> Pr
     if flags := sorted({flag.kind for flag in find_flags(page.body)}):
         content["flags"] = flags
     left = max(0, len(whole) - offset)
-    fits, too_many = min(left, MIN_BODY_CHARACTERS), min(left, budget) + 1
-    while too_many - fits > 1:  # binary search for the longest text that fits
-        middle = (fits + too_many) // 2
-        if _reply_characters(_article_part(content, whole, offset, middle)) <= budget:
-            fits = middle
-        else:
-            too_many = middle
-    return _article_part(content, whole, offset, fits)
+
+    def fits(length: int) -> bool:
+        return _reply_characters(_article_part(content, whole, offset, length)) <= budget
+
+    return _article_part(content, whole, offset, largest(min(left, budget), fits, min(left, MIN_BODY_CHARACTERS)))
 
 
 def _article_part(about: dict[str, Any], whole: str, offset: int, length: int) -> ProseReply:
@@ -155,13 +153,8 @@ def _site_facts(name: str, served: ServedSite, site: LoadedSite) -> dict[str, An
         "loaded": served.loaded_at,
         "source": served.source_name,
     }
-    if dates:
-        about["dates"] = {"first": dates[0], "last": dates[1]}
-    if site.problems:
-        about["problems"] = len(site.problems)
-    if served.problem:
-        about["problem"] = served.problem
-    return about
+    about |= {"dates": {"first": dates[0], "last": dates[1]}} if dates else {}
+    return about | present(problems=len(site.problems), problem=served.problem)
 
 
 def _info_text(about: dict[str, Any]) -> str:

@@ -49,10 +49,11 @@ class SitesSurface:
     """The tools of all sites that a server offers."""
 
     def __init__(self, sites: Sequence[tuple[str | None, ServedSite]]) -> None:
-        self._sites = _name_sites(sites)
+        self.served = _name_sites(sites)
+        """The sites, in the order of their tools."""
         self._refreshes: set[asyncio.Future[None]] = set()
         self.tools: tuple[Tool, ...] = (
-            *(self._search_tool(served) for served in self._sites),
+            *(self._search_tool(served) for served in self.served),
             Tool(
                 "get_article", "Read a page", f"Read a whole page of {self._subject()} by its URL",
                 self.get_article, _ARTICLE_REPLY, self._with_site(_ARTICLE_ARGUMENTS), ("url",),
@@ -67,19 +68,14 @@ class SitesSurface:
         """Return the health of each site, for the monitoring of the server."""
         from dowse.types import SourceHealth
 
-        for served in self._sites:
+        for served in self.served:
             if served.site.may_have_changed:
                 served.site.refresh()
-        return [SourceHealth(served.name, served.site.problem) for served in self._sites]
-
-    @property
-    def served(self) -> Sequence[NamedSite]:
-        """The sites, in the order of their tools."""
-        return tuple(self._sites)
+        return [SourceHealth(served.name, served.site.problem) for served in self.served]
 
     def names(self) -> str:
         """Return the names of all sites, for a message."""
-        return ", ".join(served.name for served in self._sites)
+        return ", ".join(served.name for served in self.served)
 
     def close(self) -> None:
         """Do nothing: the surface holds no open resources."""
@@ -114,20 +110,20 @@ class SitesSurface:
         """Describe the indexes."""
         name = call.arguments.get("site")
         facts = [(served.name, served.site, site) for served, site in await self._candidates(name)]
-        return info_reply(facts, is_list=len(self._sites) > 1 and name is None)
+        return info_reply(facts, is_list=len(self.served) > 1 and name is None)
 
     # Choosing a site
 
     async def _candidates(self, name: str | None) -> list[tuple[NamedSite, LoadedSite]]:
         """Return the named site, or all sites if `name` is None."""
-        chosen = [self._find_site(name)] if name is not None else self._sites
+        chosen = [self._find_site(name)] if name is not None else self.served
         return [(served, await self.current(served)) for served in chosen]
 
     def _find_site(self, name: str) -> NamedSite:
-        for served in self._sites:
+        for served in self.served:
             if name in (served.name, f"search_{served.name}"):
                 return served
-        for served in self._sites:
+        for served in self.served:
             if is_same_host(split_url(f"//{name.lower()}")[0] or "", served.site.current.header.site.domain):
                 return served
         raise UsageError(f"site: {_quote(name)} is not served here. Choose one of: {self.names()}.")
@@ -152,24 +148,18 @@ class SitesSurface:
         about = label(site.description, DESCRIPTION_CHARACTERS)
         own_words = f' The site says of itself: "{about}".' if about else ""
         description = f'Search the pages of the website "{name or served.name}" ({domain}).{own_words}'
-        run = partial(self.search, served=served)
         return Tool(
-            f"search_{served.name}",
-            f"Search {name or served.name}",
-            description,
-            run,
-            _SEARCH_REPLY,
-            _SEARCH_ARGUMENTS,
-            ("query",),
-        )
+            f"search_{served.name}", f"Search {name or served.name}", description,
+            partial(self.search, served=served), _SEARCH_REPLY, _SEARCH_ARGUMENTS, ("query",),
+        )  # fmt: skip
 
     def _subject(self) -> str:
-        return "the website" if len(self._sites) == 1 else "one of the websites"
+        return "the website" if len(self.served) == 1 else "one of the websites"
 
     def _with_site(self, arguments: dict[str, Schema]) -> dict[str, Schema]:
-        if len(self._sites) == 1:
+        if len(self.served) == 1:
             return arguments
-        names = [served.name for served in self._sites]
+        names = [served.name for served in self.served]
         return {**arguments, "site": describe(TEXT, f"Which website: {', '.join(names)}", maxLength=300)}
 
 
