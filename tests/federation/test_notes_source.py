@@ -13,10 +13,8 @@ from dowse.federation.notes_source import NotesSearchSource
 from dowse.federation.source_list import SourceList
 from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry, index_file
-from dowse.page.colouring import Colours
 from dowse.page.folder_view import folder_view
-from dowse.page.markdown_view import MarkdownTexts
-from dowse.page.reading_view import PageTexts
+from dowse.page.page_texts import PageTexts
 from dowse.surfaces.notes.notes_handlers import NotesSurface
 
 NOTES = [
@@ -38,7 +36,7 @@ def surface() -> Iterator[NotesSurface]:
 
 def test_the_page_lists_notes_by_folders_with_their_titles(surface: NotesSurface) -> None:
     source = NotesSearchSource(surface, "kitchen")
-    sources, texts = SourceList(Path(), notes=surface), PageTexts(Colours(), MarkdownTexts())
+    sources, texts = SourceList(Path(), notes=surface), PageTexts()
     top = str(anyio.run(folder_view, sources, source, "", texts))
     assert 'href="/read?id=index/kitchen/fruit/"' in top
     assert "At the top &lt;b&gt;" in top

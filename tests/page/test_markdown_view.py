@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from dowse.page.markdown_view import MarkdownTexts, ParsedMarkdown, Writing, heading_list, write_markdown
+from dowse.page.markdown_view import ParsedMarkdown, Writing, heading_list, write_markdown
+from dowse.page.page_texts import PageTexts
 
 ALLOWED = re.compile(
     r"</?(p|h[1-6]|ul|ol|li|pre|code|em|strong|s|blockquote|table|tr|th|td|div|span|a|br|hr|sup|sub|dl|dt|dd)(\s[^<>]*)?>"
@@ -25,7 +26,7 @@ def address(target: str) -> str | None:
 
 
 def parsed(text: str) -> ParsedMarkdown:
-    (found,) = asyncio.run(MarkdownTexts().parse([text]))
+    (found,) = asyncio.run(PageTexts().markdown([text]))
     assert found
     return found
 

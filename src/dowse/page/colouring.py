@@ -1,21 +1,11 @@
 """Syntax colours, which the parser processes compute and the server writes as HTML."""
 
-import asyncio
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from dowse.errors import Failed
 from dowse.page.markup import Html
-from dowse.page.view_jobs import COLOURS, UNCOLOURED
-from dowse.parsing.parser_pool import shared_pool
-from dowse.parsing.parser_process import ParserReply, ParserRequest
-
-JOBS = "dowse.page.view_jobs"
-USUAL_LANGUAGES = ("python", "javascript", "typescript")
-CACHED_TEXTS = 500
-"""Passages come back with the next letter that is typed."""
+from dowse.page.view_jobs import COLOURS
 
 Runs = Sequence[int]
 """Lengths and colours in turn."""
@@ -30,67 +20,6 @@ class CodeText:
     path: str = ""
     file: bytes = b""
     """The whole file, or as much of it as matters: a passage may begin or end inside a string or comment."""
-
-
-_Key = tuple[CodeText, int]
-
-
-class Colours:
-    """The colours of texts, with those of the last ones cached. Used on one event loop."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[_Key, list[Runs]] = OrderedDict()
-
-    async def start(self) -> None:
-        """Start a parser process with the grammars of the usual languages, so that the first search need not wait."""
-        await self.find([CodeText(((1, "x"),), language) for language in USUAL_LANGUAGES], 0.0)
-
-    async def find(self, texts: Sequence[CodeText], seconds: float) -> list[list[Runs]]:
-        """Return the colours of each passage of texts; none where a parser process has not answered in time.
-
-        The first texts are coloured first. An answer that comes later is kept for the next time.
-        """
-        keys = [(CodeText(one.passages, one.language, one.path), hash(one.file)) for one in texts]
-        missing = {
-            key: one
-            for key, one in zip(keys, texts, strict=True)
-            if one.passages and one.language not in UNCOLOURED and key not in self._known
-        }
-        try:
-            jobs = [self._start_job(key, one) for key, one in missing.items()]
-        except Failed:
-            jobs = []
-        if jobs:
-            try:
-                await asyncio.wait(jobs, timeout=seconds)
-            except asyncio.CancelledError:  # nobody waits for this search any more
-                for job in jobs:
-                    job.cancel()
-                raise
-        found = [self._known.get(key) or [()] * len(key[0].passages) for key in keys]
-        while len(self._known) > CACHED_TEXTS:
-            self._known.popitem(last=False)
-        return found
-
-    def _start_job(self, key: _Key, text: CodeText) -> "asyncio.Future[ParserReply]":
-        passages = [passage.encode("utf-8", "surrogatepass") for _, passage in text.passages]
-        fields = {
-            "module": JOBS,
-            "job": "colours",
-            "language": text.language,
-            "path": text.path,
-            "passages": [(line, len(data)) for (line, _), data in zip(text.passages, passages, strict=True)],
-        }
-        job = asyncio.wrap_future(shared_pool().submit(ParserRequest(fields, b"".join([*passages, text.file]))))
-
-        def keep(done: "asyncio.Future[ParserReply]") -> None:
-            if done.cancelled() or done.exception():
-                return
-            colours = done.result().fields.get("colours", ())
-            self._known[key] = colours if len(colours) == len(passages) else [()] * len(passages)
-
-        job.add_done_callback(keep)
-        return job
 
 
 def join_runs(passages: Sequence[tuple[int, str]], colours: Sequence[Runs]) -> Runs:

@@ -15,7 +15,8 @@ from dowse.indexes.root_overview import RootOverview, folder_files, root_overvie
 from dowse.page.item_links import find_item, read_address, root_name
 from dowse.page.markup import Html, counted, html, time_of, time_view
 from dowse.page.page_frame import message_page
-from dowse.page.reading_view import TITLE_CHARACTERS, PageTexts, breadcrumbs, open_item, render_document
+from dowse.page.page_texts import PageTexts
+from dowse.page.reading_view import TITLE_CHARACTERS, breadcrumbs, open_item, render_document
 from dowse.page.search_view import source_options
 from dowse.page.status_view import STATE_NAMES, progress_bar, progress_text
 from dowse.visible_text import one_line, pluralize

@@ -1,26 +1,18 @@
 """Markdown as HTML: the parser processes take the text apart, and every tag is written here."""
 
-import asyncio
 import re
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
-from dowse.errors import Failed
-from dowse.page.colouring import JOBS, CodeText, Runs, paint
+from dowse.page.colouring import CodeText, Runs, paint
 from dowse.page.markup import Html, html, render
-from dowse.parsing.parser_pool import shared_pool
-from dowse.parsing.parser_process import ParserRequest
 from dowse.reading.languages import language_called
 from dowse.reading.markdown_events import is_inline
 from dowse.reading.outlines import Heading
 
 MAX_RENDERED_CHARACTERS = 400_000
 """A longer text is shown as it is: a megabyte of Markdown has a million events."""
-MAX_CACHED_CHARACTERS, CACHED_TEXTS = 4_000, 300
-"""Passages come back with the next letter that is typed; whole documents are not kept."""
 
 Resolve = Callable[[str], str | None]
 """Returns the address that a link leads to; None for a link that leads nowhere a page may lead."""
@@ -78,49 +70,6 @@ class Writing:
     marks: FindMarks | None = None
     anchors: Mapping[int, str] = field(default_factory=dict)
     """The anchors of headings, by line."""
-
-
-class MarkdownTexts:
-    """Texts that the parser processes have taken apart, with the last passages cached. Used on one event loop."""
-
-    def __init__(self) -> None:
-        self._known: OrderedDict[str, ParsedMarkdown | None] = OrderedDict()
-
-    async def parse(self, texts: Sequence[str], seconds: float | None = None) -> list[ParsedMarkdown | None]:
-        """Return texts taken apart; None for one that its parser cannot cope with, or not in time."""
-        jobs: dict[str, asyncio.Future[Any]] = {}
-        found: dict[str, ParsedMarkdown | None] = {text: self._known[text] for text in texts if text in self._known}
-        try:
-            for text in dict.fromkeys(text for text in texts if text not in found):
-                request = ParserRequest({"module": JOBS, "job": "markdown"}, text.encode("utf-8", "surrogatepass"))
-                jobs[text] = asyncio.wrap_future(shared_pool().submit(request))
-        except Failed:
-            pass
-        if jobs:
-            await asyncio.wait(jobs.values(), timeout=seconds)
-        for text, job in jobs.items():
-            if job.done() and not job.cancelled() and not job.exception():
-                found[text] = self._keep(text, job.result())
-            else:
-                job.add_done_callback(partial(self._keep_late, text))
-        return [found.get(text) for text in texts]
-
-    def _keep_late(self, text: str, done: "asyncio.Future[Any]") -> None:
-        if not done.cancelled() and not done.exception():
-            self._keep(text, done.result())
-
-    def _keep(self, text: str, answer: Any) -> ParsedMarkdown | None:
-        fields = answer.fields
-        parsed = (
-            None
-            if answer.problem
-            else ParsedMarkdown(fields["events"], tuple(Heading(*one) for one in fields["headings"]))
-        )
-        if len(text) <= MAX_CACHED_CHARACTERS:
-            self._known[text] = parsed
-            while len(self._known) > CACHED_TEXTS:
-                self._known.popitem(last=False)
-        return parsed
 
 
 def write_markdown(parsed: ParsedMarkdown, writing: Writing) -> Html:

@@ -19,15 +19,14 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.mcp.http.access import BrowserSessions
 from dowse.mcp.http.app import PageRoutes
 from dowse.mcp.replies import error_reply
-from dowse.page.colouring import Colours
 from dowse.page.folder_view import find_overviews, folder_address, folder_view, home_view, missing_view, tree_view
 from dowse.page.history_view import ProjectQuestions, commit_page, history_page
 from dowse.page.item_links import editor_address, read_picture, root_name
-from dowse.page.markdown_view import MarkdownTexts
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, PageAccess, SignIn, asset, error_view, is_part, page, read_form, reply
 from dowse.page.page_search import PageQuery, find_hits, read_query, running_roots
-from dowse.page.reading_view import OpenItem, PageTexts, item_title, item_view, lines_view, open_item
+from dowse.page.page_texts import PageTexts
+from dowse.page.reading_view import OpenItem, item_title, item_view, lines_view, open_item
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view
 from dowse.page.status_view import Change, make_change, progress_view, question_view, status_view
 from dowse.page.symbol_view import outline_view, related_view, symbol_history, symbol_view
@@ -45,7 +44,7 @@ class BrowserPage:
 
     def __init__(self, sources: SourceList, sessions: BrowserSessions, access: PageAccess) -> None:
         self.sources, self.sessions, self.access = sources, sessions, access
-        self.texts = PageTexts(Colours(), MarkdownTexts())
+        self.texts = PageTexts()
         self._questions = ProjectQuestions(sources)
         self._warm_up: asyncio.Future[None] | None = None
 
@@ -94,7 +93,7 @@ class BrowserPage:
     async def results(self, request: Request) -> Response:
         """Reply with the results alone, for the script; with the first ones while somebody types."""
         if not request.query_params.get("q", "").strip():
-            self._warm_up = asyncio.ensure_future(self.texts.colours.start())
+            self._warm_up = asyncio.ensure_future(self.texts.start())
             statuses = await self.statuses()
             return reply(home_view(statuses, await find_overviews(self.sources, statuses)))
         found = await _unless_disconnected(request, self._found(request))
@@ -114,7 +113,7 @@ class BrowserPage:
         query = read_query(request.query_params)
         try:
             found = await find_hits(self.sources, query, is_quick="typed" in request.query_params)
-            return await results_view(query, found, self.texts.colours, self.texts.documents, seconds)
+            return await results_view(query, found, self.texts, seconds)
         except UsageError as error:  # half a pattern is no reason for a page of its own
             return html('<p class="note" role="status">{message}</p>', message=error_reply(error)["userMessage"])
 
@@ -163,12 +162,12 @@ class BrowserPage:
     async def lines(self, request: Request) -> Response:
         """Reply with some lines in colours, for the script."""
         start, end = (_number(request.query_params.get(name, "")) for name in ("from", "to"))
-        return reply(await lines_view(await self._open(request), self.texts.colours, start, end))
+        return reply(await lines_view(await self._open(request), self.texts, start, end))
 
     async def outline(self, request: Request) -> Response:
         """Reply with the symbols of a file, for the script."""
         opened = await self._open(request)
-        return reply(await outline_view(opened.item.text, opened.language))
+        return reply(await outline_view(self.texts, opened.item.text, opened.language))
 
     async def raw(self, request: Request) -> Response:
         """Reply with the text alone."""

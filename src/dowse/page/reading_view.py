@@ -7,10 +7,11 @@ from urllib.parse import quote, unquote, urlencode
 from dowse.federation.federated_search import find_source
 from dowse.federation.federation_types import AS_DOCUMENT, ROOT_KINDS, FetchedItem, SearchSource, id_of
 from dowse.federation.source_list import NoClient, SourceList
-from dowse.page.colouring import CodeText, Colours, paint
+from dowse.page.colouring import CodeText, paint
 from dowse.page.item_links import item_address, picture_address, read_address, root_name
-from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, MarkdownTexts, Writing, heading_list, write_markdown
+from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, Writing, heading_list, write_markdown
 from dowse.page.markup import Html, html, time_view
+from dowse.page.page_texts import PageTexts
 from dowse.page.search_view import FLAG_NOTES
 from dowse.reading.languages import detect_language
 from dowse.reading.outlines import Heading
@@ -33,14 +34,6 @@ _VIEW = """{head}<div class="columns"><nav class="tree" aria-label="Files beside
 <div class="center">{warning}{content}</div>
 <aside class="side" aria-label="Outline, uses and related files"><section id="symbol" aria-live="polite" hidden></section>
 {outline}{related}{links}</aside></div>"""
-
-
-@dataclass(frozen=True, slots=True)
-class PageTexts:
-    """What the parser processes have coloured and taken apart."""
-
-    colours: Colours
-    documents: MarkdownTexts
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +84,7 @@ async def item_view(opened: OpenItem, texts: PageTexts, view: str, editor: str) 
     if rendered:
         content, outline = rendered[0], heading_list(rendered[1])
     elif opened.is_markdown or opened.is_code:
-        content, outline = await _code_view(opened, texts.colours), late(f"/outline?id={quoted(opened)}")
+        content, outline = await _code_view(opened, texts), late(f"/outline?id={quoted(opened)}")
     else:
         content, outline = html('<article class="prose">{text}</article>', text=opened.item.text), Html()
     flags = sorted({flag.kind for flag in find_flags(opened.item.text)})
@@ -110,10 +103,10 @@ async def item_view(opened: OpenItem, texts: PageTexts, view: str, editor: str) 
 async def render_document(opened: OpenItem, texts: PageTexts) -> tuple[Html, Sequence[Heading]] | None:
     """Return a document as HTML with its headings; None for one that is too long, or that its parser cannot cope with."""
     text = opened.item.text
-    parsed = (await texts.documents.parse([text]))[0] if len(text) <= MAX_RENDERED_CHARACTERS else None
+    parsed = (await texts.markdown([text]))[0] if len(text) <= MAX_RENDERED_CHARACTERS else None
     if parsed is None:
         return None
-    colours = await texts.colours.find(parsed.code_blocks(), FIRST_SECONDS)
+    colours = await texts.colours(parsed.code_blocks(), FIRST_SECONDS)
     name, locator = opened.source.name, opened.locator
     writing = Writing(
         lambda target: item_address(name, locator, target),
@@ -172,9 +165,9 @@ def _buttons(opened: OpenItem, editor: str) -> list[Html]:
     return found
 
 
-async def _code_view(opened: OpenItem, colours: Colours) -> Html:
+async def _code_view(opened: OpenItem, texts: PageTexts) -> Html:
     lines = _lines(opened.item.text)
-    (runs,) = (await colours.find([_code(opened, lines[: 2 * BLOCK_LINES], 1, BLOCK_LINES)], FIRST_SECONDS))[0]
+    (runs,) = (await texts.colours([_code(opened, lines[: 2 * BLOCK_LINES], 1, BLOCK_LINES)], FIRST_SECONDS))[0]
     blocks = []
     for start in range(0, len(lines), BLOCK_LINES):
         part = lines[start : start + BLOCK_LINES]
@@ -197,11 +190,11 @@ async def _code_view(opened: OpenItem, colours: Colours) -> Html:
     )  # fmt: skip
 
 
-async def lines_view(opened: OpenItem, colours: Colours, start: int, end: int) -> Html:
+async def lines_view(opened: OpenItem, texts: PageTexts, start: int, end: int) -> Html:
     """Return some lines in colours; nothing where there are none."""
     lines = _lines(opened.item.text)
     start, end = max(1, start), min(len(lines), end, start + BLOCK_LINES)
-    (runs,) = (await colours.find([_code(opened, lines, start, end)], LATER_SECONDS))[0]
+    (runs,) = (await texts.colours([_code(opened, lines, start, end)], LATER_SECONDS))[0]
     return paint("\n".join(lines[start - 1 : end]), runs) if runs else Html()
 
 

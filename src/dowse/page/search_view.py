@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlencode
 
-from dowse.page.colouring import CodeText, Colours, Runs, join_runs, paint
+from dowse.page.colouring import CodeText, Runs, join_runs, paint
 from dowse.page.facets import facets_view
 from dowse.page.item_links import item_address, root_name
-from dowse.page.markdown_view import FindMarks, MarkdownTexts, ParsedMarkdown, Writing, write_markdown
+from dowse.page.markdown_view import FindMarks, ParsedMarkdown, Writing, write_markdown
 from dowse.page.markup import Html, html, time_view
 from dowse.page.page_search import MAX_LIMIT, PageHit, PageQuery, PageResults
+from dowse.page.page_texts import PageTexts
 from dowse.page.status_view import progress_view
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms
@@ -31,24 +32,22 @@ class HitTexts(NamedTuple):
     is_finished: bool
 
 
-async def show_texts(
-    query: PageQuery, found: PageResults, colours: Colours, documents: MarkdownTexts, seconds: float
-) -> HitTexts:
+async def show_texts(query: PageQuery, found: PageResults, texts: PageTexts, seconds: float) -> HitTexts:
     """Return the text of each hit, with colours and tags as far as they are there in time."""
     started = time.monotonic()
     marks = marks_of(query, found)
     code = [
         None if is_document(hit) else CodeText(hit.passages, _language(hit), hit.path, hit.file) for hit in found.hits
     ]
-    texts = [_whole_markdown(hit) if is_document(hit) else "" for hit in found.hits]
-    colouring = asyncio.ensure_future(colours.find([one for one in code if one], seconds))
+    markdown = [_whole_markdown(hit) if is_document(hit) else "" for hit in found.hits]
+    colouring = asyncio.ensure_future(texts.colours([one for one in code if one], seconds))
     try:
-        parsed = await documents.parse([text for text in texts if text], seconds)
+        parsed = await texts.markdown([text for text in markdown if text], seconds)
         pages = iter(parsed)
-        by_hit = [next(pages) if text else None for text in texts]
+        by_hit = [next(pages) if text else None for text in markdown]
         blocks = [one.code_blocks() if one else [] for one in by_hit]
         left = max(0.0, seconds - (time.monotonic() - started))
-        fences = iter(await colours.find([block for group in blocks for block in group], left))
+        fences = iter(await texts.colours([block for group in blocks for block in group], left))
         runs = iter(await colouring)
     finally:
         colouring.cancel()
@@ -203,13 +202,9 @@ def _option(value: str, label: str, chosen: str) -> Html:
     return html('<option value="{value}"{selected}>{label}</option>', value=value, label=label, selected=selected)
 
 
-async def results_view(
-    query: PageQuery, found: PageResults, colours: Colours, documents: MarkdownTexts, seconds: float = COLOUR_SECONDS
-) -> Html:
+async def results_view(query: PageQuery, found: PageResults, texts: PageTexts, seconds: float = COLOUR_SECONDS) -> Html:
     """Return the hits of a query, with colours and tags as far as they are there in time."""
-    shown = (
-        await show_texts(query, found, colours, documents, seconds) if found.hits else HitTexts([], is_finished=True)
-    )
+    shown = await show_texts(query, found, texts, seconds) if found.hits else HitTexts([], is_finished=True)
     several = len({root_name(hit.source) for hit in found.hits}) > 1
     hits = [
         _hit(query, number, hit, text, names_root=several)

@@ -1,19 +1,16 @@
 """The symbols of a file: its outline; where one is defined, who uses it, and the commits that changed it; and the files around the file."""
 
-import asyncio
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from dowse.errors import DowseError, Failed, ItemNotFound
+from dowse.errors import DowseError, ItemNotFound
 from dowse.federation.federation_types import source_name
 from dowse.federation.source_list import SourceList
-from dowse.page.colouring import JOBS
 from dowse.page.history_view import ProjectQuestions, commits_view, glob_of, quoted_name
 from dowse.page.item_links import find_item
 from dowse.page.markup import Html, html
 from dowse.page.page_search import PageQuery
-from dowse.parsing.parser_pool import shared_pool
-from dowse.parsing.parser_process import ParserRequest
+from dowse.page.page_texts import PageTexts
 from dowse.visible_text import one_line, pluralize
 
 MAX_NAME_CHARACTERS = 200
@@ -152,28 +149,16 @@ class OutlineEntry(NamedTuple):
     depth: int
 
 
-async def outline_view(text: str, language: str) -> Html:
+async def outline_view(texts: PageTexts, text: str, language: str) -> Html:
     """Return the definitions of a text as links to their lines; the script adds a way to the uses of the one in focus."""
     items = [
         html(
             '<li class="l{level}" data-line="{line}" data-end="{end}"><a href="#L{line}" data-sign="{sign}">{name}</a></li>',
             level=one.depth + 1, line=one.line, end=one.end_line, name=one.name, sign=_SIGNS.get(one.kind, "T"),
         )
-        for one in nest(await find_symbols(text, language))
+        for one in nest(await texts.symbols(text, language))
     ]  # fmt: skip
     return html('<h2>Outline</h2><ul class="outline">{items}</ul>', items=items) if items else Html()
-
-
-async def find_symbols(text: str, language: str) -> Sequence[tuple[str, str, int, int]]:
-    """Return the definitions of a text with their kinds and lines; none where its parser cannot cope with it."""
-    fields = {"module": JOBS, "job": "symbols", "language": language}
-    try:
-        reply = await asyncio.wrap_future(
-            shared_pool().submit(ParserRequest(fields, text.encode("utf-8", "surrogatepass")))
-        )
-    except Failed:
-        return ()
-    return () if reply.problem else [(name, kind, line, end) for name, kind, line, end in reply.fields["symbols"]]
 
 
 def nest(symbols: Sequence[tuple[str, str, int, int]]) -> list[OutlineEntry]:
