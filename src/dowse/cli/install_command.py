@@ -3,6 +3,7 @@
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -128,22 +129,68 @@ def _without_folder(assistant: "Assistant", file: Path, *, is_named: bool) -> "C
     return ConfigChange(assistant, file, "skipped", problem=problem)
 
 
+@dataclass(slots=True)
+class _Outcome:
+    """A planned change, and what came of it."""
+
+    change: "ConfigChange"
+    failure: str = ""
+    """Why the file could not be written."""
+    check: str | None = None
+    """What is wrong with the server that the new entry starts; None if none was started."""
+
+    @property
+    def problem(self) -> str:
+        return self.change.problem or self.failure or self.check or ""
+
+    def apply(self) -> None:
+        """Make the change."""
+        from dowse.cli.assistants.config_change import apply_change
+
+        try:
+            apply_change(self.change)
+        except (DowseError, OSError) as error:
+            reason = error.strerror if isinstance(error, OSError) else None
+            self.failure = f"{self.change.file} was left alone: {reason or error}."
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        change = self.change
+        return {
+            "name": change.assistant.name,
+            "title": change.assistant.title,
+            "file": str(change.file),
+            "action": "skipped" if self.failure else change.action,
+            "diff": "\n".join(change.difference()) if change.is_change else None,
+            "link": change.link or None,
+            "serverStarts": None if self.check is None else not self.check,
+            "problem": self.problem or None,
+        }
+
+
 def _carry_out(
     changes: "list[ConfigChange]", folder: Path, *, yes: bool, dry_run: bool, as_json: bool, is_removal: bool = False
 ) -> int | CommandReply:
-    planned = [change for change in changes if change.is_change]
+    outcomes = list(map(_Outcome, changes))
+    planned = [one for one in outcomes if one.change.is_change]
     if not as_json:
         _show_plan(changes, is_removal=is_removal)
     if planned and not dry_run and not yes:
         _ask(len(planned), as_json=as_json)
-    failures = {} if dry_run else _apply(planned)
-    checks = {} if dry_run or is_removal else _check(changes, failures, folder)
-    exit_code = _exit_code(changes, failures, checks, is_removal=is_removal)
-    if as_json:
-        rows = [_as_json(change, failures, checks, dry_run=dry_run) for change in changes]
-        return CommandReply({"assistants": rows, "written": not dry_run and bool(planned)}, exit_code)
     if not dry_run:
-        _show_outcome(planned, failures, checks, is_removal=is_removal)
+        for one in planned:
+            one.apply()
+        if not is_removal:
+            _check([one for one in outcomes if one.change.entry is not None and not one.failure], folder)
+    did_nothing = not (planned if is_removal else changes)
+    exit_code = 1 if did_nothing or any(change.problem for change in changes) else 0
+    if any(one.failure or one.check for one in outcomes):
+        exit_code = 3
+    if as_json:
+        reply = {"assistants": [one.as_json for one in outcomes], "written": not dry_run and bool(planned)}
+        return CommandReply(reply, exit_code)
+    if not dry_run:
+        _show_outcome(planned, is_removal=is_removal)
     return exit_code
 
 
@@ -177,84 +224,34 @@ def _ask(count: int, *, as_json: bool) -> None:
         raise click.Abort
 
 
-def _apply(planned: "list[ConfigChange]") -> dict[str, str]:
-    from dowse.cli.assistants.config_change import apply_change
-
-    failures = {}
-    for change in planned:
-        try:
-            apply_change(change)
-        except (DowseError, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else None
-            failures[str(change.file)] = f"{change.file} was left alone: {reason or error}."
-    return failures
-
-
-def _check(changes: "list[ConfigChange]", failures: dict[str, str], folder: Path) -> dict[str, str]:
-    """Start the server of each new entry, the same command line once; return what is wrong, by assistant."""
+def _check(outcomes: list[_Outcome], folder: Path) -> None:
+    """Start the server of each new entry, the same command line once."""
     from dowse.cli.assistants.server_check import check_server
 
     seen: dict[tuple[str, ...], str] = {}
-    checks = {}
-    for change in changes:
-        if change.entry is None or str(change.file) in failures:
-            continue
-        command = [
-            word if word != change.assistant.workspace else str(folder)
-            for word in change.assistant.command_of(change.entry)
-        ]
-        found = shutil.which(command[0]) or command[0]
-        key = (found, *command[1:])
-        if key not in seen:
-            seen[key] = check_server(list(key), folder)
-        checks[change.assistant.name] = seen[key]
-    return checks
+    for one in outcomes:
+        assistant, entry = one.change.assistant, one.change.entry or {}
+        words = [word if word != assistant.workspace else str(folder) for word in assistant.command_of(entry)]
+        command = (shutil.which(words[0]) or words[0], *words[1:])
+        if command not in seen:
+            seen[command] = check_server(list(command), folder)
+        one.check = seen[command]
 
 
-def _exit_code(
-    changes: "list[ConfigChange]", failures: dict[str, str], checks: dict[str, str], *, is_removal: bool
-) -> int:
-    if failures or any(checks.values()):
-        return 3
-    did_nothing = not any(change.is_change for change in changes) if is_removal else not changes
-    return 1 if did_nothing or any(change.problem for change in changes) else 0
-
-
-def _show_outcome(
-    planned: "list[ConfigChange]", failures: dict[str, str], checks: dict[str, str], *, is_removal: bool
-) -> None:
+def _show_outcome(planned: list[_Outcome], *, is_removal: bool) -> None:
     from dowse.cli.assistants.config_change import backup_of
 
-    for change in planned:
-        name = change.assistant.name
-        if str(change.file) in failures:
-            say(f"dowse: {change.assistant.title}: {failures[str(change.file)]}")
+    for one in planned:
+        change, title = one.change, one.change.assistant.title
+        if one.failure:
+            say(f"dowse: {title}: {one.failure}")
         elif is_removal:
-            show(f"{change.assistant.title}: dowse was removed from {change.file}")
-        elif checks.get(name):
-            say(f"dowse: {change.assistant.title}: the server does not start this way: {checks[name]}")
+            show(f"{title}: dowse was removed from {change.file}")
+        elif one.check:
+            say(f"dowse: {title}: the server does not start this way: {one.check}")
         else:
             backup = backup_of(change.file)
             kept = f"; {backup} is the file as it was" if backup else ""
-            show(f"{change.assistant.title}: {change.action}, and the server starts{kept}")
-    works = (str(change.file) not in failures and not checks.get(change.assistant.name) for change in planned)
-    if not is_removal and any(works):
+            show(f"{title}: {change.action}, and the server starts{kept}")
+    if not is_removal and any(not (one.failure or one.check) for one in planned):
         show("Start the assistant again to use dowse.")
-
-
-def _as_json(
-    change: "ConfigChange", failures: dict[str, str], checks: dict[str, str], *, dry_run: bool
-) -> dict[str, Any]:
-    name = change.assistant.name
-    failure = failures.get(str(change.file))
-    problem = change.problem or failure or (checks.get(name) if change.entry else None) or None
-    return {
-        "name": name,
-        "title": change.assistant.title,
-        "file": str(change.file),
-        "action": "skipped" if failure else change.action,
-        "diff": "\n".join(change.difference()) if change.is_change else None,
-        "link": change.link or None,
-        "serverStarts": None if dry_run or not change.entry or name not in checks else not checks[name],
-        "problem": problem,
-    }

@@ -16,14 +16,14 @@ from dowse.page.reading_view import breadcrumbs
 from dowse.surfaces.project.project_surface import ProjectSurface
 from dowse.visible_text import one_line, pluralize
 
-LISTED_USES, LISTED_COMMITS, LISTED_FILES = 200, 50, 12
+LISTED_COMMITS = 50
 
 
 class PageCall(NoClient):
-    """A call of a handler by the page."""
+    """A call of a handler by the page, about one project or all."""
 
-    def __init__(self, arguments: Mapping[str, Any]) -> None:
-        self.arguments = arguments
+    def __init__(self, project: ServedIndex | None, arguments: Mapping[str, Any]) -> None:
+        self.arguments = {**arguments, "project": project.name if project else None}
 
 
 class ProjectQuestions:
@@ -40,18 +40,6 @@ class ProjectQuestions:
             raise ItemNotFound("there is no such project")
         return root.served
 
-    async def references(self, project: ServedIndex, name: str) -> Reply:
-        """Return where a name is defined and used."""
-        arguments = {"name": name, "kind": None, "path": None, "limit": LISTED_USES, "offset": 0}
-        return await self._surface.find_references(PageCall({**arguments, "project": project.name}))
-
-    async def related(self, project: ServedIndex, path: str) -> Reply:
-        """Return the files around a file."""
-        shown = self._surface.service.shown_path(project, path)
-        return await self._surface.related_files(
-            PageCall({"path": shown, "limit": LISTED_FILES, "project": project.name})
-        )
-
     async def history(
         self, query: str, project: ServedIndex | None, path: str = "", limit: int = LISTED_COMMITS
     ) -> Reply:
@@ -64,11 +52,7 @@ class ProjectQuestions:
             "authors": True,
             "limit": limit,
         }
-        return await self._surface.search_history(PageCall({**arguments, "project": project.name if project else None}))
-
-    async def commit(self, project: ServedIndex, name: str) -> Reply:
-        """Return the changes of one commit."""
-        return await self._surface.read_commit(PageCall({"commit": name, "project": project.name}))
+        return await self.surface.search_history(PageCall(project, arguments))
 
     def has_projects(self) -> bool:
         """Return whether there are projects."""
@@ -76,13 +60,13 @@ class ProjectQuestions:
 
     def only_project(self) -> ServedIndex | None:
         """Return the project, if there is one alone."""
-        projects = self._surface.service.projects
+        projects = self.surface.service.projects
         return projects[0] if len(projects) == 1 else None
 
     def place(self, shown_path: str, project: ServedIndex | None = None) -> tuple[ServedIndex, str] | None:
         """Return the project and the path in it of a path that a reply shows; None for one that is gone."""
         try:
-            return self._surface.service.locate(shown_path, project.name if project else None)
+            return self.surface.service.locate(shown_path, project.name if project else None)
         except CatalogError:
             return None
 
@@ -94,7 +78,8 @@ class ProjectQuestions:
         return read_address(id_of(source_name("project", place[0].name), place[1])) + (f"#L{line}" if line else "")
 
     @property
-    def _surface(self) -> ProjectSurface:
+    def surface(self) -> ProjectSurface:
+        """The handlers."""
         service = self._sources.projects
         if service is None:
             raise ItemNotFound("no projects are served here")
@@ -207,7 +192,7 @@ async def commit_page(questions: ProjectQuestions, source: str, name: str) -> tu
     """Return the subject of a commit, and the view of its changes."""
     project = questions.project(source)
     try:
-        found = await questions.commit(project, name)
+        found = await questions.surface.read_commit(PageCall(project, {"commit": name}))
     except NoHistory as error:
         raise ItemNotFound(str(error)) from error
     subject, _, body = found["message"].partition("\n")

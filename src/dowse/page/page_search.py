@@ -58,12 +58,14 @@ class PageQuery:
         """Whether anything but the words limits the results."""
         return any((self.source, self.kind, self.language, self.path, self.since, self.until))
 
+    def changed(self, **changes: Any) -> "PageQuery":
+        """Return the query with some fields changed."""
+        return replace(self, **changes)
+
     def address(self, **changes: Any) -> str:
         """Return the address of the search, with some fields changed; defaults are left out."""
-        changed = replace(self, **changes)
-        given = {
-            field.name: value for field in fields(changed) if (value := getattr(changed, field.name)) != field.default
-        }
+        changed = self.changed(**changes)
+        given = {one.name: value for one in fields(self) if (value := getattr(changed, one.name)) != one.default}
         return f"/?{urlencode(given, errors='replace')}" if given else "/"
 
     def values(self, name: str) -> tuple[str, ...]:
@@ -77,9 +79,9 @@ class PageQuery:
         """Return the query with a filter, or without it if it has it; filters of words are typed into the box."""
         field_name = {"lang": "language"}.get(name, name)
         if getattr(self, field_name, "") and value in self.values(name):
-            return self._with(field_name, "")
+            return self.changed(**{field_name: ""})
         if self.mode != "words":
-            return self._with(field_name, value)
+            return self.changed(**{field_name: value})
         given = [
             text
             for one, found, text in find_filters(self.q, is_language)
@@ -94,10 +96,6 @@ class PageQuery:
         quoted = f'"{value}"' if " " in value else value
         return replace(self, q=f"{words} {name}:{quoted}")
 
-    def _with(self, field_name: str, value: str) -> "PageQuery":
-        changes: Any = {field_name: value}
-        return replace(self, **changes)
-
     def day(self, name: Literal["since", "until"]) -> date | None:
         """Return the day of a filter; raise UsageError where it is none."""
         text = getattr(self, name)
@@ -110,24 +108,16 @@ class PageQuery:
 def read_query(parameters: Mapping[str, str]) -> PageQuery:
     """Return the query of an address. A field that is out of range is ignored, since people edit addresses."""
 
-    def text(name: str) -> str:
-        return parameters.get(name, "").strip()[:MAX_FILTER_CHARACTERS]
-
-    mode: SearchMode = parameters["mode"] if parameters.get("mode") in get_args(SearchMode) else "words"  # type: ignore[assignment]
+    names = ("source", "kind", "language", "path", "since", "until")
+    found: dict[str, Any] = {name: parameters.get(name, "").strip()[:MAX_FILTER_CHARACTERS] for name in names}
+    if found["kind"] not in ("code", "docs"):
+        found["kind"] = ""
+    if parameters.get("mode") in get_args(SearchMode):
+        found["mode"] = parameters["mode"]
     limit = parameters.get("limit", "")
-    return PageQuery(
-        parameters.get("q", "")[:MAX_TEXT_CHARACTERS],
-        mode,
-        text("source"),
-        text("kind") if text("kind") in ("code", "docs") else "",
-        text("language"),
-        text("path"),
-        text("since"),
-        text("until"),
-        min(max(int(limit), 1), MAX_LIMIT)
-        if limit.isascii() and limit.isdecimal() and len(limit) < 4
-        else DEFAULT_LIMIT,
-    )
+    if limit.isascii() and limit.isdecimal() and len(limit) < 4:
+        found["limit"] = min(max(int(limit), 1), MAX_LIMIT)
+    return PageQuery(parameters.get("q", "")[:MAX_TEXT_CHARACTERS], **found)
 
 
 QUICK_LIMIT = 6

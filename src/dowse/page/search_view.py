@@ -4,7 +4,6 @@ import asyncio
 import re
 import time
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 from dowse.page.colouring import CodeText, Runs, join_runs, paint
@@ -25,15 +24,8 @@ _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _TABLE_LINE = re.compile(r"\s*\|")
 
 
-class HitTexts(NamedTuple):
-    """The texts of hits, and whether all of them have their colours and tags."""
-
-    texts: list[Html]
-    is_finished: bool
-
-
-async def show_texts(query: PageQuery, found: PageResults, texts: PageTexts, seconds: float) -> HitTexts:
-    """Return the text of each hit, with colours and tags as far as they are there in time."""
+async def show_texts(query: PageQuery, found: PageResults, texts: PageTexts, seconds: float) -> tuple[list[Html], bool]:
+    """Return the text of each hit, with colours and tags as far as they are there in time, and whether all are."""
     started = time.monotonic()
     marks = marks_of(query, found)
     code = [
@@ -59,7 +51,7 @@ async def show_texts(query: PageQuery, found: PageResults, texts: PageTexts, sec
             shown.append(code_view(hit, text, of_hit, marks))
         else:
             shown.append(_document_view(hit, page, [next(fences)[0] for _ in group], marks))
-    return HitTexts(shown, is_finished)
+    return shown, is_finished
 
 
 def is_document(hit: PageHit) -> bool:
@@ -204,11 +196,11 @@ def _option(value: str, label: str, chosen: str) -> Html:
 
 async def results_view(query: PageQuery, found: PageResults, texts: PageTexts, seconds: float = COLOUR_SECONDS) -> Html:
     """Return the hits of a query, with colours and tags as far as they are there in time."""
-    shown = await show_texts(query, found, texts, seconds) if found.hits else HitTexts([], is_finished=True)
+    shown, is_finished = await show_texts(query, found, texts, seconds)
     several = len({root_name(hit.source) for hit in found.hits}) > 1
     hits = [
         _hit(query, number, hit, text, names_root=several)
-        for number, (hit, text) in enumerate(zip(found.hits, shown.texts, strict=True), start=1)
+        for number, (hit, text) in enumerate(zip(found.hits, shown, strict=True), start=1)
     ]
     when = "" if found.is_complete and not found.growing else " so far"
     summary = html(
@@ -228,7 +220,7 @@ async def results_view(query: PageQuery, found: PageResults, texts: PageTexts, s
         more = _advice(query)
     return html(
         '{facets}<div class="found"{late}>{summary}{notes}<ol class="hits">{hits}</ol>{more}</div>',
-        facets=facets_view(query, found.matched), late=None if shown.is_finished else Html(" data-late"),
+        facets=facets_view(query, found.matched), late=None if is_finished else Html(" data-late"),
         summary=summary, notes=notes, hits=hits, more=more,
     )  # fmt: skip
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from dowse.errors import DowseError, ItemNotFound
 from dowse.federation.federation_types import source_name
 from dowse.federation.source_list import SourceList
-from dowse.page.history_view import ProjectQuestions, commits_view, glob_of, quoted_name
+from dowse.page.history_view import PageCall, ProjectQuestions, commits_view, glob_of, quoted_name
 from dowse.page.item_links import find_item
 from dowse.page.markup import Html, html
 from dowse.page.page_search import PageQuery
@@ -15,7 +15,7 @@ from dowse.visible_text import one_line, pluralize
 
 MAX_NAME_CHARACTERS = 200
 LINE_CHARACTERS = 160
-SYMBOL_COMMITS = 5
+LISTED_USES, LISTED_FILES, SYMBOL_COMMITS = 200, 12, 5
 _SYMBOL = """<div class="symbol-head"><h2 class="mono" tabindex="-1">{name}</h2><button class="close" hidden>Close</button></div>
 {message}{definitions}{uses}{history}
 """
@@ -34,7 +34,8 @@ async def symbol_view(questions: ProjectQuestions, sources: SourceList, item_id:
     name = name.strip()[:MAX_NAME_CHARACTERS]
     if not name:
         raise ItemNotFound("no name is given")
-    found = await questions.references(project, name)
+    arguments = {"name": name, "kind": None, "path": None, "limit": LISTED_USES, "offset": 0}
+    found = await questions.surface.find_references(PageCall(project, arguments))
     definitions = sorted(found["definitions"], key=lambda one: one["path"] != path)
     known = bool(definitions or found["references"])
     everywhere = PageQuery(f'"{name}"' if " " in name else name, "exact").address()
@@ -113,7 +114,9 @@ async def related_view(questions: ProjectQuestions, sources: SourceList, item_id
     """Return the files around a file; nothing where none are known."""
     source, path = await find_item(sources, item_id)
     try:
-        found = await questions.related(questions.project(source.name), path)
+        project = questions.project(source.name)
+        shown = questions.surface.service.shown_path(project, path)
+        found = await questions.surface.related_files(PageCall(project, {"path": shown, "limit": LISTED_FILES}))
     except DowseError:  # it is not indexed, or no project
         return Html()
     groups = [

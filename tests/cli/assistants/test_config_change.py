@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from dowse.cli.assistants import config_edits
+from dowse.cli.assistants import config_edits, json_edits
 from dowse.cli.assistants.config_change import apply_change, backup_of, plan_install, plan_removal
 from dowse.cli.assistants.config_edits import entry_of
 from dowse.cli.assistants.known_assistants import Assistant, Places, known_assistants
@@ -211,8 +211,8 @@ def link_to_zero(file: Path) -> None:
 
 def test_an_edit_that_would_lose_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Empty objects count as well."""
-    lossy = config_edits._Format(config_edits._JSON.parse, lambda *_: '{"a": {"dowse": {}}}', lambda *_: "{}")
-    monkeypatch.setattr(config_edits, "_JSON", lossy)
+    monkeypatch.setattr(json_edits, "put_entry", lambda *_: '{"a": {"dowse": {}}}')
+    monkeypatch.setattr(json_edits, "remove_entry", lambda *_: "{}")
     for text in ('{"a": {}, "b": {}}', '{"a": {}, "b": null}'):
         with pytest.raises(ValueError, match="cannot edit"):
             config_edits.put_entry(Path("x.json"), text, ("a", "dowse"), {})

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.cli.assistants.json_edits import parse_json, put_member, remove_member
+from dowse.cli.assistants.json_edits import parse, put_entry, remove_entry
 
 PATH = ("mcpServers", "dowse")
 ENTRY = {"command": "dowse", "args": ["serve"]}
@@ -33,10 +33,10 @@ WILD = {
 
 def test_a_member_is_put_and_nothing_else_changes() -> None:
     for text in WILD.values():
-        after = put_member(text, PATH, ENTRY)
-        before = parse_json(text) if text.strip() and not text.startswith("//") else {}
+        after = put_entry(text, PATH, ENTRY)
+        before = parse(text) if text.strip() and not text.startswith("//") else {}
         expected = {**before, "mcpServers": {**before.get("mcpServers", {}), "dowse": ENTRY}}
-        assert parse_json(after) == expected
+        assert parse(after) == expected
         kept = iter(after)
         assert all(character in kept for character in text.rstrip()), "what was there is there in the same order"
         assert after.count("\r\n") == (after.count("\n") if "\r\n" in text else 0)
@@ -44,20 +44,20 @@ def test_a_member_is_put_and_nothing_else_changes() -> None:
 
 def test_a_member_that_is_removed_leaves_the_text_as_it_was() -> None:
     for text in [text for text in WILD.values() if '"x"' in text or "github" in text]:
-        assert remove_member(put_member(text, PATH, ENTRY), PATH) == text
+        assert remove_entry(put_entry(text, PATH, ENTRY), PATH) == text
 
 
 def test_a_member_in_the_middle_is_removed_with_its_comma() -> None:
     text = '{\n  "mcpServers": {\n    "a": {},\n    "dowse": {"args": []}, // ours\n    "b": {}\n  }\n}\n'
-    after = remove_member(text, PATH)
-    assert parse_json(after) == {"mcpServers": {"a": {}, "b": {}}}
+    after = remove_entry(text, PATH)
+    assert parse(after) == {"mcpServers": {"a": {}, "b": {}}}
     assert "// ours" in after
 
 
 def test_a_member_is_replaced_where_it_stands() -> None:
     text = '{\n  "mcpServers": {\n    "dowse": {"command": "old"}, // ours\n    "b": {}\n  }\n}\n'
-    after = put_member(text, PATH, ENTRY)
-    assert parse_json(after) == {"mcpServers": {"dowse": ENTRY, "b": {}}}
+    after = put_entry(text, PATH, ENTRY)
+    assert parse(after) == {"mcpServers": {"dowse": ENTRY, "b": {}}}
     assert after.index("dowse") < after.index("// ours") < after.index('"b"')
 
 
@@ -73,7 +73,7 @@ def test_what_is_not_json_is_refused_with_its_line() -> None:
         ("[]", "the file is not an object"),
     ):
         with pytest.raises(ValueError, match=problem):
-            put_member(text, PATH, ENTRY)
+            put_entry(text, PATH, ENTRY)
 
 
 values = st.recursive(
@@ -87,7 +87,7 @@ values = st.recursive(
 @given(st.dictionaries(st.text(max_size=5), values, max_size=4), st.sampled_from([None, 1, 2, 4, "\t"]))
 def test_any_json_is_edited_as_a_library_would(value: dict[str, Any], indent: int | str | None) -> None:
     text = json.dumps(value, indent=indent)
-    assert parse_json(text) == value
-    put = put_member(text, ("dowse",), ENTRY)
+    assert parse(text) == value
+    put = put_entry(text, ("dowse",), ENTRY)
     assert json.loads(put) == {**value, "dowse": ENTRY}
-    assert json.loads(remove_member(put, ("dowse",))) == {name: item for name, item in value.items() if name != "dowse"}
+    assert json.loads(remove_entry(put, ("dowse",))) == {name: item for name, item in value.items() if name != "dowse"}

@@ -1,30 +1,12 @@
 """Edits of a configuration file in its own format, each compared with what the file has to say afterwards."""
 
-from collections.abc import Callable
-from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Any
 
 from dowse.cli.assistants import json_edits, toml_edits, yaml_edits
 
-_Put = Callable[[str, tuple[str, ...], dict[str, Any]], str]
-_Remove = Callable[[str, tuple[str, ...]], str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Format:
-    """How a format is parsed and edited."""
-
-    parse: Callable[[str], Any]
-    put: _Put
-    remove: _Remove
-
-
-_JSON = _Format(json_edits.parse_json, json_edits.put_member, json_edits.remove_member)
-_TOML = _Format(toml_edits.parse_toml, toml_edits.put_table, toml_edits.remove_table)
-_YAML = _Format(yaml_edits.parse_yaml, yaml_edits.put_entry, yaml_edits.remove_entry)
-_FORMATS = {".toml": _TOML, ".yaml": _YAML, ".yml": _YAML}
+_FORMATS: dict[str, Any] = {".toml": toml_edits, ".yaml": yaml_edits, ".yml": yaml_edits}
+"""The module that parses a format, and puts and removes an entry of it. Any other file is JSON."""
 
 
 def entry_of(file: PurePath, text: str, path: tuple[str, ...]) -> dict[str, Any] | None:
@@ -37,7 +19,7 @@ def entry_of(file: PurePath, text: str, path: tuple[str, ...]) -> dict[str, Any]
 
 def put_entry(file: PurePath, text: str, path: tuple[str, ...], entry: dict[str, Any]) -> str:
     """Return the text with an entry set. Raise ValueError if nothing else would stay as it is."""
-    expected = deepcopy(_parse(file, text)) or {}
+    expected = _parse(file, text) or {}
     holder = expected
     for name in path[:-1]:
         if isinstance(holder, dict) and holder.get(name) is None:
@@ -47,12 +29,12 @@ def put_entry(file: PurePath, text: str, path: tuple[str, ...], entry: dict[str,
         raise ValueError(f"{'.'.join(path[:-1])} is not an object")
     holder[path[-1]] = entry
     mark, body = _split_mark(text)
-    return _checked(file, mark + _format(file).put(body, path, entry), [expected])
+    return _checked(file, mark + _format(file).put_entry(body, path, entry), [expected])
 
 
 def remove_entry(file: PurePath, text: str, path: tuple[str, ...]) -> str:
     """Return the text without an entry, which has to be there. Raise ValueError if nothing else would stay as it is."""
-    expected, without, empty = (deepcopy(_parse(file, text)) for _ in range(3))
+    expected, without, empty = (_parse(file, text) for _ in range(3))
     del _holder(expected, path)[path[-1]]
     allowed = [expected]
     if not _holder(expected, path):  # TOML has no table left then, and YAML one without a value
@@ -60,7 +42,7 @@ def remove_entry(file: PurePath, text: str, path: tuple[str, ...]) -> str:
         _holder(empty, path[:-1])[path[-2]] = None
         allowed += [without, without or None, empty]
     mark, body = _split_mark(text)
-    return _checked(file, mark + _format(file).remove(body, path), allowed)
+    return _checked(file, mark + _format(file).remove_entry(body, path), allowed)
 
 
 def _holder(value: Any, path: tuple[str, ...]) -> Any:
@@ -70,8 +52,8 @@ def _holder(value: Any, path: tuple[str, ...]) -> Any:
     return value
 
 
-def _format(file: PurePath) -> _Format:
-    return _FORMATS.get(file.suffix, _JSON)
+def _format(file: PurePath) -> Any:
+    return _FORMATS.get(file.suffix, json_edits)
 
 
 def _parse(file: PurePath, text: str) -> Any:

@@ -90,12 +90,12 @@ def _object(members: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def parse_json(text: str) -> Any:
+def parse(text: str) -> Any:
     """Return the value of JSON that may have comments and trailing commas. Raise ValueError with the line."""
     return _Json(text).value()
 
 
-def put_member(text: str, path: tuple[str, ...], value: Any) -> str:
+def put_entry(text: str, path: tuple[str, ...], value: Any) -> str:
     """Return the text with the member at `path` set to a value. Objects on the way are created.
 
     Raise ValueError if the text is not JSON, or if something on the way is not an object.
@@ -120,7 +120,7 @@ def put_member(text: str, path: tuple[str, ...], value: Any) -> str:
     raise ValueError("the path is empty")
 
 
-def remove_member(text: str, path: tuple[str, ...]) -> str:
+def remove_entry(text: str, path: tuple[str, ...]) -> str:
     """Return the text without the member at `path`, which has to be there, and without the comma that it needed."""
     source = _Json(text)
     holder = source.skip(0)

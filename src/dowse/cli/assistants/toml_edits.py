@@ -15,14 +15,14 @@ _HEADER = re.compile(r"^[ \t]*\[")
 _PART = r"(?:{0}|\"{0}\"|'{0}')"
 
 
-def parse_toml(text: str) -> dict[str, Any]:
+def parse(text: str) -> dict[str, Any]:
     """Return the value of a TOML document. Raise ValueError with the line."""
     if any(line.partition("=")[0].count(".") > MAX_DOTS for line in text.splitlines()):
         raise ValueError("it is nested too deeply")
     return tomllib.loads(text)
 
 
-def put_table(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
+def put_entry(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
     """Return the text with the table at `path` set to a value; its subtables stay. A new table goes to the end."""
     newline = "\r\n" if "\r\n" in text else "\n"
     lines = [f"[{'.'.join(path)}]", *(f"{name} = {_format(item)}" for name, item in value.items())]
@@ -36,7 +36,7 @@ def put_table(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
     return "".join(kept[:before]) + block + "".join(kept[after:])
 
 
-def remove_table(text: str, path: tuple[str, ...]) -> str:
+def remove_entry(text: str, path: tuple[str, ...]) -> str:
     """Return the text without the table at `path` and its subtables."""
     while found := _table_lines(text, path, with_subtables=True):
         lines = text.splitlines(keepends=True)

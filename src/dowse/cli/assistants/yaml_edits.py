@@ -16,7 +16,7 @@ MAX_DEPTH = 100
 """Levels of nesting; the parser takes quadratic time for thousands."""
 
 
-def parse_yaml(text: str) -> Any:
+def parse(text: str) -> Any:
     """Return the value of one YAML document. Raise ValueError with the line."""
     try:
         _require_bounds(text)
@@ -99,7 +99,7 @@ def _find(text: str, section: str) -> tuple[yaml.Node, yaml.Node] | None:
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
     except yaml.YAMLError:
-        parse_yaml(text)
+        parse(text)
         raise
     if root is None:
         return None
