@@ -2,20 +2,17 @@
 
 import os
 import shlex
+import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import click
 import pytest
 
-from dowse import __version__
 from dowse.cli.command_list import COMMANDS, dowse
 from dowse.indexes.freshness.pending_paths import PendingPaths
 from dowse.notes.registry import index_file
-from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
-from dowse.types import Rule, Verdict
 from tests.cli.conftest import Run
 from tests.sample_data import write_tree
 
@@ -34,8 +31,6 @@ def test_status_lists_the_changes_that_a_watcher_has_noticed_and_not_indexed_yet
 
 
 def test_the_indexes_of_missing_folders_are_forgotten_and_others_kept(run: Run, root: Path, tmp_path: Path) -> None:
-    import shutil
-
     write_tree(tmp_path, {"gone/a.py": "x = 1\n", "disk/project/b.py": "x = 1\n"})
     for folder in (root, tmp_path / "gone", tmp_path / "disk/project"):
         run("index", folder)
@@ -108,14 +103,6 @@ def test_why_names_the_rule_that_lets_a_file_in(run: Run, root: Path) -> None:
     assert run("why", root / "src/apple.py", "--json").json["rule"]["line"] == 2
 
 
-def test_why_names_the_rule_of_a_folder_too(run: Run, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = Rule("!src/", ".dowseignore", 2)
-    monkeypatch.setattr(ProjectFiles, "verdict", lambda _, path: Verdict("src/", None, rule, "a folder"))
-    assert run("why", root / "src").out == (
-        "src/ is a folder; the files in it that no rule excludes are indexed\n  rule: !src/  (.dowseignore, line 2)\n"
-    )
-
-
 def test_why_tells_documents_from_the_project(run: Run, root: Path) -> None:
     write_tree(root, {".obsidian/note.md": "# Note\n"})
     ran = run("why", root / ".obsidian/note.md")
@@ -144,8 +131,6 @@ def test_doctor_finds_and_repairs_drift(run: Run, root: Path) -> None:
 
 
 def test_doctor_mends_json_files_and_derived_parts(run: Run, root: Path) -> None:
-    import shutil
-
     run("index", root)
     folder = storage_layout.index_folder(root)
     (folder / "fingerprints.json").write_text("{}", encoding="utf-8")
@@ -220,15 +205,3 @@ def test_a_misspelled_command_gets_a_suggestion(run: Run) -> None:
         2,
         "dowse: No such command 'serch'. Did you mean search or serve? See: dowse --help\n",
     )
-
-
-def test_the_program_itself_runs(root: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "dowse", "index", str(root)], capture_output=True, text=True, check=True
-    )
-    assert "files" in done.stdout
-    assert done.stderr == ""
-    version = subprocess.run([sys.executable, "-m", "dowse", "--version"], capture_output=True, text=True, check=True)
-    first, *others = version.stdout.splitlines()
-    assert first == f"dowse, version {__version__}", "scripts read this line"
-    assert {"Python", "system", "SQLite", "mcp", "tantivy", "tree-sitter"} <= {line.split()[0] for line in others}

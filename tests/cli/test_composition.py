@@ -2,7 +2,6 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -66,27 +65,6 @@ def test_every_surface_is_offered_where_there_is_something_to_it(root: Path, tmp
     assert offered_tools(with_all, mode) == everything
 
 
-def test_full_adds_what_is_seldom_needed(root: Path) -> None:
-    assert offered_tools(composed(root, level="full")) > offered_tools(composed(root)) | {
-        "find_links",
-        "search_list_indexes",
-    }
-
-
-@pytest.mark.parametrize(
-    ("surfaces", "names"),
-    [
-        (("code",), CODE),
-        (("documents",), {"search_documents"}),
-        (("indexes",), INDEXES),
-        (("site", "indexes"), SITES | INDEXES),
-    ],
-    ids=lambda value: "" if isinstance(value, set) else "+".join(value),
-)
-def test_only_what_is_named_is_offered(root: Path, tmp_path: Path, surfaces: Any, names: set[str]) -> None:
-    assert offered_tools(composed(root, site_file(tmp_path), surfaces=surfaces)) == names
-
-
 def test_to_the_public_nothing_is_offered_that_writes_or_tells_of_projects(root: Path, tmp_path: Path) -> None:
     (tmp_path / "research-archive").mkdir()
     assert offered_tools(composed(root, site_file(tmp_path), is_public=True)) == SITES | FEDERATED | {
@@ -112,15 +90,3 @@ def test_a_server_of_nothing_says_what_is_missing(root: Path) -> None:
         composed(root, surfaces=("site",))
     with pytest.raises(UsageError, match="RESEARCH_ARCHIVE_PATH"):
         composed(root, surfaces=("archive",))
-
-
-def test_what_one_surface_writes_another_does_not_find(root: Path) -> None:
-    async def conversation() -> tuple[Any, Any]:
-        async with Client(composed(root).server()) as client:
-            await client.call_tool("search_add_document", {"doc_id": "1", "content": "quinces are yellow"})
-            note_hits = await client.call_tool("search_index", {"query": "quinces"})
-            found = await client.call_tool("search_documents", {"query": "quinces"})
-            return note_hits.structured_content, found.structured_content
-
-    note_hits, found = anyio.run(conversation)
-    assert (note_hits["total_matches"], found["totalMatches"]) == (1, 0)

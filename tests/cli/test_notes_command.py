@@ -56,26 +56,6 @@ def test_a_text_that_is_not_given_comes_from_stdin(run: Run, ideas: str, monkeyp
     assert "stdin has more than 10 MiB. Split it" in run("notes", "add", ideas, "z").err
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (("add", "default", "a", "text"), 1, "Index not found: default"),
-        (("create", "default"), 2, "Index already exists: default"),
-        (("add", "ideas", "a", " "), 2, "Content must be a non-empty string"),
-        (("add", "ideas", "a", "x", "--metadata", "{"), 2, "--metadata is not JSON"),
-    ],
-)
-def test_a_mistake_is_one_line_that_says_what_to_do(
-    run: Run, ideas: str, arguments: tuple[str, ...], code: int, message: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    ran = run("notes", *arguments)
-    assert ran.code == code
-    assert message in ran.err
-    assert ran.err.count("\n") == 1
-    assert run("notes", "show", ideas, "--json").json["documents"] == 2
-
-
 def test_a_damaged_index_is_told_of_as_such_where_all_sources_are_listed(run: Run, ideas: str, tmp_path: Path) -> None:
     """It said that it rebuilds the index, which nothing does."""
     (file,) = storage_root().rglob(f"index-{ideas}.db")

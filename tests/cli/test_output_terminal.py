@@ -3,6 +3,7 @@
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -93,33 +94,26 @@ def test_what_is_merely_foreign_is_shown_as_it_is() -> None:
         assert escape(text) == text
 
 
-def test_no_to_the_size_question_is_an_answer_and_not_an_interrupt(root: Path, storage: Path) -> None:
+@pytest.mark.parametrize(
+    ("typed", "options", "code", "shown"),
+    [
+        ("n\n", [], 1, "Cancelled; nothing was indexed.\r\n"),
+        ("\x04", [], 1, "Cancelled"),
+        ("n\n", ["--json"], 1, '"status": "cancelled"'),
+        ("y\n", [], 0, "4 files"),
+    ],
+)
+def test_only_a_yes_to_the_size_question_indexes(
+    root: Path, storage: Path, typed: str, options: list[str], code: int, shown: str
+) -> None:
     write_tree(storage, {"config.json": '{"maxFiles": 2}'})
-    screen = in_terminal("index", root, typed="n\n")
-    assert screen.code == 1
+    screen = in_terminal("index", root, *options, typed=typed)
+    assert (screen.code, shown in screen.raw) == (code, True)
+    assert screen.raw.count("Cancelled") <= 1
     assert "very large" in screen.raw
     assert "Continue? [y/N]" in screen.raw
-    assert screen.raw.count("Cancelled; nothing was indexed.\r\n") == 1
     assert "Interrupted" not in screen.raw
-    assert not (storage_layout.index_folder(root) / "catalog.sqlite").exists()
-
-
-def test_an_end_of_input_is_no_yes(root: Path, storage: Path) -> None:
-    write_tree(storage, {"config.json": '{"maxFiles": 2}'})
-    screen = in_terminal("index", root, typed="\x04")
-    assert (screen.code, "Cancelled" in screen.raw) == (1, True)
-
-
-def test_yes_to_the_size_question_indexes(root: Path, storage: Path) -> None:
-    write_tree(storage, {"config.json": '{"maxFiles": 2}'})
-    screen = in_terminal("index", root, typed="y\n")
-    assert (screen.code, "4 files" in screen.raw) == (0, True)
-
-
-def test_no_to_the_size_question_is_said_in_json_too(root: Path, storage: Path) -> None:
-    write_tree(storage, {"config.json": '{"maxFiles": 2}'})
-    screen = in_terminal("index", root, "--json", typed="n\n")
-    assert '"status": "cancelled"' in screen.raw
+    assert (storage_layout.index_folder(root) / "catalog.sqlite").exists() == (code == 0)
 
 
 def test_a_search_shows_place_and_name_and_the_match_in_colour(run: Run, root: Path) -> None:
@@ -142,14 +136,8 @@ def test_colour_is_for_terminals_alone(run: Run, root: Path) -> None:
 @pytest.mark.parametrize(("name", "value"), [("NO_COLOR", "1"), ("TERM", "dumb")])
 def test_a_terminal_without_colours_gets_none(run: Run, root: Path, name: str, value: str) -> None:
     index_settled(run, root)
-    screen = in_terminal(
-        "search",
-        "apple",
-        root,
-        "--code",
-        NO_COLOR=value if name == "NO_COLOR" else "",
-        TERM=value if name == "TERM" else "xterm",
-    )
+    variables: dict[str, Any] = {"NO_COLOR": "", "TERM": "xterm", name: value}
+    screen = in_terminal("search", "apple", root, "--code", **variables)
     assert "def apple():" in screen.raw
     assert "\x1b" not in screen.raw
 

@@ -1,12 +1,6 @@
 """Questions of commits, and the place of the first right file."""
 
-from dowse.cli.project_evaluation import Outcome, Question, commit_question, is_changelog
-
-
-def test_the_first_right_file_counts() -> None:
-    question = Question("x", ("a.py", "b.py"), "")
-    assert Outcome(question, ("c.py", "a.py", "d.py", "b.py")).rank == 2
-    assert Outcome(question, ("c.py",)).rank is None
+from dowse.cli.project_evaluation import commit_question, is_changelog
 
 
 def test_a_message_without_its_trailers() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from dowse.cli.result_output import visible_range
 from dowse.indexes.cloned_repositories import parse_address
 from dowse.indexes.index import ProjectIndex
 from dowse.system.platform import Lock
@@ -176,23 +175,6 @@ def test_queries_reach_a_background_run_as_they_are(fruit: Path) -> None:
     while project.is_being_updated() and time.monotonic() < deadline:
         time.sleep(0.05)
     assert not (fruit / "owned").exists()
-
-
-def test_a_line_break_inside_a_line_does_not_shift_the_numbers(run: Run, tmp_path: Path) -> None:
-    odd = write_tree(tmp_path / "odd", {"a.py": "x = 'a\x0cb\u2028c'\ny = 2\napple = 3\n"})
-    assert "\n3 apple = 3" in run("search", "apple", odd, "--wait").out
-
-
-def test_a_window_shows_the_match_and_fits() -> None:
-    for text, match, width, expected in (
-        ("short", (0, 5), 10, "short"),
-        ("0123456789abc", (0, 1), 10, "012345678"),
-        ("0123456789abcdefghijklmnopqrstuvwxyz", (20, 22), 12, "ghijklmnop"),
-        ("日本語日本語日本語", (0, 1), 9, "日本語日"),
-        ("x" * 50 + "end", (50, 53), 12, "xxxxend"),
-    ):
-        start, end = visible_range(text, match, width)
-        assert text[start:end] == expected
 
 
 def test_commits_are_found_and_kept_with_the_index(run: Run, tmp_path: Path) -> None:

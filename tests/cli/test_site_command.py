@@ -26,15 +26,6 @@ def file(tmp_path: Path) -> Path:
     return write_index(tmp_path / "search-index.json")
 
 
-# check
-
-
-# build
-
-
-# serve
-
-
 def test_a_site_is_served_over_stdio(file: Path) -> None:
     async def conversation() -> None:
         server = StdioServerParameters(

@@ -43,22 +43,6 @@ def test_nothing_is_loaded_from_elsewhere(site: Path) -> None:
         assert not re.findall(r"url\([\"']?https?:|@import", style.read_text(encoding="utf-8")), style.name
 
 
-def test_every_link_between_pages_leads_to_a_page_and_a_heading(site: Path) -> None:
-    broken = []
-    for page in PAGES:
-        file = built_page(site, page)
-        markup = re.sub(r"<nav.*?</nav>", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
-        for target in re.findall(r'<a [^>]*href="([^"]+)"', markup):
-            path, _, anchor = target.partition("#")
-            if re.match(r"\w+:", target):
-                continue
-            leads_to = (file.parent / path).resolve() if path else file
-            leads_to = leads_to / "index.html" if leads_to.is_dir() else leads_to
-            if not leads_to.exists() or (anchor and f'id="{anchor}"' not in leads_to.read_text(encoding="utf-8")):
-                broken.append((page.name, target))
-    assert broken == []
-
-
 def test_the_box_searches_the_index_that_dowse_built(site: Path) -> None:
     index = json.loads((site / build.INDEX).read_text(encoding="utf-8"))
     items = json.loads((site / "search.json").read_text(encoding="utf-8"))["items"]

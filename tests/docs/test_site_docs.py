@@ -4,8 +4,6 @@ import json
 import re
 import shlex
 
-import click
-
 from dowse.cli.site_command import site
 from dowse.sites import index_sources, site_constants
 from dowse.sites.index_check import MAX_INDEX_BYTES, inspect_bytes
@@ -30,18 +28,6 @@ def test_every_command_shown_is_taken() -> None:
         _, _, name, *arguments = shlex.split(line)
         command = site.commands[name]
         command.make_context(name, arguments)
-
-
-def test_every_option_of_building_and_checking_is_documented() -> None:
-    for command in site.commands:
-        if command != "serve":
-            options = [
-                name
-                for option in site.commands[command].params
-                if isinstance(option, click.Option)
-                for name in option.opts
-            ]
-            assert [name for name in options if f"`{name}`" not in PAGE] == []
 
 
 def test_the_example_of_the_format_is_good() -> None:

@@ -165,20 +165,10 @@ def shortened(reply: Message) -> Message:
     result = reply.get("result")
     if not isinstance(result, dict) or "structuredContent" not in result:
         return reply
-    for name, options in _WAYS_TO_WRITE.items():
-        text = json.dumps(result["structuredContent"], **options)
-        if result.get("content") == [{"type": "text", "text": text}]:
-            return {**reply, "result": {**result, "content": f"<structuredContent as {name} JSON>"}}
+    text = json.dumps(result["structuredContent"], ensure_ascii=False)
+    if result.get("content") == [{"type": "text", "text": text}]:
+        return {**reply, "result": {**result, "content": "<structuredContent as plain JSON>"}}
     return reply
-
-
-_WAYS_TO_WRITE: dict[str, dict[str, Any]] = {
-    "plain": {"ensure_ascii": False},
-    "compact": {"ensure_ascii": False, "separators": (",", ":")},
-    "indented": {"ensure_ascii": False, "indent": 2},
-    "plain ASCII": {},
-    "compact ASCII": {"separators": (",", ":")},
-}
 
 
 class WebServer(HttpServer):

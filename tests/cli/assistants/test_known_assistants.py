@@ -7,7 +7,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 
-from dowse.cli.assistants.known_assistants import Assistant, Places, known_assistants
+from dowse.cli.assistants.known_assistants import Places, known_assistants
 from tests.repository import REPOSITORY
 
 ASKED_FOR = (
@@ -43,13 +43,6 @@ def test_only_cursor_and_vs_code_have_a_link_that_adds_a_server() -> None:
                 assert json.loads(unquote(link.query)) == entry
             case _:
                 assert link.geturl() == ""
-
-
-@pytest.mark.parametrize("assistant", known_assistants().values(), ids=list(known_assistants()))
-def test_an_assistant_is_found_by_its_folder(places: Places, assistant: Assistant) -> None:
-    assert not assistant.is_on_this_machine(places)
-    places.resolve(assistant.signs[0]).mkdir(parents=True)
-    assert assistant.is_on_this_machine(places)
 
 
 def test_an_assistant_is_found_by_its_program(places: Places, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

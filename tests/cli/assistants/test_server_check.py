@@ -9,10 +9,6 @@ from dowse.cli.assistants import server_check
 from dowse.cli.assistants.server_check import check_server
 
 
-def test_a_server_that_starts_has_nothing_wrong(tmp_path: Path) -> None:
-    assert check_server([sys.executable, "-m", "dowse", "serve", str(tmp_path)], tmp_path) == ""
-
-
 @pytest.mark.parametrize(
     ("command", "problem"),
     [

@@ -7,24 +7,6 @@ from dowse.cli.assistants.toml_edits import put_entry, remove_entry
 PATH = ("mcp_servers", "dowse")
 ENTRY = {"command": 'C:\\bin\\"dowse"', "args": ["serve", "ä"], "env": {"A B": "1"}}
 
-WILD = {
-    "empty": "",
-    "keys": 'model = "x" # chosen\n\n[profiles.fast]\nmodel = "y"\n',
-    "other servers": '[mcp_servers.github]\ncommand = "gh"\n\n[mcp_servers.github.env]\nTOKEN = "t"\n',
-    "no newline at the end": "[a]\nb = 1",
-    "CRLF": "[a]\r\nb = 1\r\n",
-    "a comment at the end": "[a]\nb = 1\n# [mcp_servers.dowse]\n",
-}
-
-
-def test_a_table_is_put_and_removed_again() -> None:
-    for text in WILD.values():
-        after = put_entry(text, PATH, ENTRY)
-        before = tomllib.loads(text)
-        assert tomllib.loads(after) == {**before, "mcp_servers": {**before.get("mcp_servers", {}), "dowse": ENTRY}}
-        assert after.startswith(text)
-        assert remove_entry(after, PATH).strip() == text.strip()
-
 
 def test_a_table_is_replaced_where_it_stands_and_its_neighbours_stay() -> None:
     text = (

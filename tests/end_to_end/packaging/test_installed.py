@@ -8,7 +8,7 @@ from pathlib import Path
 
 import anyio
 import pytest
-from bench.installing import Environment, NotInstalled, clean_environment, install, install_whole, make_environment
+from bench.installing import Environment, clean_environment, install, make_environment
 from mcp.client.stdio import StdioServerParameters
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -127,18 +127,3 @@ def test_an_empty_environment_is_enough(wheel: Path, fruit: Path, tmp_path: Path
     assert_works(environment, fruit)
     assert len(needed) > len(requires("mcp") or [])
     assert not needed & {"pytest", "mypy", "ruff", "boto3", "lancedb", "pip"}
-
-
-@pytest.mark.soak  # half a minute
-@pytest.mark.timeout(400)
-def test_an_empty_environment_is_filled_from_a_registry(wheel: Path, fruit: Path, tmp_path: Path) -> None:
-    """The environment has only the declared dependencies of the wheel, from a registry."""
-    environment = make_environment(tmp_path / "empty")
-    try:
-        install_whole(environment, wheel, compiles=False)
-    except NotInstalled as error:
-        pytest.skip(f"NO REGISTRY: an installation from nothing was not tested ({str(error)[-200:]})")
-    assert_works(environment, fruit)
-    found = {entry.name.partition("-")[0].lower() for entry in environment.packages.glob("*.dist-info")}
-    assert len(found) > len(requires("mcp") or [])
-    assert not found & {"pytest", "mypy", "ruff", "boto3", "lancedb", "pip"}
