@@ -26,12 +26,12 @@ def test_a_project_is_evaluated_and_stays_as_it_is(run: Run, tmp_path: Path) -> 
     assert list_projects() == []
 
 
-def test_the_scores_are_shown_as_bars_with_what_was_missed(run: Run, tmp_path: Path) -> None:
+def test_the_scores_are_shown_with_what_was_missed(run: Run, tmp_path: Path) -> None:
     root = make_repository(tmp_path / "shop")
     ran = run("eval", root / "fruit")
     assert ran.code == 0, ran.err
     assert "1 commit asked" in ran.out
-    assert "hit@1       words  100.0%  ███" in ran.out
+    assert "hit@1   words 100.0%  table 100.0%" in ran.out
 
 
 def test_a_folder_without_history_has_no_questions(run: Run, tmp_path: Path) -> None:

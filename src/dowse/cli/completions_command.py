@@ -69,16 +69,11 @@ def _complete_paths(command: click.Command, words: list[str]) -> None:
     """Let the shell complete what is called DIR, FILE or PATH, in the command that is typed and the groups above it."""
     for param in command.params:
         name = str(param.metavar or param.name).upper()
-        if param.type is click.STRING and (kind := _path_kind(name)):
+        kind = "file" if any(word in name for word in ("FILE", "PATH", "SRC")) else "dir" if "DIR" in name else ""
+        if param.type is click.STRING and kind:
             param.type = _PathName(kind)
     if isinstance(command, click.Group):
         context: Any = click.Context(command)
         for word in set(command.list_commands(context)).intersection(words):
             if found := command.get_command(context, word):
                 _complete_paths(found, words)
-
-
-def _path_kind(name: str) -> str | None:
-    if any(word in name for word in ("FILE", "PATH", "SRC")):
-        return "file"
-    return "dir" if "DIR" in name else None

@@ -167,11 +167,10 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     DOCUMENT is a path in DIR or a docs:// URI.
     """
     from dowse.indexes.document_search import read_now, text_of
-    from dowse.indexes.index import ProjectIndex
     from dowse.surfaces.documents.doc_uris import SCHEME, make_uri, parse_uri
     from dowse.text.line_numbers import split_lines
 
-    project = ProjectIndex(_find_root(folder), View.DOCUMENTS)
+    project = _open_index(folder)
     path, anchor = parse_uri(document) if document.startswith(SCHEME) else (document.removeprefix("./"), "")
     found = read_now(project, path)
     if found is None and not document.startswith(SCHEME) and "#" in path:

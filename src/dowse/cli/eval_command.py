@@ -10,8 +10,6 @@ from dowse.visible_text import pluralize
 
 SHOWN_FAILURES = 5
 _SHOWN_CHARACTERS = 90
-_BLOCKS = " ▏▎▍▌▋▊▉█"
-BAR_CHARACTERS = 30
 
 
 @click.command("eval")
@@ -57,10 +55,7 @@ def evaluate_command(folder: str | None, *, count: int, as_json: bool) -> int | 
         return exit_code
     show(f"{pluralize(len(asked), 'commit')} asked")
     for measure in ("hit@1", "hit@5", "hit@10"):
-        for place, (method, values) in enumerate(scores.items()):
-            eighths = round(values[measure] * BAR_CHARACTERS * 8)
-            bar = "█" * (eighths // 8) + _BLOCKS[eighths % 8]
-            show(f"  {'' if place else measure:<10}  {method}  {values[measure]:6.1%}  {bar}".rstrip())
+        show(f"  {measure:<6}", *(f"  {method} {values[measure]:6.1%}" for method, values in scores.items()))
     best, found = list(outcomes.items())[-1]
     missed = [one for one in found if one.rank is None]
     if missed:

@@ -54,7 +54,7 @@ def install(
     from dowse.cli.assistants.start_command import SERVE, own_command
 
     named = parse_folder(folder)
-    project = _project_folder(named, is_for_user=is_for_user)
+    project = None if is_for_user else named or Path.cwd()
     command = own_command(is_shared=not is_for_user)
     changes = []
     for assistant, file in _targets(names, project):
@@ -85,13 +85,9 @@ def uninstall(
     """
     from dowse.cli.assistants.config_change import plan_removal
 
-    project = _project_folder(parse_folder(folder), is_for_user=is_for_user)
+    project = None if is_for_user else parse_folder(folder) or Path.cwd()
     changes = [plan_removal(assistant, file) for assistant, file in _targets(names, project, is_removal=True)]
     return _carry_out(changes, Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json, is_removal=True)
-
-
-def _project_folder(named: Path | None, *, is_for_user: bool) -> Path | None:
-    return None if is_for_user else named or Path.cwd()
 
 
 def _targets(

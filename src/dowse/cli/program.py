@@ -3,8 +3,7 @@
 import contextlib
 import os
 import sys
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import click
 
@@ -17,17 +16,12 @@ from dowse.system.platform import writing_error
 from dowse.system.signals import interrupt_on_terminate, on_stop_signals, raise_on_interrupt
 
 
-@dataclass(frozen=True, slots=True)
-class _Problem:
+class _Problem(NamedTuple):
     """An error that ends a command."""
 
     code: str
     message: str
     exit_code: int
-
-    @property
-    def as_json(self) -> dict[str, Any]:
-        return {"error": {"code": self.code, "message": self.message}}
 
 
 def run(arguments: list[str] | None) -> int:
@@ -44,7 +38,9 @@ def run(arguments: list[str] | None) -> int:
 
 def _run_command(arguments: list[str] | None) -> int | CommandReply | _Problem:
     try:
-        _interrupt_on_signals(is_program=arguments is None)
+        interrupt_on_terminate()
+        if arguments is None:
+            raise_on_interrupt()
         return _invoke(sys.argv[1:] if arguments is None else arguments)
     except DowseError as error:
         return _Problem(error.code, str(error), error.exit_code)
@@ -96,7 +92,7 @@ def _print_outcome(outcome: int | CommandReply | _Problem, *, as_json: bool) -> 
             say()  # the terminal has written ^C into this line
         say(f"dowse: {outcome.message}")
         if as_json:
-            show_text(format_json(outcome.as_json))
+            show_text(format_json({"error": {"code": outcome.code, "message": outcome.message}}))
         return outcome.exit_code
     except BrokenPipeError:
         silence_streams()
@@ -108,12 +104,6 @@ def _print_outcome(outcome: int | CommandReply | _Problem, *, as_json: bool) -> 
             if isinstance(outcome, CommandReply):  # a problem was printed before
                 say(f"dowse: {error}")
         return Failed.exit_code
-
-
-def _interrupt_on_signals(*, is_program: bool) -> None:
-    interrupt_on_terminate()
-    if is_program:
-        raise_on_interrupt()
 
 
 def _usage_message(error: click.ClickException) -> str:
@@ -138,7 +128,8 @@ def silence_streams() -> None:
     """Discard all further output, including what is flushed at exit."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.stdout, sys.stderr):
-        _redirect(stream, devnull)
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream may have no descriptor
+            os.dup2(devnull, stream.fileno())
     os.close(devnull)
 
 
@@ -147,16 +138,9 @@ def flush_or_silence() -> bool:
     try:
         sys.stdout.flush()
     except OSError:
-        devnull = os.open(os.devnull, os.O_WRONLY)
-        _redirect(sys.stdout, devnull)
-        os.close(devnull)
+        silence_streams()
         return False
     return True
-
-
-def _redirect(stream: object, target: int) -> None:
-    with contextlib.suppress(OSError, ValueError, AttributeError):  # a stream may have no descriptor
-        os.dup2(target, stream.fileno())  # type: ignore[attr-defined]  # suppressed above
 
 
 def _fill_descriptors() -> None:

@@ -161,29 +161,27 @@ def _forget_missing(*, as_json: bool) -> int | CommandReply:
 
 def _show_documents(found: "IndexStatus") -> None:
     show(f"  documents ({found.state}): {pluralize(found.files, 'document')}, {pluralize(found.chunks, 'chunk')}")
-    if found.problem:
-        show(f"    problem: {found.problem}")
+    _show_problems(found, "    ")
     for line in format_unparsed(found.unparsed):
         show(f"    {line}")
+
+
+def _show_problems(found: "IndexStatus", indent: str) -> None:
+    if found.problem:
+        show(f"{indent}problem: {found.problem}")
     if found.last_error and found.last_error != found.problem:
-        show(f"    last error: {found.last_error}")
-
-
-def _format_progress(found: "IndexStatus") -> str:
-    if found.state != "indexing" or not found.expected_files:
-        return ""
-    return f", {found.files:,} of {found.expected_files:,} files{format_seconds_left(found.seconds_left)}"
+        show(f"{indent}last error: {found.last_error}")
 
 
 def _show(found: "IndexStatus", watch: "WatchStatus") -> None:
-    show(f"{found.root}: {found.state}{_format_progress(found)}")
+    progress = ""
+    if found.state == "indexing" and found.expected_files:
+        progress = f", {found.files:,} of {found.expected_files:,} files{format_seconds_left(found.seconds_left)}"
+    show(f"{found.root}: {found.state}{progress}")
     if found.state == "not_found":
         show(f"  index it with: dowse index {found.root}")
         return
-    if found.problem:
-        show(f"  problem: {found.problem}")
-    if found.last_error and found.last_error != found.problem:
-        show(f"  last error: {found.last_error}")
+    _show_problems(found, "  ")
     for kind, totals in found.totals.items():
         languages = ", ".join(f"{name} {count:,}" for name, count in list(totals.languages.items())[:8])
         show(

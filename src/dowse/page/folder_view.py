@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from urllib.parse import unquote, urlencode
 
 from starlette.responses import Response
@@ -124,58 +124,36 @@ class Member:
     """The files below a folder; 0 for a file."""
 
 
-@dataclass(slots=True)
-class FolderMembers:
-    """The members of a folder."""
+async def read_folder(sources: SourceList, source: SearchSource, path: str) -> list[Member]:
+    """Return the members of a folder, whose path ends in a slash or is empty: folders first, each kind by name.
 
-    folders: dict[str, Member] = field(default_factory=dict)
-    files: list[Member] = field(default_factory=list)
-
-    @property
-    def members(self) -> list[Member]:
-        """All members: folders first, each kind by name."""
-        return [
-            *sorted(self.folders.values(), key=lambda one: one.name.lower()),
-            *sorted(self.files, key=lambda one: one.name.lower()),
-        ]
-
-    @property
-    def count(self) -> int:
-        """The files in it and below it."""
-        return len(self.files) + sum(one.count for one in self.folders.values())
-
-    def add(self, member: Member) -> None:
-        """Add a file, whose name is its path below this folder."""
-        name, slash, _ = member.name.partition("/")
-        if not slash:
-            self.files.append(member)
-            return
-        below = self.folders.setdefault(name, Member(name, ""))
-        below.count += 1
-        below.size += member.size
-        below.mtime_ns = max(below.mtime_ns, member.mtime_ns)
-
-
-async def read_folder(sources: SourceList, source: SearchSource, path: str) -> FolderMembers:
-    """Return the members of a folder, whose path ends in a slash or is empty; ItemNotFound if there is none."""
-    found = FolderMembers()
+    Raise ItemNotFound if there is no such folder.
+    """
     root = sources.root(source.name)
     listed = await root.served.ask_fresh(lambda index, _: folder_files(index, path), root.main_view) if root else []
-    for one in listed:
-        found.add(Member(one.path[len(path) :], one.path, one.title, one.language, one.size, one.mtime_ns))
+    found = [Member(one.path, one.path, one.title, one.language, one.size, one.mtime_ns) for one in listed]
     if not listed:  # a source without files, or an index that has none yet
-        for item in await source.list_items():
-            if item.path.startswith(path):
-                found.add(Member(item.path[len(path) :], item.locator, item.title))
-    if not found.members and path:
+        items = await source.list_items()
+        found = [Member(item.path, item.locator, item.title) for item in items if item.path.startswith(path)]
+    if not found and path:
         raise ItemNotFound("there is no such folder, or nothing in it may be read")
-    return found
+    folders: dict[str, Member] = {}
+    files = []
+    for file in found:
+        name, slash, _ = file.name[len(path) :].partition("/")
+        if not slash:
+            files.append(replace(file, name=name))
+            continue
+        below = folders.setdefault(name, Member(name, ""))
+        below.count += 1
+        below.size += file.size
+        below.mtime_ns = max(below.mtime_ns, file.mtime_ns)
+    return sorted([*folders.values(), *files], key=lambda one: (not one.count, one.name.lower()))
 
 
 async def folder_view(sources: SourceList, source: SearchSource, path: str, texts: PageTexts) -> Html:
     """Return a folder with its README."""
-    found = await read_folder(sources, source, path)
-    members = found.members
+    members = await read_folder(sources, source, path)
     more = f"The first {LISTED_ITEMS:,} of {len(members):,} are listed; search to find the others."
     history = None
     if source.kind == "project":
@@ -186,11 +164,11 @@ async def folder_view(sources: SourceList, source: SearchSource, path: str, text
     return html(
         '{head}<div class="columns two"><div class="center">{table}{more}{readme}</div><aside class="side" '
         'aria-label="About this folder">{about}</aside></div>',
-        head=html(_HEAD, crumbs=breadcrumbs(source.name, path), count=pluralize(found.count, "file"), history=history, path=path or "."),
+        head=html(_HEAD, crumbs=breadcrumbs(source.name, path), count=pluralize(sum(one.count or 1 for one in members), "file"), history=history, path=path or "."),
         table=html(_TABLE, rows=[_row(source.name, path, one) for one in members[:LISTED_ITEMS]])
         if members else html('<p class="about">Nothing is here yet.</p>'),
         more=html('<p class="note">{more}</p>', more=more) if len(members) > LISTED_ITEMS else None,
-        readme=await _readme(sources, source, found, texts),
+        readme=await _readme(sources, source, members, texts),
         about=await _about(sources, source, path),
     )  # fmt: skip
 
@@ -215,8 +193,10 @@ def _row(source: str, path: str, member: Member) -> Html:
     )  # fmt: skip
 
 
-async def _readme(sources: SourceList, source: SearchSource, found: FolderMembers, texts: PageTexts) -> Html | None:
-    by_name = {member.name.lower(): member for member in reversed(found.files)}
+async def _readme(
+    sources: SourceList, source: SearchSource, members: Sequence[Member], texts: PageTexts
+) -> Html | None:
+    by_name = {member.name.lower(): member for member in reversed(members) if not member.count}
     member = next((by_name[name] for name in _READMES if name in by_name), None)
     if member is None:
         return None
@@ -253,7 +233,7 @@ async def tree_view(sources: SourceList, item_id: str) -> Html:
              address=read_address(f"{id_of(source.name, path + one.name)}/" if one.count else id_of(source.name, one.locator)),
              name=one.name + ("/" if one.count else ""),
              current=Html(' aria-current="page"') if one.locator == locator else None)
-        for one in found.members[:TREE_ITEMS]
+        for one in found[:TREE_ITEMS]
     ]  # fmt: skip
     up = (
         html(

@@ -45,16 +45,11 @@ def counted(counts: "dict[str, int]") -> str:
 def time_view(moment: str) -> Html | None:
     """Return an ISO time or day as people write it; the script says how long ago a time was, by the reader's clock."""
     try:
-        when = _parse(moment)
+        when = datetime.fromisoformat(moment)
     except ValueError:
         return html("{moment}", moment=moment) if moment else None
     said = f"{when.day} {when:%b %Y}" + (f", {when:%H:%M} UTC" if "T" in moment else "")
     return html('<time datetime="{moment}">{said}</time>', moment=moment, said=said)
-
-
-def _parse(moment: str) -> datetime:
-    when = datetime.fromisoformat(moment)
-    return when if when.tzinfo else when.replace(tzinfo=UTC)
 
 
 def time_of(nanoseconds: int) -> Html | None:

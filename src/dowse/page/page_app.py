@@ -14,7 +14,7 @@ from starlette.routing import Route
 
 from dowse.errors import DowseError, ItemNotFound, UsageError
 from dowse.federation.federated_search import find_source, source_statuses
-from dowse.federation.federation_types import SearchSource, SourceStatus
+from dowse.federation.federation_types import SourceStatus
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.mcp.http.access import BrowserSessions
 from dowse.mcp.http.app import PageRoutes
@@ -31,7 +31,6 @@ from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view,
 from dowse.page.status_view import Change, make_change, progress_view, question_view, status_view
 from dowse.page.symbol_view import outline_view, related_view, symbol_history, symbol_view
 from dowse.parsing.parser_pool import shared_pool
-from dowse.types import Coverage
 
 Result = TypeVar("Result")
 Handler = Callable[[Request], Awaitable[Response]]
@@ -81,7 +80,12 @@ class BrowserPage:
             found = await self._found(request, RELOAD_SECONDS)
         else:  # the counts follow: indexes that are not open yet take half a second
             running = running_roots(self.sources)
-            names = home_view([_known_status(source, running.get(source.name)) for source in sources], {})
+            states = dict.fromkeys(running, "indexing")
+            known = [
+                SourceStatus(one.kind, one.name, states.get(one.name, ""), growth=running.get(one.name))
+                for one in sources
+            ]
+            names = home_view(known, {})
             found = html('<div data-part="/results">{names}</div>', names=names)
         body = html(
             '{filters}<p id="news" role="status"></p><div id="results">{found}</div>',
@@ -148,12 +152,10 @@ class BrowserPage:
             if address := await folder_address(self.sources, item_id):
                 return RedirectResponse(address, 303, HEADERS)
             return missing_view(item_id)
-        body = await item_view(opened, self.texts, request.query_params.get("view", ""), await self._editor(opened))
+        is_here = self.access.is_here  # elsewhere, no editor can open it
+        editor = await editor_address(self.sources, opened.source.name, opened.locator) if is_here else ""
+        body = await item_view(opened, self.texts, request.query_params.get("view", ""), editor)
         return page("read", item_title(opened), body)
-
-    async def _editor(self, opened: OpenItem) -> str:
-        """Return the address that opens a file in the editor of the user; empty on another machine."""
-        return await editor_address(self.sources, opened.source.name, opened.locator) if self.access.is_here else ""
 
     async def tree(self, request: Request) -> Response:
         """Reply with the files beside a file, for the script."""
@@ -248,10 +250,6 @@ class BrowserPage:
     async def statuses(self) -> list[SourceStatus]:
         """Return the status of every source."""
         return await source_statuses(self.sources, NoClient())
-
-
-def _known_status(source: SearchSource, growth: Coverage | None) -> SourceStatus:
-    return SourceStatus(source.kind, source.name, "indexing" if growth else "", growth=growth)
 
 
 def _number(text: str) -> int:

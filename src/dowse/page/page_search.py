@@ -129,14 +129,6 @@ LINES_PER_FILE = 5
 
 
 @dataclass(frozen=True, slots=True)
-class PageLine:
-    """A line of a hit, with its number; 0 for a text that has no lines."""
-
-    number: int
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
 class PageHit:
     """One result as the page shows it."""
 
@@ -144,7 +136,8 @@ class PageHit:
     source: str
     title: str
     path: str
-    lines: tuple[PageLine, ...]
+    passages: tuple[tuple[int, str], ...]
+    """Its texts, each with the number of its first line; 0 for a text that has no lines."""
     around: tuple[str, ...] = ()
     """The headings or definitions around the passage, outermost first."""
     score: float | None = None
@@ -167,22 +160,22 @@ class PageHit:
         return self.id.endswith(AS_DOCUMENT) or self.source.startswith("documents/")
 
     @property
-    def passages(self) -> tuple[tuple[int, str], ...]:
-        """The lines that follow each other as texts, each with the number of its first line."""
-        found: list[tuple[int, list[str]]] = []
-        for line in self.lines:
-            if found and line.number in (0, found[-1][0] + len(found[-1][1])):
-                found[-1][1].append(line.text)
-            else:
-                found.append((line.number, [line.text]))
-        return tuple((first, "\n".join(texts)) for first, texts in found)
+    def text(self) -> str:
+        """All of its texts."""
+        return "\n".join(text for _, text in self.passages)
+
+    @property
+    def line_numbers(self) -> list[int]:
+        """The number of each line; none for a text that has no lines."""
+        return [first + n for first, text in self.passages if first for n in range(text.count("\n") + 1)]
 
     @property
     def address(self) -> str:
         """The address at which the result is read, at the lines that answer."""
-        first, last = (self.lines[0].number, self.lines[-1].number) if self.lines else (0, 0)
-        if not first:
+        numbers = self.line_numbers
+        if not numbers:
             return read_address(self.id)
+        first, last = numbers[0], numbers[-1]
         return f"{read_address(self.id)}#L{first}" + (f"-L{last}" if last > first and not self.more_lines else "")
 
 
@@ -254,15 +247,13 @@ def _growing(coverages: Mapping[str, Coverage]) -> dict[str, Coverage]:
 
 def _word_hit(ranked: RankedItem, texts: Mapping[str, bytes]) -> PageHit:
     item, more = ranked.item, ranked.item.more
-    first = more.get("startLine", 0)
-    lines = item.text.split("\n") if item.text else []
     path = str(more.get("path") or more.get("docId") or item.title)
     return PageHit(
         item.id,
         item.source,
         item.title,
         path,
-        tuple(PageLine(first + number if first else 0, line) for number, line in enumerate(lines)),
+        ((more.get("startLine", 0), item.text),) if item.text else (),
         item.around,
         ranked.score,
         tuple(more.get("masked", ())),
@@ -352,7 +343,7 @@ def _occurrence_hits(
         hits.append(
             PageHit(
                 id_of(name, path), name, shown_path(path), shown_path(path),
-                tuple(PageLine(one.line, one.text) for one in shown),
+                tuple((one.line, one.text) for one in shown),
                 masked=tuple(sorted({kind for one in shown for kind in one.masked})),
                 flags=tuple(sorted({kind for one in shown for kind in one.flags})),
                 more_lines=len(places) - len(shown),

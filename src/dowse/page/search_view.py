@@ -57,7 +57,7 @@ async def show_texts(query: PageQuery, found: PageResults, texts: PageTexts, sec
 def is_document(hit: PageHit) -> bool:
     """Return whether a hit is rendered: Markdown, or a document that was converted to it."""
     language = detect_language(hit.path, b"")
-    return bool(hit.lines) and (
+    return bool(hit.passages) and (
         language == "markdown" or (hit.is_converted and language not in ("text", "rst", "asciidoc"))
     )
 
@@ -68,11 +68,10 @@ def _language(hit: PageHit) -> str:
 
 def code_view(hit: PageHit, code: CodeText, runs: Sequence[Runs], marks: FindMarks) -> Html:
     """Return the lines of a hit, with their numbers where they have some."""
-    text = "\n".join(passage for _, passage in code.passages)
-    painted = paint(text, join_runs(code.passages, runs), marks(text))
+    painted = paint(hit.text, join_runs(code.passages, runs), marks(hit.text))
     if not painted.strip():
         return Html()
-    numbers = "\n".join(str(line.number) for line in hit.lines) if hit.lines[0].number else ""
+    numbers = "\n".join(map(str, hit.line_numbers))
     more = (
         html('<p class="about">{more} in this file</p>', more=pluralize(hit.more_lines, "more line"))
         if hit.more_lines
@@ -89,16 +88,14 @@ def code_view(hit: PageHit, code: CodeText, runs: Sequence[Runs], marks: FindMar
 
 def _document_view(hit: PageHit, page: ParsedMarkdown | None, colours: Sequence[Runs], marks: FindMarks) -> Html:
     if page is None:
-        text = "\n".join(line.text for line in hit.lines)
-        return html('<div class="prose">{text}</div>', text=paint(text, (), marks(text)))
+        return html('<div class="prose">{text}</div>', text=paint(hit.text, (), marks(hit.text)))
     writing = Writing(lambda target: item_address(hit.source, hit.locator, target), colours=colours, marks=marks)
     return html('<div class="rendered" tabindex="0">{body}</div>', body=write_markdown(page, writing))
 
 
 def _whole_markdown(hit: PageHit) -> str:
     """Return the passage of a document so that it reads as in its place: inside of a block of code, or of a table."""
-    text = "\n".join(line.text for line in hit.lines)
-    first = hit.lines[0].number
+    first, text = hit.passages[0][0], hit.text
     if not hit.file or first < 2:
         return text
     before = [line.rstrip("\r\n") for line in split_lines(hit.file.decode("utf-8", "replace"))[: first - 1]]
@@ -256,7 +253,7 @@ def _hit(query: PageQuery, number: int, hit: PageHit, text: Html, *, names_root:
         said = ", ".join(FLAG_NOTES.get(flag, flag) for flag in hit.flags)
         warnings.append(html('<p class="warning">Read with care: the text {said}.</p>', said=said))
     title = document_title(hit)
-    language = detect_language(hit.path, b"") if hit.lines and hit.lines[0].number else ""
+    language = detect_language(hit.path, b"") if hit.line_numbers else ""
     root = root_name(hit.source) if names_root and not hit.path.startswith(f"{root_name(hit.source)}/") else ""
     facts: list[str | Html | None] = [root, language if language != "text" else ""]
     facts += [time_view(hit.day), *(f"also {root_name('/'.join(one.split('/')[:2]))}" for one in hit.also)]
@@ -269,7 +266,12 @@ def _hit(query: PageQuery, number: int, hit: PageHit, text: Html, *, names_root:
         name=html("<bdi>{title}</bdi>", title=title) if title else _path_view(path),
         folder=html('<p class="mono in">{path}</p>', path=_path_view(path)) if title and title != path else None,
         facts=[html('<span class="fact">{fact}</span>', fact=fact) for fact in facts if fact],
-        why=_why(query, hit) if query.mode == "words" else None,
+        why=html(
+            '<a class="why" href="/why?{given}">why?</a>',
+            given=urlencode({"id": hit.id, "q": query.q}, errors="replace"),
+        )
+        if query.mode == "words"
+        else None,
         warnings=warnings,
         around=_around_view(hit),
         text=text,
@@ -278,17 +280,12 @@ def _hit(query: PageQuery, number: int, hit: PageHit, text: Html, *, names_root:
 
 def _around_view(hit: PageHit) -> Html | None:
     """Return the way to the passage: the headings or definitions around it."""
-    names = [name.replace("`", "") for name in hit.around if name and name != hit.title]
-    return html('<p class="within">{names}</p>', names=Html(" › ".join(map(_name_view, names)))) if names else None
-
-
-def _name_view(name: str) -> str:
-    return html("<bdi>{name}</bdi>", name=one_line(name, PATH_CHARACTERS))
-
-
-def _why(query: PageQuery, hit: PageHit) -> Html:
-    given = urlencode({"id": hit.id, "q": query.q}, errors="replace")
-    return html('<a class="why" href="/why?{given}">why?</a>', given=given)
+    names = [
+        html("<bdi>{name}</bdi>", name=one_line(name.replace("`", ""), PATH_CHARACTERS))
+        for name in hit.around
+        if name and name != hit.title
+    ]
+    return html('<p class="within">{names}</p>', names=Html(" › ".join(names))) if names else None
 
 
 def _path_view(path: str) -> Html:

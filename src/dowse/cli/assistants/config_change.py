@@ -47,7 +47,7 @@ class ConfigChange:
 
     def difference(self) -> list[str]:
         """Return the change as lines of a unified diff."""
-        old, new = (_decode(data or b"").splitlines() for data in (self.before, self.after))
+        old, new = ((data or b"").decode().splitlines() for data in (self.before, self.after))
         names = [str(self.file) if data is not None else os.devnull for data in (self.before, self.after)]
         return list(difflib.unified_diff(old, new, names[0], names[1], lineterm=""))
 
@@ -56,7 +56,7 @@ def plan_install(assistant: Assistant, file: Path, command: str, arguments: list
     """Return the change that adds dowse to a file, or brings its entry up to date."""
     try:
         before = _read(file)
-        text = _decode(before or b"")
+        text = (before or b"").decode()
         present = entry_of(file, text, assistant.path)
         if present and not _starts_dowse(assistant, present):
             raise ValueError(f"its entry {SERVER_NAME} starts another program; rename that entry")
@@ -66,7 +66,7 @@ def plan_install(assistant: Assistant, file: Path, command: str, arguments: list
         after = put_entry(file, text, assistant.path, entry)
     except (OSError, ValueError, RecursionError) as error:
         return _skipped(assistant, file, error)
-    return ConfigChange(assistant, file, "updated" if present else "added", before, _encode(after), entry)
+    return ConfigChange(assistant, file, "updated" if present else "added", before, after.encode(), entry)
 
 
 def plan_removal(assistant: Assistant, file: Path) -> ConfigChange:
@@ -80,14 +80,14 @@ def plan_removal(assistant: Assistant, file: Path) -> ConfigChange:
             original, is_known = _original(file, record)
             if is_known:
                 return ConfigChange(assistant, file, "removed", before, original)
-        text = _decode(before)
+        text = before.decode()
         present = entry_of(file, text, assistant.path)
         if present is None or not _starts_dowse(assistant, present):
             return ConfigChange(assistant, file, "unchanged", before, before)
         after = remove_entry(file, text, assistant.path)
     except (OSError, ValueError, RecursionError) as error:
         return _skipped(assistant, file, error)
-    return ConfigChange(assistant, file, "removed", before, _encode(after))
+    return ConfigChange(assistant, file, "removed", before, after.encode())
 
 
 def apply_change(change: ConfigChange) -> None:
@@ -180,14 +180,6 @@ def _remove_empty_folders(folders: list[str]) -> None:
     for folder in folders:  # the innermost first
         with contextlib.suppress(OSError):
             Path(folder).rmdir()
-
-
-def _decode(data: bytes) -> str:
-    return data.decode("utf-8", errors="strict")
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8")
 
 
 def _real(file: Path) -> Path:
