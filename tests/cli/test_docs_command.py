@@ -1,14 +1,12 @@
 """`dowse docs list`, `search` and `read`: their output, exit codes and errors."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
 
 from dowse.types import View
 from tests.cli.conftest import Run, run, start
-from tests.cli.terminal import in_terminal
 from tests.sample_data import write_tree
 
 __all__ = ["run", "start"]
@@ -28,22 +26,6 @@ def test_a_document_is_printed_as_an_assistant_gets_it(run: Run, start: Run, uni
     write_tree(unindexed, {"odd.txt": odd, "a#b.md": "# Odd\n"})
     assert start("docs", "read", "odd.txt", unindexed).out.encode("latin-1") == odd
     assert run("docs", "read", "a#b.md", unindexed).out == "# Odd\n"
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="such names cannot be written there")
-def test_a_terminal_is_not_told_what_to_do_by_a_name_or_a_text(tmp_path: Path) -> None:
-    evil = "\x1b]0;owned\x07\x1b[2J\u202e"
-    root = write_tree(tmp_path / "evil", {f"{evil}.md": f"# {evil}\n\nquince {evil}\n", "a\nb.md": "quince\n"})
-    for arguments in (
-        ("list", root),
-        ("search", "quince", root),
-        ("read", f"{evil}.md", root),
-        ("list", root, "--json"),
-    ):
-        screen = in_terminal("docs", *arguments)
-        assert screen.code == 0
-        for bad in ("\x1b]", "\x07", "\x1b[2J", "\u202e"):
-            assert bad not in screen.raw
 
 
 def test_a_home_is_served_or_listed_only_when_it_is_named(
@@ -74,27 +56,6 @@ def test_a_folder_that_is_called_like_a_command_is_named_with_a_dot(
     assert run("docs", "list", "list").out == "a.md  A\n"
     assert run("docs", "nowhere").code == 2
     assert "nowhere is not a folder" in run("docs", "nowhere").err
-
-
-def test_two_runs_at_once_wait_for_each_other(start: Run, tmp_path: Path) -> None:
-    import threading
-
-    root = write_tree(tmp_path / "many", {f"{number}.md": f"# Page {number}\n" for number in range(300)})
-    codes: list[tuple[int, int]] = []
-
-    def go() -> None:
-        ran = start("docs", "list", root)
-        codes.append((ran.code, len(ran.out.splitlines())))
-
-    threads = [threading.Thread(target=go) for _ in range(3)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert codes == [(0, 300)] * 3
-
-
-# Other commands
 
 
 def test_what_is_being_indexed_is_not_forgotten_under_the_hands_of_who_does_it(

@@ -38,6 +38,7 @@ def hostile(tmp_path: Path) -> Path:
             "package.json": "{}\n",
             f"{HOSTILE}.py": f"def apple():\n\treturn 'juice {HOSTILE}'\n",
             f".env.{HOSTILE}": "TOKEN=1\n",
+            f"{HOSTILE}.md": "# {0}\n\nquince {0}\n".format(HOSTILE.partition("\n")[0]),
         },
     )
 
@@ -52,6 +53,9 @@ def test_no_command_lets_a_name_steer_the_terminal(run: Run, hostile: Path) -> N
         ("why", "juice", hostile / f"{HOSTILE}.py"),
         ("search", "juice", hostile),
         ("search", "--exact", "juice", hostile),
+        ("docs", "list", hostile),
+        ("docs", "search", "quince", hostile),
+        ("docs", "read", f"{HOSTILE}.md", hostile),
         ("doctor", hostile),
         ("status", hostile / HOSTILE),
         (HOSTILE,),

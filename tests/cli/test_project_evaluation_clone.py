@@ -1,13 +1,13 @@
 """A clone is read without running anything of the repository."""
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from dowse.cli.project_evaluation import GitClone
 from dowse.errors import Failed
-from tests.cli.evaluated_repository import commit, make_repository
+from tests.cli.evaluated_repository import make_repository
+from tests.searching.history.repositories import git
 
 
 def test_changed_files_are_the_old_ones(tmp_path: Path) -> None:
@@ -28,20 +28,15 @@ def test_nothing_of_the_repository_runs(tmp_path: Path) -> None:
     program = tmp_path / "trap.sh"
     program.write_text(f"#!/bin/sh\ntouch {trap}\ncat\n", encoding="utf-8")
     program.chmod(0o755)
-    for key in (
-        "core.fsmonitor",
-        "core.sshCommand",
-        "diff.external",
-        "filter.x.smudge",
-        "filter.x.process",
-        "diff.x.textconv",
-    ):
-        subprocess.run(["git", "-C", root, "config", key, str(program)], check=True)  # fmt: skip
+    traps = "core.fsmonitor core.sshCommand diff.external filter.x.smudge filter.x.process diff.x.textconv"
+    for key in traps.split():
+        git(root, "config", key, str(program))
     for hook in ("post-checkout", "reference-transaction", "pre-auto-gc"):
         (root / ".git" / "hooks").mkdir(exist_ok=True)
         (root / ".git" / "hooks" / hook).symlink_to(program)
     (root / ".gitattributes").write_text("*.py filter=x diff=x\n", encoding="utf-8")
-    commit(root, "Filter all files by a program")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "Filter all files by a program")
     trap.unlink(missing_ok=True)
     clone = GitClone(root, tmp_path / "work" / "clone")
     for one in clone.commits(10):

@@ -1,28 +1,22 @@
 """`dowse related`: the files around a file, with what changes together with it where there is a repository."""
 
 import json
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import Run
 from tests.sample_data import write_tree
-
-
-def commit(root: Path, number: int) -> None:
-    """Change two files that share no words, in one commit."""
-    write_tree(root, {"apple.py": f"def peel(): return {number}\n", "prices.csv": f"apple,{number}\n"})
-    git = ["git", "-C", str(root), "-c", "user.name=a", "-c", "user.email=a@b"]
-    for arguments in (["add", "-A"], ["commit", "-qm", f"Change {number}"]):
-        subprocess.run([*git, *arguments], check=True, capture_output=True)
+from tests.searching.history.repositories import Change, git, make_repository
 
 
 def test_each_file_has_its_reason(run: Run, tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "kitchen", {"cook.py": "from apple import peel\n", "test_apple.py": "import apple\n"})
-    subprocess.run(["git", "init", "-q", str(root)], check=True)
-    for number in range(3):
-        commit(root, number)
+    changes = [
+        Change(f"Change {n}", {"apple.py": f"def peel(): return {n}\n", "prices.csv": f"apple,{n}\n"}) for n in range(3)
+    ]
+    root = make_repository(tmp_path / "kitchen", changes)
+    git(root, "checkout", "-q", "-f", "main")
+    write_tree(root, {"cook.py": "from apple import peel\n", "test_apple.py": "import apple\n"})
     ran = run("related", root / "apple.py")
     assert ran.out.splitlines() == [
         "imported by", "  cook.py  imports peel in line 1",

@@ -107,12 +107,6 @@ def test_a_hit_says_why_it_was_found_where_that_is_asked_for(run: Run, fruit: Pa
     assert "why" not in run("search", "how to eat an apple", fruit, "--json").json["results"][0]
 
 
-def test_a_pattern_that_never_ends_is_ended(run: Run, tmp_path: Path) -> None:
-    slow = write_tree(tmp_path / "slow", {"a.py": "a" * 5000 + "\n"})
-    ran = run("search", "--regex", "(a+)+b|(a|a)*c", slow, "--seconds", "0.3")
-    assert "complete: no" in ran.err
-
-
 def test_filters_that_leave_nothing_say_how_many_hits_there_would_be(run: Run, fruit: Path) -> None:
     ran = run("search", "cherry +zeppelin", fruit, "--wait")
     assert (ran.code, ran.out) == (1, "")
@@ -140,13 +134,6 @@ def test_wrong_options_are_one_line_and_exit_code_2(run: Run, fruit: Path, wrong
     ran = run("search", "apple", fruit, *wrong)
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, "", 1)
     assert run("search", "apple", fruit, *wrong, "--json").json["error"]["message"]
-
-
-@pytest.mark.parametrize("option", [["--detail", "full"], ["--budget", "9"], ["--offset", "1"]])
-def test_options_of_the_tools_need_json(run: Run, fruit: Path, option: list[str]) -> None:
-    assert f"{option[0]} needs --json" in run("search", "apple", fruit, *option).err
-    assert run("search", "apple", fruit, *option, "--json").code == 0
-    assert "--name has no effect with --json" in run("search", "apple", fruit, "--name", "x", "--json").err
 
 
 def test_hostile_queries_are_only_text(run: Run, fruit: Path) -> None:

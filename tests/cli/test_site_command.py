@@ -1,12 +1,7 @@
 """`dowse site`, run as a command."""
 
-import json
 import os
-import re
-import subprocess
 import sys
-import urllib.request
-from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -40,35 +35,6 @@ def test_a_site_is_served_over_stdio(file: Path) -> None:
             assert content["results"][0]["path"] == "/posts/storing-pears"
 
     anyio.run(conversation)
-
-
-@pytest.fixture
-def address(file: Path) -> Iterator[str]:
-    """A public HTTP server of the site."""
-    command = [sys.executable, "-m", "dowse", "site", "serve", str(file), "--http", "127.0.0.1:0", "--public"]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
-    assert server.stderr
-    try:
-        for line in server.stderr:
-            if found := re.search(r"serving fruit at (http://\S+)/mcp", line):
-                yield found[1]
-                break
-    finally:
-        server.terminate()
-        server.communicate(timeout=30)
-
-
-def test_a_site_is_served_to_anybody_over_http(address: str, file: Path) -> None:
-    async def conversation() -> None:
-        async with Client(f"{address}/mcp") as client:
-            content, _ = await Reader(client).call_tool("search_fruit", query="ripen")
-            assert content["results"][0]["url"] == "https://fruit.example/posts/storing-pears"
-
-    anyio.run(conversation)
-    with urllib.request.urlopen(f"{address}/health", timeout=30) as reply:
-        health = json.load(reply)
-    assert health["status"] == "ok"
-    assert health["sources"] == [{"name": "fruit", "status": "ok", "problem": None}]
 
 
 def test_a_check_of_a_large_index_with_many_problems_ends(run: Run, tmp_path: Path) -> None:

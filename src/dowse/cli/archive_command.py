@@ -179,14 +179,7 @@ def index(
 @database_option
 @json_option
 def search(
-    query: str,
-    database: str | None,
-    *,
-    limit: int,
-    exact: bool,
-    citations: bool,
-    depth: int,
-    as_json: bool,
+    query: str, database: str | None, *, limit: int, exact: bool, citations: bool, depth: int, as_json: bool
 ) -> int | CommandReply:
     """Search the archives. Exit code 1 if nothing is found."""
     from dowse.archives.archive_replies import screen_reply, search_reply
@@ -285,9 +278,7 @@ def _index_reply(report: "ArchiveReport", documents: int, locations: "ArchiveLoc
 def _find_graph(archives: "ArchiveDatabase", about: str | None, options: dict[str, Any]) -> "CitationGraph":
     from dowse.archives.citation_graph import graph_from, whole_graph
 
-    bounds: dict[str, Any] = {
-        "max_nodes": options["most"], "max_edges": options["most"] * MAX_EDGES_PER_NODE,
-    }  # fmt: skip
+    bounds = {"max_nodes": options["most"], "max_edges": options["most"] * MAX_EDGES_PER_NODE}
     if about is None:
         return whole_graph(archives, **bounds)
     starts = [document.number for document in _find_documents(archives, about, options["limit"])]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, progress_bar, say, show
+from dowse.cli.output import CommandReply, answer, progress_bar, say, show
 from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
@@ -66,10 +66,9 @@ def _turn(*, is_on: bool, as_json: bool) -> int | CommandReply:
         raise SettingsError(f"{file} does not contain a JSON object. Correct or remove it.")
     make_private_folder(file.parent)
     write_atomically(file, (json.dumps({**content, "dependencies": is_on}, indent=2) + "\n").encode())
-    if as_json:
-        return CommandReply({"status": "success", "dependencies": is_on, "settings": str(file)})
-    show(f"Dependencies are {'searched from now on' if is_on else 'no longer read'}: {file}")
-    return 0
+    reply = {"status": "success", "dependencies": is_on, "settings": str(file)}
+    text = f"Dependencies are {'searched from now on' if is_on else 'no longer read'}: {file}"
+    return answer(reply, text, as_json=as_json)
 
 
 def _index(dependencies: "Dependencies", package: str | None, *, as_json: bool) -> int | CommandReply:

@@ -3,6 +3,7 @@
 import platform
 import re
 import sqlite3
+from dataclasses import asdict
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -86,9 +87,9 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
     if as_json:
         value = {
             "projectPath": str(project.root),
-            "findings": [{"part": finding.part, "problem": finding.problem} for finding in findings],
+            "findings": list(map(asdict, findings)),
             "repaired": repaired,
-            "remaining": [{"part": finding.part, "problem": finding.problem} for finding in remaining],
+            "remaining": list(map(asdict, remaining)),
             "encoding": encoding.as_json if encoding else None,
         }
         return CommandReply(value, exit_code)

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import count_option, json_option, parse_path
-from dowse.cli.output import CommandReply, SafeText, confirm, escape, progress_bar, say, show, show_text, show_warnings
+from dowse.cli.output import CommandReply, SafeText, answer, confirm, escape, progress_bar, say, show, show_warnings
 from dowse.errors import Failed, NotFound, UsageError
 from dowse.indexes.index_status import format_size
 from dowse.notes.limits import DEFAULT_K, DEFAULT_MIN_LENGTH, MAX_CONTENT_BYTES, MAX_K, MAX_OFFSET
@@ -52,10 +52,7 @@ def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int
     """
     with _open_registry() as registry:
         registry.create(name, "disk", {"lowercase": not keep_case, "min_length": min_length})
-    if as_json:
-        return CommandReply({"status": "created", "index_name": name, "backend": "disk"})
-    show(f"Created {name}.")
-    return 0
+    return answer({"status": "created", "index_name": name, "backend": "disk"}, f"Created {name}.", as_json=as_json)
 
 
 @notes.command()
@@ -74,10 +71,8 @@ def add(name: str, doc_id: str, text: str | None, *, metadata: str | None, as_js
     note = make_note(doc_id, _read_stdin() if text is None else text, _parse_metadata(metadata))
     with _open_registry() as registry:
         (added,) = registry.use(name, lambda index: index.add([note]))
-    if as_json:
-        return CommandReply(asdict(added))
-    show(f"{added.doc_id}: {added.status}, {pluralize(added.token_count, 'token')}")
-    return 0
+    text = f"{added.doc_id}: {added.status}, {pluralize(added.token_count, 'token')}"
+    return answer(asdict(added), text, as_json=as_json)
 
 
 @notes.command()
@@ -177,10 +172,8 @@ def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> 
                 registry.use(name, lambda index, doc_id=doc_id: index.document(doc_id))  # type: ignore[misc]
             for doc_id in doc_ids:
                 registry.use(name, lambda index, doc_id=doc_id: index.delete(doc_id))  # type: ignore[misc]
-            if as_json:
-                return CommandReply({"status": "deleted", "index_name": name, "doc_ids": list(doc_ids)})
-            show(f"Deleted {pluralize(len(doc_ids), 'document')} of {name}.")
-            return 0
+            reply = {"status": "deleted", "index_name": name, "doc_ids": list(doc_ids)}
+            return answer(reply, f"Deleted {pluralize(len(doc_ids), 'document')} of {name}.", as_json=as_json)
         documents = registry.use(name, lambda index: index.info().documents)
         what = f"{name} and its {pluralize(documents, 'document')}"
         if not yes and not sys.stdin.isatty():
@@ -189,10 +182,9 @@ def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> 
             say("Cancelled; nothing was deleted.")
             return CommandReply({"status": "cancelled", "index_name": name}, 1) if as_json else 1
         registry.delete(name)
-    if as_json:
-        return CommandReply({"status": "deleted", "index_name": name, "documents": documents})
-    show(f"Deleted {name} and its {pluralize(documents, 'document')}.")
-    return 0
+    return answer(
+        {"status": "deleted", "index_name": name, "documents": documents}, f"Deleted {what}.", as_json=as_json
+    )
 
 
 @notes.command()
@@ -245,15 +237,12 @@ def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int
         found = _parse_notes(stream)
         with progress_bar(f"Importing into {name}", is_expected=total > BATCH_DOCUMENTS) as progress:
             while batch := list(islice(found, BATCH_DOCUMENTS)):
-                for added in registry.use(name, lambda index, batch=batch: index.add(batch)):  # type: ignore[misc]
-                    counts[added.status] += 1
+                for one in registry.use(name, lambda index, batch=batch: index.add(batch)):  # type: ignore[misc]
+                    counts[one.status] += 1
                 progress(sum(counts.values()), total)
-    if as_json:
-        return CommandReply(
-            {"status": "imported", "index_name": name, "added": counts["indexed"], "replaced": counts["re-indexed"]}
-        )
-    show(f"{name}: {counts['indexed']:,} added, {counts['re-indexed']:,} replaced")
-    return 0
+    added, replaced = counts["indexed"], counts["re-indexed"]
+    reply = {"status": "imported", "index_name": name, "added": added, "replaced": replaced}
+    return answer(reply, f"{name}: {added:,} added, {replaced:,} replaced", as_json=as_json)
 
 
 @contextlib.contextmanager
@@ -340,7 +329,7 @@ def _parse_notes(stream: IO[bytes], problems: list[str] | None = None) -> "Itera
 @contextlib.contextmanager
 def _open_output(file: str | None) -> Iterator[Any]:
     if file is None or file == "-":
-        yield lambda line: show_text(SafeText(line))
+        yield lambda line: show(SafeText(line))
         return
     path: Path = parse_path(file)
     new = path.with_name(f".{path.name}.new")

@@ -71,6 +71,14 @@ def say(*parts: str) -> None:
     _write(_join_parts(parts), err=True)
 
 
+def answer(value: dict[str, Any], text: str, *, as_json: bool) -> int | CommandReply:
+    """Return the reply of a command that has done its work; without --json, print it as a line of text."""
+    if as_json:
+        return CommandReply(value)
+    show(text)
+    return 0
+
+
 def show_text(text: SafeText) -> None:
     """Print text of several lines to stdout."""
     _write(text, err=False)
@@ -140,39 +148,31 @@ def progress_bar(label: str, *, is_expected: bool = True) -> Iterator[Progress]:
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda *_: None
         return
-    bar = _Bar(label)
+    bar: Any = None
+    worked_since: float | None = None
+
+    def start() -> None:  # until then, the bar costs nothing
+        nonlocal bar
+        bar = click.progressbar(label=escape(label), length=0, show_pos=True, width=0, file=sys.stderr)
+        bar.render_progress()
+
+    def advance(done: int, total: int) -> None:
+        nonlocal worked_since
+        if bar is None:
+            worked_since = worked_since or time.monotonic()
+            if time.monotonic() - worked_since < _BAR_DELAY_SECONDS:
+                return
+            start()
+        bar.length = total
+        bar.update(done - bar.pos)
+
     try:
         if is_expected:
-            bar.start()
-        yield bar.advance
+            start()
+        yield advance
     finally:
-        bar.stop()
-
-
-class _Bar:
-    """A progress bar that costs nothing until it starts."""
-
-    def __init__(self, label: str) -> None:
-        self._label = escape(label)
-        self._bar: Any = None
-        self._worked_since: float | None = None
-
-    def start(self) -> None:
-        self._bar = click.progressbar(label=self._label, length=0, show_pos=True, width=0, file=sys.stderr)
-        self._bar.render_progress()
-
-    def advance(self, done: int, total: int) -> None:
-        if self._bar is None:
-            self._worked_since = self._worked_since or time.monotonic()
-            if time.monotonic() - self._worked_since < _BAR_DELAY_SECONDS:
-                return
-            self.start()
-        self._bar.length = total
-        self._bar.update(done - self._bar.pos)
-
-    def stop(self) -> None:
-        if self._bar is not None:
-            self._bar.render_finish()
+        if bar is not None:
+            bar.render_finish()
             click.echo("\x1b[A\x1b[2K", err=True, nl=False)  # the finished bar does not stay on the screen
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
-from dowse.cli.output import CommandReply, format_encoding, format_unparsed, say, show, show_warnings
+from dowse.cli.output import CommandReply, answer, format_encoding, format_unparsed, say, show, show_warnings
 from dowse.cli.serve_command import ServeOptions, compose_server
 from dowse.indexes.index_status import format_size
 from dowse.indexes.remaining_time import format_seconds_left
@@ -134,10 +134,8 @@ def forget(folder: str | None, *, missing: bool, as_json: bool) -> int | Command
     if folder is None:
         return _forget_missing(as_json=as_json)
     root = forget_location(folder if "://" in folder else parse_path(folder))
-    if as_json:
-        return CommandReply({"status": "success", "projectPath": str(root), "message": "Index deleted successfully"})
-    show(f"Deleted the index of {root}; its files are unchanged.")
-    return 0
+    reply = {"status": "success", "projectPath": str(root), "message": "Index deleted successfully"}
+    return answer(reply, f"Deleted the index of {root}; its files are unchanged.", as_json=as_json)
 
 
 def _forget_missing(*, as_json: bool) -> int | CommandReply:

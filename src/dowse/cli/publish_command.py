@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, progress_bar, say, show
+from dowse.cli.output import CommandReply, answer, progress_bar, say, show
 from dowse.errors import UsageError
 from dowse.types import Progress
 from dowse.visible_text import pluralize
@@ -70,10 +70,8 @@ def _remove(name: str, location: str, *, as_json: bool) -> int | CommandReply:
     from dowse.places.place_table import SharedPlace
 
     remove(name, SharedPlace(location))
-    if as_json:
-        return CommandReply({"status": "removed", "place": location, "project": name}, 0)
-    show(f"{location}: removed {name}")
-    return 0
+    reply = {"status": "removed", "place": location, "project": name}
+    return answer(reply, f"{location}: removed {name}", as_json=as_json)
 
 
 def _as_json(report: "PublishReport", location: str) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from dowse.federation.federation_types import ServedRoot, id_of
+from dowse.federation.federation_types import id_of
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.name_lookup import FoundName, find_names
 from dowse.page.history_view import quoted_name
@@ -29,7 +29,8 @@ async def find_by_name(sources: SourceList, text: str) -> Html:
         )
     await sources.find(NoClient())
     roots = sources.roots()
-    found = await asyncio.gather(*(_names(root, text) for root in roots))
+    asked = (root.served.ask(lambda index: find_names(index, text, LISTED_NAMES), root.main_view) for root in roots)
+    found: list[Sequence[FoundName]] = await asyncio.gather(*asked)
     named = [(root.name, one) for root, names in zip(roots, found, strict=True) for one in names]
     named.sort(key=lambda pair: -pair[1].quality)
     if not named:
@@ -37,10 +38,6 @@ async def find_by_name(sources: SourceList, text: str) -> Html:
                     query=f"q={quoted_name(text)}")  # fmt: skip
     rows = [_row(name, one, names_root=len(roots) > 1) for name, one in named[:LISTED_NAMES]]
     return html('<ul class="plain names">{rows}</ul>', rows=rows)
-
-
-async def _names(root: ServedRoot, text: str) -> Sequence[FoundName]:
-    return await root.served.ask(lambda index: find_names(index, text, LISTED_NAMES), root.main_view)
 
 
 def _row(source: str, found: FoundName, *, names_root: bool) -> Html:

@@ -24,7 +24,11 @@ async def item_links(sources: SourceList, item_id: str) -> Html:
     """Return the links into a document and out of it; nothing for an item without links."""
     source, locator = await find_item(sources, item_id)
     if source.kind == "archive" and sources.archives:
-        return await asyncio.to_thread(_citations, await archive_database(sources), locator)
+        try:
+            database = await sources.archives.database()
+        except NotIndexed as error:
+            raise ItemNotFound("the archives are not indexed yet") from error
+        return await asyncio.to_thread(_citations, database, locator)
     root = sources.root(source.name)
     folder = root.folder if root else None
     if root is None or folder is None or not root.served.has_view(View.DOCUMENTS):
@@ -40,16 +44,6 @@ async def item_links(sources: SourceList, item_id: str) -> Html:
         incoming=_list("Linked from", (_link(root, one.path, one.path) for one in incoming)),
         outgoing=_list("Links to", (_outgoing(root, locator, one) for one in outgoing)),
     )
-
-
-async def archive_database(sources: SourceList) -> ArchiveDatabase:
-    """Return the archives' database; ItemNotFound while there is none."""
-    try:
-        if sources.archives:
-            return await sources.archives.database()
-    except NotIndexed as error:
-        raise ItemNotFound("the archives are not indexed yet") from error
-    raise ItemNotFound("no archives are served here")
 
 
 def _link(root: ServedRoot, path: str, text: str, anchor: str = "") -> Html:
