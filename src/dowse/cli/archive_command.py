@@ -69,13 +69,6 @@ def find_archives(folder: str | None, urls: str | None, database: str | None) ->
     )
 
 
-def show_document(document: Reply, *more: str) -> None:
-    """Print a document on two lines."""
-    about = ", ".join(filter(None, (document["date"], document["source"], document["type"])))
-    show(escape(document["title"], bold=True), *more, "  ", escape(f"({about})", dim=True))
-    show("  ", escape(document["id"], fg="cyan"), "  ", document["path"])
-
-
 def show_results(results: list[Reply], titles: Mapping[str, str]) -> None:
     """Print hits with their snippets, and with the titles of the archived documents they cite and are cited by."""
     for number, result in enumerate(results):
@@ -83,7 +76,17 @@ def show_results(results: list[Reply], titles: Mapping[str, str]) -> None:
             show()
         document = result["document"]
         flags = [flag for part in (document, *result["highlights"]) for flag in part.get("flags", ())]
-        show_document(document, "  ", escape(f"{document['score']:.2f}", dim=True), *format_flags(flags))
+        about = ", ".join(filter(None, (document["date"], document["source"], document["type"])))
+        score = escape(f"{document['score']:.2f}", dim=True)
+        show(
+            escape(document["title"], bold=True),
+            "  ",
+            score,
+            *format_flags(flags),
+            "  ",
+            escape(f"({about})", dim=True),
+        )
+        show("  ", escape(document["id"], fg="cyan"), "  ", document["path"])
         for highlight in result["highlights"]:
             if highlight["field"] != "title":
                 for snippet in highlight["snippets"]:

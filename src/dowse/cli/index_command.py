@@ -18,7 +18,6 @@ from dowse.cli.output import (
     say_if_locked,
     show,
     show_warnings,
-    wait_for_vectors,
 )
 from dowse.errors import TooManyFiles
 from dowse.indexes.early_parsing import warm_up_parser
@@ -81,7 +80,10 @@ def index(
     if report.is_complete:
         _read_references(project)
         if wait:
-            wait_for_vectors(project)
+            from dowse.keeping.encoding_worker.encode_now import encode_now
+
+            with progress_bar(f"Encoding {project.root.name}", is_expected=False) as progress:
+                encode_now(project, progress, lambda text: say(f"dowse: {text}"))
     status = project.status()
     project.close()
     exit_code = INTERRUPTED if not report.is_complete else 0 if status.files else 1

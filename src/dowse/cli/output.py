@@ -212,11 +212,3 @@ def format_encoding(encoding: "EncodingProgress") -> str:
         "failed": f"{progress}; failed: {encoding.problem}",
     }
     return f"meaning: {texts[encoding.state]}"
-
-
-def wait_for_vectors(project: "ProjectIndex") -> None:
-    """Encode the missing vectors, with a progress bar."""
-    from dowse.keeping.encoding_worker.encode_now import encode_now
-
-    with progress_bar(f"Encoding {project.root.name}", is_expected=False) as progress:
-        encode_now(project, progress, lambda text: say(f"dowse: {text}"))

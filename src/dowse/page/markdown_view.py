@@ -1,7 +1,7 @@
 """Markdown as HTML: the parser processes take the text apart, and every tag is written here."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,9 +42,7 @@ class ParsedMarkdown:
 
     def code_blocks(self) -> list[CodeText]:
         """Return the blocks of code, in order, with their languages."""
-        return [CodeText(((1, text),), language) for language, text in self._blocks()]
-
-    def _blocks(self) -> Iterator[tuple[str, str]]:
+        blocks = list[CodeText]()
         language: str | None = None
         pieces: list[str] = []
         for event, _ in self.events:
@@ -54,8 +52,9 @@ class ParsedMarkdown:
             elif name == "Text" and language is not None:
                 pieces.append(str(value))
             elif name == "End" and language is not None:
-                yield language, "".join(pieces)
+                blocks.append(CodeText(((1, "".join(pieces)),), language))
                 language = None
+        return blocks
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,28 +68,24 @@ _VIEWS = (("history", "/history", "History"), ("status", "/status", "Status"))
 
 def page(name: str, title: str, body: Html, *, status: int = 200, query: PageQuery | None = None) -> Response:
     """Return a whole view, with the query in the box."""
+    asked = query or PageQuery()
     links = [
         html('<a href="{address}"{current}>{label}</a>', address=address, label=label,
              current=Html(' aria-current="page"') if view == name else None)
         for view, address, label in _VIEWS
     ]  # fmt: skip
-    is_asking = name == "sign-in"
+    modes = [
+        html('<label title="{about}"><input type="radio" name="mode" value="{mode}"{checked}><span>{mode}</span></label>',
+             mode=mode, about=about, checked=Html(" checked") if asked.mode == mode else None)
+        for mode, about in _MODES.items()
+    ]  # fmt: skip
+    is_asking, focus = name == "sign-in", Html(" autofocus") if name == "search" else None
     found = html(
         _FRAME, title=f"{title} - dowse" if title else "dowse", name=name, links=None if is_asking else links,
-        form=None if is_asking else search_box(query or PageQuery(), has_focus=name == "search"), body=body,
+        form=None if is_asking else html(_FORM, q=asked.q, modes=modes, focus=focus), body=body,
         icon=asset_address("icon.svg"), style=asset_address("page.css"), script=asset_address("page.js"),
     )  # fmt: skip
     return reply(found, status)
-
-
-def search_box(query: PageQuery, *, has_focus: bool) -> Html:
-    """Return the box of every view, filled in from a query."""
-    modes = [
-        html('<label title="{about}"><input type="radio" name="mode" value="{mode}"{checked}><span>{mode}</span></label>',
-             mode=mode, about=about, checked=Html(" checked") if query.mode == mode else None)
-        for mode, about in _MODES.items()
-    ]  # fmt: skip
-    return html(_FORM, q=query.q, modes=modes, focus=Html(" autofocus") if has_focus else None)
 
 
 def reply(markup: Html, status: int = 200) -> Response:

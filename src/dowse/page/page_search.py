@@ -107,7 +107,6 @@ class PageQuery:
 
 def read_query(parameters: Mapping[str, str]) -> PageQuery:
     """Return the query of an address. A field that is out of range is ignored, since people edit addresses."""
-
     names = ("source", "kind", "language", "path", "since", "until")
     found: dict[str, Any] = {name: parameters.get(name, "").strip()[:MAX_FILTER_CHARACTERS] for name in names}
     if found["kind"] not in ("code", "docs"):
@@ -140,7 +139,6 @@ class PageHit:
     """Its texts, each with the number of its first line; 0 for a text that has no lines."""
     around: tuple[str, ...] = ()
     """The headings or definitions around the passage, outermost first."""
-    score: float | None = None
     masked: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
@@ -255,7 +253,6 @@ def _word_hit(ranked: RankedItem, texts: Mapping[str, bytes]) -> PageHit:
         path,
         ((more.get("startLine", 0), item.text),) if item.text else (),
         item.around,
-        ranked.score,
         tuple(more.get("masked", ())),
         tuple(more.get("flags", ())),
         ranked.also,
