@@ -1,12 +1,9 @@
 """`dowse install` and `dowse uninstall` as a user types them."""
 
-import asyncio
 import json
 from pathlib import Path
 
 import pytest
-from mcp.client.session import ClientSession
-from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from dowse.cli.assistants.known_assistants import Places, known_assistants
 from tests.cli.assistants.conftest import places
@@ -24,15 +21,6 @@ def cursor(places: Places) -> Path:
     return file
 
 
-async def list_tools(command: list[str]) -> set[str]:
-    async with (
-        stdio_client(StdioServerParameters(command=command[0], args=command[1:])) as streams,
-        ClientSession(*streams) as session,
-    ):
-        await session.initialize()
-        return {tool.name for tool in (await session.list_tools()).tools}
-
-
 def test_every_assistant_is_served_by_what_was_written_and_is_as_before_afterwards(
     run: Run, root: Path, places: Places
 ) -> None:
@@ -44,8 +32,6 @@ def test_every_assistant_is_served_by_what_was_written_and_is_as_before_afterwar
     rows = ran.json["assistants"]
     assert {row["name"] for row in rows} == set(known_assistants())
     assert {(row["action"], row["serverStarts"], row["problem"]) for row in rows} == {("added", True, None)}
-    written = json.loads((places.home / ".claude.json").read_text(encoding="utf-8"))["mcpServers"]["dowse"]
-    assert "uses" in asyncio.run(list_tools([written["command"], *written["args"]]))
     assert run("uninstall", "--yes").code == 0
     assert sorted(places.home.rglob("*")) == before
 

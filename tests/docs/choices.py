@@ -4,7 +4,6 @@ import importlib
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -96,18 +95,6 @@ class Chooser(Reader):
         """Run dowse without any input: a server on stdin and stdout ends at once."""
         code, _, messages = forking.run(*arguments, env=self.environment, cwd=str(self.cwd), constants=ONE_BATCH)
         assert code == 0, (arguments, messages.decode())
-
-    def interrupt(self, *arguments: str) -> None:
-        """Start a server for a browser, and interrupt it when it has said where it serves."""
-        words = [word.replace("127.0.0.1:8321", "127.0.0.1:0") for word in arguments]
-        with forking.start(
-            *words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.environment, cwd=str(self.cwd)
-        ) as server:
-            assert server.stdout is not None
-            assert any(b"http://127.0.0.1" in line for line in server.stdout)
-            server.send_signal(signal.SIGINT)
-            output = server.stdout.read().decode()
-            assert (server.wait(), "Traceback" in output) == (0, False), output
 
 
 def assert_accepted(module: str, arguments: list[str]) -> None:

@@ -13,7 +13,6 @@ import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -128,18 +127,21 @@ class Reader:
 
     def serve(self, command: str) -> str:
         """Start a server at a free port, return where it says that it serves, and interrupt it."""
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
-        words = shlex.split(command.replace(PORT, port))
+        said = self.interrupt(*shlex.split(command)[1:])
+        return re.sub(r"(127\.0\.0\.1:)\d+", rf"\g<1>{PORT}", said)
+
+    def interrupt(self, *arguments: str) -> str:
+        """Start a server at a free port, and interrupt it when it has said where it serves; return the line that says it."""
+        words = [word.replace(f"127.0.0.1:{PORT}", "127.0.0.1:0") for word in arguments]
         with forking.start(
-            *words[1:], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.environment, cwd=str(self.cwd)
+            *words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.environment, cwd=str(self.cwd)
         ) as server:
             assert server.stdout is not None
-            said = server.stdout.readline().decode()
+            said = next((line.decode() for line in server.stdout if b"http://127.0.0.1" in line), "")
             server.send_signal(signal.SIGINT)
-            server.stdout.read()
-        return said.replace(port, PORT)
+            output = server.stdout.read().decode()
+            assert (server.wait(), bool(said), "Traceback" in output) == (0, True, False), output
+        return said
 
     def run(self, command: str) -> str:
         """Run one command and return what it prints; `cd` stays in force."""

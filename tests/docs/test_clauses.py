@@ -1,9 +1,8 @@
 """Every clause of the specifications has a test that exists, or a reason why it has none."""
 
-import ast
 import re
-from functools import cache
 
+from tests.docs.test_security_claims import functions_of
 from tests.repository import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "clauses.md").read_text(encoding="utf-8")
@@ -25,15 +24,6 @@ def rows(text: str) -> list[tuple[str, ...]]:
 
 def named_tests(cell: str) -> list[str]:
     return re.findall(r"`(tests/[^`\s]+::[^`\s]+)`", cell)
-
-
-@cache
-def functions_of(file: str) -> frozenset[str]:
-    """Return the names of the test functions in a file."""
-    tree = ast.parse((REPOSITORY / file).read_text(encoding="utf-8"))
-    return frozenset(
-        node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name.startswith("test_")
-    )
 
 
 def test_every_specification_has_its_table() -> None:

@@ -8,14 +8,15 @@ from tests.recording.starting import NEWER, OLDER, Commands, WebServer
 BOTH = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 CLIENT = {"name": "recording", "version": "1"}
 TOKEN = {"Authorization": "Bearer a-token-of-the-recording"}
-HELLO = json.dumps(
-    {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {"protocolVersion": OLDER, "capabilities": {}, "clientInfo": CLIENT},
-    }
-).encode()
+
+
+def message(number: int, method: str, parameters: object) -> bytes:
+    """Return a request; one without a number is a notification."""
+    number_of = {"id": number} if number else {}
+    return json.dumps({"jsonrpc": "2.0", **number_of, "method": method, "params": parameters}).encode()
+
+
+HELLO = message(1, "initialize", {"protocolVersion": OLDER, "capabilities": {}, "clientInfo": CLIENT})
 
 
 def web(place: Place) -> str:
@@ -49,10 +50,7 @@ def public(place: Place) -> str:
                 ("resources/read", {"uri": "docs://note.txt"}), ("nothing", {}),
             )
         ):  # fmt: skip
-            message = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
-            if not number:
-                del message["id"]
-            server.ask("POST", "/mcp", json.dumps(message).encode(), session)
+            server.ask("POST", "/mcp", message(number, method, parameters), session)
         server.ask("DELETE", "/mcp", headers=session)
         server.ask("POST", "/mcp", HELLO, session)
         return "\n".join(server.said)
@@ -79,18 +77,10 @@ def _ask_without_token(server: WebServer) -> None:
     server.ask("GET", "/mcp", headers={"Accept": "text/event-stream", "Mcp-Session-Id": "nothing"})
     for tool, arguments in (("search_code", {"query": "discount", "top_k": 1}), ("search_code", {}), ("nothing", {})):
         about = {"protocolVersion": NEWER, "clientInfo": CLIENT, "clientCapabilities": {}}
-        message = {
-            "jsonrpc": "2.0",
-            "id": 7,
-            "method": "tools/call",
-            "params": {
-                "name": tool,
-                "arguments": arguments,
-                "_meta": {f"io.modelcontextprotocol/{name}": value for name, value in about.items()},
-            },
-        }
+        meta = {f"io.modelcontextprotocol/{name}": value for name, value in about.items()}
+        call = message(7, "tools/call", {"name": tool, "arguments": arguments, "_meta": meta})
         told = {**BOTH, "MCP-Protocol-Version": NEWER, "Mcp-Method": "tools/call", "Mcp-Name": tool}
-        server.ask("POST", "/mcp", json.dumps(message).encode(), told)
+        server.ask("POST", "/mcp", call, told)
 
 
 def _ask_with_token(server: WebServer) -> None:
