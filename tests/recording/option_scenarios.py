@@ -60,7 +60,7 @@ def small_budget(place: Place) -> str:
     index_everything(place)
     with Server(place, "shop", "--site", "site.json", "--tools", "full", "--budget", "1000") as server:
         server.wait_until(is_served, "get_index_status")
-        for tool, arguments in (
+        server.call_all(
             ("search_code", {"query": "orchard", "top_k": 50}), ("search_docs", {"query": "orchard"}),
             ("search_by_path", {"pattern": "**", "limit": 500}), ("search_documents", {"query": "apples orchard", "limit": 100}),
             ("read_document", {"uri": "docs://docs/long.md"}), ("get_document_outline", {"uri": "docs://docs/long.md"}),
@@ -69,8 +69,7 @@ def small_budget(place: Place) -> str:
             ("search", {"query": "orchard apples", "limit": 50}), ("fetch", {"id": "site/fruit/posts/storing-pears"}),
             ("search_index", {"query": "token rate", "index_name": "ideas"}),
             ("fetch", {"id": "project/shop/docs/long.md", "offset": 3000}),
-        ):  # fmt: skip
-            server.call(tool, **arguments)
+        )  # fmt: skip
         return as_json(server.said)
 
 
@@ -113,13 +112,12 @@ def newer_revision(place: Place) -> str:
             server.ask(f"{name}/list")
         listed = server.request("tools/list")["result"]
         server.said.append({**listed, "tools": [tool["name"] for tool in listed["tools"]]})
-        for tool, arguments in (
+        server.call_all(
             ("search_code", {"query": "discount"}), ("search_code", {"query": ""}), ("search_documents", {"query": "refund"}),
             ("search_fruit", {"query": "pears", "limit": 1}), ("searchLocalArchives", {"query": "quince"}),
             ("search_index", {"query": "token", "index_name": "ideas"}), ("search", {"query": "refund"}), ("search_nothing", {}),
             ("delete_index", {}), ("reindex_file", {"path": ".env"}),
-        ):  # fmt: skip
-            server.call(tool, **arguments)
+        )  # fmt: skip
         server.ask("resources/read", uri="docs://docs/guide.md#refunds")
         server.ask("resources/read", uri="docs://nothing.md")
         return as_json(server.said)
@@ -128,11 +126,10 @@ def newer_revision(place: Place) -> str:
 def other_settings(place: Place) -> str:
     """Record a server that finds no project, and one whose settings change descriptions, limits and documentation."""
     with Server(place, "--only", "code,documents", "--tools", "full", cwd="home") as server:
-        for tool, arguments in (
+        server.call_all(
             ("search_code", {"query": "cart"}), ("get_index_status", {}), ("create_index", {}), ("list_projects", {}),
             ("search_documents", {"query": "cart"}), ("reindex_file", {"path": "x"}), ("delete_index", {"confirm": True}),
-        ):  # fmt: skip
-            server.call(tool, **arguments)
+        )  # fmt: skip
         server.ask("resources/list")
         said = [{"server": "without a project"}, *server.said]
     settings = {"encoder": "none", "enhancedToolDescriptions": True, "maxFiles": 3, "indexDocs": False, "exclude": 5}
@@ -143,10 +140,9 @@ def other_settings(place: Place) -> str:
         server.call("create_index")
         server.call("create_index", confirm=True)
         server.wait_until(is_kept, "get_index_status")
-        for tool, arguments in (
+        server.call_all(
             ("search_docs", {"query": "refund"}), ("search_code", {"query": "discount"}), ("get_index_status", {}),
-        ):  # fmt: skip
-            server.call(tool, **arguments)
+        )  # fmt: skip
         return as_json([*said, {"server": "with other settings"}, *server.said])
 
 

@@ -85,6 +85,15 @@ class Server(StdioClient):
         """Call a tool, record its reply and return it."""
         return self.ask("tools/call", name=tool, arguments=arguments)
 
+    def call_all(self, *calls: tuple[str, Message]) -> None:
+        """Call tools with their arguments, one after the other."""
+        for tool, arguments in calls:
+            self.call(tool, **arguments)
+
+    def call_each(self, calls: Mapping[str, list[Message]]) -> None:
+        """Call each tool with each of its arguments."""
+        self.call_all(*((tool, arguments) for tool, some in calls.items() for arguments in some))
+
     def ask(self, method: str, **parameters: Any) -> Message:
         """Send a request, record its reply and return it."""
         questions: list[Message] = []

@@ -48,16 +48,13 @@ def _offered(server: Server) -> Message:
 def project(place: Place) -> str:
     """Record the tools of one project, from a project without an index to a deleted one."""
     with Server(place, "shop", "--only", "code", "--tools", "full") as server:
-        for tool, arguments in (
+        server.call_all(
             ("search_code", {"query": "cart"}), ("search_docs", {"query": "cart"}), ("search_by_path", {"pattern": "**"}),
             ("get_index_status", {}), ("list_projects", {}), ("reindex_file", {"path": "src/cart.py"}),
             ("reindex_project", {}), ("delete_index", {}), ("delete_index", {"confirm": True}), ("create_index", {}),
-        ):  # fmt: skip
-            server.call(tool, **arguments)
+        )  # fmt: skip
         server.wait_until(is_kept, "get_index_status")
-        for tool, calls in PROJECT_CALLS.items():
-            for arguments in calls:
-                server.call(tool, **arguments)
+        server.call_each(PROJECT_CALLS)
         server.call("reindex_project", confirm=True)
         server.wait_until(is_kept, "get_index_status")
         server.call("search_code", query="cart", top_k=1)
@@ -114,7 +111,7 @@ def several_projects(place: Place) -> str:
         server.call("create_index", project="shop")
         for name in ("shop", "toolbox"):
             server.wait_until(is_kept, "get_index_status", project=name)
-        for tool, arguments in (
+        server.call_all(
             ("search_code", {"query": "cart"}), ("search_docs", {"query": "cart", "project": "toolbox"}),
             ("search_by_path", {"pattern": "**/*.md"}), ("search_by_path", {"pattern": "toolbox/src/*"}),
             ("search_code", {"query": "hammer", "path": "toolbox/**"}), ("get_index_status", {}), ("list_projects", {}),
@@ -122,8 +119,7 @@ def several_projects(place: Place) -> str:
             ("reindex_file", {"path": "src/hammer.py", "project": "toolbox"}), ("reindex_project", {"confirm": True}),
             ("delete_index", {"confirm": True}), ("search_code", {"query": "cart", "project": "nowhere"}),
             ("create_index", {}), ("delete_index", {"confirm": True, "project": "toolbox"}), ("search_code", {"query": "hammer"}),
-        ):  # fmt: skip
-            server.call(tool, **arguments)
+        )  # fmt: skip
         return as_json(server.said)
 
 
@@ -134,9 +130,7 @@ def documents(place: Place) -> str:
             lambda told: told.get("coverage", {}).get("complete") is True, "search_documents", query="till"
         )
         server.said.append(_offered(server))
-        for tool, calls in DOCUMENT_CALLS.items():
-            for arguments in calls:
-                server.call(tool, **arguments)
+        server.call_each(DOCUMENT_CALLS)
         for address in (
             "docs://index.md", "docs://guide/install.md", "docs://guide/install.md#steps", "docs://hours.html", "docs://note.txt",
             "docs://history.rst", "docs://sales.ipynb", "docs://warning.md", "docs://missing.md", "docs://guide/install.md#nothing",
@@ -179,18 +173,15 @@ def site(place: Place) -> str:
     """Record the tools of one site, and of two in one server."""
     with Server(place, "site.json", command="site serve") as server:
         server.said.append(_offered(server))
-        for tool, calls in SITE_CALLS.items():
-            for arguments in calls:
-                server.call(tool, **arguments)
+        server.call_each(SITE_CALLS)
         said = server.said
     with Server(place, "site.json", "pears=site.json", command="site serve") as server:
         server.said.append({"two": [tool["name"] for tool in server.request("tools/list")["result"]["tools"]]})
-        for tool, arguments in (
+        server.call_all(
             ("search_pears", {"query": "pears", "limit": 1}), ("get_article", {"url": "/about"}), ("get_index_info", {}),
             ("get_article", {"url": "/about", "site": "pears"}), ("get_index_info", {"site": "pears"}),
             ("get_article", {"url": "/about", "site": "nothing"}),
-        ):  # fmt: skip
-            server.call(tool, **arguments)
+        )  # fmt: skip
         return as_json([*said, *server.said])
 
 
@@ -219,9 +210,7 @@ def archive(place: Place) -> str:
             "searchLocalArchives",
             query="plums",
         )
-        for tool, calls in ARCHIVE_CALLS.items():
-            for arguments in calls:
-                server.call(tool, **arguments)
+        server.call_each(ARCHIVE_CALLS)
         return as_json(server.said)
 
 
@@ -243,8 +232,7 @@ ARCHIVE_CALLS: dict[str, list[dict[str, Any]]] = {
 def notes(place: Place) -> str:
     """Record the tools of named indexes, in memory and on disk."""
     with Server(place, "--only", "indexes", "--tools", "full", cwd="empty") as server:
-        for tool, arguments in NOTE_CALLS:
-            server.call(tool, **arguments)
+        server.call_all(*NOTE_CALLS)
         return as_json(server.said)
 
 
@@ -322,8 +310,7 @@ def federated(place: Place) -> str:
         server.wait_until(is_served, "get_index_status")
         server.call("get_index_status")
         found = server.call("search", query="apple plums cart")
-        for arguments in FEDERATED_SEARCHES:
-            server.call("search", **arguments)
+        server.call_each({"search": FEDERATED_SEARCHES})
         ids = [one["id"] for one in found["result"]["structuredContent"]["results"]]
         server.call("search", query="apple plums cart", exclude=ids[:2], limit=2)
         for name in (
