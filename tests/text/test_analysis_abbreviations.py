@@ -13,7 +13,3 @@ def test_a_short_form_has_long_ones_and_a_long_form_short_ones() -> None:
 def test_two_long_forms_of_one_short_form_are_not_forms_of_each_other() -> None:
     [authentication], [authorization] = terms_of("authentication"), terms_of("authorization")
     assert authorization not in other_forms(authentication) == ("auth",)
-
-
-def test_another_word_has_no_other_form() -> None:
-    assert other_forms("apple") == ()

@@ -23,13 +23,6 @@ def test_every_offset_is_on_the_line_an_editor_shows(data: bytes) -> None:
     ]
 
 
-@given(TEXT)
-def test_lines_put_together_are_the_whole(data: bytes) -> None:
-    starts = line_starts(data)
-    ends = [*starts[1:], len(data)]
-    assert b"".join(data[start:end] for start, end in zip(starts, ends, strict=True)) == data
-
-
 def test_only_three_things_end_a_line() -> None:
     assert line_starts(b"a\x0bb\x0cc\xe2\x80\xa8d\x85e") == [0]
     assert line_starts(b"a\nb\r\nc\rd") == [0, 2, 5, 7]

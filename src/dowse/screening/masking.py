@@ -5,14 +5,23 @@ A warning says that a text addresses an assistant, or that characters hide a par
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from dowse.errors import ScreeningTimeout
-from dowse.screening.secrets import KeywordMatcher, Secret, SecretRule, find_secrets, load_secret_rules, possible_rules
+from dowse.screening.secrets import (
+    FindWords,
+    Secret,
+    SecretRule,
+    find_secrets,
+    load_secret_rules,
+    merge_overlapping,
+    possible_rules,
+    word_finder,
+)
 
 FlagKind = Literal["instructions", "hidden-characters"]
 
@@ -42,11 +51,6 @@ class Flag(NamedTuple):
     line: int
 
 
-class _Phrases(NamedTuple):
-    words: KeywordMatcher
-    by_word: Mapping[str, Sequence[str]]
-
-
 def find_flags(text: str) -> tuple[Flag, ...]:
     """Return the content warnings of a text, by line. The text itself does not change."""
     visible = text if text.isascii() else _INVISIBLE.sub("", text)
@@ -54,17 +58,6 @@ def find_flags(text: str) -> tuple[Flag, ...]:
     if len(visible) < len(text):
         found |= {Flag("hidden-characters", at) for at, line in enumerate(text.split("\n"), 1) if _hides_text(line)}
     return tuple(sorted(found, key=lambda flag: (flag.line, flag.kind))) if found else ()
-
-
-def may_have_flags(text: str, words: Set[str]) -> bool:
-    """Return whether a text that has these words, or any part of it, may have a content warning."""
-    is_visible = text.isascii() or _INVISIBLE.search(text) is None
-    return not is_visible or not words.isdisjoint(flag_words())
-
-
-def flag_words() -> Set[str]:
-    """Return words in lower case of which every text with instructions has one."""
-    return _load_phrases().by_word.keys()
 
 
 def _hides_text(line: str) -> bool:
@@ -77,8 +70,8 @@ def _hides_text(line: str) -> bool:
 
 def _find_instruction_lines(text: str) -> Iterator[int]:
     """Yield the lines that address an assistant. The text has no invisible characters, which could split words."""
-    phrases, offsets = _load_phrases(), list[int]()
-    for phrase in {phrase for word in phrases.words.find_in(text) for phrase in phrases.by_word[word]}:
+    phrases, offsets = _phrases_by_word(), list[int]()
+    for phrase in {phrase for word in _find_words()(text) & phrases.keys() for phrase in phrases[word]}:
         expression = _compile_phrase(phrase)
         offsets += [match.start() + len(match[0]) - len(match[0].lstrip()) for match in expression.finditer(text)]
     position, line = 0, 1
@@ -89,26 +82,22 @@ def _find_instruction_lines(text: str) -> Iterator[int]:
 
 
 @cache
-def _load_phrases() -> "_Phrases":
+def _phrases_by_word() -> Mapping[str, Sequence[str]]:
+    """Return the phrases by words in lower case, of which every text with one of them has one."""
     phrases = tomllib.loads(Path(__file__).with_name("instructions.toml").read_text(encoding="utf-8"))["phrase"]
     by_word: dict[str, list[str]] = {}
     for phrase in phrases:
         for word in phrase["words"]:
             by_word.setdefault(word, []).append(phrase["is"])
-    return _Phrases(KeywordMatcher(by_word), by_word)
+    return by_word
 
 
 @cache
 def _compile_phrase(phrase: str) -> re.Pattern[str]:
+    """Compile a phrase in which every space outside of brackets matches anything that separates words."""
     begins_with_word = phrase[0].isalpha() or phrase.startswith("(?:")
-    return re.compile(
-        (r"(?<!\w)" if begins_with_word and "INST" not in phrase else "") + _allow_separators(phrase), re.IGNORECASE
-    )
-
-
-def _allow_separators(phrase: str) -> str:
-    """Return a phrase in which every space outside of brackets matches anything that separates words."""
-    return re.sub(r"(\[[^\]]*\])| ", lambda found: found[1] or _SEPARATOR, phrase)
+    expression = re.sub(r"(\[[^\]]*\])| ", lambda found: found[1] or _SEPARATOR, phrase)
+    return re.compile((r"(?<!\w)" if begins_with_word and "INST" not in phrase else "") + expression, re.IGNORECASE)
 
 
 UNCHECKED = "unchecked"
@@ -141,6 +130,16 @@ class Screened:
     masked: tuple[Mask, ...] = ()
     flags: tuple[Flag, ...] = ()
 
+    @property
+    def masked_kinds(self) -> tuple[str, ...]:
+        """The kinds of its secrets, each once."""
+        return tuple(sorted({mask.kind for mask in self.masked}))
+
+    @property
+    def flag_kinds(self) -> tuple[str, ...]:
+        """The kinds of its content warnings, each once."""
+        return tuple(sorted({flag.kind for flag in self.flags}))
+
     def warning_fields(self, first_line: int = 1) -> dict[str, Any]:
         """Return the fields of a reply about this text, which begins on `first_line`; empty when there are none."""
         return warning_fields([(self, first_line)])
@@ -171,14 +170,16 @@ class Suspicion(NamedTuple):
         """Return what is possible in a text by the words that it has."""
         if not masks:
             return cls((), has_flags=True)
-        words = _keywords().find_in(text)
-        return cls(possible_rules(text, path, words), may_have_flags(text, words))
+        words = _find_words()(text)
+        is_visible = text.isascii() or _INVISIBLE.search(text) is None
+        has_flags = not is_visible or not words.isdisjoint(_phrases_by_word())
+        return cls(possible_rules(text, path, words), has_flags)
 
 
 @cache
-def _keywords() -> KeywordMatcher:
-    """Return the words of all rules and phrases, which one pass over a text finds."""
-    return KeywordMatcher({*load_secret_rules().by_keyword, *flag_words()})
+def _find_words() -> FindWords:
+    """Return a function that finds the words of all rules and phrases in one pass over a text."""
+    return word_finder({*load_secret_rules().by_keyword, *_phrases_by_word()})
 
 
 def screen_text(
@@ -195,26 +196,19 @@ def screen_text(
     flags = find_flags(text) if suspicion.has_flags else ()
     if not masks:
         return Screened(text, flags=flags)
-    hidden = find_hidden(text, around=around, path=path, rules=suspicion.rules)
+    hidden = _find_hidden(text, around=around, path=path, rules=suspicion.rules)
     if not hidden:
         return Screened(text, flags=flags)
     pieces, masked, done, line = list[str](), list[Mask](), 0, 1
     for secret in hidden:
         line += text.count("\n", done, secret.start)  # a secret is within one line
-        pieces += [text[done : secret.start], mask_label(secret.kind)]
+        pieces += [text[done : secret.start], f"[masked: {secret.kind}]"]
         masked.append(Mask(secret.kind, line))
         done = secret.end
     return Screened("".join([*pieces, text[done:]]), tuple(masked), flags)
 
 
-def mask_label(kind: str) -> str:
-    """Return the text that replaces a secret."""
-    return f"[masked: {kind}]"
-
-
-def find_hidden(
-    text: str, *, around: str = "", path: str = "", rules: Sequence[SecretRule] | None = None
-) -> list[Secret]:
+def _find_hidden(text: str, *, around: str, path: str, rules: Sequence[SecretRule]) -> list[Secret]:
     """Return the parts of a text to mask, each within one line; all of the text when the check takes too long."""
     try:
         found = [piece for secret in find_secrets(text, path, rules) for piece in _split_by_line(text, secret)]
@@ -223,7 +217,7 @@ def find_hidden(
             found += [piece for kind, value in secrets for piece in _find_parts(value, kind, text)]
     except ScreeningTimeout:
         found = list(_split_by_line(text, Secret(0, len(text), UNCHECKED)))
-    return _merge_overlapping(sorted(found))
+    return merge_overlapping(found)
 
 
 def surroundings(text: str, start: int, end: int) -> str:
@@ -262,21 +256,8 @@ def _find_parts(value: str, kind: str, text: str) -> Iterator[Secret]:
         # A cut text begins with the end of the secret, or ends with its beginning; dots may mark the cut.
         begin = len(text) - len(text.lstrip(".…"))
         end = len(text.rstrip(".…"))
-        for length in range(len(line) - 1, MIN_PART_CHARACTERS - 1, -1):
-            if text.startswith(line[-length:], begin):
-                yield Secret(begin, begin + length, kind)
-                break
-        for length in range(len(line) - 1, MIN_PART_CHARACTERS - 1, -1):
-            if text.endswith(line[:length], 0, end):
-                yield Secret(end - length, end, kind)
-                break
-
-
-def _merge_overlapping(secrets: Sequence[Secret]) -> list[Secret]:
-    merged: list[Secret] = []
-    for secret in secrets:
-        if merged and secret.start < merged[-1].end:
-            merged[-1] = Secret(merged[-1].start, max(merged[-1].end, secret.end), merged[-1].kind)
-        else:
-            merged.append(secret)
-    return merged
+        lengths = range(len(line) - 1, MIN_PART_CHARACTERS - 1, -1)
+        if length := next((one for one in lengths if text.startswith(line[-one:], begin)), 0):
+            yield Secret(begin, begin + length, kind)
+        if length := next((one for one in lengths if text.endswith(line[:one], 0, end)), 0):
+            yield Secret(end - length, end, kind)

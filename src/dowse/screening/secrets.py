@@ -5,7 +5,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from functools import cache, cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -15,25 +15,19 @@ if TYPE_CHECKING:
     import regex
 
 
-class KeywordMatcher:
-    """A set of words in lower case."""
+FindWords = Callable[[str], set[str]]
+"""Returns those of some words in lower case that a text contains, in any letter case, also within other words."""
 
-    def __init__(self, words: Iterable[str]) -> None:
-        self._words = frozenset(words)
 
-    def find_in(self, text: str) -> set[str]:
-        """Return the words that a text contains, in any letter case, also within other words."""
-        return {word for _, word in self._automaton.iter(text.lower())}
+def word_finder(words: Iterable[str]) -> FindWords:
+    """Return a function that finds words."""
+    import ahocorasick  # type: ignore[import-not-found]
 
-    @cached_property
-    def _automaton(self) -> Any:
-        import ahocorasick  # type: ignore[import-not-found]
-
-        automaton = ahocorasick.Automaton()
-        for word in self._words:
-            automaton.add_word(word, word)
-        automaton.make_automaton()
-        return automaton
+    automaton = ahocorasick.Automaton()
+    for word in words:
+        automaton.add_word(word, word)
+    automaton.make_automaton()
+    return lambda text: {word for _, word in automaton.iter(text.lower())}
 
 
 RULES_FILE = Path(__file__).with_name("secret_rules.json")
@@ -68,8 +62,8 @@ class SecretRules(NamedTuple):
 
     rules: tuple[SecretRule, ...]
     allowed: tuple[Allowlist, ...]
-    by_keyword: Mapping[str, tuple[SecretRule, ...]]
-    keywords: KeywordMatcher
+    by_keyword: Mapping[str, Sequence[SecretRule]]
+    find_keywords: FindWords
 
 
 STRICTER_KEYWORDS = {
@@ -93,9 +87,7 @@ def load_secret_rules() -> SecretRules:
     for rule in rules:
         for keyword in rule.keywords:
             by_keyword.setdefault(keyword, []).append(rule)
-    return SecretRules(
-        rules, allowed, {keyword: tuple(found) for keyword, found in by_keyword.items()}, KeywordMatcher(by_keyword)
-    )
+    return SecretRules(rules, allowed, by_keyword, word_finder(by_keyword))
 
 
 def entropy(text: str) -> float:
@@ -105,8 +97,7 @@ def entropy(text: str) -> float:
 
 def _parse_rule(entry: Mapping[str, Any]) -> SecretRule:
     keywords = STRICTER_KEYWORDS.get(entry["kind"]) or entry["keywords"]
-    lists = {"keywords": tuple(keywords), "allowed": _parse_allowlists(entry["allowed"])}
-    return SecretRule(**{**entry, **lists})
+    return SecretRule(**{**entry, "keywords": tuple(keywords), "allowed": _parse_allowlists(entry["allowed"])})
 
 
 def _parse_allowlists(entries: list[dict[str, Any]]) -> tuple[Allowlist, ...]:
@@ -121,8 +112,6 @@ LINE_CHARACTERS = 1000
 """How much of a line before and after a match its exceptions are looked for in."""
 GENERIC_KIND = "generic-api-key"
 """The kind of a random-looking value beside a word such as `secret`."""
-_RUN, _DIGITS = re.compile(r"[\w.=+/-]{10}", re.ASCII), re.compile("[0-9]+")
-"""The minimum of a generic value: ten characters, one of them a digit."""
 _GENERIC_VALUE = re.compile(r"""(?<![\w.=+/-])[\w.=+/-]{10,}+(?=[`'"\s;\\]|\Z)""", re.ASCII)
 _ASSIGNED = re.compile(r"""[=>:|,][`'"\s=]{0,5}\Z""", re.ASCII)
 _NAME_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-")
@@ -143,7 +132,7 @@ def find_secrets(text: str, path: str = "", rules: Sequence[SecretRule] | None =
     this is a part, if they are known.
     """
     rules = possible_rules(text, path) if rules is None else _possible_in_part(text, rules)
-    return list(_merge_overlapping(sorted(secret for rule in rules for secret in _find_by_rule(rule, text))))
+    return merge_overlapping(secret for rule in rules for secret in _find_by_rule(rule, text))
 
 
 def possible_rules(text: str, path: str = "", words: Set[str] | None = None) -> list[SecretRule]:
@@ -152,11 +141,15 @@ def possible_rules(text: str, path: str = "", words: Set[str] | None = None) -> 
     `words` are those of the keywords that it has, among others, if they are known.
     """
     rules = load_secret_rules()
-    keywords = rules.keywords.find_in(text) if words is None else words & rules.by_keyword.keys()
+    keywords = rules.find_keywords(text) if words is None else words & rules.by_keyword.keys()
     if not keywords:
         return []
     candidates = {rule.kind: rule for keyword in keywords for rule in rules.by_keyword[keyword]}
-    return [rule for rule in candidates.values() if _may_have_value(rule, text) and _may_match(rule, path)]
+    return [
+        rule
+        for rule in candidates.values()
+        if _may_have_value(rule, text) and (not rule.path or (path and _compile(rule.path).search(path)))
+    ]
 
 
 def _possible_in_part(text: str, rules: Sequence[SecretRule]) -> list[SecretRule]:
@@ -172,37 +165,24 @@ def _may_have_value(rule: SecretRule, text: str) -> bool:
     return is_possible is None or bool(is_possible(text))
 
 
-def _may_have_random_value(text: str) -> bool:
-    """Return whether a text has a run of ten characters with a digit; mostly, it does not."""
+def _may_have_generic_value(text: str) -> bool:
+    """Return whether a text has a generic value, with a digit and the signs around it; the rule takes ten times as long."""
     return any(
-        _RUN.search(text, max(0, digits.start() - 9), digits.end() + 9) is not None for digits in _DIGITS.finditer(text)
+        any(map(str.isdigit, value[0]))
+        and ("=" in value[0][:-10] or _ASSIGNED.search(text, max(0, value.start() - 6), value.start()))
+        for value in _GENERIC_VALUE.finditer(text)
     )
 
 
 _VALUE_CHECKS: dict[str, Callable[[str], object]] = {
-    GENERIC_KIND: _may_have_random_value,
+    GENERIC_KIND: _may_have_generic_value,
     "lob-api-key": re.compile(r"(?:live|test)_[a-f0-9]{35}", re.ASCII | re.IGNORECASE).search,
     "vault-service-token": re.compile(r"hvs\.|s\.[A-Za-z0-9]{24}", re.ASCII).search,
 }
 """Quick checks whether a text may have a value of a rule."""
 
 
-def _may_match(rule: SecretRule, path: str) -> bool:
-    """Return whether a rule applies to the file at a path."""
-    return not rule.path or (bool(path) and _compile(rule.path).search(path) is not None)
-
-
-def _may_have_generic_value(text: str) -> bool:
-    """Return whether a text has a generic value with the signs around it; the rule itself takes ten times as long."""
-    return any(
-        "=" in value[0][:-10] or _ASSIGNED.search(text, max(0, value.start() - 6), value.start())
-        for value in _GENERIC_VALUE.finditer(text)
-    )
-
-
 def _find_by_rule(rule: SecretRule, text: str) -> Iterator[Secret]:
-    if rule.kind == GENERIC_KIND and not _may_have_generic_value(text):
-        return
     try:
         for match in _compile(rule.expression).finditer(text, timeout=RULE_SECONDS, concurrent=False):
             group = rule.group or next((number for number, value in enumerate(match.groups(), 1) if value), 0)
@@ -242,19 +222,16 @@ def _line_around(text: str, start: int, end: int) -> str:
     return text[first if begin < 0 else begin + 1 : limit if last < 0 else last]
 
 
-def _merge_overlapping(secrets: list[Secret]) -> Iterator[Secret]:
-    """Merge overlapping secrets; the result has the more specific kind."""
-    last: Secret | None = None
-    for secret in secrets:
-        if last is None or secret.start >= last.end:
-            if last:
-                yield last
-            last = secret
-        else:
+def merge_overlapping(secrets: Iterable[Secret]) -> list[Secret]:
+    """Sort secrets and merge those that overlap; the result has the more specific kind."""
+    merged: list[Secret] = []
+    for secret in sorted(secrets):
+        if merged and secret.start < merged[-1].end:
+            last = merged.pop()
             kind = secret.kind if last.kind == GENERIC_KIND else last.kind
-            last = Secret(last.start, max(last.end, secret.end), kind)
-    if last:
-        yield last
+            secret = Secret(last.start, max(last.end, secret.end), kind)  # noqa: PLW2901 - what it is merged into
+        merged.append(secret)
+    return merged
 
 
 @cache

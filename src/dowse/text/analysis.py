@@ -14,7 +14,6 @@ import re
 import unicodedata
 from collections.abc import Container, Iterable, Iterator
 from functools import cache, lru_cache
-from importlib import resources
 from math import log
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,7 +54,8 @@ _WRITTEN_WORD = re.compile(r"(?:[^\W_][\u0300-\u036f]*)+(?:\+\+|#)?")
 
 def keep_identifiers(text: str) -> str:
     """Prepare a text so that the tokenizer keeps each identifier in one piece."""
-    return _space_out_characters(text).replace("_", _JOINER)
+    spaced = text if text.isascii() else _UNSPACED_RUN.sub(lambda run: f" {' '.join(run[0])} ", text)
+    return spaced.replace("_", _JOINER)
 
 
 def split_identifiers(text: str) -> str:
@@ -63,11 +63,8 @@ def split_identifiers(text: str) -> str:
 
     It splits at underscores by itself.
     """
-    return _HUMP.sub(_space_before, text if text.isascii() else _FOLDABLE.sub(lambda run: _split_run(run[0]), text))
-
-
-def _space_before(found: "re.Match[str]") -> str:
-    return f" {found[0]}"
+    plain = text if text.isascii() else _FOLDABLE.sub(lambda run: _split_run(run[0]), text)
+    return _HUMP.sub(lambda capital: f" {capital[0]}", plain)
 
 
 def begins_term(data: bytes, at: int) -> bool:
@@ -84,10 +81,6 @@ def begins_term(data: bytes, at: int) -> bool:
 def remove_separators(name: str) -> str:
     """Remove the separators between the words of a name, so that `loginUser` finds `login_user`."""
     return name.replace("_", "").replace("-", "")
-
-
-def _space_out_characters(text: str) -> str:
-    return text if text.isascii() else _UNSPACED_RUN.sub(lambda run: f" {' '.join(run[0])} ", text)
 
 
 @lru_cache(maxsize=10_000)
@@ -197,13 +190,9 @@ def whole_terms_of(text: str) -> list[str]:
 def count_terms(prepared: str, analyzer: Any) -> int:
     """Return how many terms an analyzer finds in a prepared text, in a tenth of its time."""
     plain = prepared.replace(_JOINER, "a")  # code is full of them
-    plain = plain if plain.isascii() else _BEYOND_ASCII.sub(_letters_or_spaces, plain)
+    plain = plain if plain.isascii() else _BEYOND_ASCII.sub(lambda run: _classify(run[0]), plain)
     letters = plain.encode().translate(_LETTERS)
     return len(analyzer.analyze(prepared)) if _LONG_RUN in letters else len(letters.split())
-
-
-def _letters_or_spaces(found: "re.Match[str]") -> str:
-    return _classify(found[0])
 
 
 @lru_cache(maxsize=10_000)
@@ -217,14 +206,15 @@ def restore_underscores(term: str) -> str:
     return term.replace(_JOINER, "_")
 
 
-def _build_analyzer(*, is_stemmed: bool) -> Any:
+@cache
+def _analyzer(language: str = "") -> Any:
+    """Return an analyzer that makes stems by the rules of a language, or keeps the words in lower case."""
     builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple())
     builder = builder.filter(tantivy.Filter.remove_long(200)).filter(tantivy.Filter.lowercase())
-    return (builder.filter(tantivy.Filter.stemmer("english")) if is_stemmed else builder).build()
+    return (builder.filter(tantivy.Filter.stemmer(language)) if language else builder).build()
 
 
-WHOLE_ANALYZER = _build_analyzer(is_stemmed=False)
-PARTS_ANALYZER = _build_analyzer(is_stemmed=True)
+WHOLE_ANALYZER, PARTS_ANALYZER = _analyzer(), _analyzer("english")
 
 
 MARK = "\u02ec"
@@ -273,7 +263,7 @@ def detect_language(text: str) -> Language | None:
     """Return the language of a text; None for English and for others that have no stems of their own."""
     sample = text[:_SAMPLE_CHARACTERS].lower()
     if not sample.isascii() and _SCRIPT_SHARE * len(_CYRILLIC.findall(sample)) > len(sample):
-        return _by_letter()["r"]
+        return _language_of("r")
     words = set(sample.split())
     if len(words & _known_languages()[0].common_words) > _ENGLISH_COMMON_WORDS:
         return None
@@ -295,7 +285,12 @@ def mark_stem(stem: str, language: Language) -> str:
 
 def marked_language(term: str) -> Language | None:
     """Return the language of a marked stem; None for another term."""
-    return _by_letter()[term[1]] if term.startswith(MARK) else None
+    return _language_of(term[1]) if term.startswith(MARK) else None
+
+
+@cache
+def _language_of(letter: str) -> Language:
+    return next(language for language in languages() if language.letter == letter)
 
 
 def bare_stem(term: str) -> str:
@@ -327,22 +322,9 @@ def split_compound(stem: str, language: Language, known: Container[str]) -> list
     return best
 
 
-@cache
-def _by_letter() -> dict[str, Language]:
-    return {language.letter: language for language in languages()}
-
-
 def stem_words(text: str, language: Language) -> Iterator[str]:
     """Yield the stem of each word of a text by the rules of a language, without accents."""
     return map(strip_accents, _analyzer(language.name).analyze(_CAPITAL.sub(r" \g<0>", text)))
-
-
-@cache
-def _analyzer(language: str) -> Any:
-    import tantivy  # takes 7 ms, and only searches of other languages need it
-
-    builder = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.simple()).filter(tantivy.Filter.remove_long(200))
-    return builder.filter(tantivy.Filter.lowercase()).filter(tantivy.Filter.stemmer(language)).build()
 
 
 @lru_cache(maxsize=10_000)
@@ -373,7 +355,7 @@ def other_forms(term: str) -> tuple[str, ...]:
 
 @cache
 def _forms() -> dict[str, tuple[str, ...]]:
-    lines = (resources.files(__package__) / "abbreviations.txt").read_text(encoding="utf-8").splitlines()
+    lines = Path(__file__).with_name("abbreviations.txt").read_text(encoding="utf-8").splitlines()
     found: dict[str, tuple[str, ...]] = {}
     for line in lines:
         if not line.startswith("#"):

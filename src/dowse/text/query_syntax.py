@@ -118,13 +118,8 @@ def parse_query(text: str) -> Query:
             if phrase:
                 found["not_phrases" if piece["sign"] == "-" else "phrases"].append(phrase)
             continue
-        kind, word = _split_sign(piece["word"])
-        if word:
-            found[kind].append(word)
+        word: str = piece["word"]
+        kind = {"+": "must", "-": "must_not"}.get(word[0], "terms")
+        if word.strip("+-"):
+            found[kind].append(word if kind == "terms" else word[1:])
     return Query(**{kind: tuple(words) for kind, words in found.items()})
-
-
-def _split_sign(word: str) -> tuple[str, str]:
-    kind = {"+": "must", "-": "must_not"}.get(word[0], "terms")
-    rest = word if kind == "terms" else word[1:]
-    return kind, rest if rest.strip("+-") else ""
