@@ -1,8 +1,10 @@
 """A project of a few files in several languages, and searches of it."""
 
 from dowse.indexes.index import ProjectIndex
+from dowse.searching.direct_index import DirectIndex
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchOptions, search_store
+from dowse.types import Entry
 
 FILES = {
     "src/auth/login.py": '''"""Signing in."""
@@ -36,6 +38,19 @@ def logout_user(session):
 def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
     project.store.refresh()
     return search_store(project.store, project.source.read_bytes, parse_search_query(text), SearchOptions(**options))  # type: ignore[arg-type]
+
+
+def read_directly(project: ProjectIndex, text: str) -> DirectIndex:
+    """Return all files of a project, read for a query without an index."""
+    entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
+    files = DirectIndex(entries, project.source.read, parse_search_query(text))
+    assert files.read_files(60)
+    return files
+
+
+def ask_directly(project: ProjectIndex, text: str) -> Answer:
+    query = parse_search_query(text)
+    return search_store(read_directly(project, text), project.source.read_bytes, query, SearchOptions())
 
 
 def paths(found: Answer) -> list[str]:

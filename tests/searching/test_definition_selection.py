@@ -12,7 +12,7 @@ from dowse.searching.definition_selection import Compare
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import parse_plain_query
 from dowse.searching.search import SearchOptions, search_store
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
 
 STEPS = {
     name: "\n".join(f"    {name}_{number} = parcel.weigh(scale, '{name}', {number})" for number in range(40))
@@ -30,15 +30,14 @@ FILES = {
 
 @pytest.fixture
 def index(tmp_path: Path) -> ProjectIndex:
-    made = ProjectIndex(write_tree(tmp_path / "post", FILES))
-    made.update()
-    made.store.refresh()
-    return made
+    return open_indexed(write_tree(tmp_path / "post", FILES))
 
 
-def shown(index: ProjectIndex, text: str, compare: Compare | None = None) -> list[tuple[str, Passage]]:
+def shown(
+    index: ProjectIndex, text: str, compare: Compare | None = None, score_texts: ScoreTexts | None = None
+) -> list[tuple[str, Passage]]:
     """Return the definitions that are shown whole, best first."""
-    options = SearchOptions(20, detail="definitions", definitions=5, compare=compare)
+    options = SearchOptions(20, detail="definitions", definitions=5, compare=compare, score_texts=score_texts)
     answer = search_store(index.store, index.source.read_bytes, parse_plain_query(text), options)
     found = [(hit.path, passage) for hit in answer.hits for passage in hit.passages]
     return sorted(found, key=lambda pair: pair[1].rank)
@@ -82,11 +81,7 @@ def test_short_functions_that_are_called_are_shown_after_their_callers(index: Pr
 
 
 def ranked_names(index: ProjectIndex, text: str, score_texts: ScoreTexts | None) -> list[tuple[str, ...]]:
-    options = SearchOptions(20, detail="definitions", definitions=5, score_texts=score_texts)
-    answer = search_store(index.store, index.source.read_bytes, parse_plain_query(text), options)
-    return [
-        one.symbols for one in sorted((one for hit in answer.hits for one in hit.passages), key=lambda one: one.rank)
-    ]
+    return [passage.symbols for _, passage in shown(index, text, score_texts=score_texts)]
 
 
 def test_the_scores_of_texts_change_the_order(index: ProjectIndex) -> None:
@@ -114,8 +109,6 @@ def test_the_words_of_a_long_list_count_where_they_stand_together(tmp_path: Path
     words = ["stamp", "refund", "customer", "counter"]
     rows = "\n".join(f"- {words[number // 300]}_{number}: {number}" for number in range(1200))
     code = "def pay_back(till):\n    # a refund\n    return till.take()\n"
-    made = ProjectIndex(write_tree(tmp_path / "post", {"prices.yaml": f"{rows}\n", "src/till.py": code}))
-    made.update()
-    made.store.refresh()
+    made = open_indexed(write_tree(tmp_path / "post", {"prices.yaml": f"{rows}\n", "src/till.py": code}))
     path, passage = shown(made, "refund for a stamp of a customer at the counter")[0]
     assert (path, passage.symbols) == ("src/till.py", ("pay_back",))

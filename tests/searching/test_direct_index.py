@@ -10,9 +10,10 @@ from dowse.indexes.index import ProjectIndex
 from dowse.searching import direct_index
 from dowse.searching.direct_index import DirectIndex
 from dowse.searching.query_terms import parse_search_query
-from dowse.searching.search import Answer, SearchOptions, search_store
+from dowse.searching.search import SearchOptions, search_store
 from dowse.types import Entry
 from tests.sample_data import open_indexed, write_tree
+from tests.searching.searched_project import ask_directly, read_directly
 
 FILES: dict[str, str | bytes] = {
     "src/redirects.py": '"""Following redirects."""\n\n\ndef resolve_redirects(response):\n    """Follow each redirect."""\n',
@@ -39,15 +40,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
         return open_indexed(root)
 
 
-def ask(project: ProjectIndex, text: str) -> Answer:
-    query = parse_search_query(text)
-    entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
-    files = DirectIndex(entries, project.source.read, query)
-    assert files.read_files(60)
-    assert (files.file_count, files.unread_paths) == (len(FILES), frozenset())
-    return search_store(files, project.source.read_bytes, query, SearchOptions())
-
-
 @pytest.mark.parametrize(
     "query",
     [
@@ -57,31 +49,21 @@ def ask(project: ProjectIndex, text: str) -> Answer:
 )  # fmt: skip
 def test_the_first_hit_is_that_of_an_index(project: ProjectIndex, query: str) -> None:
     indexed = search_store(project.store, project.source.read_bytes, parse_search_query(query), SearchOptions())
-    found = ask(project, query)
+    found = ask_directly(project, query)
     assert [hit.path for hit in found.hits][:1] == [hit.path for hit in indexed.hits][:1] != []
     assert found.hits[0].is_direct
 
 
-def test_required_and_excluded_words_hold(project: ProjectIndex) -> None:
-    assert {hit.path for hit in ask(project, "cookie -test").hits} == {"src/cookies.py", "docs/guide.md"}
-    assert {hit.path for hit in ask(project, "redirect +login").hits} == {"src/sessions.py"}
-
-
 def test_lines_and_symbols_are_those_of_the_file(project: ProjectIndex) -> None:
-    (passage,) = ask(project, "resolve_redirects").hits[0].passages
+    (passage,) = ask_directly(project, "resolve_redirects").hits[0].passages
     assert (passage.start_line, passage.end_line, passage.symbols) == (1, 5, ("resolve_redirects",))
     assert passage.text.splitlines()[3] == "def resolve_redirects(response):"
-    (passage,) = ask(project, "needle").hits[0].passages
+    (passage,) = ask_directly(project, "needle").hits[0].passages
     assert (passage.start_line, passage.end_line) == (1, 3)
 
 
-def test_a_file_in_another_encoding_is_shown_as_text(project: ProjectIndex) -> None:
-    (hit,) = ask(project, "café").hits
-    assert hit.passages[0].text.startswith("# le café fermé")
-
-
 def test_an_empty_file_is_no_hit(project: ProjectIndex) -> None:
-    assert "src/empty.py" not in {hit.path for hit in ask(project, "empty").hits}
+    assert "src/empty.py" not in {hit.path for hit in ask_directly(project, "empty").hits}
     indexed = search_store(project.store, project.source.read_bytes, parse_search_query("empty"), SearchOptions())
     assert "src/empty.py" not in {hit.path for hit in indexed.hits}
 
@@ -95,18 +77,13 @@ def test_the_best_of_many_files_are_analyzed(tmp_path: Path, monkeypatch: pytest
     }
     files["src/zz.py"] = "class LookupTable:\n    def lookup(self, key): ...\n"
     project = ProjectIndex(write_tree(tmp_path / "project", files))
-    query = parse_search_query("LookupTable")
-    index = DirectIndex((e for e in project.source.entries() if isinstance(e, Entry)), project.source.read, query)
-    index.read_files(60)
-    found = search_store(index, project.source.read_bytes, query, SearchOptions())
+    found = ask_directly(project, "LookupTable")
     assert found.hits[0].path == "src/zz.py"
     assert len(found.hits) + found.weaker == 5
 
 
 def test_nothing_keeps_the_files_of_an_earlier_query(project: ProjectIndex) -> None:
-    query = parse_search_query("+cookie -test")
-    files = DirectIndex((e for e in project.source.entries() if isinstance(e, Entry)), project.source.read, query)
-    files.read_files(60)
+    query, files = parse_search_query("+cookie -test"), read_directly(project, "+cookie -test")
     assert search_store(files, project.source.read_bytes, query, SearchOptions()).hits
     kept = weakref.ref(files)
     del files
@@ -127,10 +104,7 @@ def test_a_call_is_not_taken_for_a_definition(tmp_path: Path) -> None:
     files = {f"app{number}/vite.config.ts": "export default defineConfig({\n  a: 1,\n})\n" for number in range(5)}
     files["src/public/options.ts"] = "export function defineConfig(config: object) {\n  return config\n}\n"
     project = ProjectIndex(write_tree(tmp_path / "project", files))
-    query = parse_search_query("defineConfig")
-    index = DirectIndex((e for e in project.source.entries() if isinstance(e, Entry)), project.source.read, query)
-    index.read_files(60)
-    found = search_store(index, project.source.read_bytes, query, SearchOptions())
+    found = ask_directly(project, "defineConfig")
     assert [hit.path for hit in found.hits if "definition" in hit.signals] == ["src/public/options.ts"]
 
 
@@ -141,8 +115,5 @@ def test_a_small_file_is_found_by_its_name_among_many_that_say_more(
     files = {f"lib/m{n:02}.py": "fixture = isolation(test)\n" * 30 + f"n = {n}\n" for n in range(40)}
     files["src/isolation-2-fixture.py"] = "x = 1\n"
     project = ProjectIndex(write_tree(tmp_path / "project", files))
-    query = parse_search_query("isolation-2-fixture")
-    index = DirectIndex((e for e in project.source.entries() if isinstance(e, Entry)), project.source.read, query)
-    index.read_files(60)
-    found = search_store(index, project.source.read_bytes, query, SearchOptions())
+    found = ask_directly(project, "isolation-2-fixture")
     assert "src/isolation-2-fixture.py" in [hit.path for hit in found.hits]

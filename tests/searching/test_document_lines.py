@@ -71,17 +71,6 @@ def test_a_comment_that_names_a_function_is_not_its_signature() -> None:
     assert shown(text, "redirect", Symbol("send", "function", 2)).signature == "func send(request):"
 
 
-def test_a_long_signature_is_shown_by_its_first_lines() -> None:
-    parameters = "".join(f"    parameter_{number},\n" for number in range(6))
-    lines = document_lines(LONG.replace("def send(request):\n", f"def send(\n{parameters}):\n"), "send", *SYMBOLS)
-    (unit,) = (unit for unit in lines.units if unit.name == "send")
-    assert [lines.lines[line] for line in lines.signature(unit)] == [
-        "def send(",
-        "    parameter_0,",
-        "    parameter_1,",
-    ]
-
-
 def test_imports_and_descriptions_are_not_what_is_meant() -> None:
     found = shown(LONG, "redirect", *SYMBOLS)
     assert "import" not in found.text
@@ -93,12 +82,6 @@ def test_names_between_the_brackets_of_an_import_are_not_what_is_meant() -> None
     text = f"from web import (\n    Redirect,\n{names})\n\nREDIRECT_LIMIT = 30\nOTHER = 1\n\ndef open():\n    lock()\n"
     found = shown(text, "redirect", Symbol("open", "function", 26), most=3)
     assert "REDIRECT_LIMIT = 30" in found.text
-
-
-def test_a_short_function_is_whole_and_alone() -> None:
-    text = "def open():\n    lock()\n\n\ndef close():\n    unlock()\n"
-    found = shown(text, "unlock", Symbol("open", "function", 1), Symbol("close", "function", 5))
-    assert (found.text, found.whole, found.symbols) == ("def close():\n    unlock()", None, ("close",))
 
 
 def test_the_head_of_a_class_comes_with_the_members_that_follow() -> None:

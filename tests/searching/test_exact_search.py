@@ -4,22 +4,25 @@ import time
 from collections import Counter
 from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.searching import exact_search
-from dowse.searching.exact_search import exact_matcher, find_occurrences, pattern_matcher
+from dowse.searching.exact_search import FindMatches, Occurrences, exact_matcher, find_occurrences, pattern_matcher
 from dowse.searching.search import SearchOptions
 from tests.sample_data import open_indexed, write_tree
 from tests.searching.searched_project import FILES
 
 
+def find_all(project: ProjectIndex, find: FindMatches, limit: int, **how: Any) -> Occurrences:
+    return find_occurrences(project.store, project.source.read_bytes, find, SearchOptions(limit=limit), **how)
+
+
 def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectIndex) -> None:
-    found = find_occurrences(
-        project.store, project.source.read_bytes, exact_matcher("login_user"), SearchOptions(limit=100)
-    )
+    found = find_all(project, exact_matcher("login_user"), limit=100)
     assert (found.total, found.files, found.is_complete) == (4, 2, True)
     first = found.found[0]
     assert (first.path, first.line, first.column) == ("src/auth/login.py", 4, 5)
@@ -29,7 +32,7 @@ def test_every_occurrence_of_a_text_is_found_with_its_place(project: ProjectInde
 
 @pytest.mark.parametrize("needle", ["e", "login", "er", "\n\n", "é"])
 def test_a_line_is_listed_once_and_every_number_is_what_counting_gives(project: ProjectIndex, needle: str) -> None:
-    found = find_occurrences(project.store, project.source.read_bytes, exact_matcher(needle), SearchOptions(limit=1000))
+    found = find_all(project, exact_matcher(needle), limit=1000)
     texts = {one.path: project.source.read_bytes(one.path)[0].decode() for one in project.store.documents()}
     counts = Counter(
         (path, before.count("\n") + 1)
@@ -42,25 +45,23 @@ def test_a_line_is_listed_once_and_every_number_is_what_counting_gives(project: 
 
 
 def test_occurrences_come_in_pages(project: ProjectIndex) -> None:
-    whole = find_occurrences(project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=1000))
+    whole = find_all(project, exact_matcher("e"), limit=1000)
     pages = [
         one
         for offset in range(0, whole.lines, 7)
-        for one in find_occurrences(
-            project.store, project.source.read_bytes, exact_matcher("e"), SearchOptions(limit=7), offset=offset
-        ).found
+        for one in find_all(project, exact_matcher("e"), limit=7, offset=offset).found
     ]
     assert pages == whole.found
 
 
 def test_columns_and_lines_are_right_in_any_script(project: ProjectIndex) -> None:
-    found = find_occurrences(project.store, project.source.read_bytes, exact_matcher("vu"), SearchOptions(limit=10))
+    found = find_all(project, exact_matcher("vu"), limit=10)
     assert [(one.line, one.column) for one in found.found] == [(2, 6)]
 
 
 def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
     find = pattern_matcher(r"^def (\w+)_user")
-    found = find_occurrences(project.store, project.source.read_bytes, find, SearchOptions(limit=10))
+    found = find_all(project, find, limit=10)
     assert [(one.path, one.line) for one in found.found] == [
         ("src/auth/login.py", 4), ("src/auth/login.py", 9), ("tests/test_login.py", 4),
     ]  # fmt: skip
@@ -72,9 +73,7 @@ def test_a_pattern_is_found_line_by_line(project: ProjectIndex) -> None:
 
 def test_an_explosive_pattern_ends_in_time_and_says_that_it_is_not_complete(tmp_path: Path) -> None:
     project = open_indexed(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "x\n"}))
-    found = find_occurrences(
-        project.store, project.source.read_bytes, pattern_matcher(r"(a|aa)+$"), SearchOptions(limit=10), seconds=0.5
-    )
+    found = find_all(project, pattern_matcher(r"(a|aa)+$"), limit=10, seconds=0.5)
     assert found.is_complete is False
 
 
@@ -83,9 +82,7 @@ def test_a_file_that_takes_too_long_does_not_hide_the_matches_in_others(
 ) -> None:
     monkeypatch.setattr(exact_search, "FILE_SECONDS", 0.2)
     project = open_indexed(write_tree(tmp_path / "p", {"a.txt": "a" * 60 + "!\n", "b.txt": "aa\n"}))
-    found = find_occurrences(
-        project.store, project.source.read_bytes, pattern_matcher(r"(a|aa)+$"), SearchOptions(limit=10), seconds=60
-    )
+    found = find_all(project, pattern_matcher(r"(a|aa)+$"), limit=10, seconds=60)
     assert ([one.path for one in found.found], found.is_complete) == (["b.txt"], False)
 
 

@@ -10,7 +10,8 @@ from dowse.protocols import ScoreTexts
 from dowse.searching import ranking_constants
 from dowse.searching.query_terms import parse_plain_query
 from dowse.searching.search import Answer, SearchOptions, search_store
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
+from tests.searching.searched_project import paths
 
 QUESTION = "how is a parcel weighed at the counter"
 FILES = {
@@ -22,19 +23,12 @@ FILES = {
 
 @pytest.fixture
 def index(tmp_path: Path) -> ProjectIndex:
-    made = ProjectIndex(write_tree(tmp_path / "post", FILES))
-    made.update()
-    made.store.refresh()
-    return made
+    return open_indexed(write_tree(tmp_path / "post", FILES))
 
 
 def search(index: ProjectIndex, score_texts: ScoreTexts | None) -> Answer:
     options = SearchOptions(20, keeps_weak=True, score_texts=score_texts)
     return search_store(index.store, index.source.read_bytes, parse_plain_query(QUESTION), options)
-
-
-def paths(answer: Answer) -> list[str]:
-    return [hit.path for hit in answer.hits]
 
 
 def test_the_scores_of_the_best_files_change_their_order(index: ProjectIndex) -> None:

@@ -35,16 +35,6 @@ def test_a_file_is_read_once_until_it_changes(source: ProjectFiles) -> None:
     assert read(kept, source, "apple.py").data == b"def pear_tree(): ...\n"
 
 
-def test_the_verdict_against_a_file_is_kept_until_it_changes(source: ProjectFiles) -> None:
-    kept = KeptFiles(source.read)
-    entry = source.entry("picture.txt")
-    assert isinstance(entry, Entry)
-    assert isinstance(kept.read(entry), Verdict)
-    assert kept.read(entry) is kept.read(entry)
-    (source.root / "picture.txt").write_text("words", encoding="utf-8")
-    assert read(kept, source, "picture.txt").data == b"words"
-
-
 def test_a_file_that_changed_after_the_walk_is_read_again(source: ProjectFiles) -> None:
     kept = KeptFiles(source.read)
     seen = source.entry("apple.py")

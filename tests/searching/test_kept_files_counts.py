@@ -5,12 +5,11 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from dowse.searching.direct_index import DirectIndex
 from dowse.searching.kept_files import FileCounts
-from dowse.searching.query_terms import parse_search_query
 from dowse.text.analysis import rarity
 from dowse.types import Entry
 from tests.sample_data import open_indexed, write_tree
+from tests.searching.searched_project import read_directly
 
 METHODS = "".join(
     f"    public static String joinRange_{number}(final Object[] array) {{\n"
@@ -27,13 +26,6 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
         files = {f"src/Tool{number}.java": f"class Tool{number} {{\n{METHODS}}}\n" for number in range(4)}
         files["src/Type.java"] = "class Type {\n    int trace;\n}\n"
         return open_indexed(write_tree(tmp_path_factory.mktemp("project"), files))
-
-
-def read_directly(project: ProjectIndex, text: str) -> DirectIndex:
-    entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
-    files = DirectIndex(entries, project.source.read, parse_search_query(text))
-    assert files.read_files(60)
-    return files
 
 
 def test_there_are_about_as_many_chunks_as_in_an_index(project: ProjectIndex) -> None:

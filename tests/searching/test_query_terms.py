@@ -3,35 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching.query_terms import MAX_CHARACTERS, SearchQuery, parse_search_query
-
-
-def test_a_query_is_taken_apart() -> None:
-    for text, expected in (
-        ("login user", SearchQuery(terms=("login", "user"))),
-        ("+login user", SearchQuery(terms=("user",), must=("login",))),
-        ("-test login", SearchQuery(terms=("login",), must_not=("test",))),
-        ('"access token" refresh', SearchQuery(terms=("refresh",), phrases=("access token",))),
-        ('-"access token" refresh', SearchQuery(terms=("refresh",), not_phrases=("access token",))),
-        ('+"access token"', SearchQuery(phrases=("access token",))),
-        ("C++ node-js", SearchQuery(terms=("C++", "node-js"))),
-        ('+ - "" -- ++ login', SearchQuery(terms=("login",))),
-        ('an "open quote', SearchQuery(terms=("an", "open", "quote"))),
-        ('"a   b"', SearchQuery(phrases=("a b",))),
-        ("--flag", SearchQuery(must_not=("-flag",))),
-        ("", SearchQuery()),
-        ("   ", SearchQuery()),
-        ("a\0b", SearchQuery(terms=("a", "b"))),
-    ):
-        query = parse_search_query(text)
-        assert (query.terms, query.must, query.must_not, query.phrases, query.not_phrases) == (
-            expected.terms,
-            expected.must,
-            expected.must_not,
-            expected.phrases,
-            expected.not_phrases,
-        )
-        assert set(query.as_json()) == {"terms", "must", "must_not", "phrases"}
+from dowse.searching.query_terms import MAX_CHARACTERS, parse_search_query
 
 
 def test_a_sentence_that_quotes_a_message_requires_no_phrase() -> None:

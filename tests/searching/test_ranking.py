@@ -6,8 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching import ranking_constants
-from dowse.searching.path_kinds import kinds_of, unrequested_kinds
 from dowse.searching.ranking import Evidence, HalfWay, Leg, best_chunks, leg_scores, rank_files, shortlist
 from dowse.store.lexical_search import SAME_SCORE, level_scores
 from dowse.types import Scored
@@ -21,19 +19,8 @@ def order(found: Evidence, paths: dict[int, str]) -> list[str]:
     return [paths[file.document_id] for file in rank_files(found, leg_scores(found.legs), paths)]
 
 
-def test_the_better_chunk_wins() -> None:
-    found = evidence(Scored(10, 1, 5.0), Scored(20, 2, 9.0))
-    assert order(found, {1: "a.py", 2: "b.py"}) == ["b.py", "a.py"]
-
-
 def test_a_file_with_several_good_chunks_beats_one_with_a_single() -> None:
     found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 9.0), Scored(21, 2, 8.0), Scored(22, 2, 8.0))
-    assert order(found, {1: "a.py", 2: "b.py"}) == ["b.py", "a.py"]
-
-
-def test_a_definition_beats_mentions() -> None:
-    hits = [Scored(10, 1, 9.0), Scored(20, 2, 7.0)]
-    found = Evidence([Leg("words", hits)], {}, [Scored(20, 2, 1.0)], {"login": 1.0})
     assert order(found, {1: "a.py", 2: "b.py"}) == ["b.py", "a.py"]
 
 
@@ -42,11 +29,6 @@ def test_the_defining_chunk_is_shown_first() -> None:
     found = Evidence([Leg("words", hits)], {}, [Scored(11, 1, 1.0)], {})
     assert list(best_chunks(found, [1])[1]) == [11, 10]
     assert best_chunks(found, [2]) == {}
-
-
-def test_a_name_that_spells_out_the_query_counts() -> None:
-    found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 8.5))
-    assert order(found, {1: "core.py", 2: "login.py"}) == ["login.py", "core.py"]
 
 
 def test_a_file_whose_whole_name_is_in_the_query_beats_a_longer_name() -> None:
@@ -79,31 +61,6 @@ def test_tests_and_examples_come_later_unless_they_are_asked_for() -> None:
     assert order(evidence(*hits), paths) == ["src/core.py", "tests/test_core.py"]
     asked = evidence(*hits, terms={"test": 1.0, "core": 1.0})
     assert order(asked, paths) == ["tests/test_core.py", "src/core.py"]
-
-
-def test_paths_show_what_their_files_are() -> None:
-    assert kinds_of("src/login.py") == frozenset()
-    for path in (
-        "tests/a.py",
-        "pkg/test_a.py",
-        "app/tests.py",
-        "a_test.go",
-        "src/a.spec.ts",
-        "src/FooTest.java",
-        "spec/a_spec.rb",
-    ):
-        assert kinds_of(path) == {"test"}, path
-    assert kinds_of("examples/a.py") == {"example"}
-    assert kinds_of("src/latest.py") == frozenset(), "no test hides in it"
-    assert kinds_of("src/contest/a.py") == frozenset()
-    assert unrequested_kinds("examples/a.py", frozenset({"exampl"})) == frozenset()
-
-
-def test_every_kind_of_path_has_its_weight() -> None:
-    from dowse.searching.path_kinds import _KINDS, _REQUEST_STEMS
-
-    assert set(_REQUEST_STEMS) == set(ranking_constants.PENALTIES)
-    assert set(_KINDS) == set(ranking_constants.PASTED_PENALTIES)
 
 
 def test_signals_add_up_to_the_score() -> None:

@@ -16,7 +16,7 @@ from dowse.searching.candidates import QueryVector
 from dowse.searching.exact_search import exact_matcher, find_occurrences
 from dowse.searching.explain import explain_ranking
 from dowse.searching.query_terms import parse_search_query
-from dowse.searching.search import Answer, SearchHit, SearchOptions, search_store
+from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.types import Stat
 from tests.repository import EVAL
 from tests.sample_data import open_indexed, write_tree
@@ -145,24 +145,6 @@ def test_a_hit_shows_lines_of_the_file_as_it_is(project: ProjectIndex) -> None:
             assert passage.text.splitlines() == lines[passage.start_line - 1 : passage.end_line]
 
 
-def test_one_entry_a_file(project: ProjectIndex) -> None:
-    found = paths(ask(project, "login session user"))
-    assert len(found) == len(set(found))
-
-
-def test_required_and_excluded_words_hold(project: ProjectIndex) -> None:
-    assert set(paths(ask(project, "+session login"))) == {"src/auth/login.py", "src/auth/session.py"}
-    assert "tests/test_login.py" not in paths(ask(project, "login -test"))
-    assert paths(ask(project, "-login")) == []
-    assert paths(ask(project, "+nowhere login")) == []
-
-
-def test_phrases_are_exact(project: ProjectIndex) -> None:
-    assert paths(ask(project, '"access token"')) == ["src/auth/session.py"]
-    assert paths(ask(project, '"token access"')) == []
-    assert "src/auth/session.py" not in paths(ask(project, 'session -"access token"'))
-
-
 def test_filters_hold(project: ProjectIndex) -> None:
     assert set(paths(ask(project, "login session", path_glob="src/**"))) == {"src/auth/login.py", "src/auth/session.py"}
     assert paths(ask(project, "server", language="java")) == ["src/http/HTTPServer.java"]
@@ -219,10 +201,6 @@ def test_hits_end_where_relevance_ends_and_the_others_are_counted(tmp_path: Path
     everything = ask(project, "peel_apple knife", limit=50, keeps_weak=True)
     assert (len(everything.hits), everything.weaker) == (len(with_a_word), 0)
     project.close()
-
-
-def size(hit: SearchHit) -> int:
-    return len(hit.path) + sum(len(passage.text) for passage in hit.passages)
 
 
 def test_the_same_question_has_the_same_answer_in_another_opening(

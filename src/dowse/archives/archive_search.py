@@ -20,7 +20,7 @@ from dowse.indexes.document_search import ask_documents, read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.protocols import Searchable
 from dowse.searching.candidates import query_of_best_words
-from dowse.searching.found_files import Current, Outdated, verify
+from dowse.searching.found_files import Current, verify
 from dowse.searching.passages import Passage, ShownTexts, has_phrases, holds_phrase, screen_shown
 from dowse.searching.query_terms import SearchQuery, parse_plain_query
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, DOCS_CHUNK_WEIGHTS
@@ -106,7 +106,7 @@ def _find(
         if len(chosen) == limit:
             break
         current = _read(index, store, stored)
-        if isinstance(current, Outdated):
+        if current is None:
             outdated.append(stored.path)
         elif (not exact or _has_words(current, exact)) and has_phrases(query, current.data):
             chosen.append((current, score))
@@ -122,12 +122,12 @@ def _find(
     return sorted(hits, key=lambda hit: -hit.score), outdated
 
 
-def _read(index: ProjectIndex, store: Searchable, document: StoredDocument) -> Current | Outdated:
+def _read(index: ProjectIndex, store: Searchable, document: StoredDocument) -> Current | None:
     """Return the text of a document if its files are unchanged; that of a missing archive as it was indexed."""
     if index.root.is_dir():
         return verify(store, index.source.read_bytes, document)
     text = store.converted_text(document.id)
-    return Outdated(document, is_gone=True) if text is None else Current(document, text.encode())
+    return None if text is None else Current(document, text.encode())
 
 
 def _best_passages(

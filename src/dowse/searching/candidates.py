@@ -118,7 +118,10 @@ def gather_evidence(
         return evidence_of(query, spelling=NO_CORRECTIONS)
     text, title = (
         evidence_of(part, spelling=NO_CORRECTIONS)
-        for part in (query_of_best_words(store, query), _query_of_title(query.pasted))
+        for part in (
+            query_of_best_words(store, query),
+            SearchQuery(tuple(query.pasted.title.split()), text=query.pasted.title, pasted=PastedText()),
+        )
     )
     if text is None:
         return title
@@ -156,10 +159,6 @@ def _best_words(store: Searchable, texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(nlargest(ranking_constants.PASTED_WORDS, worth, key=worth.__getitem__))
 
 
-def _query_of_title(pasted: PastedText) -> SearchQuery:
-    return SearchQuery(tuple(pasted.title.split()), text=pasted.title, pasted=PastedText())
-
-
 SearchMeaning = Callable[[], tuple[ranking_constants.Balance, list[Leg], str]]
 """Searches by meaning; returns the weights of words and meaning, what was found, and the model that takes part."""
 
@@ -169,7 +168,8 @@ def _gather_evidence(
     *, spelling: Spelling,
 ) -> Evidence | None:  # fmt: skip
     positive, names = query.positive, query.names
-    terms = _merge_terms(term_frequencies(store, positive).values())
+    found_terms = (term for one in term_frequencies(store, positive).values() for term in one.items())
+    terms = dict(islice(dict(found_terms).items(), MAX_TERMS))
     if not terms or (scope.among is not None and not scope.among):
         return None
     total = store.chunk_count()
@@ -229,18 +229,13 @@ def _definers(store: Searchable, names: tuple[str, ...], scope: Scope, *, is_pas
     found: dict[int, Scored] = {}
     for name in names:
         hits = store.find_chunks(*_names_query((name,), scope))
-        for alike in (hits, _with_exact_name(store, hits, name)):
+        chunks = store.chunks_by_id(hit.id for hit in hits)
+        exact = {number for number, chunk in chunks.items() if any(symbol.name == name for symbol in chunk.symbols)}
+        for alike in (hits, [hit for hit in hits if hit.id in exact]):
             share = max(1, len({hit.document_id for hit in alike})) ** -ranking_constants.DEFINERS_POWER
             for hit in alike:
                 found[hit.id] = hit._replace(score=max(share, found[hit.id].score if hit.id in found else 0.0))
     return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
-
-
-def _with_exact_name(store: Searchable, hits: list[Scored], name: str) -> list[Scored]:
-    """Return the chunks that define a name with the same capitals."""
-    chunks = store.chunks_by_id(hit.id for hit in hits)
-    exact = {number for number, chunk in chunks.items() if any(symbol.name == name for symbol in chunk.symbols)}
-    return [hit for hit in hits if hit.id in exact]
 
 
 def _described_definers(store: Searchable, query: SearchQuery, scope: Scope, known: Collection[int]) -> list[Scored]:
@@ -328,11 +323,6 @@ def _best_nearness(legs: Iterable[Leg]) -> dict[int, float]:
             if (leg.among is None or document in leg.among) and score > nearness.get(document, -1.0):
                 nearness[document] = max(score, 0.0)
     return nearness
-
-
-def _merge_terms(found: Iterable[dict[str, int]]) -> dict[str, int]:
-    merged = {term: count for one in found for term, count in one.items()}
-    return dict(islice(merged.items(), MAX_TERMS))
 
 
 Limited = tuple[TextQuery, int]

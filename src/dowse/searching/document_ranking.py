@@ -118,7 +118,9 @@ def rank_documents(
         selected = store.match_documents(match, 2 * (search.limit + SPARE_CANDIDATES))
     if not total:
         by_meaning = _near_in_meaning(store, search, terms, find_texts, vectors)
-        return DocumentMatches(by_meaning, 0, terms, corrected, _count_without_filters(store, search, corrected))
+        unfiltered = _match_of(replace(search, query=query.without_filters()), corrected)
+        count = store.match_documents(unfiltered, 1).total if query.has_filters else 0
+        return DocumentMatches(by_meaning, 0, terms, corrected, count)
     titled = store.documents_by_id(selected.ids[: selected.titled])
     shares = {number: _title_share(query, terms, document.title) for number, document in titled.items()}
     whole_titles = {number for number, share in shares.items() if share >= 1}
@@ -140,7 +142,7 @@ def rank_documents(
     in_text = hits.keys() | _ids_in_texts(store, match, by_title)
     found = [
         RankedDocument(
-            _mask_secrets(document) if search.masks_secrets else document,
+            _screened(document, search),
             candidate.relevance,
             _match_place(shares.get(candidate.document_id), in_text=candidate.document_id in in_text),
             candidate.passage or passages.get(candidate.document_id),
@@ -164,13 +166,6 @@ def _match_of(search: DocumentSearch, corrected: Mapping[str, str]) -> DocumentM
     )  # fmt: skip
 
 
-def _count_without_filters(store: Searchable, search: DocumentSearch, corrected: Mapping[str, str]) -> int:
-    if not search.query.has_filters:
-        return 0
-    unfiltered = replace(search, query=search.query.without_filters())
-    return store.match_documents(_match_of(unfiltered, corrected), 1).total
-
-
 def _query_terms(store: Searchable, query: SearchQuery, corrected: Mapping[str, str]) -> dict[str, float]:
     """Return the terms of a query with their weights; the correction of a misspelled word counts half."""
     weights: dict[str, float] = {}
@@ -190,9 +185,7 @@ def _titled_exactly(store: Searchable, read: ReadBytes, search: DocumentSearch) 
     titled = [
         one
         for one in documents
-        if one.title.strip().casefold() == name
-        and (among is None or one.id in among)
-        and isinstance(verify(store, read, one), Current)
+        if one.title.strip().casefold() == name and (among is None or one.id in among) and verify(store, read, one)
     ]
     found = [RankedDocument(document, 1.0, "title") for document in titled[: search.limit]]
     return DocumentMatches(found, len(titled), {}, {})
@@ -223,7 +216,7 @@ def _has_phrases(store: Searchable, read: ReadBytes, search: DocumentSearch, doc
     texts = [document.title] if search.place != "content" else []
     if search.place != "title":
         current = verify(store, read, document)
-        if not isinstance(current, Current):
+        if current is None:
             return False
         texts.append(current.data.decode("utf-8", "replace"))
     holds = lambda phrase: any(holds_phrase(text, phrase) for text in texts)  # noqa: E731 - used twice below
@@ -245,7 +238,7 @@ def _near_in_meaning(
     documents = store.documents_by_id(hits)
     return [
         RankedDocument(
-            _mask_secrets(documents[number]) if search.masks_secrets else documents[number],
+            _screened(documents[number], search),
             round(CONTENT_WEIGHT * hit.relevance, 4),
             "meaning",
             hit.passages[0] if hit.passages else None,
@@ -346,8 +339,8 @@ def _verify_candidates(
             break
         document = documents.get(candidate.document_id)
         current = verify(store, read, document) if document and not candidate.passage else None
-        if document and (candidate.passage or isinstance(current, Current)):
-            verified.append((candidate, document, current if isinstance(current, Current) else None))
+        if document and (candidate.passage or current):
+            verified.append((candidate, document, current))
         else:
             gone += 1
     return verified, gone
@@ -375,8 +368,10 @@ def _find_passages(
     return found
 
 
-def _mask_secrets(document: StoredDocument) -> StoredDocument:
+def _screened(document: StoredDocument, search: DocumentSearch) -> StoredDocument:
     """Mask secrets in the title and the description, which may be the first lines of the document."""
+    if not search.masks_secrets:
+        return document
     title, description = (_screen_shortened(text) for text in (document.title, document.description))
     return replace(document, title=title, description=description)
 

@@ -158,15 +158,13 @@ def _texts_in_scope(
     }
     if store is None:
         return sorted(found.items())
-    stored = ((one.path, partial(_current_text, store, read, one)) for one in _documents_in_scope(store, options))
-    return sorted((dict(stored) | found).items()) if found else stored
-
-
-def _documents_in_scope(store: Searchable, options: SearchOptions) -> Iterator[StoredDocument]:
     scope = scope_of(store, options)
-    for document in store.documents():
-        if scope.kind in (None, document.kind) and (scope.among is None or document.id in scope.among):
-            yield document
+    stored = (
+        (one.path, partial(_current_text, store, read, one))
+        for one in store.documents()
+        if scope.kind in (None, one.kind) and (scope.among is None or one.id in scope.among)
+    )
+    return sorted((dict(stored) | found).items()) if found else stored
 
 
 def _current_text(store: Searchable, read: ReadBytes, document: StoredDocument) -> str:
@@ -243,12 +241,5 @@ def _make_occurrence(path: str, text: str, starts: list[int], start: int, *, mas
     begin = starts[line - 1]
     end = starts[line] if line < len(starts) else len(text)
     end = begin + len(text[begin:end].rstrip("\r\n"))
-    first, last = begin, end
-    if end - begin > _MAX_LINE_CHARACTERS:
-        first = max(begin, start - _MAX_LINE_CHARACTERS // 4)
-        last = min(end, first + _MAX_LINE_CHARACTERS)
-    found = screen_line(text, first, last, path, masks=masks)
-    shown = ("…" if first > begin else "") + found.text + ("…" if end - begin > _MAX_LINE_CHARACTERS else "")
-    masked = tuple(sorted({mask.kind for mask in found.masked}))
-    flags = tuple(sorted({flag.kind for flag in found.flags}))
-    return Occurrence(path, line, start - begin + 1, shown, masked, flags)
+    shown = screen_line(text, (begin, end), start, _MAX_LINE_CHARACTERS, path, masks=masks)
+    return Occurrence(path, line, start - begin + 1, shown.text, shown.masked_kinds, shown.flag_kinds)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 from dowse.errors import PathRefused
 from dowse.protocols import ScoreTexts, Searchable
@@ -21,10 +21,6 @@ ReadBytes = Callable[[str], tuple[bytes, Stat]]
 """Reads a file of the project, if the policy allows it; raises OSError or PathRefused otherwise."""
 
 
-MAX_READ_LINES = 50_000
-"""Of a file with more lines, only the best chunk is considered: the time of an answer grows with its lines."""
-
-
 @dataclass(frozen=True, slots=True)
 class Current:
     """A document whose file is unchanged since it was indexed, with its text in UTF-8."""
@@ -32,29 +28,15 @@ class Current:
     document: StoredDocument
     data: bytes
 
-    @property
-    def is_long(self) -> bool:
-        """Whether it has more lines than are compared with a query."""
-        return self.data.count(b"\n") > MAX_READ_LINES
-
     def has(self, chunk: StoredChunk) -> bool:
         """Return whether the text still has a chunk at its position."""
         return text_hash(self.data[chunk.start_byte : chunk.end_byte]) == chunk.text_hash
 
 
-@dataclass(frozen=True, slots=True)
-class Outdated:
-    """A document whose file is gone or has changed since it was indexed."""
-
-    document: StoredDocument
-    is_gone: bool
-    is_long: ClassVar[bool] = False
-
-
 def verify(
     store: Searchable, read: ReadBytes, document: StoredDocument, *, compares_content: bool = False
-) -> Current | Outdated:
-    """Read the file of a document and return its text, if it is the indexed one.
+) -> Current | None:
+    """Read the file of a document and return its text; None if the file is gone or has changed since it was indexed.
 
     With the same stat, the content is taken as unchanged unless the caller asks for a comparison, and the bytes of a
     chunk are compared before they are shown. With another stat, the whole content is compared.
@@ -62,13 +44,13 @@ def verify(
     try:
         data, stat = read(document.path)
     except (OSError, PathRefused):
-        return Outdated(document, is_gone=True)
+        return None
     if (compares_content or stat != document.stat) and hashlib.sha256(data).digest() != document.content_hash:
-        return Outdated(document, is_gone=False)
+        return None
     if document.is_verbatim:
         return Current(document, data[document.text_start :])
     text = store.converted_text(document.id)
-    return Outdated(document, is_gone=False) if text is None else Current(document, text.encode())
+    return None if text is None else Current(document, text.encode())
 
 
 SAMPLE_BYTES = 16_000
@@ -89,24 +71,6 @@ _ENCODED_LINE = re.compile(rb"^[ \t\"']*[A-Za-z0-9+/=_-]{40,}[\"',;\\ \t\r]*$", 
 def is_blob(data: bytes) -> bool:
     """Return whether a text is data rather than code or prose; its beginning and its end decide."""
     return len(data) >= MIN_BYTES and _is_data(data[:SAMPLE_BYTES]) and _is_data(data[-SAMPLE_BYTES:])
-
-
-_KNOWN: dict[tuple[bytes, bool], bool] = {}
-"""The answers about documents that were found lately, by their content: looking at those of a reply takes 0.7 ms."""
-MAX_KNOWN = 10_000
-
-
-def is_blob_document(document: StoredDocument, data: bytes) -> bool:
-    """Return whether the text of a document is data; an answer is kept for as long as the document has its content."""
-    if document.id <= 0 or not document.content_hash:  # it is not indexed, and its hash is not known
-        return is_blob(data)
-    key = document.content_hash, document.is_verbatim
-    known = _KNOWN.get(key)
-    if known is None:
-        if len(_KNOWN) >= MAX_KNOWN:
-            _KNOWN.clear()
-        known = _KNOWN[key] = is_blob(data)
-    return known
 
 
 def _is_data(sample: bytes) -> bool:
@@ -199,7 +163,7 @@ def _best_texts(files: Sequence[RankedFile], evidence: Evidence, store: Searchab
     texts = []
     for number in ids:
         document, chunk, text = documents.get(number), chunks.get(next(iter(found.get(number, ())), 0)), b""
-        if document and chunk and isinstance(checked := verify(store, read, document), Current):
+        if document and chunk and (checked := verify(store, read, document)):
             text = checked.data[chunk.start_byte : chunk.end_byte]
         path = document.path if document else ""
         texts.append(f"{path}\n{text.decode('utf-8', 'replace')[: ranking_constants.SCORED_CHARACTERS]}")

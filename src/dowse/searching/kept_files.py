@@ -34,6 +34,7 @@ ReadText = Callable[[FileContent], Reading | None]
 """Returns the text of a file, or None if that would take too long."""
 ParseFiles = Callable[[Sequence[FileContent]], Iterable[tuple[FileContent, Reading, Sequence[Chunk]]]]
 """Has files parsed; returns those that are ready in time, each with its text and its chunks."""
+PathField = Literal["path", "stem"]
 Kept = TypeVar("Kept")
 
 
@@ -74,7 +75,8 @@ class KeptFiles:
             return known[1]
         found = self._read(entry)
         size = 0 if isinstance(found, Verdict) else len(found[0].data)
-        self._bytes -= self._forget(entry.path)
+        _, old = self._files.pop(entry.path, (None, None))
+        self._bytes -= len(old[0].data) if old and not isinstance(old, Verdict) else 0
         is_current = isinstance(found, Verdict) or found[0].stat == entry.stat
         if is_current and self._bytes + size <= MAX_KEPT_BYTES:
             self._files[entry.path] = entry, found
@@ -125,11 +127,6 @@ class KeptFiles:
         if found and content.path in self._files:
             kept[key] = content.content_hash, found
         return found
-
-    def _forget(self, path: str) -> int:
-        """Forget a file; return how many bytes it had."""
-        _, found = self._files.pop(path, (None, None))
-        return len(found[0].data) if found and not isinstance(found, Verdict) else 0
 
 
 def read_directly(content: FileContent) -> Reading:
@@ -182,18 +179,10 @@ class CountedFile:
     chunks: int
     """About how many chunks the file has."""
     counts: Mapping[bytes, int]
-    path_terms: frozenset[str]
-    stem_terms: frozenset[str]
+    terms: Mapping[PathField, frozenset[str]]
+    """The terms of the path, and of the file name without its extension."""
     is_definer: bool
     """Whether the file seems to define a name of the query."""
-
-    def count(self, letters: bytes) -> int:
-        """Return how often the text has some letters."""
-        return self.counts.get(letters, 0)
-
-    def terms_of(self, field: Literal["path", "stem"]) -> frozenset[str]:
-        """Return the terms of the path, or of the file name without its extension."""
-        return self.path_terms if field == "path" else self.stem_terms
 
 
 class FileCounts:
@@ -207,9 +196,9 @@ class FileCounts:
         self._read, self._letters = read, letters
         self._texts = dict[str, tuple[bytes, bytes]]()
         self._names = [name.encode() for name in names if name.isascii()]
-        found = [(entry, *_path_terms(entry.path)) for entry in entries]
+        found = [(entry, _path_terms(entry.path)) for entry in entries]
         wanted = frozenset(terms)
-        self._waiting = sorted(found, key=lambda file: (len(wanted.intersection(file[1])), -file[0].stat.size))
+        self._waiting = sorted(found, key=lambda file: (len(wanted & file[1]["path"]), -file[0].stat.size))
 
     def count(self, seconds: float) -> bool:
         """Read and count files for at most this long; return whether all were."""
@@ -221,7 +210,7 @@ class FileCounts:
     @property
     def unread_paths(self) -> frozenset[str]:
         """The paths of the files that were not read."""
-        return frozenset(entry.path for entry, _, _ in self._waiting)
+        return frozenset(entry.path for entry, _ in self._waiting)
 
     def chunk_frequency(self, letters: bytes, is_word: Callable[[str], bool]) -> int:
         """Return about how many chunks have a word that these letters begin: its occurrences lie in any chunks of a file."""
@@ -267,7 +256,7 @@ class FileCounts:
             known = self._texts[entry.path] = data, data.lower()
         return known
 
-    def _count(self, entry: Entry, path_terms: frozenset[str], stem_terms: frozenset[str]) -> None:
+    def _count(self, entry: Entry, terms: Mapping[PathField, frozenset[str]]) -> None:
         read = self._read(entry)
         if isinstance(read, Verdict) or not read:
             return
@@ -276,13 +265,12 @@ class FileCounts:
         counts = {letters: count for letters in self._letters if (count := small.count(letters))}
         is_definer = bool(counts) and defines_any(data, self._names)
         chunks = 1 + len(data) // (PARSED_BYTES if is_parsed(read[0]) else DOCS_SIZE.size)
-        self.files.append(CountedFile(entry, chunks, counts, path_terms, stem_terms, is_definer))
+        self.files.append(CountedFile(entry, chunks, counts, terms, is_definer))
 
 
 @lru_cache(maxsize=2 * MAX_FILES)
-def _path_terms(path: str) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the terms of a path, and those of the file name without its extension."""
-    return frozenset(terms_of(path)), frozenset(terms_of(PurePosixPath(path).stem))
+def _path_terms(path: str) -> Mapping[PathField, frozenset[str]]:
+    return {"path": frozenset(terms_of(path)), "stem": frozenset(terms_of(PurePosixPath(path).stem))}
 
 
 def letters_of(term: str) -> bytes:

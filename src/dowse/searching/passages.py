@@ -158,10 +158,16 @@ def screen_shown(shown: ShownTexts, data: bytes, part: StoredChunk | None, path:
     )
 
 
-def screen_line(text: str, start: int, end: int, path: str, *, masks: bool) -> Screened:
-    """Screen a part of a text, usually one line."""
+def screen_line(text: str, line: tuple[int, int], at: int, most: int, path: str, *, masks: bool) -> Screened:
+    """Screen a line of a text, of which its start and end are given; of a longer line, the part around a place in it."""
+    start, end = line
+    if end - start > most:
+        start = max(start, at - most // 4)
+        end = min(end, start + most)
     around = surroundings(text, start, end) if masks else ""
-    return screen_text(text[start:end], around=around, path=path, masks=masks)
+    found = screen_text(text[start:end], around=around, path=path, masks=masks)
+    before, after = "…" if start > line[0] else "", "…" if end < line[1] else ""
+    return replace(found, text=f"{before}{found.text}{after}")
 
 
 def _screen_passage(passage: Passage, around: str, screen: Callable[..., Screened]) -> Passage:

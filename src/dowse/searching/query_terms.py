@@ -46,6 +46,7 @@ _NAME = re.compile(r"[A-Za-z_$][\w$]*")
 _HEADER = re.compile(r"(?<![\w-])[A-Z][A-Za-z0-9]*(?:-[A-Z][A-Za-z0-9]*)+(?![\w-])")
 """A name whose words have capitals and hyphens, such as `If-None-Match`: code writes `ifNoneMatch` or `if_none_match`."""
 _MIXED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|\w_\w|^_+\w|\w\$|\$\w|[A-Za-z]\d|^[A-Z][a-z]+$")
+"""A word that is written like an identifier: `getUser`, `max_size`, `_private`, `Session`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +119,9 @@ class SearchQuery(query_syntax.Query):
             parts = _NAME.findall(self.text)
             return tuple(dict.fromkeys(reversed(parts)))
         candidates = dict.fromkeys(_NAME.findall(" ".join(self.positive)))
-        is_identifier = _is_compound_identifier if self.is_pasted else _is_identifier
-        return tuple(filter(is_identifier, candidates))
+        names = tuple(filter(_MIXED.search, candidates))
+        # An identifier of several parts, which no sentence of a pasted text begins with: not `Session`.
+        return tuple(name for name in names if not (name.istitle() or name.isupper())) if self.is_pasted else names
 
 
 def notes_on_length(text: str) -> list[str]:
@@ -192,16 +194,6 @@ def _shape(text: str) -> Shape:
     return "symbol" if _IDENTIFIER.fullmatch(text) else "prose"
 
 
-def _is_identifier(name: str) -> bool:
-    """Return whether a word is written like an identifier: `getUser`, `max_size`, `_private`, `Session`."""
-    return _MIXED.search(name) is not None
-
-
-def _is_compound_identifier(name: str) -> bool:
-    """Return whether a word is an identifier of several parts, which a sentence does not begin with: not `Session`."""
-    return _is_identifier(name) and not name.istitle() and not name.isupper()
-
-
 _WORD = re.compile(r"\w+")
 
 
@@ -233,15 +225,13 @@ def check_spelling(store: Searchable, query: SearchQuery, find_unknown: FindUnkn
 def _corrections(store: Searchable, unknown: Iterable[str]) -> dict[str, str]:
     """Return the most similar indexed word for each unknown word, if one is similar enough."""
     found: dict[str, str] = {}
-    for word in unknown:
-        for whole in whole_terms_of(word):
-            near = (
-                _closest_word(whole, dict(store.words_with_prefix(whole[:2], ranking_constants.CORRECTION_CANDIDATES)))
-                if len(whole) >= ranking_constants.MIN_CORRECTED_LENGTH
-                else None
-            )
-            if near and near != whole:
-                found[restore_underscores(whole)] = restore_underscores(near)
+    least = ranking_constants.MIN_CORRECTED_LENGTH
+    for whole in (whole for word in unknown for whole in whole_terms_of(word) if len(whole) >= least):
+        known = dict(store.words_with_prefix(whole[:2], ranking_constants.CORRECTION_CANDIDATES))
+        near = similar_words(whole, known.keys(), 1 if len(whole) < 2 * least else 2)
+        if near:  # the fewest letters changed, of equals the most frequent word
+            best, _ = min(near, key=lambda one: (one[1], -known[one[0]], one[0]))
+            found[restore_underscores(whole)] = restore_underscores(best)
     return found
 
 
@@ -304,13 +294,6 @@ def unknown_words(store: Searchable, words: Iterable[str]) -> list[str]:
     """Return the words of which no part occurs in the index."""
     terms = term_frequencies(store, _WORD.findall(" ".join(words)))
     return [word for word, found in terms.items() if found and not any(found.values())]
-
-
-def _closest_word(word: str, known: dict[str, int]) -> str | None:
-    """Return the known word with the fewest letters changed; of equals the more frequent one."""
-    max_typos = 1 if len(word) < 2 * ranking_constants.MIN_CORRECTED_LENGTH else 2
-    near = similar_words(word, known.keys(), max_typos)
-    return min(near, key=lambda found: (found[1], -known[found[0]], found[0]))[0] if near else None
 
 
 MAX_TYPED_CHARACTERS = 200

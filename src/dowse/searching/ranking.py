@@ -106,8 +106,6 @@ _NAME_SIGNALS = ("path words", "definition", "share of the query in the name", "
 
 LegScores = Mapping[int, Mapping[str, float]]
 """The scores of each document, by leg."""
-
-
 PathsById = Callable[[Iterable[int]], Mapping[int, str]]
 
 
@@ -146,7 +144,25 @@ def found_by_words(evidence: Evidence) -> set[int]:
 
 def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
     """Rank the documents whose paths are given, best first; ties by path."""
-    title, rank = evidence.title, _FileRanker(evidence, paths).rank
+    title, by_path = evidence.title, _path_signals(evidence, paths)
+    title_by_path = _path_signals(title, paths) if title else {}
+    terms, none = frozenset(evidence.terms), dict[str, float]()
+    penalties = {document: sorted(_penalties(evidence, terms, path).items()) for document, path in paths.items()}
+
+    def rank(scores: LegScores, title_scores: LegScores) -> list[RankedFile]:
+        signals = {document: {**scores.get(document, none), **own} for document, own in by_path.items()}
+        if title:
+            of_title = {one: {**title_scores.get(one, none), **own} for one, own in title_by_path.items()}
+            signals = _add_title(signals, of_title)
+        if evidence.is_pasted:
+            for document, own in signals.items():
+                own["named in the text"] = ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
+        ranked = [_rank_file(document, own, penalties[document]) for document, own in signals.items()]
+        ranked.sort(key=lambda file: -file.score)
+        levels = level_scores([file.score for file in ranked])
+        order = sorted(zip(levels, ranked, strict=True), key=lambda one: (-one[0], paths[one[1].document_id]))
+        return [file for _, file in order]
+
     if evidence.half_way is None:
         return rank(scores, leg_scores(title.legs if title else ()))
     of_title = (title and title.half_way) or HalfWay((), (), frozenset())
@@ -164,40 +180,15 @@ def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) 
     ]
 
 
-class _FileRanker:
-    """Ranks files by scores; the signals of their paths are found once."""
-
-    def __init__(self, evidence: Evidence, paths: Mapping[int, str]) -> None:
-        self._evidence, self._paths, self._terms = evidence, paths, frozenset(evidence.terms)
-        self._by_path = _path_signals(evidence, paths)
-        self._title_by_path = _path_signals(evidence.title, paths) if evidence.title else {}
-        self._penalties = {document: sorted(self._penalties_of(path).items()) for document, path in paths.items()}
-
-    def rank(self, scores: LegScores, title_scores: LegScores) -> list[RankedFile]:
-        """Return all files, best first; ties by path."""
-        evidence, none = self._evidence, dict[str, float]()
-        signals = {document: {**scores.get(document, none), **own} for document, own in self._by_path.items()}
-        if evidence.title:
-            of_title = {one: {**title_scores.get(one, none), **own} for one, own in self._title_by_path.items()}
-            signals = _add_title(signals, of_title)
-        if evidence.is_pasted:
-            for document, own in signals.items():
-                own["named in the text"] = ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
-        ranked = [_rank_file(document, own, self._penalties[document]) for document, own in signals.items()]
-        ranked.sort(key=lambda file: -file.score)
-        levels = level_scores([file.score for file in ranked])
-        order = sorted(zip(levels, ranked, strict=True), key=lambda one: (-one[0], self._paths[one[1].document_id]))
-        return [file for _, file in order]
-
-    def _penalties_of(self, path: str) -> dict[str, float]:
-        if self._evidence.is_pasted:
-            return {kind: ranking_constants.PASTED_PENALTIES[kind] for kind in kinds_of(path)}
-        penalties = {kind: ranking_constants.PENALTIES[kind] for kind in unrequested_kinds(path, self._terms)}
-        if self._evidence.has_code:
-            penalties["deep"] = ranking_constants.FOLDER ** path.count("/")
-        else:
-            penalties.pop("prose", None)
-        return penalties
+def _penalties(evidence: Evidence, terms: frozenset[str], path: str) -> dict[str, float]:
+    if evidence.is_pasted:
+        return {kind: ranking_constants.PASTED_PENALTIES[kind] for kind in kinds_of(path)}
+    penalties = {kind: ranking_constants.PENALTIES[kind] for kind in unrequested_kinds(path, terms)}
+    if evidence.has_code:
+        penalties["deep"] = ranking_constants.FOLDER ** path.count("/")
+    else:
+        penalties.pop("prose", None)
+    return penalties
 
 
 def _path_signals(evidence: Evidence, paths: Mapping[int, str]) -> dict[int, dict[str, float]]:
@@ -242,17 +233,12 @@ def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
     """Return the scores of each document: for each leg its best chunk and the mean of its best three, both scaled."""
     scores: dict[int, dict[str, float]] = {}
     for leg in legs:
-        best_name, three_name, weight, among = (
-            f"{leg.name}: best chunk",
-            f"{leg.name}: best three",
-            leg.weight,
-            leg.among,
-        )
+        best_name, three_name = f"{leg.name}: best chunk", f"{leg.name}: best three"
         for document, (best, three) in (leg.scaled or {}).items():
-            if among is None or document in among:
+            if leg.among is None or document in leg.among:
                 own = scores.setdefault(document, {})
-                own[best_name] = weight * best
-                own[three_name] = weight * three
+                own[best_name] = leg.weight * best
+                own[three_name] = leg.weight * three
     return scores
 
 
@@ -339,11 +325,6 @@ def relevance_of(document: StoredDocument, passage: Passage, evidence: Evidence)
     names, everything = terms_of_two(" ".join(around), passage.text, wanted)
     in_names, in_all = (fsum(terms[term] for term in found) / total for found in (names, everything))
     by_words = ranking_constants.PASSAGE_RELEVANCE * in_all + ranking_constants.NAME_RELEVANCE * in_names
-    return round(by_words + (1 - by_words) * _meaning_relevance(evidence.nearness.get(document.id, 0.0)), 4)
-
-
-def _meaning_relevance(nearness: float) -> float:
-    """Return the relevance by nearness in meaning: 0 up to the minimum nearness, then increasing."""
-    span = ranking_constants.FULL_NEARNESS - ranking_constants.MIN_NEARNESS
-    share = min(1.0, max(0.0, (nearness - ranking_constants.MIN_NEARNESS) / span))
-    return ranking_constants.MAX_MEANING_RELEVANCE * share
+    nearness, least = evidence.nearness.get(document.id, 0.0), ranking_constants.MIN_NEARNESS
+    near_share = min(1.0, max(0.0, (nearness - least) / (ranking_constants.FULL_NEARNESS - least)))
+    return round(by_words + (1 - by_words) * (ranking_constants.MAX_MEANING_RELEVANCE * near_share), 4)

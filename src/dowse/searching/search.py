@@ -27,8 +27,8 @@ from dowse.types import Kind, StoredDocument, Symbol
 Detail = Literal["brief", "outline", "passages", "full", "definitions"]
 """A short passage of each file, one line, the lines that answer, a whole unit; or the definitions of all files, ranked."""
 
-MAX_LIMIT, MAX_READ_BYTES = 1000, 300_000
-"""Of a larger file, only the best chunk is considered."""
+MAX_LIMIT, MAX_READ_BYTES, MAX_READ_LINES = 1000, 300_000, 50_000
+"""Of a larger file, only the best chunk is considered: the time of an answer grows with its lines."""
 FULL_LINES = 250
 """Lines of a whole function or section, if it is asked for; of a longer one, those that matter."""
 SHOWN_COPIES = 5
@@ -291,8 +291,9 @@ class _AnswerBuilder:
                 continue
             reads_whole = self._is_read_whole(document)
             checked = found_files.verify(self._store, self._read, document, compares_content=reads_whole)
-            part = None if reads_whole and not checked.is_long else first_chunks.get(next(iter(scored), 0))
-            if not isinstance(checked, Current) or (part and not checked.has(part)):
+            is_long = checked is not None and checked.data.count(b"\n") > MAX_READ_LINES
+            part = None if reads_whole and not is_long else first_chunks.get(next(iter(scored), 0))
+            if checked is None or (part and not checked.has(part)):
                 self.outdated.append(document.path)
             elif has_phrases(self._query, checked.data) and self._is_shown(file, checked):
                 if len(self._found) == self._limit:
@@ -307,12 +308,10 @@ class _AnswerBuilder:
         if content in self._copies:
             self._copies[content] |= dict.fromkeys(self._paths_of_copies(file, checked))
             return False
-        if (
-            not file.is_found_by_name
-            and found_files.is_blob_document(checked.document, checked.data)
-            and not self._has_every_term(checked)
-        ):
-            return False
+        if not file.is_found_by_name and found_files.is_blob(checked.data):
+            terms = frozenset(self._wanted.all_terms)
+            if not terms or terms_among(checked.data.decode("utf-8", "replace"), terms) != terms:
+                return False
         self._copies[content] = dict.fromkeys(self._paths_of_copies(file, checked)[1:])
         return True
 
@@ -320,10 +319,6 @@ class _AnswerBuilder:
         """Return the path of a file, and of its copies."""
         copies = self._options.copies
         return [checked.document.path, *(copies.copies_of(file.document_id) if copies else ())]
-
-    def _has_every_term(self, checked: Current) -> bool:
-        terms = frozenset(self._wanted.all_terms)
-        return bool(terms) and terms_among(checked.data.decode("utf-8", "replace"), terms) == terms
 
     def _is_read_whole(self, document: StoredDocument) -> bool:
         """Return whether all units of the next file are compared, or only those of its best chunk."""
@@ -335,10 +330,8 @@ class _AnswerBuilder:
     def _show(self) -> None:
         """Choose the passages of all files that were found, and make hits of them."""
         lines = [
-            DocumentLines(
-                found.checked.document, found.checked.data, partial(self._symbols, found), self._wanted, found.part
-            )
-            for found in self._found
+            DocumentLines(one.checked.document, one.checked.data, partial(self._symbols, one), self._wanted, one.part)
+            for one in self._found
         ]
         DocumentLines.find_terms(lines)
         places = self._store.chunk_lines(chunk for found in self._found if not found.part for chunk in found.scores)
@@ -349,9 +342,8 @@ class _AnswerBuilder:
         for found, one in zip(self._found, lines, strict=True):
             unit = one.best_unit(found_files.scores_by_lines(found, places))
             passage = self._passage(found, one, unit)
-            hit = self._make_hit(
-                found, passage, ranking.relevance_of(found.checked.document, one.window(unit), self._evidence)
-            )
+            relevance = ranking.relevance_of(found.checked.document, one.window(unit), self._evidence)
+            hit = self._make_hit(found, passage, relevance)
             said = "" if self._options.detail == "brief" else comparable_lines(passage)
             if said in said_in:
                 first = self.hits[said_in[said]]

@@ -10,6 +10,7 @@ import threading
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, islice
 from math import log
 from typing import Literal
@@ -161,17 +162,13 @@ def _definitions(
         if line <= long_end and not is_function:  # a variable of a long function
             continue
         end = min(symbol.end_line - first_line, len(lines) - 1) if symbol.end_line else -1
-        if symbol.kind in _PARTS and (end == line or not _has_body(indents, line)):
+        has_body = line + 1 < len(lines) and indentation < indents[line + 1] < _BLANK  # more indented lines follow
+        if symbol.kind in _PARTS and (end == line or not has_body):
             continue
         current = _Definition(line, indentation, symbol.name, is_function, end)
         if is_function and current.has_units:
             long_end = max(long_end, end)
         yield current
-
-
-def _has_body(indents: Sequence[int], line: int) -> bool:
-    """Return whether more indented lines follow."""
-    return any(indents[line] < other < _BLANK for other in indents[line + 1 : line + 2])
 
 
 def _with_lead(lines: Sequence[str], indents: Sequence[int], definition: _Definition) -> int:
@@ -214,14 +211,9 @@ def _blocks(lines: Sequence[str], start: int, end: int, names: tuple[str, ...]) 
         if not is_blank and first is None:
             first = line
         elif is_blank and first is not None and (line > end or line - first >= MAX_BLOCK_LINES):
-            yield _trimmed(lines, first, line - 1, names)
+            last = next(at for at in range(line - 1, first - 1, -1) if lines[at].strip())
+            yield Unit(first, last, "block", names, first, first)
             first = None
-
-
-def _trimmed(lines: Sequence[str], start: int, end: int, names: tuple[str, ...]) -> Unit:
-    while not lines[end].strip():
-        end -= 1
-    return Unit(start, end, "block", names, start, start)
 
 
 # Markdown and other markup
@@ -275,18 +267,6 @@ MAX_KEPT_UNITS = 20_000
 class DocumentUnits:
     """Units in order, at least one."""
 
-    __slots__ = (
-        "_names_by_term",
-        "average_size",
-        "boilerplate",
-        "by_name",
-        "ends",
-        "scores",
-        "sizes",
-        "starts",
-        "units",
-    )
-
     def __init__(self, units: Sequence[Unit]) -> None:
         self.units = units
         self.starts, self.ends = [unit.start for unit in units], [unit.end for unit in units]
@@ -298,20 +278,17 @@ class DocumentUnits:
         self.by_name: dict[str, list[int]] = {}
         for at, unit in enumerate(units):
             self.by_name.setdefault(unit.name, []).append(at)
-        self._names_by_term: dict[str, list[str]] | None = None
         self.boilerplate: dict[int, bool] = {}
         """Whether blocks have nothing but imports and comments, as far as it was asked."""
 
-    @property
+    @cached_property
     def names_by_term(self) -> dict[str, list[str]]:
         """The names of units that have a term, for each term."""
-        if self._names_by_term is None:
-            names: dict[str, list[str]] = {}
-            for name in self.by_name:
-                for term in set(terms_of_word(name)):
-                    names.setdefault(term, []).append(name)
-            self._names_by_term = names
-        return self._names_by_term
+        names: dict[str, list[str]] = {}
+        for name in self.by_name:
+            for term in set(terms_of_word(name)):
+                names.setdefault(term, []).append(name)
+        return names
 
     def named(self, name: str) -> list[int]:
         """Return the positions of the units with a name; if there is none, of those with it in other capitals."""
@@ -332,27 +309,9 @@ class DocumentUnits:
         return DocumentUnits(self.units[first:last] or [Unit(start, end)])
 
 
-class _KeptUnits:
-    """The units of documents that were shown lately. Any thread may use it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._known: dict[tuple[object, ...], DocumentUnits] = {}
-        self._count = 0
-
-    def get(self, key: tuple[object, ...]) -> DocumentUnits | None:
-        return self._known.get(key)
-
-    def add(self, key: tuple[object, ...], units: DocumentUnits) -> None:
-        with self._lock:
-            if key not in self._known:
-                self._known[key] = units
-                self._count += len(units.units)
-            while self._count > MAX_KEPT_UNITS and len(self._known) > 1:
-                self._count -= len(self._known.pop(next(iter(self._known))).units)
-
-
-_KEPT = _KeptUnits()
+_KEPT: dict[tuple[object, ...], DocumentUnits] = {}
+"""The units of documents that were shown lately. Any thread may add some, with the lock."""
+_LOCK = threading.Lock()
 
 
 def units_of(
@@ -365,6 +324,10 @@ def units_of(
     if units is None:
         found = find_units(lines, read_symbols(), document.language, first, document.kind)
         units = DocumentUnits(found or [Unit(0, len(lines) - 1)])
-        if is_kept:
-            _KEPT.add(key, units)
+        if is_kept and len(units.units) <= MAX_KEPT_UNITS:
+            with _LOCK:
+                _KEPT[key] = units
+                count = sum(len(one.units) for one in _KEPT.values())
+                while count > MAX_KEPT_UNITS:
+                    count -= len(_KEPT.pop(next(iter(_KEPT))).units)
     return units

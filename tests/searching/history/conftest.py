@@ -25,3 +25,11 @@ def opened(tmp_path: Path) -> Iterator[OpenHistory]:
             return history
 
         yield open_and_read
+
+
+def subjects(history: History) -> list[str]:
+    """Return the first lines of the messages of the commits that HEAD leads to, newest first."""
+    rows = history.database.rows(
+        "SELECT message FROM messages JOIN commits USING (number) WHERE is_reached = 1 ORDER BY number DESC"
+    )
+    return [message.split("\n")[0] for (message,) in rows]

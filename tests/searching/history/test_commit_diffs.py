@@ -8,15 +8,12 @@ import pytest
 from dowse.errors import ItemNotFound
 from dowse.searching.history.commit_diffs import _parse_file, read_changes
 from dowse.searching.history.history_search import HistoryOptions, search_history
+from tests.end_to_end.security.fake_secrets import GITHUB as TOKEN
+from tests.end_to_end.security.fake_secrets import private_key
 from tests.searching.history.conftest import OpenHistory
 from tests.searching.history.repositories import Change, git, make_repository
 
-TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-KEY = (
-    "-----BEGIN RSA PRIVATE KEY-----\n"
-    + "MIIEpAIBAAKCAQEA7bq2+/Zx0123456789abcdefghijklmnopqrstuvwxyzABCD\n" * 12
-    + "-----END RSA PRIVATE KEY-----\n"
-)
+KEY = private_key()
 PEEL = "def peel(apple):\n" + "    apple.turn()\n" * 10 + "    return apple\n"
 CHANGES = [
     Change("Begin", {"src/peel.py": PEEL, ".env": "A=1\n", "a b.txt": "x\n"}, time=1_700_000_000),
@@ -69,7 +66,7 @@ def test_secrets_are_masked_and_keys_are_not_shown(opened: OpenHistory, root: Pa
     assert shown["src/token.py"].masked
     assert shown["p.png"].text == ""
     assert TOKEN not in str(found)
-    assert "MIIE" not in str(found)
+    assert KEY.split("\n")[1] not in str(found)
 
 
 @pytest.mark.parametrize("name", ["", "--help", "HEAD", "0123456789", "main", "x" * 40])

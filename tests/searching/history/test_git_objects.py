@@ -11,7 +11,7 @@ from dowse.searching.history import git_objects
 from dowse.searching.history.git_objects import find_repository, open_objects
 from dowse.system.platform import IS_LINUX
 from dowse.system.sandbox import sandbox_support
-from tests.searching.history.conftest import OpenHistory
+from tests.searching.history.conftest import OpenHistory, subjects
 from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
 FIRST = Change("Charge the customer once", {"pay.py": "def charge():\n    bill()\n"})
@@ -21,13 +21,6 @@ SECOND = Change("Charge the customer twice", {"pay.py": "def charge():\n    bill
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return make_repository(tmp_path / "shop", [FIRST, SECOND])
-
-
-def subjects(opened: OpenHistory, root: Path) -> list[str]:
-    rows = opened(root).database.rows(
-        "SELECT message FROM messages JOIN commits USING (number) WHERE is_reached = 1 ORDER BY number DESC"
-    )
-    return [message.split("\n")[0] for (message,) in rows]
 
 
 def test_no_program_of_a_repository_runs(
@@ -53,7 +46,7 @@ def test_no_program_of_a_repository_runs(
     for name in ("GIT_EXTERNAL_DIFF", "GIT_PAGER", "GIT_SSH_COMMAND", "GIT_ASKPASS"):
         monkeypatch.setenv(name, str(program))
     assert git(root, "config", "diff.x.textconv") == str(program), "the settings are read by git itself"
-    assert subjects(opened, root) == ["Charge the customer twice", "Charge the customer once"]
+    assert subjects(opened(root)) == ["Charge the customer twice", "Charge the customer once"]
     assert opened(root).coverage().with_symbols == 2
     assert not canary.exists()
 
@@ -66,13 +59,13 @@ def test_a_configuration_that_includes_a_file_outside_is_not_read(
     os.mkfifo(pipe)
     config = root / ".git" / "config"
     config.write_text(f"[include]\npath = {pipe}\n[core\nthis is broken", encoding="utf-8")
-    assert subjects(opened, root) == ["Charge the customer twice", "Charge the customer once"]
+    assert subjects(opened(root)) == ["Charge the customer twice", "Charge the customer once"]
 
 
 def test_replacements_and_grafts_are_not_applied(root: Path, opened: OpenHistory) -> None:
     git(root, "replace", "HEAD", "HEAD~1")
     (root / ".git" / "info" / "grafts").write_text(f"{git(root, 'rev-parse', 'HEAD')}\n", encoding="utf-8")
-    assert subjects(opened, root) == ["Charge the customer twice", "Charge the customer once"]
+    assert subjects(opened(root)) == ["Charge the customer twice", "Charge the customer once"]
 
 
 def test_objects_outside_are_not_read(tmp_path: Path, root: Path) -> None:
@@ -160,7 +153,7 @@ def test_a_git_file_that_leads_to_a_stranger_is_not_followed(tmp_path: Path, roo
 def test_a_worktree_has_its_own_head(tmp_path: Path, root: Path, opened: OpenHistory) -> None:
     git(root, "worktree", "add", "-q", str(tmp_path / "tree"), "-b", "side", "HEAD~1")
     add_commits(root, [Change("On the side", {"side.py": "x"})], "side")
-    assert subjects(opened, tmp_path / "tree") == ["On the side", "Charge the customer once"]
+    assert subjects(opened(tmp_path / "tree")) == ["On the side", "Charge the customer once"]
 
 
 def test_folders_without_commits_are_no_history(tmp_path: Path) -> None:
@@ -193,7 +186,7 @@ def test_a_submodule_and_sha256_are_read(tmp_path: Path, root: Path, opened: Ope
     long.mkdir()
     git(long, "init", "-q", "-b", "main", "--object-format=sha256")
     add_commits(long, [FIRST])
-    assert subjects(opened, long) == ["Charge the customer once"]
+    assert subjects(opened(long)) == ["Charge the customer once"]
     outer = make_repository(tmp_path / "outer", [Change("Begin", {"a": "b"})])
     git(outer, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(root), "shop")
     assert len(find_repository(outer / "shop").head) == 40

@@ -10,11 +10,11 @@ from dowse.searching.history.history_database import check_history
 from dowse.searching.history.history_search import CommitHit, HistoryOptions, search_history
 from dowse.searching.history.project_history import open_history
 from dowse.settings import Settings
+from tests.end_to_end.security.fake_secrets import GITHUB as TOKEN
 from tests.searching.history.conftest import OpenHistory
 from tests.searching.history.repositories import Change, git, make_repository
 
 DAY = 86_400
-TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 RETRY = "def retry_policy(times):\n    wait()\n    return times\n\n\ndef other():\n    return 1\n"
 CHANGES = [
     Change("Begin", {"net/client.py": RETRY, "docs/guide.md": "# Guide\n"}, time=1_600_000_000),

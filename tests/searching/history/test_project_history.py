@@ -19,7 +19,7 @@ from dowse.searching.history.project_history import History, open_history
 from dowse.settings import Settings
 from dowse.system.platform import Lock
 from tests.sample_data import open_indexed
-from tests.searching.history.conftest import OpenHistory
+from tests.searching.history.conftest import OpenHistory, subjects
 from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
 CHANGES = [Change(f"Commit {number}", {"a.py": f"def a():\n    return {number}\n"}) for number in range(4)]
@@ -28,13 +28,6 @@ CHANGES = [Change(f"Commit {number}", {"a.py": f"def a():\n    return {number}\n
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
     return make_repository(tmp_path / "shop", CHANGES)
-
-
-def subjects(history: History) -> list[str]:
-    rows = history.database.rows(
-        "SELECT message FROM messages JOIN commits USING (number) WHERE is_reached = 1 ORDER BY number DESC"
-    )
-    return [message.split("\n")[0] for (message,) in rows]
 
 
 def files(history: History) -> dict[str, int]:

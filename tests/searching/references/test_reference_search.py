@@ -13,12 +13,14 @@ from hypothesis import strategies as st
 from dowse.errors import PathRefused, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.parsing.text_cutting import find_references as extract
+from dowse.searching.direct_index import DirectIndex
+from dowse.searching.query_terms import parse_search_query
 from dowse.searching.references.reference_search import ReferenceOptions, References, find_references
 from dowse.searching.references.related_files import find_related
 from dowse.store.catalog import Catalog
 from dowse.store.reference_index import ReferenceIndex
 from dowse.system.platform import Lock
-from dowse.types import Batch, Stat
+from dowse.types import Batch, Stat, Verdict
 from tests.sample_data import make_put
 from tests.searching.references.conftest import Find, places
 
@@ -101,27 +103,6 @@ QUESTIONS = (
 )
 
 
-class EmptyStore:
-    """A store whose files are all gone."""
-
-    def documents(self, below: str = "", after: str = "") -> Iterator[object]:
-        return iter(())
-
-    def ids_by_path(self) -> list[tuple[int, str]]:
-        return []
-
-    def documents_by_id(self, ids: object) -> dict[int, object]:
-        return {}
-
-    chunks_by_id = documents_by_id
-
-    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        return []
-
-    def find_chunks(self, query: object, limit: int) -> list[object]:
-        return []
-
-
 def no_file(path: str) -> tuple[bytes, Stat]:
     raise PathRefused(path)
 
@@ -146,7 +127,10 @@ def references_of(folder: Path, files: list[tuple[str, str]]) -> Iterator[Refere
 
 
 def ask(references: ReferenceIndex, name: str) -> References:
-    return find_references(EmptyStore(), references, no_file, name, ReferenceOptions())  # type: ignore[arg-type]
+    """Find references in a store whose files are all gone."""
+    nothing = DirectIndex((), lambda entry: Verdict(entry.path, None), parse_search_query(""))
+    nothing.read_files(1)
+    return find_references(nothing, references, no_file, name, ReferenceOptions())
 
 
 @st.composite

@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from dowse.errors import ItemNotFound
 from dowse.screening.masking import screen_text
-from dowse.searching.history.commit_reading import MAX_MESSAGE_BYTES
-from dowse.searching.history.git_objects import GitObjects, open_objects
+from dowse.searching.history.commit_reading import read_commits
+from dowse.searching.history.git_objects import open_objects
 from dowse.searching.history.project_history import History
 
 MAX_DIFF_BYTES = 2_000_000
@@ -58,7 +58,7 @@ def read_changes(history: History, name: str) -> CommitChanges:
     whole = _known_name(history, name)
     with open_objects(history.repository) as git:
         data, is_cut = git.output(*_PATCH, whole, max_bytes=MAX_DIFF_BYTES)
-        author, seconds, message = _read_message(git, whole)
+        record = next(read_commits(git, [whole], READ_SECONDS, "-s"))
     masks = history.settings.mask_secrets
     files, hidden = list[FileChanges](), 0
     for section in re.split(r"^diff --git ", data.decode("utf-8", "replace"), flags=re.MULTILINE)[1:]:
@@ -71,7 +71,8 @@ def read_changes(history: History, name: str) -> CommitChanges:
         else:
             files.append(_screened(found, masks=masks))
     return CommitChanges(
-        whole, _moment(seconds), screen_text(author, masks=masks).text, screen_text(message, masks=masks).text.strip(),
+        whole, _moment(record.time), screen_text(record.author, masks=masks).text,
+        screen_text(record.message, masks=masks).text.strip(),
         tuple(files), hidden, is_cut,
     )  # fmt: skip
 
@@ -87,7 +88,7 @@ def _screened(found: FileChanges, *, masks: bool) -> FileChanges:
     lines = found.text.split("\n")
     screened = screen_text("\n".join(line[1:] for line in lines), path=found.path, masks=masks)
     shown = (line[:1] + text for line, text in zip(lines, screened.text.split("\n"), strict=True))
-    return replace(found, text="\n".join(shown), masked=tuple(sorted({mask.kind for mask in screened.masked})))
+    return replace(found, text="\n".join(shown), masked=screened.masked_kinds)
 
 
 def _known_name(history: History, name: str) -> str:
@@ -100,16 +101,9 @@ def _known_name(history: History, name: str) -> str:
     raise ItemNotFound("the history has no such commit")
 
 
-def _read_message(git: GitObjects, name: str) -> tuple[str, str, str]:
-    shape = "--format=%an%x00%ct%x00%B"
-    data, _ = git.output("log", "--no-walk", "-s", "--no-color", shape, name, max_bytes=MAX_MESSAGE_BYTES)
-    author, seconds, message = [*data.decode("utf-8", "replace").split("\0", 2), "", ""][:3]
-    return author[:200], seconds, message
-
-
-def _moment(seconds: str) -> str:
+def _moment(seconds: int) -> str:
     try:
-        return datetime.fromtimestamp(int(seconds), UTC).isoformat().replace("+00:00", "Z")
+        return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
     except (ValueError, OverflowError, OSError):
         return ""
 

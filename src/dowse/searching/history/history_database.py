@@ -192,9 +192,10 @@ class HistoryDatabase(SqliteDatabase):
                     ((ids[new], number, self._path_id(connection, old)) for old, new in record.renames),
                 )
                 subject, _, body = record.message.partition("\n")
+                parts = dict.fromkeys(part for path in record.files[:MAX_INDEXED_FILES] for part in path.split("/"))
                 connection.execute(
                     "INSERT INTO texts (rowid, subject, body, paths) VALUES (?, ?, ?, ?)",
-                    (number, indexed_terms(subject), indexed_terms(body), _path_terms(record.files)),
+                    (number, indexed_terms(subject), indexed_terms(body), indexed_terms(" ".join(parts))),
                 )
 
     def add_symbols(self, found: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
@@ -266,9 +267,3 @@ def remove_history(folder: Path) -> None:
 def indexed_terms(text: str) -> str:
     """Return the terms of a text as they are indexed."""
     return " ".join(terms_of(text))
-
-
-def _path_terms(files: Sequence[str]) -> str:
-    return indexed_terms(
-        " ".join(dict.fromkeys(part for path in files[:MAX_INDEXED_FILES] for part in path.split("/")))
-    )

@@ -44,15 +44,9 @@ class CommitText:
     symbols: Sequence[str]
 
 
-def rank_commits(texts: Iterable[CommitText], weights: Mapping[str, float]) -> list[tuple[float, CommitText]]:
-    """Return commits with their scores, best first; of equal ones, the newest first. `weights` has the terms of the query."""
+def _score_commit(text: CommitText, weights: Mapping[str, float]) -> float:
+    """Return the score of a commit: between 0 and 1. `weights` has the terms of the query."""
     total = sum(weights.values()) or 1.0
-    scored = [(score_commit(text, weights, total), text) for text in texts]
-    return sorted(scored, key=lambda one: (-round(one[0], 4), -one[1].number))
-
-
-def score_commit(text: CommitText, weights: Mapping[str, float], total: float) -> float:
-    """Return the score of a commit: between 0 and 1."""
     subject, _, body = text.message.partition("\n")
     body_terms = terms_of(body[:MAX_BODY_CHARACTERS])
     body_weight = BODY_WEIGHT * _share(LONG_BODY_TERMS, body_terms)
@@ -185,22 +179,23 @@ class _Search:
 
     def find(self, limit: int, glob: "re.Pattern[str] | None") -> list[CommitHit]:
         """Return the best commits."""
-        among = self._commits_of(glob) if glob else None
-        if not self._query.text.strip():
-            return self._shown([(0.0, text) for text in self._texts(self._newest(among, limit))], glob)
-        named = self._named()
-        texts = self._texts([number for number in self._candidates(among) if number not in named])
-        ranked = rank_commits([text for text in texts if self._passes(text)], self._weights)
-        return self._shown([*((1.0, text) for text in self._texts(named)), *ranked][:limit], glob)
-
-    def _newest(self, among: Sequence[int] | None, limit: int) -> list[int]:
-        """Return the newest commits that are read, or the newest of some."""
+        among = None if glob is None else self._commits_of(glob)
         only = "" if among is None else "AND number IN (SELECT value FROM json_each(?))"
+        values = [*self._times, *([] if among is None else [json.dumps(among)])]
+        if not self._query.text.strip():
+            return self._shown([(0.0, text) for text in self._texts(self._newest(only, [*values, limit]))], glob)
+        named = self._named()
+        texts = self._texts([number for number in self._candidates(only, values) if number not in named])
+        scored = [(_score_commit(text, self._weights), text) for text in texts if self._passes(text)]
+        scored.sort(key=lambda one: (-round(one[0], 4), -one[1].number))  # of equal ones, the newest first
+        return self._shown([*((1.0, text) for text in self._texts(named)), *scored][:limit], glob)
+
+    def _newest(self, only: str, values: Sequence[object]) -> list[int]:
+        """Return the newest commits that are read, or the newest of some."""
         query = (
             f"SELECT number FROM commits JOIN messages USING (number) WHERE is_reached = 1 AND time BETWEEN ? AND ? {only} "  # noqa: S608 - constants
             "ORDER BY number DESC LIMIT ?"
         )
-        values = [*self._times, *([] if among is None else [json.dumps(among)]), limit]
         return [number for (number,) in self._database.rows(query, values)]
 
     def _named(self) -> list[int]:
@@ -226,14 +221,11 @@ class _Search:
         found = self._database.rows_in("SELECT path, number FROM changes WHERE path IN", names)
         return sorted({number for path, number in found if number <= names[path]})
 
-    def _candidates(self, among: Sequence[int] | None) -> list[int]:
-        only = "" if among is None else "AND number IN (SELECT value FROM json_each(?))"
-        values = [*self._times, *([] if among is None else [json.dumps(among)])]
+    def _candidates(self, only: str, values: Sequence[object]) -> list[int]:
         found: dict[int, None] = {}
         if not self._selecting:
             return []
         expression = " OR ".join(f'"{term}"' for term in self._selecting)
-        is_filtered = among is not None or self._times != _EVER
         for table, limit in MAX_CANDIDATES.items():
             query = (
                 f"SELECT number FROM (SELECT rowid FROM {table} WHERE {table} MATCH ? AND rank MATCH ? "  # noqa: S608
@@ -241,7 +233,7 @@ class _Search:
                 f"WHERE is_reached = 1 AND time BETWEEN ? AND ? {only} LIMIT ?"
             )
             weights = "bm25(3.0, 1.0, 1.0)" if table == "texts" else "bm25()"
-            first = _EVER[1] if is_filtered else 2 * limit
+            first = 2 * limit if tuple(values) == _EVER else _EVER[1]
             rows = self._database.rows(query, (expression, weights, first, *values, limit))
             found |= dict.fromkeys(number for (number,) in rows)
         return list(found)

@@ -12,7 +12,7 @@ from dowse.searching.exact_search import (
     line_start_characters,
     pattern_matcher,
 )
-from dowse.searching.found_files import Current, ReadBytes, verify
+from dowse.searching.found_files import ReadBytes, verify
 from dowse.searching.passages import screen_line
 from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.name_resolution import Confidence, ResolvedUse
@@ -62,23 +62,17 @@ class ReferenceLines:
             return None
         characters = text[0]
         start, end = _line_span(text, use.line)
-        first, last = start, end
-        if end - start > MAX_LINE_CHARACTERS:
-            at = max(characters.find(use.name, start, end), start)
-            first = max(start, at - MAX_LINE_CHARACTERS // 4)
-            last = min(end, first + MAX_LINE_CHARACTERS)
-        shown = screen_line(characters, first, last, file.path, masks=self._masks)
-        marked = ("…" if first > start else "") + shown.text + ("…" if last < end else "")
+        at = max(characters.find(use.name, start, end), start)
+        shown = screen_line(characters, (start, end), at, MAX_LINE_CHARACTERS, file.path, masks=self._masks)
         within = use.within or ("" if use in file.definitions else _definition_around(file, text, use.line))
         return Place(
-            file.path, use.line, marked, kind, within, confidence, definition,
-            tuple(sorted({mask.kind for mask in shown.masked})), tuple(sorted({flag.kind for flag in shown.flags})),
-        )  # fmt: skip
+            file.path, use.line, shown.text, kind, within, confidence, definition, shown.masked_kinds, shown.flag_kinds
+        )
 
     def _current_text(self, file: SourceFile) -> tuple[str, list[int]] | None:
         document = self._store.documents_by_id([file.id]).get(file.id)
         checked = verify(self._store, self._read, document, compares_content=True) if document else None
-        if not isinstance(checked, Current):
+        if checked is None:
             self._outdated.append(file.path)
             return None
         text = checked.data.decode("utf-8", "replace")

@@ -106,7 +106,10 @@ def find_references(
     sources = SourceFiles(references)
     resolver = ImportResolver(sources, read)
     resolution = NameResolution(sources, resolver, bare)
-    definitions = sorted((one for one in resolution.definitions if not owner or _is_owned(one, owner)), key=_by_weight)
+    owned = (one for one in resolution.definitions if not owner or _is_owned(one, owner))
+    definitions = sorted(
+        owned, key=lambda one: (one.is_declaration, "test" in kinds_of(one.file.path), one.file.path, one.use.line)
+    )
     found = References(name.strip())
     if owner == bare or (owner and not definitions):  # its constructor, or it inherits the name
         definitions = resolution.classes.members(_SEPARATOR.split(owner)[-1], resolution.definitions) or definitions
@@ -158,10 +161,6 @@ def split_name(name: str) -> tuple[str, str]:
     if match is None:
         raise UsageError(f"'{shorten(name)}' is no name. Give one name, such as parse_config or Client.get.")
     return match[1] or "", match[2]
-
-
-def _by_weight(defined: DefinedName) -> tuple[bool, bool, str, int]:
-    return defined.is_declaration, "test" in kinds_of(defined.file.path), defined.file.path, defined.use.line
 
 
 def _places(lines: ReferenceLines, definitions: Sequence[DefinedName]) -> list[Place]:
