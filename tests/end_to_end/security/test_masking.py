@@ -125,26 +125,22 @@ def test_a_user_can_switch_masks_off_and_nobody_else(root: Path) -> None:
 # Documents
 
 
+def search_documents(folder: Path, query: str, **arguments: object) -> tuple[str, documents.Reply]:
+    """Index a folder and search it; return the text and the content of the reply, in which no secret is."""
+
+    async def conversation(reader: documents.Reader) -> tuple[str, documents.Reply]:
+        return await reader.search_with_text(query, **arguments)
+
+    documents.index(folder)
+    text, reply = documents.run_conversation("auto", conversation, folder)
+    return without_secrets(text), without_secrets(reply)
+
+
 @pytest.mark.parametrize("query", ["water robot", "guide", "orchard", SLACK])
 def test_a_secret_in_a_document_is_masked_where_it_is_found(root: Path, query: str) -> None:
-    async def conversation(reader: documents.Reader) -> tuple[str, documents.Reply]:
-        return await reader.search_with_text(query)
-
-    documents.index(root)
-    text, reply = documents.run_conversation("auto", conversation, root)
-    without_secrets(text)
-    (hit,) = [one for one in without_secrets(reply)["results"] if one["uri"].endswith("guide.md")]
+    _, reply = search_documents(root, query)
+    (hit,) = [one for one in reply["results"] if one["uri"].endswith("guide.md")]
     assert hit["masked"] == ["slack-bot-token"]
-
-
-def test_a_secret_in_a_title_is_masked_where_it_is_found(root: Path) -> None:
-    async def conversation(reader: documents.Reader) -> tuple[str, documents.Reply]:
-        return await reader.search_with_text("orchard token")
-
-    documents.index(root)
-    text, reply = documents.run_conversation("auto", conversation, root)
-    without_secrets(text)
-    assert "Orchard token [masked: github-pat]" in [one["title"] for one in without_secrets(reply)["results"]]
 
 
 BY_TITLE, BY_MEANING = "vulpes", "predators catching rodents after dark"
@@ -155,14 +151,8 @@ FOXES = "Foxes hunt mice at night in winter."
 def test_the_title_of_a_document_is_masked_if_no_word_of_its_text_is_asked_for(
     tmp_path: Path, query: str, place: str
 ) -> None:
-    async def conversation(reader: documents.Reader) -> tuple[str, documents.Reply]:
-        return await reader.search_with_text(query)
-
     folder = write_tree(tmp_path / "foxes", {"foxes.html": f"<title>Vulpes {GITHUB}</title><p>{FOXES}</p>"})
-    documents.index(folder)
-    text, reply = documents.run_conversation("auto", conversation, folder)
-    without_secrets(text)
-    (hit,) = without_secrets(reply)["results"]
+    (hit,) = search_documents(folder, query)[1]["results"]
     assert (hit["title"], hit["matchLocation"]) == ("Vulpes [masked: github-pat]", place)
 
 
@@ -182,12 +172,7 @@ def test_the_title_of_a_file_is_masked_if_no_word_of_its_text_is_asked_for(tmp_p
 def test_a_secret_in_a_description_is_masked_however_it_is_cut(root: Path) -> None:
     """A word that is longer than half of a description is cut, and a part of a key is not recognized by itself."""
     files = {"medlar.md": f"# Medlar\n\nThe robot is called with the key of the farm, {ANTHROPIC} and waits.\n"}
-
-    async def conversation(reader: documents.Reader) -> tuple[str, documents.Reply]:
-        return await reader.search_with_text("medlar", searchIn="title")
-
-    documents.index(write_tree(root, files))
-    text, reply = documents.run_conversation("auto", conversation, root)
+    text, reply = search_documents(write_tree(root, files), "medlar", searchIn="title")
     assert "The robot is called" in text
     assert ANTHROPIC[:20] not in text + json.dumps(reply)
 
@@ -397,10 +382,6 @@ def test_a_search_of_several_folders_masks_them(run: Run, root: Path, tmp_path: 
     other = write_tree(tmp_path / "other", {"pyproject.toml": "", "src/orchard.py": FILES["src/deploy.py"]})
     out = without_secrets(run("search", "deploy orchard", root, other).out)
     assert "[masked: aws-access-token]" in out
-
-
-def test_a_command_masks_a_key_of_many_lines(run: Run, root: Path) -> None:  # noqa: F811
-    assert "[masked: " in without_secrets(run("search", "BASKET", root).out)
 
 
 def test_an_occurrence_has_the_line_and_column_of_the_file(run: Run, root: Path) -> None:  # noqa: F811
