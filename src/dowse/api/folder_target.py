@@ -153,7 +153,7 @@ class FolderTarget(IndexedTarget):
         from dowse.sources.open_folders import exists_below
         from dowse.surfaces.documents.link_graph import LinkGraph
 
-        self._updating(None)(index, "")
+        self._updating(None)(index)
         graph = self._link_graphs.setdefault(index.root, LinkGraph(partial(exists_below, index.root)))
         graph.update(index.store)
         return graph
@@ -209,7 +209,7 @@ class FolderTarget(IndexedTarget):
         if not index.has_catalog and index.settings.read_history:
             find_repository(index.root)  # raises NoHistory before anything is made
             with contextlib.suppress(NotWritable):
-                self._updating(progress)(index, "")
+                self._updating(progress)(index)
         with contextlib.ExitStack() as stack:
             folder = index.folder
             if not index.has_catalog:
@@ -272,10 +272,10 @@ class KeptFolders(FolderTarget):
     def _updating(self, progress: Progress | None) -> Update:
         return partial(self._update, progress)
 
-    def _update(self, progress: Progress | None, index: ProjectIndex, first: str) -> int:
+    def _update(self, progress: Progress | None, index: ProjectIndex) -> int:
         if keeper := self._keepers.get(index.root):
             return len(keeper.catch_up(index))
-        left = update_if_quick(index, first, progress=progress, start=self._start)
+        left = update_if_quick(index, progress=progress, start=self._start)
         if index.root in self._asked and not left and index.is_ready():
             from dowse.keeping.keeper import Keeper  # a program of one question need not import it
 
@@ -283,7 +283,7 @@ class KeptFolders(FolderTarget):
         self._asked.add(index.root)
         return left
 
-    def _start(self, index: ProjectIndex, first: str = "", how: str | None = None) -> None:  # noqa: ARG002 - the process chooses the order
+    def _start(self, index: ProjectIndex, how: str | None = None) -> None:
         from dowse.keeping.indexing_run import start_run  # as above
 
         run = self._runs.get(index.root)
@@ -300,9 +300,7 @@ class KeptFolders(FolderTarget):
                 self._start(index, how=REBUILD)
             elif not index.exists and not index.is_being_updated():
                 self._start(index)
-            elif (
-                not index.is_being_updated() and not update_if_quick(index, "", start=self._start) and index.is_ready()
-            ):
+            elif not index.is_being_updated() and not update_if_quick(index, start=self._start) and index.is_ready():
                 continue
             waiting.append(index)
         return waiting

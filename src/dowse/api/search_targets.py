@@ -107,7 +107,7 @@ class IndexedTarget:
         from dowse.searching.references.related_files import shown_files
 
         index, path, show = self.locate(path)
-        self._updating(progress)(index, "")
+        self._updating(progress)(index)
         read_missing_references(index, progress=progress)
         return shown_files(related_files(index, path, limit), show)
 
@@ -117,7 +117,7 @@ class IndexedTarget:
         """Return why a file is or is not indexed and, with a query, its rank if no rule excludes it."""
         index, path, _ = self.locate(path)
         if query and index.source.verdict(path).is_allowed:
-            self._updating(progress)(index, query)
+            self._updating(progress)(index)
         return explain_file(index, path, query, self._open_encoder())
 
     def explanation(self, path: str, query: str | None, progress: Progress | None) -> Explanation:
@@ -314,7 +314,7 @@ class PackageTarget(IndexedTarget):
         self._dependencies.index_packages(self._package, progress)
 
     def _updating(self, progress: Progress | None) -> Update:  # noqa: ARG002 - packages do not change
-        return lambda _index, _first: 0
+        return lambda _index: 0
 
     def search(self, query: SearchQuery, options: SearchOptions, progress: Progress | None = None) -> Found:
         """Search the packages."""

@@ -126,7 +126,7 @@ def search_command(
         return find_documents(project, document_query, pending, encoder, is_behind=bool(pending))
 
     started = time.perf_counter()
-    answer = _ask(_open_index(folder), ask, query, waits=wait)
+    answer = _ask(_open_index(folder), ask, waits=wait)
     found = answer.matches
     results = [document_result(make_uri(match.document.path), match, found.terms) for match in found.found]
     exit_code = 0 if results else 1
@@ -200,9 +200,7 @@ def _open_index(folder: str | None) -> "ProjectIndex":
     return ProjectIndex(_find_root(folder), View.DOCUMENTS)
 
 
-def _ask(
-    project: "ProjectIndex", question: Callable[["ProjectIndex", int], Answer], first: str = "", *, waits: bool = True
-) -> Answer:
+def _ask(project: "ProjectIndex", question: Callable[["ProjectIndex", int], Answer], *, waits: bool = True) -> Answer:
     """Bring an index up to date if the question waits for it or if that is quick, ask the question, and close the index.
 
     The question is given the number of files that are left.
@@ -212,7 +210,7 @@ def _ask(
 
     def answer() -> Answer:
         with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
-            pending = update_if_quick(project, first, waits=waits, progress=progress)
+            pending = update_if_quick(project, waits=waits, progress=progress)
         if pending and project.refusal:
             project.warnings.append(f"{pluralize(pending, 'changed file')} left out. {project.refusal}")
         return question(project, pending)

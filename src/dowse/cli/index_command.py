@@ -38,11 +38,11 @@ if TYPE_CHECKING:
 @click.option(
     "--store", metavar="PLACE", help="Publish the commit in DIR to a folder or an address: see dowse publish."
 )
-@click.option("--first", hidden=True, help="Index files whose path has these words before the others.")
+@click.option("--background", is_flag=True, hidden=True, help="Give way to the search that started this process.")
 @click.option("--documents", is_flag=True, hidden=True, help="Index the files as documents.")
 @json_option
 def index(
-    folder: str | None, *, yes: bool, wait: bool, store: str | None, first: str | None, documents: bool, as_json: bool
+    folder: str | None, *, yes: bool, wait: bool, store: str | None, background: bool, documents: bool, as_json: bool
 ) -> int | CommandReply:
     """Index the files in DIR.
 
@@ -59,7 +59,7 @@ def index(
         from dowse.cli.publish_command import publish_folders
 
         return publish_folders([folder] if folder else [], store, with_model=True, as_json=as_json)
-    if first is not None:  # a search started this process in the background, and reads the same files meanwhile
+    if background:  # a search reads the same files meanwhile
         lower_priority()
     root = parse_folder(folder)
     warm_up_parser(root)
@@ -72,7 +72,7 @@ def index(
     shown = len(project.warnings)
     if is_memory_small():
         release_memory(arenas=1)  # before a thread has one of its own
-    report = _update(project, first or "", is_confirmed=yes)
+    report = _update(project, is_confirmed=yes)
     if report is None:
         say("Cancelled; nothing was indexed.")
         return CommandReply({"status": "cancelled"}, 1) if as_json else 1
@@ -98,19 +98,19 @@ def index(
     return exit_code
 
 
-def _update(project: "ProjectIndex", first: str, *, is_confirmed: bool) -> "IndexReport | None":
+def _update(project: "ProjectIndex", *, is_confirmed: bool) -> "IndexReport | None":
     """Index a project, after a confirmation if it has more than maxFiles files. Return None if the answer is no."""
     try:
         if not is_confirmed and not project.exists:
             project.require_size()  # ask before anything is written
         say_if_locked(project)
         with progress_bar(f"Indexing {project.root.name}") as progress:
-            return project.update(progress, first=first, is_confirmed=is_confirmed)
+            return project.update(progress, is_confirmed=is_confirmed)
     except TooManyFiles as error:
         if is_confirmed or not sys.stdin.isatty():
             raise
         return (
-            _update(project, first, is_confirmed=True)
+            _update(project, is_confirmed=True)
             if confirm(f"{str(error).partition(' Continue')[0]} Continue?")
             else None
         )

@@ -90,8 +90,6 @@ class RootSource(SearchSource):
             if index.exists:
                 raise
             raise SourceNotReady("It is being indexed, and nothing is there yet. Ask again in a moment.") from error
-        if encoder:
-            encoder.prioritize(index.root, [hit.path for hit in answer.hits])
         left = () if answer.searched.were_compared else pending
         found = self._filtered_result(index, pending, answer)
         return replace(

@@ -60,13 +60,12 @@ class ProjectIndex(OpenedIndex):
         progress: Progress | None = None,
         *,
         drift: Drift | None = None,
-        first: str = "",
         is_confirmed: bool = True,
     ) -> IndexReport:
         """Bring the index up to date with the files, once no other process is doing so.
 
-        If a drift is given, only its paths are read. Files whose path contains words of `first` are indexed
-        first. Unless `is_confirmed`, raise TooManyFiles for a project that outgrows maxFiles.
+        If a drift is given, only its paths are read. Unless `is_confirmed`, raise TooManyFiles for a project that
+        outgrows maxFiles.
         """
         self.look_again()
         with self._storing():
@@ -75,10 +74,10 @@ class ProjectIndex(OpenedIndex):
                 self._write_settings()
                 remove_leftovers(self.folder)
                 try:
-                    report = self._run(progress, drift, first, is_confirmed=is_confirmed)
+                    report = self._run(progress, drift, is_confirmed=is_confirmed)
                 except StoreDamaged as error:
                     self._start_over(error)
-                    report = self._run(progress, None, first, is_confirmed=is_confirmed)
+                    report = self._run(progress, None, is_confirmed=is_confirmed)
             # Searches need no references, so that the index is complete for them before these are read.
             if drift is None and report.is_complete and self.whole.references.is_used:
                 self.whole.references.catch_up(progress)
@@ -106,7 +105,7 @@ class ProjectIndex(OpenedIndex):
             self.close()
             with replaced_store(self.folder):
                 self._open_store().add_views(views)
-                return self._run(progress, None, "", is_confirmed=True)
+                return self._run(progress, None, is_confirmed=True)
 
     def require_size(self, drift: Drift | None = None) -> list[int]:
         """Raise TooManyFiles if a project would grow beyond maxFiles; return the sizes of the files to read, in bytes."""
@@ -297,7 +296,7 @@ class ProjectIndex(OpenedIndex):
             raise
         self.refusal = None
 
-    def _run(self, progress: Progress | None, drift: Drift | None, first: str, *, is_confirmed: bool) -> IndexReport:
+    def _run(self, progress: Progress | None, drift: Drift | None, *, is_confirmed: bool) -> IndexReport:
         store, log = self._open_store(), self._open_log()
         store.remove_leftovers()
         views = self.view | (store.views() or self._recorded_views())
@@ -322,7 +321,7 @@ class ProjectIndex(OpenedIndex):
         record_start(store, sum(store.totals(kind).documents for kind in KINDS), sizes)
         try:
             with comparing(self.kept_source, store, self.table):
-                report = update_index(self.kept_source, store, progress, drift=drift, first=first, table=self.table)
+                report = update_index(self.kept_source, store, progress, drift=drift, table=self.table)
             if not self.root.exists():
                 raise Failed(f"{self.root} disappeared while it was indexed.")
         except DowseError as error:

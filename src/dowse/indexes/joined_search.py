@@ -29,7 +29,7 @@ def search_joined(
     """Search several projects, each of which is brought up to date first if that is quick."""
     if not query.text:
         raise UsageError("The query is empty. Say what to look for.")
-    pending = {name: answer_or_rebuild(index, partial(update, index, query.text)) for name, index in indexes.items()}
+    pending = {name: answer_or_rebuild(index, partial(update, index)) for name, index in indexes.items()}
     options = replace(options, masks_secrets=any(index.settings.mask_secrets for index in indexes.values()))
     searched: dict[str, SearchedFiles] = {}
 

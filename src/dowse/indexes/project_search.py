@@ -48,7 +48,7 @@ def search(
         raise UsageError("The query is empty. Say what to look for.")
 
     def answer() -> tuple[Answer, Coverage]:
-        pending = (update or update_if_quick)(index, query.text)
+        pending = (update or update_if_quick)(index)
         found = search_now(index, query, options, encoder, is_behind=bool(pending))
         return found, coverage(index, max(pending, len(found.outdated)), found.searched)
 
@@ -119,7 +119,7 @@ def find_all(
     query.matcher()  # refuses a wrong one before anything is indexed
 
     def answer() -> "tuple[Occurrences, Coverage]":
-        pending = (update or update_if_quick)(index, "")
+        pending = (update or update_if_quick)(index)
         return find_all_now(index, query, pending, is_being_made=not index.exists)
 
     return answer_or_rebuild(index, answer)
@@ -186,40 +186,38 @@ def document_verdict(index: ProjectIndex, path: str) -> Verdict | None:
     return DocumentFiles(index.root, index.settings).verdict(path) if is_document(path) else None
 
 
-Update = Callable[[ProjectIndex, str], int]
-"""Brings an index up to date, files whose path has words of a text first; returns how many files are left."""
+Update = Callable[[ProjectIndex], int]
+"""Brings an index up to date; returns how many files are left."""
 
 
 def update_if_quick(
     index: ProjectIndex,
-    first: str,
     *,
     waits: bool = False,
     progress: Progress | None = None,
-    start: Callable[[ProjectIndex, str], object] | None = None,
+    start: Callable[[ProjectIndex], object] | None = None,
 ) -> int:
     """Bring an index up to date if that is quick or the caller waits; return how many files are left.
 
-    Indexing that takes long runs in a process of its own, which `start` starts. Files whose path has words of `first`
-    are indexed before the others. Where nothing can be written, an index is left as it is.
+    Indexing that takes long runs in a process of its own, which `start` starts. Where nothing can be written, an index is
+    left as it is.
     """
     try:
-        return _update_if_quick(index, first, start or _index_in_background, waits=waits, progress=progress)
+        return _update_if_quick(index, start or _index_in_background, waits=waits, progress=progress)
     except NotWritable:
         if not index.exists:
             raise
         return index.drift().pending
 
 
-def update_fully(index: ProjectIndex, first: str, progress: Progress | None = None) -> int:
+def update_fully(index: ProjectIndex, progress: Progress | None = None) -> int:
     """Bring an index up to date, however long that takes; return how many files are left where nothing can be written."""
-    return update_if_quick(index, first, waits=True, progress=progress)
+    return update_if_quick(index, waits=True, progress=progress)
 
 
 def _update_if_quick(
     index: ProjectIndex,
-    first: str,
-    start: Callable[[ProjectIndex, str], object],
+    start: Callable[[ProjectIndex], object],
     *,
     waits: bool,
     progress: Progress | None,
@@ -227,43 +225,43 @@ def _update_if_quick(
     if waits:
         if not index.exists:
             index.require_size()
-        _update(index, None, first, progress)
+        _update(index, None, progress)
         return 0
     if index.is_being_updated():
         return 0
     if not index.exists:
         if indexing_seconds(index.require_size()) > AT_ONCE_SECONDS:
-            start(index, first)
+            start(index)
         else:
-            _update(index, None, first, progress)
+            _update(index, None, progress)
         return 0
     if index.whole.has_backlog():
-        start(index, first)
+        start(index)
         return len(index.store.paths())
     drift = index.drift()
     if drift.pending > AT_ONCE_FILES:
         index.require_size(drift)
-        start(index, first)
+        start(index)
         return drift.pending
     if drift.pending:
-        _update(index, drift, first, progress)
+        _update(index, drift, progress)
     return 0
 
 
-def _update(index: ProjectIndex, drift: Drift | None, first: str, progress: Progress | None) -> None:
-    report = index.update(progress, drift=drift, first=first, is_confirmed=False)
+def _update(index: ProjectIndex, drift: Drift | None, progress: Progress | None) -> None:
+    report = index.update(progress, drift=drift, is_confirmed=False)
     if not report.is_complete:  # after Ctrl-C, half an answer is not wanted
         raise KeyboardInterrupt
 
 
-def _index_in_background(index: ProjectIndex, first: str) -> None:
+def _index_in_background(index: ProjectIndex) -> None:
     if refusal := refusal_to_write(index.folder / "index.lock"):
         index.refusal = refusal
         raise refusal
     from dowse.system.child_process import own_program
 
     view = ["--documents"] if index.view is View.DOCUMENTS else []
-    start_in_background(own_program("dowse", "index", "--yes", *view, "--first", first, "--", str(index.root)))
+    start_in_background(own_program("dowse", "index", "--yes", "--background", *view, "--", str(index.root)))
 
 
 def coverage(index: ProjectIndex, pending: int = 0, searched: SearchedFiles | None = None) -> Coverage:

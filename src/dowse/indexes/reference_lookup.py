@@ -51,7 +51,7 @@ def references_when_complete(
     """Find references once `update` has brought the index up to date and all references are read."""
 
     def find() -> FoundReferences:
-        pending = update(index, "")
+        pending = update(index)
         read_missing_references(index, progress=progress)
         return references_now(index, name, options, pending)
 

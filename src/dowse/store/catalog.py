@@ -6,7 +6,7 @@ follows the table of changes from there.
 
 import time
 import zlib
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -299,19 +299,14 @@ class Catalog(SqliteDatabase):
             list(subjects.get("encoded", ())),
         )
 
-    def chunks_without_vectors(
-        self, encoder: str, limit: int, *, first: Collection[int] = (), after: int = 0
-    ) -> list[int]:
-        """Return chunks without a vector of their own: those of the documents `first`, then those with ids above `after`."""
-        lacking = (
-            "FROM chunks WHERE NOT EXISTS (SELECT 1 FROM vectors "
-            "WHERE encoder = ? AND vectors.input_hash = chunks.input_hash AND NOT is_borrowed)"
+    def chunks_without_vectors(self, encoder: str, limit: int, *, after: int = 0) -> list[int]:
+        """Return chunks without a vector of their own, with ids above `after`."""
+        query = (
+            "SELECT id FROM chunks WHERE NOT EXISTS (SELECT 1 FROM vectors "
+            "WHERE encoder = ? AND vectors.input_hash = chunks.input_hash AND NOT is_borrowed) "
+            "AND id > ? ORDER BY id LIMIT ?"
         )
-        query = f"SELECT id {lacking} AND document_id IN"
-        urgent = [row[0] for row in self.rows_in(query, first, (encoder,))][:limit]
-        query = f"SELECT id {lacking} AND id > ? ORDER BY id LIMIT ?"
-        rest = [row[0] for row in self.rows(query, (encoder, after, limit))]
-        return list(dict.fromkeys((*urgent, *rest)))[:limit]
+        return [row[0] for row in self.rows(query, (encoder, after, limit))]
 
     def encoders(self) -> list[str]:
         """Return the names of the encoders that have vectors."""

@@ -16,7 +16,7 @@ from dowse.indexes.freshness.scan import scan
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
-from dowse.types import Batch, Entry, FileContent, Reason, StoredChunk, Verdict
+from dowse.types import Batch, Entry, Reason, StoredChunk
 from tests.examples import examples
 from tests.sample_data import write_tree
 from tests.store.opened_stores import found_paths
@@ -256,19 +256,6 @@ def test_a_file_that_git_ignores_by_now_is_not_read_for_a_rebuild(
     again = LocalStore(tmp_path / "index", text_reader(source))
     assert found_paths(again, "banana") == []
     assert again.document("src/b.py") is None
-
-
-def test_files_whose_path_has_the_words_come_first(root: Path, source: ProjectFiles, store: LocalStore) -> None:
-    write_tree(root, {f"z/{name}.py": f"value = '{name}'\n" for name in ("session_store", "other", "more")})
-    read: list[str] = []
-
-    class Watched(ProjectFiles):
-        def read(self, entry: Entry) -> list[FileContent] | Verdict:
-            read.append(entry.path)
-            return super().read(entry)
-
-    update_index(Watched(root, Settings()), store, first="where is the session stored")
-    assert read[0] == "z/session_store.py"
 
 
 def test_single_files_are_brought_up_to_date(root: Path, source: ProjectFiles, store: LocalStore) -> None:

@@ -54,14 +54,6 @@ def test_what_is_done_is_not_done_again(many: Path, indexed: Indexed) -> None:
     assert not third.seen
 
 
-def test_a_file_may_become_urgent_in_the_middle(many: Path, indexed: Indexed) -> None:
-    project, encoder = indexed(many), Lengths()
-    options = BackfillOptions(always, lambda: ("file149.py",) if len(encoder.seen) >= 64 else ())
-    assert fill_vectors(project, encoder, options) == "complete"
-    assert encoder.seen.index("file149.py\nvalue = 149") == 64
-    assert len(encoder.seen) == MANY
-
-
 def test_a_file_that_has_changed_waits_for_the_index_to_follow(root: Path, indexed: Indexed) -> None:
     project, encoder = indexed(root), Lengths()
     (root / "pear.py").write_text("def cut_pear(): return 'sweet'\n", encoding="utf-8")

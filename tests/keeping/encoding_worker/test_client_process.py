@@ -274,15 +274,3 @@ def test_a_folder_that_is_gone_disturbs_nobody(
     project, encoder = indexed(root), start()
     encoder.encode_indexes([tmp_path / "nothing", tmp_path, project.root])
     wait_until(lambda: is_complete(project))
-
-
-def test_files_that_questions_reach_are_encoded_first(many: Path, indexed: Indexed, start: StartEncoder) -> None:
-    project, encoder = indexed(many), start()
-    encoder.prioritize(project.root, ["file149.py"])
-    encoder.encode_indexes([project.root])
-    document = project.store.document("file149.py")
-    assert document
-    (chunk,) = project.store.chunks(document.id)
-    wait_until(lambda: count(project) > 0)
-    wait_until(lambda: chunk.id not in project.store.catalog.chunks_without_vectors(MINILM_VERSION, MANY))
-    assert count(project) < MANY

@@ -116,22 +116,19 @@ class AnswerSurface:
         options = _definition_options(call, self._glob(served, call))
         show = partial(self._shown_path, served)
 
-        def find(index: ProjectIndex, pending: list[str]) -> tuple[FoundDefinitions, list[str], list[str], bool]:
+        def find(index: ProjectIndex, pending: list[str]) -> tuple[FoundDefinitions, list[str], bool]:
             answer = search_now(index, query, options, served.encoder, is_behind="." in pending)
             left = 0 if answer.searched.were_compared else len(pending)
             covered = coverage(index, max(left, len(answer.outdated)), answer.searched)
-            paths = [hit.path for hit in answer.hits if hit.passages]
             found = describe_definitions(index, answer, show, most_unread=QUICK_DOCUMENTS)
             notes = _notes(answer, covered)
             if not answer.hits:
                 notes += filter_warnings(index, options.within(query.filters))
-            return found, notes, paths, index.exists and index.whole.references.has_backlog()
+            return found, notes, index.exists and index.whole.references.has_backlog()
 
-        found, notes, paths, is_behind = await served.ask_fresh(find, self._view)
+        found, notes, is_behind = await served.ask_fresh(find, self._view)
         if is_behind and not served.is_running:
             served.start_run()  # which reads the references of all files, for the callers and `uses`
-        if served.encoder:
-            served.encoder.prioritize(served.root, paths)
         return found, notes
 
     async def read(self, call: Call) -> str:

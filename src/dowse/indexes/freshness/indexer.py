@@ -18,7 +18,6 @@ from dowse.sources.project_files import ProjectFiles
 from dowse.store.catalog_rows import text_hash
 from dowse.store.local import LocalStore
 from dowse.system.platform import release_memory
-from dowse.text.analysis import terms_of
 from dowse.types import (
     Batch,
     Chunk,
@@ -95,17 +94,15 @@ def update_index(
     progress: Progress | None = None,
     *,
     drift: Drift | None = None,
-    first: str = "",
     table: OpenTable = no_table,
 ) -> IndexReport:
     """Apply a drift, which is found first if none is given. Ctrl-C ends the run and keeps its finished work.
 
-    Files whose path has words of `first` come before the others. Chunks get the vectors of the table at once.
+    Chunks get the vectors of the table at once.
     """
     started = time.monotonic()
     store.catch_up(progress)
     drift = drift or scan(source, store)
-    _sort_by_path_words(drift, first)
     for view, files in drift.shown.items():
         store.set_fact(EXPECTED_FACTS[view], str(files))
     report = IndexReport(unchanged=drift.unchanged, skipped=drift.skipped)
@@ -163,12 +160,6 @@ def apply_drift(
         pending.flush()
         raise
     pending.flush()
-
-
-def _sort_by_path_words(drift: Drift, words: str) -> None:
-    terms = set(terms_of(words))
-    if terms:
-        drift.new.sort(key=lambda entry: -len(terms & set(terms_of(entry.path))))
 
 
 def _make_put_like(parsed: "ParsedDocument", twin: StoredDocument, chunks: Iterable[StoredChunk]) -> Put:

@@ -1,10 +1,11 @@
 """The backfill of missing vectors, in small batches, so that it can stop at any moment."""
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from dowse.encoding.cache import VectorCache
 from dowse.encoding.packing import encoder_input
@@ -35,8 +36,6 @@ class BackfillOptions:
 
     may_continue: Callable[[], bool]
     """Called before each batch; waits while others need the processor. False ends the backfill and keeps its work."""
-    urgent_paths: Callable[[], Sequence[str]] = lambda: ()
-    """Returns the paths whose chunks come before all others."""
     cache: VectorCache | None = None
     """Vectors that were made before, perhaps for another index."""
     batch_texts: int = BATCH_TEXTS
@@ -44,7 +43,7 @@ class BackfillOptions:
 
 
 def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptions) -> BackfillOutcome:
-    """Make the missing vectors in the order of the chunks, those of urgent files before all others."""
+    """Make the missing vectors in the order of the chunks."""
     store, version = project.whole, encoder.version
     backfill = _Backfill(project, encoder, options)
     after = encoded_up_to(store, version)
@@ -52,7 +51,7 @@ def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptio
         newest = store.catalog.newest_chunk_id()
         page = store.catalog.chunks_without_vectors(version, PAGE_CHUNKS, after=after)
         for batch in _batches(page, options.save_chunks):
-            if not (backfill.fill_urgent() and backfill.fill(batch)):
+            if not backfill.fill(batch):
                 return "stopped"
             after = batch[-1]
             if not backfill.skipped:
@@ -65,13 +64,6 @@ def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptio
     return "complete"
 
 
-class _ChunkText(NamedTuple):
-    """The text that is encoded for a chunk. An encoder may read more of one kind than of another."""
-
-    text: str
-    kind: Kind
-
-
 class _Backfill:
     """The backfill of one index with one encoder."""
 
@@ -79,43 +71,18 @@ class _Backfill:
         self._project, self._encoder, self._options = project, encoder, options
         self._read_text = text_reader(project.kept_source)
         self._open_text: tuple[int, bytes | None] = (0, None)
-        self._urgent: tuple[str, ...] = ()
-        self._done_chunks = set[int]()
-        """Chunks of urgent files, which are not encoded again in the regular order."""
         self.skipped = set[int]()
         """Documents whose files have changed since they were indexed; the index will follow."""
 
-    def fill_urgent(self) -> bool:
-        """Encode the chunks that became urgent since the last call; return False to end the backfill."""
-        urgent = tuple(self._options.urgent_paths())
-        if urgent == self._urgent:
-            return True
-        self._urgent = urgent
-        store = self._project.whole
-        document_ids = [document.id for path in urgent for document in store.documents_at(path)]
-        wanted = [document_id for document_id in document_ids if document_id not in self.skipped]
-        chunks = store.catalog.chunks_without_vectors(
-            self._encoder.version, PAGE_CHUNKS, first=wanted, after=store.catalog.newest_chunk_id()
-        )
-        self._done_chunks.update(chunks)
-        return all(self._fill(batch) for batch in _batches(chunks, self._options.save_chunks))
-
     def fill(self, chunks: Sequence[int]) -> bool:
         """Encode chunks and save their vectors; return False to end the backfill."""
-        return self._fill([chunk for chunk in chunks if chunk not in self._done_chunks])
-
-    def _fill(self, chunks: Sequence[int]) -> bool:
         if not self._options.may_continue():
             return False
-        texts = dict(self._texts(chunks))
-        kinds = sorted({text.kind for text in texts.values()})
-        return all(
-            self._fill_kind(kind, {chunk: text.text for chunk, text in texts.items() if text.kind == kind})
-            for kind in kinds
-        )
+        texts = self._texts(chunks)
+        return all(self._fill_kind(kind, texts[kind]) for kind in sorted(texts))
 
     def _fill_kind(self, kind: Kind, texts: dict[int, str]) -> bool:
-        """Encode texts of one kind."""
+        """Encode texts of one kind: an encoder may read more of one than of another."""
         known = dict(self._from_cache(kind, texts))
         self._save(known)
         # Texts of similar length are encoded together: in a batch, a short text costs as much as the longest one.
@@ -151,8 +118,9 @@ class _Backfill:
         if vectors:
             self._project.whole.put_vectors(self._encoder.version, list(vectors.items()))
 
-    def _texts(self, ids: Sequence[int]) -> Iterator[tuple[int, _ChunkText]]:
-        """Yield the text of each chunk that still exists and whose file has not changed."""
+    def _texts(self, ids: Sequence[int]) -> dict[Kind, dict[int, str]]:
+        """Return the text of each chunk that still exists and whose file has not changed, by its kind."""
+        texts = defaultdict[Kind, dict[int, str]](dict)
         chunks = self._project.whole.chunks_by_id(ids)
         documents = self._project.whole.documents_by_id({chunk.document_id for chunk in chunks.values()})
         for chunk in (chunks[chunk_id] for chunk_id in ids if chunk_id in chunks):
@@ -162,7 +130,8 @@ class _Backfill:
                 self.skipped.add(document.id)
             elif document and data is not None:
                 text = data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
-                yield chunk.id, _ChunkText(encoder_input(document.path, text), document.kind)
+                texts[document.kind][chunk.id] = encoder_input(document.path, text)
+        return texts
 
     def _text_of(self, document: StoredDocument) -> bytes | None:
         """Return the text of a document; it is read once for consecutive chunks."""

@@ -98,8 +98,6 @@ LOADING_WAIT_SECONDS = 1.5
 """How long a query waits for the model to be loaded meanwhile."""
 HUNG_SECONDS = 60.0
 """A process that has not answered for this long is killed."""
-MAX_PRIORITY_PATHS = 50
-"""Files of one search that are encoded first."""
 VECTOR_CHECK_SECONDS = 5.0
 """Time between two checks whether an index lacks vectors."""
 RELEASE_SECONDS = 2.0
@@ -149,8 +147,6 @@ class EncodingClient:
         self._outcomes = dict[Path, tuple[str, str | None]]()
         self._stuck_at = dict[Path, int]()
         """States of indexes for which nothing more could be done when the process ended."""
-        self._priority_paths = dict[Path, list[str]]()
-        """Files to encode first, for the process that is not started yet."""
         self._releases = dict[Path, threading.Event]()
         self._unavailable = set[str]()
         """Versions of the encoders that could not be opened when it was last tried."""
@@ -220,15 +216,6 @@ class EncodingClient:
         with self._lock:
             if self._start():
                 self._post({"load": version})
-
-    def prioritize(self, root: Path, paths: Iterable[str]) -> None:
-        """Encode the files that a search found before all others."""
-        chosen = list(itertools.islice(paths, MAX_PRIORITY_PATHS))
-        with self._lock:
-            if chosen and self._has_process():
-                self._post({"front": str(root), "paths": chosen})
-            elif chosen:
-                self._priority_paths[root] = chosen
 
     # Indexes
 
@@ -308,9 +295,6 @@ class EncodingClient:
             self._note_crash(f"The encoding process cannot be started: {error.strerror or error}.")
             return False
         self._post({"work": [str(root) for root in self._indexes]})
-        for root, paths in self._priority_paths.items():
-            self._post({"front": str(root), "paths": paths})
-        self._priority_paths.clear()
         return True
 
     def _post(self, message: dict[str, Any]) -> None:

@@ -5,8 +5,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-MAX_URGENT_PATHS = 200
-"""Files of an index that the latest queries found; they are encoded first."""
 QUERY_PAUSE_SECONDS = 0.5
 """Encoding pauses this long after a query: the next one often follows soon, and should be quick."""
 MAX_PAUSE_SECONDS = 2.0
@@ -14,7 +12,7 @@ MAX_PAUSE_SECONDS = 2.0
 
 
 class WorkQueue:
-    """Indexes to encode, files to begin with, encoders to load."""
+    """Indexes to encode, encoders to load."""
 
     def __init__(self) -> None:
         self.is_ended = threading.Event()
@@ -23,7 +21,6 @@ class WorkQueue:
         self._lock = threading.Lock()
         self._indexes = dict[Path, bool]()
         """The served indexes, and whether the server has asked to visit each since the last visit."""
-        self._urgent = dict[Path, dict[str, None]]()
         self._versions = dict[str, None]()
         self._released = list[Path]()
         self._last_query_at = -MAX_PAUSE_SECONDS
@@ -35,14 +32,11 @@ class WorkQueue:
         with self._lock:
             for value in message.get("work", ()):
                 self._indexes[Path(value)] = True
-            if "front" in message:
-                self._put_in_front(Path(message["front"]), message["paths"])
             if "load" in message:
                 self._versions[message["load"]] = None
             if "leave" in message:
                 root = Path(message["leave"])
                 self._indexes.pop(root, None)
-                self._urgent.pop(root, None)
                 self._released.append(root)
         self._news.set()
 
@@ -53,14 +47,6 @@ class WorkQueue:
     def end(self) -> None:
         self.is_ended.set()
         self._news.set()
-
-    def _put_in_front(self, root: Path, paths: list[str]) -> None:
-        urgent = self._urgent.setdefault(root, {})
-        for path in reversed(paths):
-            urgent.pop(path, None)
-            urgent[path] = None
-        for path in list(urgent)[:-MAX_URGENT_PATHS]:
-            del urgent[path]
 
     # For the thread that encodes
 
@@ -87,11 +73,6 @@ class WorkQueue:
         with self._lock:
             if root in self._indexes:
                 self._indexes[root] = False
-
-    def urgent_paths(self, root: Path) -> tuple[str, ...]:
-        """Return the files of an index that queries found, the latest first."""
-        with self._lock:
-            return tuple(reversed(self._urgent.get(root, {})))
 
     def take_versions(self) -> list[str]:
         """Return the encoders to load, once."""

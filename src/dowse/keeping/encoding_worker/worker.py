@@ -199,10 +199,9 @@ class Worker:
             )
             return not is_others_turn
 
-        urgent_paths = lambda: self._queue.urgent_paths(root)  # noqa: E731
         if version == STATIC_VERSION:
-            return BackfillOptions(may_continue, urgent_paths, batch_texts=STATIC_CHUNKS, save_chunks=STATIC_CHUNKS)
-        return BackfillOptions(may_continue, urgent_paths, cache, self._options.batch_texts * self._options.cores)
+            return BackfillOptions(may_continue, batch_texts=STATIC_CHUNKS, save_chunks=STATIC_CHUNKS)
+        return BackfillOptions(may_continue, cache, self._options.batch_texts * self._options.cores)
 
     # Encoders
 

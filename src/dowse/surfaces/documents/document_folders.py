@@ -118,10 +118,7 @@ def find_served_documents(
     served: ServedIndex, index: ProjectIndex, pending: list[str], query: DocumentQuery
 ) -> DocumentResults:
     """Find documents by title and content, on the index's thread."""
-    found = find_documents(index, query, len(pending), served.encoder, is_behind=is_far_behind(pending))
-    if served.encoder:
-        served.encoder.prioritize(index.root, [one.document.path for one in found.matches.found])
-    return found
+    return find_documents(index, query, len(pending), served.encoder, is_behind=is_far_behind(pending))
 
 
 COMPARE_AGAIN_SECONDS = 1.0

@@ -86,9 +86,6 @@ class ProjectSurface:
             )
             asked[served] = served.ask_fresh(partial(self._search_index, served=served, query=query, options=own))
         answers, problems = await gather_answers(asked)
-        for served, answer in answers:
-            if served.encoder:
-                served.encoder.prioritize(served.root, [hit.path for hit in answer.answer.hits])
         found = [answer for _, answer in answers]
         warnings = [*self.service.warnings, *notes_on_length(arguments["query"]), *problems]
         reply = search_reply(found, offset, limit, call.budget_characters, warnings)
