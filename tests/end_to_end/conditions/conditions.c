@@ -6,14 +6,9 @@
  * READ_FAILS_AT   the read of this number, counted from 1, and every later one fail with READ_ERRNO
  * SLOW_FSYNC_MS   fsync takes this many milliseconds longer
  * NO_LOCKS        flock and fcntl locks fail, as on some network file systems
- * FOLD_CASE       names that differ in case alone are one name
- * WATCHES         the number of watches that inotify allows; the next one fails
  * SILENT_WATCHES  inotify reports nothing, as for files that another machine changes
- * MOUNTS          a file to be read instead of /proc/self/mounts
  */
 #define _GNU_SOURCE
-#include <ctype.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +20,6 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
-#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -39,7 +33,7 @@ static long number(const char *name) {
 
 static int is_below(const char *path) {
     const char *below = getenv("BELOW");
-    return below && path && strncasecmp(path, below, strlen(below)) == 0;
+    return below && path && strncmp(path, below, strlen(below)) == 0;
 }
 
 static int is_file_below(int descriptor) {
@@ -155,105 +149,7 @@ FCNTL(fcntl64)
 
 /* Watching */
 
-static atomic_long watches;
-
 int inotify_add_watch(int fd, const char *path, uint32_t events) {
-    if (getenv("WATCHES") && atomic_fetch_add(&watches, 1) >= number("WATCHES")) {
-        errno = ENOSPC;
-        return -1;
-    }
     if (getenv("SILENT_WATCHES") && is_below(path)) events = IN_UNMOUNT;
     return REAL(int, "inotify_add_watch", int, const char *, uint32_t)(fd, path, events);
-}
-
-/* Names */
-
-static const char *spelled(int folder, const char *path, char *place) {
-    const char *mounts = getenv("MOUNTS"), *below = getenv("BELOW");
-    if (mounts && path && strcmp(path, "/proc/self/mounts") == 0) return mounts;
-    if (!getenv("FOLD_CASE") || !below || !path || strlen(path) >= PATH_MAX) return path;
-    size_t fixed = 0;
-    if (path[0] == '/') {
-        if (!is_below(path)) return path;
-        fixed = strlen(below);
-    } else if (folder == AT_FDCWD || !is_file_below(folder)) {
-        return path;
-    }
-    const char *last = strrchr(path, '/');
-    if (strncmp(last ? last + 1 : path, ".tmp", 4) == 0) return path; /* Rust renames these without the C library */
-    strcpy(place, path);
-    if (path[0] == '/') memcpy(place, below, fixed);
-    for (char *letter = place + fixed; *letter; letter++) *letter = tolower((unsigned char)*letter);
-    return place;
-}
-
-#define OPEN(name)                                                                                       \
-    int name(const char *path, int flags, ...) {                                                         \
-        char place[PATH_MAX];                                                                            \
-        va_list rest;                                                                                    \
-        va_start(rest, flags);                                                                           \
-        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;                          \
-        va_end(rest);                                                                                    \
-        return REAL(int, #name, const char *, int, ...)(spelled(AT_FDCWD, path, place), flags, mode);    \
-    }
-#define OPENAT(name)                                                                                     \
-    int name(int folder, const char *path, int flags, ...) {                                             \
-        char place[PATH_MAX];                                                                            \
-        va_list rest;                                                                                    \
-        va_start(rest, flags);                                                                           \
-        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0;                          \
-        va_end(rest);                                                                                    \
-        return REAL(int, #name, int, const char *, int, ...)(folder, spelled(folder, path, place), flags, mode); \
-    }
-#define STAT(name, kind)                                                                                 \
-    int name(const char *path, struct kind *found) {                                                     \
-        char place[PATH_MAX];                                                                            \
-        return REAL(int, #name, const char *, struct kind *)(spelled(AT_FDCWD, path, place), found);     \
-    }
-#define STATAT(name, kind)                                                                               \
-    int name(int folder, const char *path, struct kind *found, int flags) {                              \
-        char place[PATH_MAX];                                                                            \
-        return REAL(int, #name, int, const char *, struct kind *, int)(folder, spelled(folder, path, place), found, flags); \
-    }
-
-OPEN(open)
-OPEN(open64)
-OPENAT(openat)
-OPENAT(openat64)
-STAT(stat, stat)
-STAT(lstat, stat)
-STAT(stat64, stat64)
-STAT(lstat64, stat64)
-STATAT(fstatat, stat)
-STATAT(fstatat64, stat64)
-
-int access(const char *path, int mode) {
-    char place[PATH_MAX];
-    return REAL(int, "access", const char *, int)(spelled(AT_FDCWD, path, place), mode);
-}
-
-int mkdir(const char *path, mode_t mode) {
-    char place[PATH_MAX];
-    return REAL(int, "mkdir", const char *, mode_t)(spelled(AT_FDCWD, path, place), mode);
-}
-
-int chmod(const char *path, mode_t mode) {
-    char place[PATH_MAX];
-    return REAL(int, "chmod", const char *, mode_t)(spelled(AT_FDCWD, path, place), mode);
-}
-
-DIR *opendir(const char *path) {
-    char place[PATH_MAX];
-    return REAL(DIR *, "opendir", const char *)(spelled(AT_FDCWD, path, place));
-}
-
-int unlink(const char *path) {
-    char place[PATH_MAX];
-    return REAL(int, "unlink", const char *)(spelled(AT_FDCWD, path, place));
-}
-
-int rename(const char *old, const char *new) {
-    char place[PATH_MAX], other[PATH_MAX];
-    return REAL(int, "rename", const char *, const char *)(
-        spelled(AT_FDCWD, old, place), spelled(AT_FDCWD, new, other));
 }

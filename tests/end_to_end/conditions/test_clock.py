@@ -34,7 +34,14 @@ def test_commands_index_what_changed_between_two_jumps(
     assert_equal_to_a_new_index(root, tmp_path / "scratch")
 
 
-def survive_jumps(tmp_path: Path, root: Path, library: str, jumps: int, seed: int) -> None:
+@pytest.mark.parametrize(
+    ("jumps", "seed"),
+    [(2, 1), *(pytest.param(100, seed, marks=(pytest.mark.soak, pytest.mark.timeout(1800))) for seed in (10, 11, 12))],
+)
+def test_a_server_follows_its_files_through_jumps(
+    tmp_path: Path, indexed: Path, library: str, jumps: int, seed: int
+) -> None:
+    root = indexed
     dice, clock = random.Random(seed), tmp_path / "clock"
     jump(clock, 0)
     with Server(root, LD_PRELOAD=library, CLOCK_FILE=str(clock)) as server:
@@ -48,14 +55,3 @@ def survive_jumps(tmp_path: Path, root: Path, library: str, jumps: int, seed: in
         assert server.find("peel_apple") == []
     assert "Traceback" not in server.final_stderr
     assert_equal_to_a_new_index(root, tmp_path / "scratch")
-
-
-def test_a_server_follows_its_files_through_jumps(tmp_path: Path, indexed: Path, library: str) -> None:
-    survive_jumps(tmp_path, indexed, library, jumps=2, seed=1)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(1800)
-@pytest.mark.parametrize("seed", range(3))
-def test_a_server_follows_its_files_through_many_jumps(tmp_path: Path, indexed: Path, library: str, seed: int) -> None:
-    survive_jumps(tmp_path, indexed, library, jumps=100, seed=10 + seed)

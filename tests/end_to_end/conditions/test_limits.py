@@ -1,4 +1,4 @@
-"""Limits of the system at their minimum: no watches, few open files."""
+"""Limits of the system at their minimum: few open files."""
 
 import json
 import resource
@@ -9,23 +9,6 @@ import pytest
 from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.conditions.commands import few_descriptors, found_paths, run_command, run_limited
 from tests.end_to_end.storm.servers import Server, eventually
-from tests.sample_data import write_tree
-
-
-def serve_with_few_watches(indexed: Path, library: str, watches: int) -> None:
-    write_tree(indexed, {f"src/deep{number}/a.py": f"def deep{number}(): ...\n" for number in range(5)})
-    with Server(indexed, LD_PRELOAD=library, WATCHES=str(watches)) as server:
-        eventually(lambda: server.find("deep4"), server.status)
-        (indexed / "src" / "late.py").write_text("def written_late(): ...\n", encoding="utf-8")
-        eventually(lambda: server.find("written_late") == ["src/late.py"], server.status)
-        assert "poll" in server.status()["watcher"] or "search" in server.status()["watcher"], server.status()
-    assert "Traceback" not in server.final_stderr
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("watches", [0, 1, 2, 3, 5])
-def test_a_server_with_any_number_of_watches_finds_what_changes(indexed: Path, library: str, watches: int) -> None:
-    serve_with_few_watches(indexed, library, watches)
 
 
 @pytest.mark.parametrize("count", [20, pytest.param(64, marks=pytest.mark.soak)])

@@ -110,17 +110,12 @@ def live(tmp_path: Path, seconds: float) -> list[int]:
     with Server(life.root) as server:
         eventually(server.is_watching, server.status)
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline or not measured:
+        while time.monotonic() < deadline:
             life.hour(server)
             measured.append(memory_of(server))
     assert "Traceback" not in server.final_stderr
     assert_equal_to_a_new_index(life.root, tmp_path / "scratch")
     return measured
-
-
-@pytest.mark.soak
-def test_an_hour_of_a_server(tmp_path: Path) -> None:
-    assert len(live(tmp_path, 0)) == 1
 
 
 @pytest.mark.soak

@@ -25,9 +25,16 @@ def suspend(processes: list[int], seconds: float) -> None:
             time.sleep(seconds)
 
 
-def survive_suspensions(tmp_path: Path, root: Path, times: int, seconds: float, seed: int) -> None:
-    """Suspend the server, or its encoding, indexing and parser processes, while files change."""
-    dice = random.Random(seed)
+@pytest.mark.parametrize(
+    ("times", "seconds", "seed"),
+    [
+        (2, 0.5, 1),
+        *(pytest.param(40, 6.0, seed, marks=(pytest.mark.soak, pytest.mark.timeout(3600))) for seed in (10, 11, 12)),
+    ],
+)
+def test_suspended_processes_go_on(tmp_path: Path, indexed: Path, times: int, seconds: float, seed: int) -> None:
+    """The server, or its encoding, indexing and parser processes, are suspended while files change."""
+    root, dice = indexed, random.Random(seed)
     with Server(root) as server:
         eventually(server.is_watching, server.status)
         for age in range(times):
@@ -43,14 +50,3 @@ def survive_suspensions(tmp_path: Path, root: Path, times: int, seconds: float, 
         eventually(server.is_settled, server.status)
     assert "Traceback" not in server.final_stderr
     assert_equal_to_a_new_index(root, tmp_path / "scratch")
-
-
-def test_suspended_processes_go_on(tmp_path: Path, indexed: Path) -> None:
-    survive_suspensions(tmp_path, indexed, times=2, seconds=0.5, seed=1)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("seed", range(3))
-def test_processes_that_are_suspended_again_and_again_go_on(tmp_path: Path, indexed: Path, seed: int) -> None:
-    survive_suspensions(tmp_path, indexed, times=40, seconds=6.0, seed=10 + seed)

@@ -5,6 +5,7 @@
  * FAIL_ERRNO the error it fails with
  * FAIL_BELOW only calls on files below this folder count
  * FAIL_ONCE  set: only that call fails; unset: every later one too, as on a broken disk
+ * FAIL_WHEN  set: calls fail only while this file exists, and logs are spared, so that they can tell of it
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -21,6 +22,7 @@ static atomic_long calls;
 
 static int is_below(const char *path) {
     const char *below = getenv("FAIL_BELOW");
+    if (getenv("FAIL_WHEN") && path && strstr(path, "/logs/")) return 0;
     return below && path && strncmp(path, below, strlen(below)) == 0;
 }
 
@@ -35,7 +37,8 @@ static int is_file_below(int descriptor) {
 
 static int fails(const char *call) {
     const char *chosen = getenv("FAIL_CALL");
-    if (!chosen || strcmp(chosen, call) != 0) return 0;
+    const char *when = getenv("FAIL_WHEN");
+    if (!chosen || strcmp(chosen, call) != 0 || (when && access(when, F_OK) != 0)) return 0;
     long at = atol(getenv("FAIL_AT")), now = atomic_fetch_add(&calls, 1) + 1;
     if (now != at && (now < at || getenv("FAIL_ONCE"))) return 0;
     errno = atoi(getenv("FAIL_ERRNO"));

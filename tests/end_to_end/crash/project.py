@@ -2,14 +2,13 @@
 
 import os
 import random
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
-from dowse.store.local import LocalStore
-from tests.sample_data import find, open_indexed, write_tree
+from tests.end_to_end.storm import index_comparison
+from tests.sample_data import find, write_tree
 
 WORDS = ("apple", "banana", "cherry", "date", "elder", "fig", "grape")
 
@@ -65,34 +64,9 @@ def assert_consistent(project: ProjectIndex) -> None:
 
 
 def assert_equal_to_a_new_index(project: ProjectIndex, scratch: Path) -> None:
-    """Assert that the index equals one built from scratch of the same files."""
-    home = os.environ["DOWSE_HOME"]
-    os.environ["DOWSE_HOME"] = str(scratch)
-    try:
-        fresh = open_indexed(project.root)
-        assert contents(project.store) == contents(fresh.store)
-        fresh.close()
-    finally:
-        os.environ["DOWSE_HOME"] = home
-        shutil.rmtree(scratch)
+    """Assert that the index equals one built from scratch of the same files, and that all of its parts agree."""
+    index_comparison.assert_equal_to_a_new_index(project.root, scratch)
     assert project.check() == []
-
-
-def contents(store: LocalStore) -> dict[str, object]:
-    """Return everything that a user can observe of an index, without ids."""
-    documents = {document.id: document for document in store.documents()}
-    chunks = {
-        document.path: [
-            (chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.text_hash) for chunk in store.chunks(key)
-        ]
-        for key, document in documents.items()
-    }
-    found = {}
-    for word in WORDS:
-        chunks_found = store.chunks_by_id([hit.id for hit in find(store, word, limit=10_000)])
-        found[word] = sorted((documents[chunk.document_id].path, chunk.ordinal) for chunk in chunks_found.values())
-    hashes = {document.path: (document.content_hash, document.kind) for document in documents.values()}
-    return {"documents": hashes, "chunks": chunks, "found": found}
 
 
 def _code(number: int, age: int) -> str:

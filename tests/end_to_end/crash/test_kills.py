@@ -19,10 +19,12 @@ from tests.end_to_end.crash.project import (
 from tests.examples import KILLS
 from tests.sample_data import find, open_indexed
 
+MANY = [pytest.param(20, 100 + seed, marks=pytest.mark.soak) for seed in range(KILLS // 20)]
 
-def survive_kills(root: Path, scratch: Path, kills: int, seed: int) -> None:
-    dice = random.Random(seed)
-    make_project(root)
+
+@pytest.mark.parametrize(("kills", "seed"), [(5, 1), *MANY])
+def test_kills_at_random_moments_lose_nothing(tmp_path: Path, kills: int, seed: int) -> None:
+    dice, root = random.Random(seed), make_project(tmp_path / "project")
     landed = 0
     longest = measure_run(root)
     for age in range(1, kills + 1):
@@ -42,7 +44,7 @@ def survive_kills(root: Path, scratch: Path, kills: int, seed: int) -> None:
     assert landed > kills / 3, "too few kills hit a running process to prove anything"
     project = open_indexed(root)
     assert project.status().state == "ready"
-    assert_equal_to_a_new_index(project, scratch)
+    assert_equal_to_a_new_index(project, tmp_path / "scratch")
 
 
 def measure_run(root: Path) -> float:
@@ -52,16 +54,6 @@ def measure_run(root: Path) -> float:
         _, errors = child.communicate()
     assert child.returncode == 0, errors
     return time.monotonic() - started
-
-
-def test_kills_at_random_moments_lose_nothing(tmp_path: Path) -> None:
-    survive_kills(tmp_path / "project", tmp_path / "scratch", kills=5, seed=1)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize("seed", range(KILLS // 20))
-def test_many_kills_at_random_moments_lose_nothing(tmp_path: Path, seed: int) -> None:
-    survive_kills(tmp_path / "project", tmp_path / "scratch", kills=20, seed=100 + seed)
 
 
 def test_ctrl_c_leaves_a_usable_index_and_the_next_run_goes_on(tmp_path: Path) -> None:

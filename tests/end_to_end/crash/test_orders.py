@@ -20,6 +20,7 @@ from dowse.searching import ranking_constants
 from dowse.searching.candidates import Mode
 from dowse.searching.search import SearchOptions
 from tests.end_to_end.crash.project import start_index
+from tests.end_to_end.storm.index_comparison import new_index
 from tests.examples import KILLS
 from tests.sample_data import open_indexed
 
@@ -72,18 +73,6 @@ def orders(project: ProjectIndex, texts: list[str]) -> Orders:
     return found
 
 
-def orders_of_a_new_index(root: Path, scratch: Path, texts: list[str]) -> Orders:
-    home = os.environ["DOWSE_HOME"]
-    os.environ["DOWSE_HOME"] = str(scratch)
-    try:
-        fresh = open_indexed(root)
-        found = orders(fresh, texts)
-        fresh.close()
-    finally:
-        os.environ["DOWSE_HOME"] = home
-    return found
-
-
 @pytest.mark.parametrize(
     "seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 2 + KILLS // 20))]
 )
@@ -110,6 +99,8 @@ def test_updates_and_kills_leave_the_order_of_a_new_index(
             child.communicate()
     project.update()
     texts = changing.queries()
-    found, expected = orders(project, texts), orders_of_a_new_index(changing.root, tmp_path / "scratch", texts)
+    found = orders(project, texts)
     project.close()
+    with new_index(changing.root, tmp_path / "scratch") as fresh:
+        expected = orders(fresh, texts)
     assert {query: paths for query, paths in found.items() if paths != expected[query]} == {}

@@ -1,8 +1,7 @@
-"""Every command that writes, with a view of what it has written: killed at any moment, it has done all or nothing."""
+"""Every command that writes but `dowse index`, with a view of what it has written: killed at any moment, it has done all or nothing."""
 
 import contextlib
 import json
-import random
 from abc import ABC, abstractmethod
 from pathlib import Path
 
@@ -12,7 +11,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.notes.registry import NotesRegistry
 from dowse.store import storage_layout
 from tests.archives.sample_archives import captured_page, locations_in
-from tests.end_to_end.crash.project import WORDS, assert_consistent, change_project, contents, make_project
+from tests.end_to_end.crash.project import WORDS, assert_consistent, make_project
 from tests.sample_data import write_tree
 
 
@@ -33,37 +32,6 @@ class Writer(ABC):
     def is_between(self, _before: object, _found: object, _after: object) -> bool:
         """Return whether a state is one of those that a run goes through, besides the first and the last."""
         return False
-
-
-class Index(Writer):
-    """`dowse index`, which writes in batches."""
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.root = make_project(folder / "project", files=60)
-
-    def change(self, age: int) -> list[str]:
-        change_project(self.root, random.Random(age), age)
-        return ["index", str(self.root)]
-
-    def state(self) -> object:
-        project = ProjectIndex(self.root)
-        try:
-            assert_consistent(project)
-            return contents(project.store) if project.exists else {"documents": {}, "chunks": {}, "found": {}}
-        finally:
-            project.close()
-
-    def is_between(self, before: object, found: object, after: object) -> bool:
-        """A batch is a transaction: every document is as it was or as it will be."""
-        hashes = [state["documents"] for state in (before, found, after)]  # type: ignore[index]
-        strange = [
-            (path, *(one.get(path) for one in hashes))
-            for path in set().union(*hashes)
-            if hashes[1].get(path) not in (hashes[0].get(path), hashes[2].get(path))
-        ]
-        assert not strange, strange
-        return True
 
 
 class Vectors(Writer):
@@ -224,6 +192,6 @@ class Registry(Writer):
 
 
 WRITERS: dict[str, type[Writer]] = {
-    "index": Index, "vectors": Vectors, "archive": Archive, "import": Import, "add": Add, "names": Names, "site": Site,
+    "vectors": Vectors, "archive": Archive, "import": Import, "add": Add, "names": Names, "site": Site,
     "registry": Registry,
 }  # fmt: skip

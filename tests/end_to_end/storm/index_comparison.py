@@ -1,7 +1,9 @@
 """Comparison of an index with a new index of the same files."""
 
+import contextlib
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
@@ -32,27 +34,29 @@ def assert_equal_to_a_new_index(root: Path, scratch: Path) -> None:
     assert difference(indexed_contents(root), contents_from_scratch(root, scratch)) == {}
 
 
-def contents_from_scratch(root: Path, scratch: Path) -> Contents:
-    """Build an index of the current files in a temporary folder and return its contents."""
+@contextlib.contextmanager
+def new_index(root: Path, scratch: Path) -> Iterator[ProjectIndex]:
+    """Build an index of the current files in a temporary folder, for the length of a block."""
     home = os.environ["DOWSE_HOME"]
     os.environ["DOWSE_HOME"] = str(scratch)
     try:
-        fresh = open_indexed(root)
-        built = contents(fresh.store)
-        fresh.close()
-        return built
+        with contextlib.closing(open_indexed(root)) as fresh:
+            yield fresh
     finally:
         os.environ["DOWSE_HOME"] = home
         shutil.rmtree(scratch, ignore_errors=True)
 
 
+def contents_from_scratch(root: Path, scratch: Path) -> Contents:
+    """Return the contents of a new index of the current files."""
+    with new_index(root, scratch) as fresh:
+        return contents(fresh.store)
+
+
 def indexed_contents(root: Path) -> Contents:
     """Return the contents of the index of a root."""
-    project = ProjectIndex(root)
-    try:
+    with contextlib.closing(ProjectIndex(root)) as project:
         return contents(project.store)
-    finally:
-        project.close()
 
 
 def difference(found: Contents, expected: Contents) -> dict[str, str]:

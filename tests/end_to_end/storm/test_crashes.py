@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.end_to_end.preloaded import compile_library
+from tests.end_to_end.crash.test_faults import failing_calls
+from tests.end_to_end.preloaded import failing
 from tests.end_to_end.storm.file_operations import RandomOperations
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.search_thread import SearchThread
@@ -16,15 +17,24 @@ from tests.end_to_end.storm.servers import Server, eventually
 from tests.examples import KILLS
 from tests.sample_data import index, write_tree
 
+__all__ = ["failing_calls"]
 
-def survive_kills(folder: Path, seed: int, kills: int) -> None:
-    """Kill the server at random moments while files change; the next one makes the index equal to the files."""
-    project_files = RandomOperations(folder / "project", folder / "outside", seed)
+
+LONG = (pytest.mark.soak, pytest.mark.timeout(3600))
+MANY = [pytest.param(seed, 40, marks=LONG) for seed in range(100, 100 + KILLS // 40)]
+
+
+@pytest.mark.parametrize(("seed", "kills"), [(1, 2), *MANY])
+def test_a_server_killed_in_a_storm_is_followed_by_one_that_mends_the_index(
+    tmp_path: Path, seed: int, kills: int
+) -> None:
+    """It is killed at random moments while files change."""
+    project_files = RandomOperations(tmp_path / "project", tmp_path / "outside", seed)
     index(project_files.root)
     for number in range(kills + 1):
         with Server(project_files.root) as server:
             server.settle(project_files.token())
-            assert_equal_to_a_new_index(project_files.root, folder / "scratch")
+            assert_equal_to_a_new_index(project_files.root, tmp_path / "scratch")
             if number == kills:
                 break
             if number % 3 == 1:  # so many files that a worker process indexes them
@@ -45,37 +55,17 @@ def log_of(root: Path) -> str:
     return log.read_text(encoding="utf-8") if log.exists() else ""
 
 
-def test_a_server_killed_in_a_storm_is_followed_by_one_that_mends_the_index(tmp_path: Path) -> None:
-    survive_kills(tmp_path, seed=1, kills=2)
-
-
-@pytest.mark.soak
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("seed", range(100, 100 + KILLS // 40))
-def test_many_servers_killed_in_a_storm(tmp_path: Path, seed: int) -> None:
-    survive_kills(tmp_path, seed=seed, kills=40)
-
-
-# Disk failures
-
-
-@pytest.fixture(scope="session")
-def broken_disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The library that simulates a broken disk."""
-    return compile_library(Path(__file__).with_name("broken_disk.c"), tmp_path_factory.mktemp("broken"))
-
-
 @pytest.mark.soak  # takes half a minute: the pause after a failure
 def test_a_full_disk_is_told_of_and_the_old_state_is_searched_until_there_is_room(
-    tmp_path: Path, storage: Path, broken_disk: Path
+    tmp_path: Path, storage: Path, failing_calls: Path
 ) -> None:
     root = write_tree(tmp_path / "project", {"src/apple.py": "def apple(): ...\n", "src/pear.py": "def pear(): ...\n"})
     index(root)
     flag = tmp_path / "broken"
-    environment = {"LD_PRELOAD": str(broken_disk), "BROKEN_BELOW": str(storage), "BROKEN_WHEN": str(flag)}
+    environment = failing(failing_calls, "write", 1, errno.ENOSPC, storage) | {"FAIL_WHEN": str(flag)}
     with Server(root, **environment) as server:
         eventually(server.is_watching, server.status)
-        flag.write_text(str(errno.ENOSPC), encoding="ascii")
+        flag.touch()
         write_tree(root, {"src/apple.py": "def cider(): ...\n", "src/plum.py": "def plum(): ...\n"})
         eventually(lambda: "No space left" in server.status().get("lastError", ""), server.status)
         assert server.status()["pendingFiles"] >= 1

@@ -3,7 +3,6 @@
 import contextlib
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -82,18 +81,6 @@ def save(file: Path, name: str) -> None:
 # Folders
 
 
-def test_a_hundred_files_each_written_at_once_into_fresh_nested_folders(kept: KeptProject, tmp_path: Path) -> None:
-    for number in range(100):
-        save(kept.root / f"top{number}/b/c/file.py", f"name{number}")
-    eventually(lambda: len(kept.paths()) == 102)
-    kept.wait_until_settled()
-    for number in range(0, 100, 25):
-        save(kept.root / f"top{number}/b/c/file.py", f"later{number}")
-    for number in range(0, 100, 25):
-        kept.wait_for(f"top{number}/b/c/file.py", f"later{number}")
-    assert_equal_to_a_new_index(kept.root, tmp_path / "scratch")
-
-
 def test_a_folder_that_was_deleted_and_made_again_is_watched(kept: KeptProject) -> None:
     """The new folder has the name of the old one, whose watch is gone."""
     shutil.rmtree(kept.root / "src")
@@ -116,17 +103,6 @@ def test_folders_that_exchanged_their_names_are_watched(kept: KeptProject) -> No
     kept.wait_until_settled()
     save(kept.root / "one/same.py", "three")
     kept.wait_for("one/same.py", "three")
-
-
-def test_what_is_saved_while_new_folders_are_taken_up_is_not_lost(kept: KeptProject, tmp_path: Path) -> None:
-    """New folders cause a new watch; events that the old watch has not reported yet must count."""
-    for number in range(30):
-        save(kept.root / f"new{number}/file.py", f"name{number}")
-        save(kept.root / "src" / f"file{number}.py", f"name{number}")
-        kept.keeper.catch_up(kept.project)
-    eventually(lambda: len(kept.paths()) == 62, lambda: 62 - len(kept.paths()))
-    kept.wait_until_settled()
-    assert_equal_to_a_new_index(kept.root, tmp_path / "scratch")
 
 
 # Files
@@ -168,40 +144,18 @@ def test_names_that_are_no_unicode_do_not_end_the_watching(kept: KeptProject) ->
 # Bursts
 
 
-def survive_a_burst(kept: KeptProject, scratch: Path, files: int, writes: int) -> None:
+@pytest.mark.parametrize(
+    ("files", "writes"),
+    [(40, 100), *(pytest.param(*many, marks=pytest.mark.soak) for many in ((100, 500), (5000, 10)))],
+)
+def test_thousands_of_events_in_a_burst(kept: KeptProject, tmp_path: Path, files: int, writes: int) -> None:
     for age in range(writes):
         for number in range(files):
             with (kept.root / "src" / f"file{number}.py").open("a", encoding="utf-8") as stream:
                 stream.write(f"value{age} = {number}\n")
     eventually(lambda: len(kept.paths()) == files + 2)
     kept.wait_until_settled()
-    assert_equal_to_a_new_index(kept.root, scratch)
-
-
-def test_thousands_of_events_in_a_burst(kept: KeptProject, tmp_path: Path) -> None:
-    survive_a_burst(kept, tmp_path / "scratch", files=40, writes=100)
-
-
-@pytest.mark.soak
-@pytest.mark.parametrize(("files", "writes"), [(100, 500), (5000, 10)])
-def test_fifty_thousand_events_in_a_burst(kept: KeptProject, tmp_path: Path, files: int, writes: int) -> None:
-    survive_a_burst(kept, tmp_path / "scratch", files, writes)
-
-
-@pytest.mark.soak  # tests/keeping/test_keeper_catch_up.py throws events away without the system
-@pytest.mark.skipif(sys.platform != "linux", reason="the queue of events that overflows is Linux's")
-def test_events_that_the_system_has_thrown_away_are_made_up_for(root: Path) -> None:
-    """The server is suspended, as by a debugger, until the event queue of the system overflows."""
-    index(root)
-    with Server(root) as server:
-        eventually(server.is_watching)
-        server.process.send_signal(signal.SIGSTOP)
-        for number in range(10_000):
-            (root / "src" / f"{number % 2}.py").write_text(f"value = {number}\n", encoding="utf-8")
-        save(root / "src/last.py", "overlooked")
-        time.sleep(3)
-        server.process.send_signal(signal.SIGCONT)
-        eventually(lambda: server.find("overlooked"), server.status)
+    assert_equal_to_a_new_index(kept.root, tmp_path / "scratch")
 
 
 # The root folder, and files of dowse itself
