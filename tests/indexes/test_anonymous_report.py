@@ -60,8 +60,6 @@ def test_nothing_of_the_user_is_in_a_report(run: Run, hostile: Path) -> None:
     assert (index["state"], index["problems"]) == ("ready", {"files": 2})
     assert index["files"] == {"code": 2, "docs": 2}
     assert index["files read as plain text"] == 1
-    assert index["lines of the log"]["WARNING"] >= 1
-    assert set(index["lines of the log"]) <= {"INFO", "WARNING", "ERROR"}
     assert index["settings changed"]["maxFiles"] == 77
     assert {key for key, value in index["settings changed"].items() if value == "changed"} >= {"exclude", "docPatterns"}
     assert "RESEARCH_ARCHIVE_PATH" in ran.json["machine"]["variables set"]

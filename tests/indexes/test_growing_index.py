@@ -24,7 +24,7 @@ from dowse.store.lexical import LexicalIndex
 from dowse.system.platform import Lock
 from dowse.types import Scored, TextQuery, View
 from tests.end_to_end.security.fake_secrets import GITHUB
-from tests.sample_data import make_words_older, open_indexed, write_tree
+from tests.sample_data import make_words_older, write_tree
 
 FILES = {
     "package.json": "{}\n",
@@ -400,22 +400,6 @@ def test_documents_are_searched_before_they_are_indexed(tmp_path: Path, monkeypa
     assert page.passage
     assert page.passage.text == "Apples & pears."
     assert {one.document.path for one in titles.matches.found} == {"guide.md", "plain.txt"}
-
-
-def test_documents_beside_an_index_are_searched_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(growing_index, "FIRST_ANSWER_SECONDS", 0.0)
-    index = open_indexed(write_tree(tmp_path / "documents", DOCUMENTS), View.DOCUMENTS)
-    write_tree(index.root, {"new.md": "# New apples\n\nThey are here.\n"})
-    with being_indexed(index):
-        found = find_documents(index, DocumentQuery(parse_search_query("apples")))
-    assert {one.document.path for one in found.matches.found} == {
-        "guide.md",
-        "pears.md",
-        "page.html",
-        "plain.txt",
-        "new.md",
-    }
-    assert found.matches.total == 5
 
 
 def test_documents_that_changed_or_are_gone_do_not_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from dowse.errors import Failed, NotIndexed, StoreBusy, TooManyFiles, UsageError
 from dowse.indexes import project_search
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import find_project, forget_project, list_projects
-from dowse.indexes.project_search import ExactQuery, explain_file, find_all, search, update_fully
+from dowse.indexes.project_search import ExactQuery, explain_file, find_all, search
 from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
 from dowse.system.platform import Lock
@@ -207,13 +207,6 @@ def test_a_path_belongs_to_the_nearest_indexed_project(project: ProjectIndex) ->
     assert find_project(inner.root / "x" / "y.py").root == inner.root
 
 
-def test_metadata_tells_when_everything_was_indexed(project: ProjectIndex) -> None:
-    metadata = json.loads((project.folder / "metadata.json").read_text(encoding="utf-8"))
-    assert metadata["lastFullIndex"] is not None
-    assert metadata["stats"]["totalFiles"] + metadata["docsStats"]["totalDocs"] == 3
-    assert storage_layout.read_project(project.folder) is not None
-
-
 def test_a_search_brings_a_stale_index_up_to_date(project: ProjectIndex) -> None:
     write_tree(project.root, {"src/banana.py": "def banana(): ...\n"})
     found, coverage = search(project, "banana", SearchOptions())
@@ -230,21 +223,6 @@ def test_a_file_changed_behind_the_scan_is_indexed_again_for_the_answer(
     found, _ = search(project, "apple", SearchOptions())
     assert any("apple_tree" in passage.text for hit in found.hits for passage in hit.passages)
     assert found.outdated == ()
-
-
-def test_many_changes_are_left_to_the_background_and_said(
-    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    started: list[list[str]] = []
-    monkeypatch.setattr(project_search, "start_in_background", started.append)
-    monkeypatch.setattr(project_search, "AT_ONCE_FILES", 2)
-    write_tree(project.root, {f"many/{number}.py": "x = 1\n" for number in range(5)})
-    found, coverage = search(project, "apple", SearchOptions())
-    assert found.hits[0].path == "src/apple.py"
-    assert (coverage.files, coverage.direct, coverage.is_indexing, coverage.is_complete) == (3, 5, True, False)
-    assert started[0][-1] == str(project.root)
-    found, coverage = search(project, "apple", SearchOptions(), update=update_fully)
-    assert coverage.is_complete
 
 
 def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -386,17 +364,6 @@ def test_an_invalid_setting_is_named_in_every_reply_and_its_default_holds(indexe
     run_conversation("auto", conversation, indexed)
 
 
-def test_settings_that_are_no_settings_are_said_and_ignored(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        for content in ("{", "[]", "null", "\x00", '{"maxFiles": 1', "[" * 100_000):
-            write_tree(storage_layout.index_folder(indexed), {"config.json": content})
-            reply = await assistant.call_tool("search_code", query="peel")
-            assert reply["results"]
-            assert "config.json" in reply["warnings"][0]
-
-    run_conversation("auto", conversation, indexed)
-
-
 def test_the_warning_goes_when_the_settings_are_mended(indexed: Path) -> None:
     async def conversation(assistant: Assistant) -> None:
         configure(indexed, {"maxFiles": -5})
@@ -405,17 +372,6 @@ def test_the_warning_goes_when_the_settings_are_mended(indexed: Path) -> None:
         assert "warnings" not in await assistant.call_tool("get_index_status")
 
     run_conversation("auto", conversation, indexed)
-
-
-def test_the_settings_of_a_project_come_before_the_ones_for_all(indexed: Path, storage: Path) -> None:
-    async def described(assistant: Assistant) -> str | None:
-        return (await assistant.tools())["search_code"].description
-
-    write_tree(storage, {"config.json": '{"enhancedToolDescriptions": true}'})
-    write_tree(storage_layout.index_folder(indexed), {"config.json": "{}"})
-    assert run_conversation("auto", described, indexed) == ENHANCED["search_code"]
-    configure(indexed, {"enhancedToolDescriptions": False})
-    assert run_conversation("auto", described, indexed) == STANDARD["search_code"]
 
 
 def test_descriptions_become_hints_and_plain_again_without_a_restart(indexed: Path, mode: str) -> None:
@@ -441,14 +397,6 @@ def test_settings_and_unknown_keys_survive_a_rebuild(indexed: Path) -> None:
     assert call_tool("auto", "reindex_project", indexed, confirm=True)["filesIndexed"] == len(INDEXED) - 1
     assert call_tool("auto", "create_index", indexed)["filesIndexed"] == len(INDEXED) - 1
     assert (storage_layout.index_folder(indexed) / "config.json").read_bytes() == before
-
-
-def test_a_setting_is_obeyed_from_the_next_index_on(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
-        configure(indexed, {"exclude": ["**/*.md"]})
-        assert (await assistant.call_tool("create_index"))["filesIndexed"] == len(INDEXED) - 1
-
-    run_conversation("auto", conversation, indexed)
 
 
 # The files

@@ -1,7 +1,6 @@
 """An index follows its files while a server runs."""
 
 import json
-import os
 import shutil
 import threading
 from dataclasses import replace
@@ -167,21 +166,6 @@ def test_other_settings_are_taken_up_without_a_restart(
     keep().catch_up(project)
     write_settings(project, exclude=["docs/**"])
     assert eventually(lambda: "docs/guide.md" not in paths())
-
-
-def test_a_second_keeper_watches_as_well_and_comes_first_when_the_first_ends(
-    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
-) -> None:
-    first = keep()
-    assert eventually(lambda: first.watch_status(project).mode == "watching")
-    second = keep()
-    second.catch_up(project)
-    assert second.watch_status(project).mode == "watching"
-    assert read_watch_status(project).why == f"by process {os.getpid()}, watching"
-    first.stop()
-    assert eventually(lambda: read_watch_status(project).mode == "elsewhere")
-    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: "src/fig.py" in paths())
 
 
 def test_nothing_waits_for_a_first_process_that_does_not_come_to_run(

@@ -45,9 +45,9 @@ def parse_root(text: str) -> Path:
 
     address = parse_address(text)
     with progress_bar(f"Fetching {address.url}", is_expected=False):
-        found = clone_or_fetch(address)
-    show_warnings([found.warning] if found.warning else [])
-    return found.root
+        root, warning = clone_or_fetch(address)
+    show_warnings([warning] if warning else [])
+    return root
 
 
 def parse_folder(text: str | None) -> Path | None:

@@ -28,7 +28,6 @@ VARIABLES = (
     "HF_HOME", "HF_HUB_OFFLINE", "XDG_CACHE_HOME", "TMPDIR",
 )  # fmt: skip
 """Variables that change what dowse does; a report says which are set, and no value."""
-LEVELS = ("INFO", "WARNING", "ERROR")
 
 Facts = dict[str, Any]
 
@@ -66,7 +65,6 @@ def index_facts(index: ProjectIndex) -> Facts:
         "settings changed": {
             key: _shown_setting(index.settings, key) for key in differing_keys(index.settings, Settings())
         },
-        "lines of the log": _count_levels(index.folder / "logs" / "dowse.log"),
     }
 
 
@@ -97,12 +95,3 @@ def _shown_setting(settings: Settings, key: str) -> Any:
         return value
     is_word = key in ("encoder", "indexingStrategy", "memory") and isinstance(value, str)
     return value if is_word else "changed"
-
-
-def _count_levels(log: Path) -> Facts:
-    try:
-        lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        return {}
-    levels = Counter(found[1] for line in lines if (found := re.match(r"[\d-]{10} [\d:,]{12} ([A-Z]+) ", line)))
-    return {level: levels[level] for level in LEVELS if levels[level]}

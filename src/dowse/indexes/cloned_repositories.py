@@ -13,7 +13,6 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 from dowse.errors import Failed, LimitReached, NotIndexed, UsageError
 from dowse.indexes.project_lookup import forget_project
@@ -56,13 +55,6 @@ class RepositoryAddress:
         return storage_root() / CLONES / digest / name
 
 
-class ClonedRepository(NamedTuple):
-    """The folder of a clone, and a warning if it could not be brought up to date."""
-
-    root: Path
-    warning: str = ""
-
-
 def parse_address(text: str) -> RepositoryAddress:
     """Return the address that a text is: `https://host/owner/name`, perhaps with `@ref` after it."""
     found = _ADDRESS.fullmatch(text)
@@ -78,22 +70,22 @@ def parse_address(text: str) -> RepositoryAddress:
     return RepositoryAddress(f"{scheme}://{user}{found['host']}{found['path']}", scheme, found["ref"] or "")
 
 
-def clone_or_fetch(address: RepositoryAddress) -> ClonedRepository:
-    """Return a clone of the newest commit; if that cannot be fetched, of the one that is there."""
+def clone_or_fetch(address: RepositoryAddress) -> tuple[Path, str]:
+    """Return the folder of a clone of the newest commit; if that cannot be fetched, the one that is there, with a warning."""
     root = address.folder
     make_private_folder(root.parent)
     with Lock(root.parent / "clone.lock").held(LOCK_SECONDS), disk_errors(root.parent):
         if not (root / ".git").is_dir() or folder_size(root) > MAX_BYTES:
             _clone(address, root)
-            return ClonedRepository(root)
+            return root, ""
         try:
             _fetch(address, root)
         except LimitReached:
             raise
         except Failed as error:
             fetched = time.strftime("%Y-%m-%d", time.gmtime((root / ".git" / "FETCH_HEAD").stat().st_mtime))
-            return ClonedRepository(root, f"{error} The clone of {fetched} is searched.")
-    return ClonedRepository(root)
+            return root, f"{error} The clone of {fetched} is searched."
+    return root, ""
 
 
 def forget_clone(address: RepositoryAddress) -> Path:

@@ -211,9 +211,7 @@ class ProjectIndex(OpenedIndex):
         """Return the status of the index, without reading the project's files."""
         from dowse.indexes.index_status import describe_index  # a search does not need it, nor the imports below
 
-        found = describe_index(
-            self.root, self.folder, self.view, lambda: self.store, self.warnings, is_indexing=self.is_being_updated()
-        )
+        found = describe_index(self)
         if found.state != "not_found" and not self.root.is_dir():
             return replace(found, state="failed", problem="the project's folder does not exist; its index is kept")
         return found if found.state in ("not_found", "failed") else replace(found, encoding=self.encoding())

@@ -1,10 +1,9 @@
 """The status of an index: its state, its contents and the files it skipped."""
 
 import json
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from dowse.errors import Failed, NotIndexed
 from dowse.indexes.encoding_progress import EncodingProgress
@@ -12,8 +11,10 @@ from dowse.indexes.freshness.indexer import EXPECTED_FACTS
 from dowse.indexes.remaining_time import seconds_left
 from dowse.memory_plan import why_memory_is_small
 from dowse.store import storage_layout
-from dowse.store.local import LocalStore
-from dowse.types import KINDS, Kind, Totals, View
+from dowse.types import KINDS, Kind, Totals
+
+if TYPE_CHECKING:
+    from dowse.indexes.opened_index import OpenedIndex
 
 IndexState = Literal["not_found", "indexing", "ready", "incomplete", "failed"]
 
@@ -70,33 +71,26 @@ def format_size(size_bytes: int) -> str:
     return f"{size:.1f}GB"
 
 
-def describe_index(
-    root: Path,
-    folder: Path,
-    view: View,
-    open_store: Callable[[], LocalStore],
-    warnings: list[str],
-    *,
-    is_indexing: bool,
-) -> IndexStatus:
-    """Return the status of one view of the index in a folder."""
+def describe_index(index: "OpenedIndex") -> IndexStatus:
+    """Return the status of one view of an index."""
+    root, folder, warnings, is_indexing = index.root, index.folder, tuple(index.warnings), index.is_being_updated()
     try:
-        store = open_store()
+        store = index.store
         totals = {kind: store.totals(kind) for kind in KINDS}
         skipped = json.loads(store.fact("skipped") or "{}")
-        expected = int(store.fact(EXPECTED_FACTS[view]) or 0)
+        expected = int(store.fact(EXPECTED_FACTS[index.view]) or 0)
         state = _state(store.fact("state"), is_indexing=is_indexing)
         last_check, last_error = store.fact("checked"), store.fact("error")
         findings = [] if is_indexing else store.quick_check()
     except NotIndexed:
-        return IndexStatus("not_found", root, folder, warnings=tuple(warnings))
+        return IndexStatus("not_found", root, folder, warnings=warnings)
     except Failed as error:
-        return IndexStatus("failed", root, folder, problem=str(error), last_error=str(error), warnings=tuple(warnings))
+        return IndexStatus("failed", root, folder, problem=str(error), last_error=str(error), warnings=warnings)
     project = storage_layout.read_project(folder)
     status = IndexStatus(
         state, root, folder, totals, store.size_bytes(),
         project.metadata.get("lastIncrementalUpdate") if project else None,
-        expected, skipped, last_check=last_check, last_error=last_error, warnings=tuple(warnings), memory=why_memory_is_small(),
+        expected, skipped, last_check=last_check, last_error=last_error, warnings=warnings, memory=why_memory_is_small(),
     )  # fmt: skip
     if is_indexing:
         return replace(status, seconds_left=seconds_left(store, status.files, expected))

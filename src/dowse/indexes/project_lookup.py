@@ -8,7 +8,7 @@ from dowse.errors import NotIndexed, StoreBusy
 from dowse.indexes.index import ProjectIndex
 from dowse.sources.roots import detect_root, is_too_wide
 from dowse.store import storage_layout
-from dowse.store.storage_layout import Project
+from dowse.store.storage_layout import Project, list_projects
 from dowse.system.platform import Lock, disk_errors, storage_root
 
 __all__ = [
@@ -51,11 +51,6 @@ def open_each(folders: Sequence[Path]) -> list[ProjectIndex]:
     if len(folders) > 1:
         return [ProjectIndex(folder) for folder in folders]
     return [open_or_find(folders[0] if folders else None)]
-
-
-def list_projects() -> list[storage_layout.Project]:
-    """Return every indexed project and archive, sorted by path."""
-    return storage_layout.list_projects()
 
 
 def find_project(path: Path) -> ProjectIndex:

@@ -1,10 +1,9 @@
-"""One index that a process watches: its watcher, its pending paths, the status that others read, and its updates."""
+"""One index that a process watches: its watcher, its pending paths, its status, and its updates."""
 
 import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, NotWritable, StoreDamaged
@@ -15,7 +14,7 @@ from dowse.indexes.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.indexing_run import VERIFY, IndexingRun, start_run
-from dowse.keeping.watch_status import WatchMode, WatchStatus, remove_watch_status, watch_lease, write_watch_status
+from dowse.keeping.watch_status import WatchStatus, watch_lease
 from dowse.sources.policy import RULE_NAMES
 from dowse.types import View
 
@@ -39,10 +38,11 @@ class WatchedIndex:
         self._may_resume = may_resume
         self._lease = watch_lease(project.folder)
         self.is_first = False
-        """Other processes leave changes to this one for a moment, and it says for all how the index is kept fresh."""
+        """Other processes leave changes to this one for a moment."""
         self.working = working
         """Held while pending paths are compared and applied."""
-        self.status = WatchStatus("off", project.settings.indexing_strategy)
+        self._why_polling = ""
+        self._last_error: str | None = None
         self.pending_paths = PendingPaths(project.folder)
         self.watcher: Watcher | None = None
         self._taking_events = threading.Lock()
@@ -82,10 +82,8 @@ class WatchedIndex:
             return
         try:
             self.is_first = self._lease.try_acquire()
-        except NotWritable:  # nobody can take it, nor write a status
+        except NotWritable:  # nobody can take it
             self.is_first = not self._lease.is_taken()
-        if self.is_first:
-            self.publish_status()
 
     @property
     def wait_seconds(self) -> float:
@@ -98,7 +96,6 @@ class WatchedIndex:
             self.watcher = start_watcher(self.project.root)
         except CannotWatch as error:
             self.poll(str(error))
-        self.publish_status()
 
     def poll(self, why: str) -> None:
         """Stop watching and scan regularly instead."""
@@ -106,8 +103,7 @@ class WatchedIndex:
             self.watcher.close()
         self.watcher = None
         self.lost_events.poll()
-        self.status = replace(self.status, why=why)
-        self.publish_status()
+        self._why_polling = why
 
     def take_events(self, age_seconds: float = 0.0) -> bool:
         """Add the paths of all changes up to now; return whether no change can be missing.
@@ -163,7 +159,6 @@ class WatchedIndex:
                 self.project.settle()
         if self.is_first:
             self.pending_paths.save()
-            remove_watch_status(self.project)
         self._lease.release()
         self.project.close()
 
@@ -310,7 +305,6 @@ class WatchedIndex:
         self.project.close()
         self.project = type(self.project)(self.project.root)
         self._settings_stamp = self.project.settings_stamp()
-        self.publish_status()
         self.compare_everything()
 
     def has_new_settings(self) -> bool:
@@ -337,26 +331,24 @@ class WatchedIndex:
 
     def note_failure(self, problem: str) -> None:
         """Report a failure, once in the log, and wait before the next attempt."""
-        if problem != self.status.last_error:
+        if problem != self._last_error:
             open_log(self.project.folder).error("keeping fresh: %s", problem)
         self._failed_at = time.monotonic()
-        self.status = replace(self.status, last_error=problem)
+        self._last_error = problem
 
     def note_success(self) -> None:
         """Report that the last attempt succeeded."""
         self._failed_at = time.monotonic() - RETRY_SECONDS
-        self.status = replace(self.status, last_error=None)
+        self._last_error = None
 
-    def publish_status(self) -> None:
-        """Note how the index is kept fresh; the process that came first writes it for others."""
-        mode: WatchMode = "watching" if self.watcher else "polling"
-        why, seconds = self.status.why, self.lost_events.poll_seconds
+    @property
+    def status(self) -> WatchStatus:
+        """How the index is kept fresh."""
+        why, seconds = self._why_polling, self.lost_events.poll_seconds
         if self.watcher and seconds:
             why = f"this file system may not report all changes; all files are also checked every {seconds:.0f} s"
         strategy = self.project.settings.indexing_strategy
-        self.status = replace(self.status, mode=mode, strategy=strategy, why=why)
-        if self.is_first:
-            write_watch_status(self.project, self.status)
+        return WatchStatus("watching" if self.watcher else "polling", strategy, why, last_error=self._last_error)
 
 
 def _is_unmounted(project: ProjectIndex, device: str, drift: Drift) -> bool:

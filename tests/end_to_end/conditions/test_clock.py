@@ -34,10 +34,11 @@ def test_commands_index_what_changed_between_two_jumps(
     assert_equal_to_a_new_index(root, tmp_path / "scratch")
 
 
-@pytest.mark.parametrize(
-    ("jumps", "seed"),
-    [(2, 1), *(pytest.param(100, seed, marks=(pytest.mark.soak, pytest.mark.timeout(1800))) for seed in (10, 11, 12))],
-)
+LONG = (pytest.mark.soak, pytest.mark.timeout(1800))
+MANY = [pytest.param(100, seed, marks=LONG) for seed in (10, 11, 12)]
+
+
+@pytest.mark.parametrize(("jumps", "seed"), [(2, 1), *MANY])
 def test_a_server_follows_its_files_through_jumps(
     tmp_path: Path, indexed: Path, library: str, jumps: int, seed: int
 ) -> None:

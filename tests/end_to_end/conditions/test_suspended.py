@@ -25,13 +25,11 @@ def suspend(processes: list[int], seconds: float) -> None:
             time.sleep(seconds)
 
 
-@pytest.mark.parametrize(
-    ("times", "seconds", "seed"),
-    [
-        (2, 0.5, 1),
-        *(pytest.param(40, 6.0, seed, marks=(pytest.mark.soak, pytest.mark.timeout(3600))) for seed in (10, 11, 12)),
-    ],
-)
+LONG = (pytest.mark.soak, pytest.mark.timeout(3600))
+AGAIN_AND_AGAIN = [pytest.param(40, 6.0, seed, marks=LONG) for seed in (10, 11, 12)]
+
+
+@pytest.mark.parametrize(("times", "seconds", "seed"), [(2, 0.5, 1), *AGAIN_AND_AGAIN])
 def test_suspended_processes_go_on(tmp_path: Path, indexed: Path, times: int, seconds: float, seed: int) -> None:
     """The server, or its encoding, indexing and parser processes, are suspended while files change."""
     root, dice = indexed, random.Random(seed)

@@ -100,18 +100,6 @@ def test_a_package_with_too_many_or_too_large_files_is_read_up_to_its_limits(
     assert len(paths_of(package)) == 7
 
 
-def test_a_package_of_many_files_is_not_walked_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(package_files, "MAX_FILES", 300)
-    folder = tmp_path / "evil"
-    folder.mkdir()
-    first = folder / "a.js"
-    first.write_text("1;\n", encoding="utf-8")
-    for number in range(1000):
-        (folder / f"f{number}.js").hardlink_to(first)
-    package = Package("javascript", "evil", "1.0.0", folder)
-    assert len(paths_of(package)) == package_files.MAX_FILES
-
-
 def test_a_source_jar_is_read_without_unpacking_it(tmp_path: Path) -> None:
     package = find_packages(environments.java_project(tmp_path, Path.home())).packages[0]
     files = files_of(package)

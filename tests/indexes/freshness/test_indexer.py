@@ -267,12 +267,6 @@ def test_single_files_are_brought_up_to_date(root: Path, source: ProjectFiles, s
     assert check_index(source, store) == []
 
 
-def test_progress_is_told(source: ProjectFiles, store: LocalStore) -> None:
-    seen: list[tuple[int, int]] = []
-    update_index(source, store, lambda done, total: seen.append((done, total)))
-    assert seen == [(1, 3), (2, 3), (3, 3)]
-
-
 def test_each_encoding_and_newline_style_has_the_lines_an_editor_shows(
     root: Path, source: ProjectFiles, store: LocalStore
 ) -> None:

@@ -82,12 +82,6 @@ def test_threads_may_add_and_take_at_once(tmp_path: Path) -> None:
 
 REALTIME = Settings()
 LAZY = replace(REALTIME, indexing_strategy="lazy", lazy_idle_threshold=30)
-GIT = replace(REALTIME, indexing_strategy="git")
-
-
-def test_nothing_pending_is_never_due() -> None:
-    for settings in (REALTIME, LAZY, GIT):
-        assert due_paths(settings, {}, 100.0, has_head_moved=True, is_searching=True) == {}
 
 
 def test_realtime_waits_until_a_path_rests() -> None:

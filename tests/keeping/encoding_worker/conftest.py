@@ -113,7 +113,7 @@ def wait_for_query(encoder: EncodingClient, text: str, version: str = MINILM_VER
     found: list[Vectors] = []
 
     def is_answered() -> bool:
-        vector = encoder.encode_query(version, text, 5.0)
+        vector = encoder.start_query(version, text)(5.0)
         if vector is not None:
             found.append(vector)
         return bool(found)

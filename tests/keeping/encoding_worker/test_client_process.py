@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dowse.encoding.packing import encoder_input
 from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION, open_minilm
 from dowse.indexes.encoding_progress import encoding_lease, serving_version
 from dowse.indexes.index import ProjectIndex
@@ -82,19 +81,9 @@ def test_the_first_question_waits_for_the_model_for_a_moment(
     indexed(root)
     monkeypatch.setattr(client, "LOADING_SECONDS", 60.0)
     monkeypatch.setattr(client, "LOADING_WAIT_SECONDS", 60.0)
-    assert start().encode_query(MINILM_VERSION, "fruit", 5.0) is not None
+    assert start().start_query(MINILM_VERSION, "fruit")(5.0) is not None
     monkeypatch.setattr(client, "LOADING_WAIT_SECONDS", 0.0)
-    assert start().encode_query(MINILM_VERSION, "fruit", 5.0) is None
-
-
-def test_its_vectors_are_those_of_the_encoder(root: Path, indexed: Indexed, start: StartEncoder) -> None:
-    project, encoder, ours = indexed(root), start(), open_minilm()
-    encoder.encode_indexes([project.root])
-    wait_until(lambda: is_complete(project))
-    assert np.allclose(wait_for_query(encoder, "peel"), ours.encode(["peel"])[0], atol=1e-5)
-    apple = ours.encode([encoder_input("apple.py", "def peel_apple(): return 'red'")])[0]
-    best = project.store.nearest(MINILM_VERSION, apple, 1)[0]
-    assert best.score == pytest.approx(1.0, abs=0.01)
+    assert start().start_query(MINILM_VERSION, "fruit")(5.0) is None
 
 
 def test_a_question_is_answered_in_the_middle_of_the_work(many: Path, indexed: Indexed, start: StartEncoder) -> None:
@@ -111,7 +100,7 @@ def test_questions_of_many_threads_each_get_their_own_answer(start: StartEncoder
     answers = dict[str, object]()
 
     def ask(text: str) -> None:
-        answers[text] = encoder.encode_query(MINILM_VERSION, text, 30.0)
+        answers[text] = encoder.start_query(MINILM_VERSION, text)(30.0)
 
     texts = [f"question {number}" for number in range(20)]
     threads = [threading.Thread(target=ask, args=(text,)) for text in texts]
@@ -127,10 +116,10 @@ def test_a_question_that_was_asked_before_needs_no_process(start: StartEncoder) 
     encoder = start()
     vector = wait_for_query(encoder, "peel")
     encoder.stop()
-    again = encoder.encode_query(MINILM_VERSION, "peel", 0.0)
+    again = encoder.start_query(MINILM_VERSION, "peel")(0.0)
     assert again is not None
     assert np.array_equal(vector, again)
-    assert encoder.encode_query(MINILM_VERSION, "another", 0.0) is None
+    assert encoder.start_query(MINILM_VERSION, "another")(0.0) is None
 
 
 def test_any_text_can_be_asked(start: StartEncoder) -> None:
@@ -194,7 +183,7 @@ def test_a_process_that_always_crashes_is_given_up_with_its_reason(
 
     def is_given_up() -> bool:
         encoder.encode_if_needed(project)
-        assert encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None
+        assert encoder.start_query(MINILM_VERSION, "peel")(0.1) is None
         return encoder.is_given_up
 
     wait_until(is_given_up)
@@ -221,7 +210,7 @@ def test_a_program_that_is_not_there_is_a_crash_like_any_other(
 ) -> None:
     monkeypatch.setattr(child_process, "FIRST_DELAY_SECONDS", 0.01)
     encoder = start(program=(str(root / "nothing"),))
-    wait_until(lambda: encoder.encode_query(MINILM_VERSION, "peel", 0.1) is None and encoder.is_given_up)
+    wait_until(lambda: encoder.start_query(MINILM_VERSION, "peel")(0.1) is None and encoder.is_given_up)
     assert encoder.problem == "The encoding process cannot be started: No such file or directory."
 
 
@@ -235,7 +224,7 @@ def test_a_process_that_does_not_listen_holds_nobody_up(start: StartEncoder, mon
     os.kill(stopped, signal.SIGSTOP)
 
     def is_ended() -> bool:
-        assert encoder.encode_query(MINILM_VERSION, f"{os.urandom(8).hex()} {'long ' * 300}", 0.05) is None
+        assert encoder.start_query(MINILM_VERSION, f"{os.urandom(8).hex()} {'long ' * 300}")(0.05) is None
         return is_gone(stopped)
 
     wait_until(is_ended)

@@ -13,7 +13,6 @@ from dowse.encoding.selection import MINILM_VERSION, MODELS_FOLDER, open_minilm
 from dowse.indexes import query_vectors
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search_now
-from dowse.keeping.encoding_worker import client
 from dowse.keeping.encoding_worker.client import EncodingClient
 from dowse.keeping.encoding_worker.model_process import ModelProcess
 from dowse.searching.query_terms import parse_plain_query
@@ -108,20 +107,6 @@ def test_a_process_that_ends_while_texts_are_scored_keeps_nobody_waiting(start: 
     score = encoder.start_scoring(MINILM_VERSION, QUESTION)
     wait_until(lambda: encoder._has_loaded(MINILM_VERSION) or encoder.problem is not None)
     assert score(TEXTS, 60.0) is None
-
-
-def test_a_process_that_no_longer_answers_is_ended(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "HUNG_SECONDS", 0.2)
-    monkeypatch.setattr(client, "MAX_WAITING_QUERIES", 3)
-    encoder = start(program=LOADED_AND_SILENT)
-    score = encoder.start_scoring(MINILM_VERSION, QUESTION)
-    wait_until(lambda: encoder._has_loaded(MINILM_VERSION))
-
-    def is_ended() -> bool:
-        assert score(TEXTS, 0.05) is None
-        return encoder.problem is not None
-
-    wait_until(is_ended)
 
 
 def test_a_question_in_prose_finds_the_definition_that_means_it(

@@ -2,12 +2,13 @@
 
 import contextlib
 import itertools
+import json
 import queue
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,11 +36,11 @@ class EncodingProcess(ChildProcess):
     def __init__(
         self,
         options: WorkerOptions,
-        on_message: "Callable[[EncodingProcess, dict[str, Any], bytes], None]",
+        on_message: Callable[[dict[str, Any], bytes], None],
         on_exit: "Callable[[EncodingProcess], None]",
         program: Sequence[str] = WORKER_COMMAND,
     ) -> None:
-        super().__init__([*program, options.to_argument()])
+        super().__init__([*program, json.dumps(asdict(options))])
         self.loaded = set[str]()
         """Versions of the encoders that are loaded."""
         self.is_leaving = False
@@ -78,7 +79,7 @@ class EncodingProcess(ChildProcess):
             self.loaded.add(message["loaded"])
         if "leaving" in message:
             self.is_leaving = True
-        self._on_message(self, message, data)
+        self._on_message(message, data)
 
     def _note_end(self) -> None:
         self._posted.put(None)
@@ -100,8 +101,6 @@ HUNG_SECONDS = 60.0
 """A process that has not answered for this long is killed."""
 VECTOR_CHECK_SECONDS = 5.0
 """Time between two checks whether an index lacks vectors."""
-RELEASE_SECONDS = 2.0
-"""How long the process may take to close the files of an index."""
 
 
 @dataclass(slots=True)
@@ -144,10 +143,8 @@ class EncodingClient:
         self._queries = dict[int, _PendingQuery]()
         self._indexes = dict[Path, float]()
         """The served indexes, and when the process was last asked to encode each."""
-        self._outcomes = dict[Path, tuple[str, str | None]]()
-        self._stuck_at = dict[Path, int]()
-        """States of indexes for which nothing more could be done when the process ended."""
-        self._releases = dict[Path, threading.Event]()
+        self._outcomes = dict[Path, tuple[str, str | None, int]]()
+        """The last outcome of each index, its problem, and the state of the index that it is about."""
         self._unavailable = set[str]()
         """Versions of the encoders that could not be opened when it was last tried."""
         self._delay = CrashDelay()
@@ -155,10 +152,6 @@ class EncodingClient:
         """Why there is no process, after a crash."""
 
     # Queries
-
-    def encode_query(self, version: str, text: str, seconds: float) -> "Vectors | None":
-        """Return the vector of a query, or None if it is not ready in time."""
-        return self.start_query(version, text)(seconds)
 
     def start_query(self, version: str, text: str) -> "Callable[[float], Vectors | None]":
         """Have a query encoded; return a function that waits so many seconds for its vector."""
@@ -241,17 +234,15 @@ class EncodingClient:
                 self._post({"work": [str(root) for root in new]})
 
     def release(self, root: Path) -> None:
-        """Close the files of an index, so that it can be deleted."""
+        """Close the files of an index, so that it can be deleted: the process ends, and is started again for the others."""
         with self._lock:
-            if self._indexes.pop(root, None) is None or not self._has_process():
-                return
-            released = self._releases.setdefault(root, threading.Event())
-            self._post({"leave": str(root)})
-        released.wait(RELEASE_SECONDS)
+            process = self._process if self._indexes.pop(root, None) is not None and self._has_process() else None
+        if process:
+            process.stop()
 
     def outcome(self, root: Path) -> tuple[str, str | None]:
         """Return the last outcome that the process reported for an index, and its problem."""
-        return self._outcomes.get(root, ("", None))
+        return self._outcomes.get(root, ("", None, 0))[:2]
 
     @property
     def process_id(self) -> int | None:
@@ -304,31 +295,28 @@ class EncodingClient:
     def _is_pointless(self, root: Path, project: ProjectIndex) -> bool:
         """Return whether our process could do nothing: another one encodes, or the rest cannot be encoded yet."""
         lease = encoding_lease(project.folder)
-        is_elsewhere = lease.path.exists() and lease.is_taken()
-        return is_elsewhere or self._stuck_at.get(root) == project.whole.catalog.sequence()
+        outcome, _, sequence = self._outcomes.get(root, ("", None, 0))
+        is_stuck = outcome == "stuck" and sequence == project.whole.catalog.sequence()
+        return is_stuck or (lease.path.exists() and lease.is_taken())
 
     def _kill_if_hung(self) -> None:
         oldest = min((query.sent_at for query in self._queries.values()), default=time.monotonic())
         if self._process and time.monotonic() - oldest >= HUNG_SECONDS:
             self._process.kill()
 
-    def _handle_message(self, process: EncodingProcess, message: dict[str, Any], data: bytes) -> None:
+    def _handle_message(self, message: dict[str, Any], data: bytes) -> None:
         """Handle a message of the process, on the thread that reads them."""
         if "answer" in message:
             self._handle_vector(message["answer"], data)
         if "outcome" in message:
-            self._outcomes[Path(message["about"])] = message["outcome"], message.get("problem")
+            self._outcomes[Path(message["about"])] = message["outcome"], message["problem"], message["sequence"]
             self.problem = None
-        if "left" in message and (released := self._releases.pop(Path(message["left"]), None)):
-            released.set()
         if "unavailable" in message:
             self._unavailable.add(message["unavailable"])
         if "loaded" in message:
             self._unavailable.discard(message["loaded"])
         if "said" in message:
             self._say(message["said"])
-        if process.is_leaving:
-            self._stuck_at.update({Path(root): sequence for root, sequence in message.get("leaving", ())})
 
     def _handle_vector(self, number: int, vector: bytes) -> None:
         import numpy as np
@@ -349,12 +337,11 @@ class EncodingClient:
         with self._lock:
             numbers = [number for number, query in self._queries.items() if query.process is process]
             queries = [self._queries.pop(number) for number in numbers]
-            releases, self._releases = list(self._releases.values()), {}
             if not process.is_leaving:
                 why = f"The encoding process ended with code {process.wait()}. {process.last_words}".strip()
                 self._note_crash(why, time.monotonic() - process.started)
-        for event in (*(query.answered for query in queries), *releases):
-            event.set()
+        for query in queries:
+            query.answered.set()
 
     def _note_crash(self, problem: str, lived_seconds: float = 0.0) -> None:
         self.problem = problem

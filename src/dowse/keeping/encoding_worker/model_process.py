@@ -7,7 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +18,6 @@ from dowse.system.child_process import INVALID_MESSAGES, ChildProcess, own_progr
 
 if TYPE_CHECKING:
     from dowse.types import Kind, Vectors
-
-
-@dataclass(slots=True)
-class _Request:
-    """Texts that are being encoded."""
-
-    answered: threading.Event = field(default_factory=threading.Event)
-    problem: str = ""
-    data: bytes = b""
 
 
 class ModelProcess:
@@ -52,7 +43,7 @@ class ModelProcess:
             self._process.wait()
             raise Failed(first[0]["problem"] if first else f"The model's process ended. {self._process.last_words}")
         self.dimensions = int(first[0]["dimensions"])
-        self._numbers, self._requests, self._sending = itertools.count(1), dict[int, _Request](), threading.Lock()
+        self._numbers, self._replies, self._sending = itertools.count(1), dict[int, Future[bytes]](), threading.Lock()
         self._is_closed = False
         self._process.listen(self._handle, self._note_end)
 
@@ -83,21 +74,20 @@ class ModelProcess:
 
     def _ask(self, texts: Sequence[str], **more: str | None) -> bytes:
         """Return the reply of the process, whenever it comes."""
-        number, request = next(self._numbers), _Request()
-        self._requests[number] = request
+        number = next(self._numbers)
+        reply = self._replies[number] = Future[bytes]()
         with self._sending:
             fields = {"number": number, "texts": [text[:MAX_CHARACTERS] for text in texts], **more}
             with contextlib.suppress(OSError, ValueError):  # it has ended, which `_note_end` notes
                 self._process.send(fields)
-        request.answered.wait()
-        if request.problem:
-            raise Failed(request.problem)
-        return request.data
+        return reply.result()
 
     def _handle(self, fields: dict[str, Any], data: bytes) -> None:
-        request = self._requests.pop(fields["number"])
-        request.problem, request.data = fields.get("problem", ""), data
-        request.answered.set()
+        reply = self._replies.pop(fields["number"])
+        if problem := fields.get("problem"):
+            reply.set_exception(Failed(problem))
+        else:
+            reply.set_result(data)
 
     def _note_end(self) -> None:
         if self._is_closed:

@@ -22,8 +22,7 @@ class WorkQueue:
         self._indexes = dict[Path, bool]()
         """The served indexes, and whether the server has asked to visit each since the last visit."""
         self._versions = dict[str, None]()
-        self._released = list[Path]()
-        self._last_query_at = -MAX_PAUSE_SECONDS
+        self.last_query_at = -MAX_PAUSE_SECONDS
 
     # For the thread that reads messages
 
@@ -34,15 +33,11 @@ class WorkQueue:
                 self._indexes[Path(value)] = True
             if "load" in message:
                 self._versions[message["load"]] = None
-            if "leave" in message:
-                root = Path(message["leave"])
-                self._indexes.pop(root, None)
-                self._released.append(root)
         self._news.set()
 
     def note_query(self) -> None:
         """Record that a user searches now."""
-        self._last_query_at = time.monotonic()
+        self.last_query_at = time.monotonic()
 
     def end(self) -> None:
         self.is_ended.set()
@@ -50,19 +45,10 @@ class WorkQueue:
 
     # For the thread that encodes
 
-    @property
-    def last_query_at(self) -> float:
-        """When the last query came."""
-        return self._last_query_at
-
     def indexes(self) -> list[Path]:
         """Return the indexes that the server serves."""
         with self._lock:
             return list(self._indexes)
-
-    def is_served(self, root: Path) -> bool:
-        """Return whether the server still serves an index."""
-        return root in self._indexes
 
     def must_visit(self, root: Path) -> bool:
         """Return whether the server has asked to visit an index since the last visit."""
@@ -71,8 +57,7 @@ class WorkQueue:
     def note_visit(self, root: Path) -> None:
         """Record that an index is visited now."""
         with self._lock:
-            if root in self._indexes:
-                self._indexes[root] = False
+            self._indexes[root] = False
 
     def take_versions(self) -> list[str]:
         """Return the encoders to load, once."""
@@ -80,18 +65,12 @@ class WorkQueue:
             versions, self._versions = list(self._versions), {}
             return versions
 
-    def take_released(self) -> list[Path]:
-        """Return, once, the indexes whose files must be closed."""
-        with self._lock:
-            released, self._released = self._released, []
-            return released
-
     def pause_for_queries(self) -> None:
         """Wait while queries come, up to a limit."""
         deadline = time.monotonic() + MAX_PAUSE_SECONDS
         while not self.is_ended.is_set():
             now = time.monotonic()
-            quiet_at = min(self._last_query_at + QUERY_PAUSE_SECONDS, deadline)
+            quiet_at = min(self.last_query_at + QUERY_PAUSE_SECONDS, deadline)
             if now >= quiet_at:
                 return
             self.is_ended.wait(quiet_at - now)

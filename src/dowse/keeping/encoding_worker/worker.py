@@ -64,8 +64,6 @@ class _Rest:
     until: float
     settings_stamp: Callable[[], tuple[int, ...]]
     seen_stamp: tuple[int, ...]
-    sequence: int = 0
-    """The state of the index at the visit."""
 
     @property
     def has_new_settings(self) -> bool:
@@ -92,14 +90,10 @@ class Worker:
         """Work until the queue ends or there has been nothing to do for long."""
         while not self._queue.is_ended.is_set():
             self._load_requested_encoders()
-            for released in self._queue.take_released():
-                self._rests.pop(released, None)
-                self._send({"left": str(released)})
             if root := self._next_index():
                 self._visit(root)
             elif time.monotonic() - max(self._worked_at, self._queue.last_query_at) >= self._options.idle_seconds:
-                stuck = [(root, rest.sequence) for root, rest in self._rests.items() if rest.outcome == "stuck"]
-                self._send({"leaving": [[str(root), sequence] for root, sequence in stuck]})
+                self._send({"leaving": True})
                 return
             else:
                 self._queue.wait(min(PAUSE_CHECK_SECONDS, self._options.idle_seconds))
@@ -140,8 +134,8 @@ class Worker:
         finally:
             project.close()
         until = time.monotonic() + REST_SECONDS[outcome]
-        self._rests[root] = _Rest(outcome, until, project.settings_stamp, settings_stamp, sequence)
-        self._send({"about": str(root), "outcome": outcome, "problem": problem})
+        self._rests[root] = _Rest(outcome, until, project.settings_stamp, settings_stamp)
+        self._send({"about": str(root), "outcome": outcome, "problem": problem, "sequence": sequence})
 
     def _backfill(self, project: ProjectIndex, root: Path) -> tuple[Outcome, int]:
         if not project.exists:
@@ -186,7 +180,7 @@ class Worker:
             nonlocal checked_at
             self._load_requested_encoders()
             self._queue.pause_for_queries()
-            if self._queue.is_ended.is_set() or not self._queue.is_served(root):
+            if self._queue.is_ended.is_set():
                 return False
             self._worked_at = now = time.monotonic()
             if now - checked_at < PAUSE_CHECK_SECONDS:

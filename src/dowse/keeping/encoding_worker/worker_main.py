@@ -4,6 +4,7 @@ When stdin ends, the server is gone or needs the process no more: it saves its w
 """
 
 import contextlib
+import json
 import sys
 import threading
 import time
@@ -14,7 +15,7 @@ from dowse.errors import Failed
 from dowse.keeping.encoding_worker.model_process import ModelProcess
 from dowse.keeping.encoding_worker.work_queue import WorkQueue
 from dowse.keeping.encoding_worker.worker import Send, Worker
-from dowse.keeping.encoding_worker.worker_options import parse_options
+from dowse.keeping.encoding_worker.worker_options import WorkerOptions
 from dowse.system.child_messages import EXIT_SECONDS, open_messages, read_message, write_message
 from dowse.system.platform import lower_priority
 from dowse.system.signals import exit_after, ignore_interrupts
@@ -34,7 +35,7 @@ def main(arguments: list[str]) -> int:
             except OSError:
                 queue.end()
 
-    worker = Worker(queue, parse_options(arguments[0]), send)
+    worker = Worker(queue, WorkerOptions(**json.loads(arguments[0])), send)
     threading.Thread(target=_listen, args=(received, queue, worker, send), daemon=True, name="listens").start()
     worker.work()
     return 0

@@ -1,8 +1,7 @@
 """The options of an encoding process, which its server passes on the command line."""
 
-import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 
 from dowse.keeping.encoding_worker.backfill import BATCH_TEXTS
 
@@ -31,12 +30,3 @@ class WorkerOptions:
 
     After a crash, when memory may have been short, the client uses one core and halves this number.
     """
-
-    def to_argument(self) -> str:
-        """Return the options as one command-line argument."""
-        return json.dumps(asdict(self))
-
-
-def parse_options(argument: str) -> WorkerOptions:
-    """Return the options in a command-line argument."""
-    return WorkerOptions(**json.loads(argument))
