@@ -21,9 +21,9 @@ from dowse.parsing.document_parsing import ParsedDocument
 from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex
 from dowse.types import Put, View
-from tests.indexes.freshness.test_git_head import git
 from tests.keeping.conftest import Keep, Paths, eventually
 from tests.sample_data import write_tree
+from tests.searching.history.repositories import git
 
 
 def test_what_changed_while_no_server_ran_is_found_at_the_start(

@@ -221,26 +221,20 @@ def test_where_nothing_can_be_watched_an_answer_looks_for_itself(
         assert texts(project)[f"new{number}/fig.py"] == {f"name{number}"}
 
 
+@pytest.mark.parametrize("mode", ["polling", "watching"])
 def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
-    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
+    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch, mode: str
 ) -> None:
-    monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
-    monkeypatch.setattr(pending_paths, "POLL_SECONDS", 3600)
+    """Nothing can be watched, or other machines may write without an event."""
+    if mode == "polling":
+        monkeypatch.setattr(watched_index, "start_watcher", refuse_to_watch)
+        monkeypatch.setattr(pending_paths, "POLL_SECONDS", 3600)
+    else:
+        monkeypatch.setattr(pending_paths, "has_remote_writers", lambda _root: True)
     monkeypatch.setattr(pending_paths, "QUICK_SCAN_SECONDS", 0.0)
     monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
-    assert eventually(lambda: keeper.watch_status(project).mode == "polling")
-    assert keeper.catch_up(project) == ["."]
-
-
-def test_other_machines_may_write_without_an_event(
-    root: Path, project: ProjectIndex, keep: Keep, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pending_paths, "has_remote_writers", lambda _root: True)
-    monkeypatch.setattr(pending_paths, "QUICK_SCAN_SECONDS", 0.0)
-    monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
-    keeper = keep()
-    assert eventually(lambda: keeper.watch_status(project).mode == "watching")
+    assert eventually(lambda: keeper.watch_status(project).mode == mode)
     assert keeper.catch_up(project) == ["."]
 
 

@@ -14,7 +14,6 @@ from typing import Any
 from dowse.errors import DowseError
 from dowse.indexes.freshness.pending_paths import file_system_of
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.index_status import IndexStatus
 from dowse.indexes.project_lookup import list_projects
 from dowse.memory_plan import is_memory_small, usable_bytes
 from dowse.searching.history.history_database import read_commit_counts
@@ -49,6 +48,7 @@ def machine_facts() -> Facts:
 def index_facts(index: ProjectIndex) -> Facts:
     """Return the state of an index, and the settings that differ from the defaults."""
     status = index.status()
+    encoding = status.encoding.as_json if status.encoding else {}
     return {
         "file system": _file_system(index.root),
         "state": status.state,
@@ -60,7 +60,7 @@ def index_facts(index: ProjectIndex) -> Facts:
         "skipped": {str(reason): status.skipped[reason] for reason in Reason if status.skipped.get(reason)},
         "last run failed": status.last_error is not None,
         "warnings": len(status.warnings),
-        "encoding": _encoding(status),
+        "encoding": {key: encoding[key] for key in ("state", "done", "total") if key in encoding},
         "commits": sum(read_commit_counts(index.folder).values()),
         "settings changed": {
             key: _shown_setting(index.settings, key) for key in differing_keys(index.settings, Settings())
@@ -81,12 +81,6 @@ def problem_fact(error: Exception) -> Facts:
 def _file_system(folder: Path) -> str:
     kind = file_system_of(folder).partition(".")[0]
     return kind if re.fullmatch(r"[a-z0-9]{1,12}", kind) else "unknown"
-
-
-def _encoding(status: IndexStatus) -> Facts:
-    if status.encoding is None:
-        return {}
-    return {"state": status.encoding.state, "done": status.encoding.done, "total": status.encoding.total}
 
 
 def _shown_setting(settings: Settings, key: str) -> Any:

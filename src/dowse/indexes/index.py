@@ -148,10 +148,6 @@ class ProjectIndex(OpenedIndex):
         if not self.is_settled():
             self.whole.set_fact("unsettled", None)
 
-    def mark_unsettled(self) -> None:
-        """Record that the JSON files are out of date; the watcher renews them later."""
-        self.whole.set_fact("unsettled", "yes")
-
     def is_settled(self) -> bool:
         """Return whether the JSON files are up to date, as far as is recorded."""
         return self.whole.fact("unsettled") is None
@@ -233,7 +229,7 @@ class ProjectIndex(OpenedIndex):
         with self._storing(), comparing(self.kept_source, self.whole, self.table):
             report = reindex(self.kept_source, self.whole, paths, self.table)
             if report.changed_anything:
-                self.mark_unsettled()
+                self.whole.set_fact("unsettled", "yes")  # the watcher renews the JSON files
         return report
 
     def encoding(self) -> "EncodingProgress | None":

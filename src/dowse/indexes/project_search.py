@@ -203,7 +203,12 @@ def update_if_quick(
     left as it is.
     """
     try:
-        return _update_if_quick(index, start or _index_in_background, waits=waits, progress=progress)
+        if not waits:
+            return 0 if index.is_being_updated() else _update_or_start(index, start or _index_in_background, progress)
+        if not index.exists:
+            index.require_size()
+        _update(index, None, progress)
+        return 0
     except NotWritable:
         if not index.exists:
             raise
@@ -215,20 +220,7 @@ def update_fully(index: ProjectIndex, progress: Progress | None = None) -> int:
     return update_if_quick(index, waits=True, progress=progress)
 
 
-def _update_if_quick(
-    index: ProjectIndex,
-    start: Callable[[ProjectIndex], object],
-    *,
-    waits: bool,
-    progress: Progress | None,
-) -> int:
-    if waits:
-        if not index.exists:
-            index.require_size()
-        _update(index, None, progress)
-        return 0
-    if index.is_being_updated():
-        return 0
+def _update_or_start(index: ProjectIndex, start: Callable[[ProjectIndex], object], progress: Progress | None) -> int:
     if not index.exists:
         if indexing_seconds(index.require_size()) > AT_ONCE_SECONDS:
             start(index)

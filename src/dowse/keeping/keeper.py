@@ -18,6 +18,7 @@ from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
+from dowse.keeping.indexing_run import VERIFY
 from dowse.keeping.watch_status import WatchStatus, read_watch_status
 from dowse.keeping.watched_index import RETRY_SECONDS, WatchedIndex
 from dowse.system.platform import release_memory
@@ -49,8 +50,9 @@ def catch_up(watched: WatchedIndex, project: ProjectIndex) -> list[str]:
             watched.working.release()
     watched.is_search_waiting = bool(_due_paths(watched, project))
     _wait_for_scan(watched)
-    names = _list_pending(watched)
-    return names if "." in names or (is_certain and _is_searchable(project)) else [".", *names]
+    names = list(pending_names(watched))
+    is_known = "." in names or (not watched.is_scan_imminent() and is_certain and _is_searchable(project))
+    return names if is_known else [".", *names]
 
 
 def is_far_behind(pending: Collection[str]) -> bool:
@@ -115,11 +117,6 @@ def _wait_for_scan(watched: WatchedIndex) -> None:
     deadline = time.monotonic() + CATCH_UP_SECONDS
     while watched.is_scan_imminent() and watched.run is None and time.monotonic() < deadline:
         time.sleep(0.01)
-
-
-def _list_pending(watched: WatchedIndex) -> list[str]:
-    names = list(pending_names(watched))
-    return names if "." in names or not watched.is_scan_imminent() else [".", *names]
 
 
 def limit_drift(drift: Drift) -> Drift:
@@ -298,7 +295,7 @@ class Keeper:
         _settle_when_quiet(watched, now)
         may_verify = watched.is_first and watched.run is None and watched.may_try(now)
         if may_verify and watched.project.needs_verification():
-            watched.start_verification()
+            watched.start_run({}, VERIFY)
         if watched.is_first:
             watched.pending_paths.save()
         self._report_change(watched.project)

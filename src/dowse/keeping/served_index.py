@@ -296,9 +296,7 @@ class Service:
         if expected and expected.root == root:
             served = expected
         else:
-            served = ServedIndex(
-                root, unique_name(root, {served.name for served in self.projects}), encoder=self.encoder
-            )
+            served = self._load(root)
             if expected:
                 expected.close()
         self.projects.append(served)
@@ -307,10 +305,10 @@ class Service:
     def expect(self, root: Path) -> None:
         """Let a project be loaded that will be served if the client names no other one; it is not watched until then."""
         ProjectIndex(root)
-        root = root.resolve()
-        self._expected = ServedIndex(
-            root, unique_name(root, {served.name for served in self.projects}), encoder=self.encoder
-        )
+        self._expected = self._load(root.resolve())
+
+    def _load(self, root: Path) -> ServedIndex:
+        return ServedIndex(root, unique_name(root, {served.name for served in self.projects}), self.encoder)
 
     def prepare(self, views: tuple[View, ...], search: IndexWork) -> None:
         """Begin to load what the first search of each project needs, each on its own thread."""

@@ -13,7 +13,7 @@ from dowse.indexes.freshness.tree_watcher import EVERYWHERE, Watcher
 from dowse.indexes.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
-from dowse.keeping.indexing_run import VERIFY, IndexingRun, start_run
+from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import WatchStatus, watch_lease
 from dowse.sources.policy import RULE_NAMES
 from dowse.types import View
@@ -162,14 +162,13 @@ class WatchedIndex:
         self._lease.release()
         self.project.close()
 
-    def find_changes(self, project: ProjectIndex) -> None:
-        """Scan the whole root and add what differs to the pending paths; the strategy decides when it is indexed."""
-        self.add_paths(self.scan(project, [EVERYWHERE]).paths)
-
     def could_find_changes(self, project: ProjectIndex) -> bool:
-        """Do the same, and return whether it was possible."""
+        """Scan the whole root and add what differs to the pending paths; return whether that was possible.
+
+        The strategy decides when they are indexed.
+        """
         try:
-            self.find_changes(project)
+            self.add_paths(self.scan(project, [EVERYWHERE]).paths)
         except (DowseError, OSError) as error:
             self.note_failure(str(error))
             return False
@@ -272,10 +271,6 @@ class WatchedIndex:
     def _update_everything(self) -> None:
         self.pending_paths.add([EVERYWHERE], time.monotonic())
         self.update({EVERYWHERE: self.pending_paths.pending()[EVERYWHERE]})
-
-    def start_verification(self) -> None:
-        """Start a process that compares the content of all files with the index."""
-        self.start_run({}, VERIFY)
 
     def start_run(self, paths: dict[str, ChangeTimes], how: str | None = None) -> None:
         """Start a process that takes care of some pending paths."""

@@ -13,13 +13,9 @@ import pytest
 from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.servers import Server, eventually
+from tests.searching.history.repositories import git
 
 COMMON = "common_to_all"
-
-
-def git(root: Path, *arguments: str) -> str:
-    command = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "core.fsmonitor=false", *arguments]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout
 
 
 def write_modules(root: Path, word: str, numbers: range) -> None:

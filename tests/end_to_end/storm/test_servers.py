@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from dowse.indexes.index import ProjectIndex
 from tests.end_to_end.crash.project import make_project
 from tests.end_to_end.storm.index_comparison import assert_equal_to_a_new_index
 from tests.end_to_end.storm.servers import Server, eventually, watching_process
@@ -86,14 +84,6 @@ def test_the_command_indexes_beside_servers(root: Path, tmp_path: Path) -> None:
             eventually(server.is_settled, server.status)
             assert "malformed" not in server.stderr
     assert_equal_to_a_new_index(root, tmp_path / "scratch")
-
-
-def test_the_message_of_a_held_lock_names_its_owner(root: Path) -> None:
-    turn = ProjectIndex(root)._turn
-    with Server(root) as server, turn.held(5.0):
-        reply = server.call_tool("delete_index", confirm=True)
-        assert reply["code"] == "INDEX_BUSY"
-        assert f"process {os.getpid()}" in reply["developerMessage"]
 
 
 def test_an_index_deleted_and_made_again_by_one_is_noticed_by_the_others(root: Path, tmp_path: Path) -> None:

@@ -1,34 +1,21 @@
 """Every git command that moves HEAD changes the state that is read; compared with git itself."""
 
 import os
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from dowse.indexes.freshness.git_head import read_head
-
-Git = Callable[..., str]
+from tests.searching.history.repositories import Change, add_commits, git, make_repository
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
-    root = tmp_path / "repo"
-    root.mkdir()
-    git(root, "init", "-q", "-b", "main")
-    commit(root, "one")
-    commit(root, "two")
+    root = make_repository(tmp_path / "repo", [Change(text, {"a.txt": text}) for text in ("one", "two")])
+    git(root, "branch", "side", "main~1")
+    add_commits(root, [Change("side", {"b.txt": "b"})], "side")
+    git(root, "reset", "-q", "--hard")
     return root
-
-
-def git(root: Path, *arguments: str) -> str:
-    who = {f"GIT_{role}_{what}": "x@example.org" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    done = subprocess.run(
-        ["git", "-c", "protocol.file.allow=always", *arguments],
-        cwd=root, env={**os.environ, **who, "GIT_EDITOR": "true"}, check=True, capture_output=True, text=True,
-    )  # fmt: skip
-    return done.stdout
 
 
 def commit(root: Path, text: str) -> None:
@@ -65,6 +52,8 @@ def test_a_folder_within_a_repository_has_its_head(repository: Path) -> None:
         [["reset", "-q", "--hard", "HEAD"]],
         [["switch", "-q", "-c", "third"]],
         [["revert", "--no-edit", "HEAD"]],
+        [["merge", "-q", "--no-edit", "side"]],
+        [["rebase", "-q", "side"]],
     ],
     ids=lambda moves: moves[0][0] + moves[0][-1],
 )
@@ -72,22 +61,6 @@ def test_what_moves_head_is_seen(repository: Path, moves: list[list[str]]) -> No
     before = read_head(repository)
     for move in moves:
         git(repository, *move)
-    assert read_head(repository) != before
-
-
-def branched(root: Path) -> None:
-    git(root, "checkout", "-q", "-b", "side", "HEAD~1")
-    (root / "b.txt").write_text("b", encoding="utf-8")
-    git(root, "add", ".")
-    git(root, "commit", "-q", "-m", "side")
-    git(root, "checkout", "-q", "main")
-
-
-@pytest.mark.parametrize("move", [["merge", "-q", "--no-edit", "side"], ["rebase", "-q", "side"]])
-def test_merge_and_rebase_are_seen(repository: Path, move: list[str]) -> None:
-    branched(repository)
-    before = read_head(repository)
-    git(repository, *move)
     assert read_head(repository) != before
 
 
@@ -117,7 +90,7 @@ def test_a_submodule_has_a_head_of_its_own(repository: Path, tmp_path: Path) -> 
     inner.mkdir()
     git(inner, "init", "-q", "-b", "main")
     commit(inner, "inner")
-    git(repository, "submodule", "--quiet", "add", str(inner), "sub")
+    git(repository, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
     before = read_head(repository / "sub")
     assert before != read_head(repository)
     commit(repository / "sub", "changed")

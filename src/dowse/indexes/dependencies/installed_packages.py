@@ -1,8 +1,8 @@
 """The packages that a project uses, found in the environments and caches of this machine without running anything."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from dowse.indexes.dependencies.locked_packages import (
     find_go_packages,
@@ -24,11 +24,7 @@ MANIFESTS = (
 _SKIPPED = ("node_modules", "vendor", "venv", "env", "target", "dist", "build")
 
 
-class _FindPackages(Protocol):
-    def __call__(self, root: Path, *, is_all: bool) -> FoundPackages: ...
-
-
-_FINDERS: tuple[_FindPackages, ...] = (
+_FINDERS: tuple[Callable[..., FoundPackages], ...] = (
     find_python_packages, find_node_packages, find_rust_packages, find_go_packages, find_ruby_packages, find_php_packages,
     find_source_jars,
 )  # fmt: skip

@@ -5,6 +5,7 @@ import hashlib
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -45,9 +46,7 @@ def find_python_packages(root: Path, *, is_all: bool) -> FoundPackages:
         if key in wanted:
             found.packages.append(package)
         elif is_all:
-            found.packages.append(
-                Package("python", package.name, package.version, package.root, package.metadata, is_direct=False)
-            )
+            found.packages.append(replace(package, is_direct=False))
     why = "not installed" if environment else "no environment was found: .venv, venv, or an activated one"
     if not environment and any(own.is_symlink() for own in _own(root)) and not reads_dependencies(root):
         why = "the environment is a link, which is followed after: dowse deps --enable"
