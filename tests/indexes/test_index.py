@@ -24,6 +24,7 @@ from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
 from dowse.system.platform import Lock
 from dowse.types import Batch, Reason
+from tests.mcp.stdio.stdio_client import wait_until
 from tests.sample_data import open_indexed, write_tree
 from tests.surfaces.project.conftest import FRUIT, INDEXED
 from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
@@ -233,7 +234,7 @@ def test_no_code_of_the_project_runs(tmp_path: Path, monkeypatch: pytest.MonkeyP
     )
     monkeypatch.chdir(project.root)
     found, _ = search(project, "needle", SearchOptions())
-    wait_until_done(project)
+    wait_until(lambda: project.status().state == "ready")
     assert found.hits[0].path == "needle.py"
     assert not (project.root / "ran").exists()
 
@@ -246,17 +247,7 @@ def test_a_run_that_ends_at_once_is_not_missed(tmp_path: Path, number: int) -> N
     )
     found, _ = search(project, "login", SearchOptions())
     assert [hit.path for hit in found.hits] == ["login.py"]
-    wait_until_done(project)
-
-
-def wait_until_done(project: ProjectIndex) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        status = project.status()
-        if status.state == "ready":
-            return
-        time.sleep(0.05)
-    raise AssertionError("the background run did not end")
+    wait_until(lambda: project.status().state == "ready")
 
 
 def test_every_occurrence_is_found_in_a_project_that_was_not_indexed(tmp_path: Path) -> None:

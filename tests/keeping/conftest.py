@@ -1,6 +1,5 @@
 """Fixtures: an indexed project, and keepers that stop after the test."""
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -9,8 +8,6 @@ import pytest
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.keeper import Keeper
 from tests.sample_data import open_indexed, write_tree
-
-WAIT_SECONDS = 30.0
 
 Paths = Callable[[], set[str]]
 Keep = Callable[[], Keeper]
@@ -60,13 +57,3 @@ def paths(project: ProjectIndex) -> Paths:
         return {document.path for document in project.store.documents()}
 
     return indexed
-
-
-def eventually(condition: Callable[[], object]) -> bool:
-    """Return whether a condition becomes true in time."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False

@@ -21,7 +21,8 @@ from dowse.parsing.document_parsing import ParsedDocument
 from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex
 from dowse.types import Put, View
-from tests.keeping.conftest import Keep, Paths, eventually
+from tests.end_to_end.storm.servers import eventually
+from tests.keeping.conftest import Keep, Paths
 from tests.sample_data import write_tree
 from tests.searching.history.repositories import git
 

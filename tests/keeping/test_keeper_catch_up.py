@@ -20,7 +20,8 @@ from dowse.keeping import watched_index
 from dowse.keeping.watched_index import WatchedIndex
 from dowse.system.platform import Lock
 from dowse.types import Batch
-from tests.keeping.conftest import Keep, eventually
+from tests.end_to_end.storm.servers import eventually
+from tests.keeping.conftest import Keep
 from tests.keeping.test_keeper import write_settings
 from tests.sample_data import write_tree
 

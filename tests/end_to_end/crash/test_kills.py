@@ -17,6 +17,7 @@ from tests.end_to_end.crash.project import (
     start_index,
 )
 from tests.examples import KILLS
+from tests.mcp.stdio.stdio_client import wait_until
 from tests.sample_data import find, open_indexed
 
 MANY = [pytest.param(20, 100 + seed, marks=pytest.mark.soak) for seed in range(KILLS // 20)]
@@ -58,11 +59,11 @@ def measure_run(root: Path) -> float:
 
 def test_ctrl_c_leaves_a_usable_index_and_the_next_run_goes_on(tmp_path: Path) -> None:
     root = make_project(tmp_path / "project", files=300)
+    project = ProjectIndex(root)
     with start_index(root) as child:
-        wait_for_some_documents(root, child)
+        wait_until(lambda: child.poll() is not None or (project.exists and project.status().files))
         child.send_signal(signal.SIGINT)
         _, errors = child.communicate(timeout=30)
-    project = ProjectIndex(root)
     if child.returncode == 0:
         pytest.fail("the run ended before it could be interrupted")
     assert child.returncode == 130, errors
@@ -75,16 +76,6 @@ def test_ctrl_c_leaves_a_usable_index_and_the_next_run_goes_on(tmp_path: Path) -
     report = project.update()
     assert report.added == 350 - done
     assert_equal_to_a_new_index(project, tmp_path / "scratch")
-
-
-def wait_for_some_documents(root: Path, child: "subprocess.Popen[str]") -> None:
-    deadline = time.monotonic() + 30
-    project = ProjectIndex(root)
-    while time.monotonic() < deadline and child.poll() is None:
-        if project.exists and project.status().files:
-            break
-        time.sleep(0.01)
-    project.close()
 
 
 def test_two_processes_indexing_at_once_do_not_hurt_each_other(tmp_path: Path) -> None:

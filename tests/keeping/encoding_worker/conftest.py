@@ -1,8 +1,7 @@
 """Fixtures: a project that is quick to encode, and encoding processes that stop after their test."""
 
-import os
-import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,13 @@ from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_prog
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.encoding_worker.client import EncodingClient
 from dowse.keeping.encoding_worker.worker_options import WorkerOptions
+from tests.mcp.stdio import stdio_client
 from tests.sample_data import write_tree
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
-WAIT_SECONDS = 90.0
+wait_until = partial(stdio_client.wait_until, seconds=90.0)
 MANY = 150
 """Files that take some seconds to encode, so that something can happen meanwhile."""
 
@@ -91,14 +91,6 @@ def start() -> Iterator[StartEncoder]:
         encoder.stop()
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait until a condition is true; fail after a while."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not happen"
-        time.sleep(0.02)
-
-
 def encoding_progress(project: ProjectIndex) -> EncodingProgress:
     """Return the progress of the vectors of a project."""
     return read_encoding_progress(project.store, project.settings)
@@ -120,13 +112,3 @@ def wait_for_query(encoder: EncodingClient, text: str, version: str = MINILM_VER
 
     wait_until(is_answered)
     return found[0]
-
-
-def is_gone(pid: int) -> bool:
-    """Return whether a process has ended; a zombie counts as ended."""
-    try:
-        os.kill(pid, 0)
-        state = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except (ProcessLookupError, FileNotFoundError):
-        return True
-    return state == "Z"

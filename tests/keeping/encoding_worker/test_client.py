@@ -20,7 +20,8 @@ from dowse.keeping import keeper, watched_index
 from dowse.keeping.encoding_worker import client as worker_client
 from dowse.keeping.served_index import Service
 from mcp import Client
-from tests.keeping.encoding_worker.conftest import MANY, encoding_progress, is_complete, is_gone, wait_until
+from tests.keeping.encoding_worker.conftest import MANY, encoding_progress, is_complete, wait_until
+from tests.mcp.stdio.stdio_client import is_alive
 from tests.sample_data import write_tree
 
 Indexed = Callable[[Path], ProjectIndex]
@@ -105,7 +106,7 @@ def test_a_service_that_ends_takes_its_process_with_it(many: Path, indexed: Inde
     pid = service.encoder.process_id
     assert pid
     service.close()
-    assert is_gone(pid)
+    assert not is_alive(pid)
     assert not encoding_lease(project.folder).is_taken()
 
 

@@ -24,10 +24,10 @@ from tests.keeping.encoding_worker.conftest import (
     StartEncoder,
     encoding_progress,
     is_complete,
-    is_gone,
     wait_for_query,
     wait_until,
 )
+from tests.mcp.stdio.stdio_client import is_alive
 
 Indexed = Callable[[Path], ProjectIndex]
 
@@ -155,9 +155,9 @@ def test_a_process_whose_server_is_killed_goes_away(many: Path, indexed: Indexed
     with subprocess.Popen([sys.executable, "-c", SERVER, str(many)], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout
         child = int(server.stdout.readline())
-        assert not is_gone(child)
+        assert is_alive(child)
         server.kill()
-    wait_until(lambda: is_gone(child))
+    wait_until(lambda: not is_alive(child))
 
 
 def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
@@ -225,7 +225,7 @@ def test_a_process_that_does_not_listen_holds_nobody_up(start: StartEncoder, mon
 
     def is_ended() -> bool:
         assert encoder.start_query(MINILM_VERSION, f"{os.urandom(8).hex()} {'long ' * 300}")(0.05) is None
-        return is_gone(stopped)
+        return not is_alive(stopped)
 
     wait_until(is_ended)
 
