@@ -46,15 +46,12 @@ class Vectors(Writer):
         return ["index", str(self.root), "--wait"]
 
     def state(self) -> object:
-        project = ProjectIndex(self.root)
-        try:
+        with contextlib.closing(ProjectIndex(self.root)) as project:
             if not project.exists:
                 return {}
             project.store.refresh()  # as a search does: what a killed writer has not written yet is replayed
             assert project.store.check() == []
             return {version: project.store.vector_counts(version) for version in project.store.catalog.encoders()}
-        finally:
-            project.close()
 
     def is_between(self, _before: object, found: object, _after: object) -> bool:
         return all(0 <= filled <= all_of for filled, all_of in found.values())  # type: ignore[attr-defined]
@@ -80,16 +77,13 @@ class Archive(Writer):
     def state(self) -> object:
         if not self.locations.database.is_file():
             return []
-        database = open_database(self.locations.database)
-        try:
+        with contextlib.closing(open_database(self.locations.database)) as database:
             assert database.rows("PRAGMA integrity_check") == [("ok",)]
             assert database.rows(
                 "SELECT COUNT(*) FROM citations WHERE source NOT IN (SELECT number FROM documents)"
             ) == [(0,)]
             texts = database.texts(database.documents())
             return sorted(texts.values())
-        finally:
-            database.close()
 
 
 class Import(Writer):
@@ -104,8 +98,7 @@ class Import(Writer):
         return ["notes", "import", "fruit", str(file), "--create"]
 
     def state(self) -> object:
-        registry = NotesRegistry()
-        try:
+        with contextlib.closing(NotesRegistry()) as registry:
             if "fruit" not in registry.names():
                 return []
             found = registry.use(
@@ -114,8 +107,6 @@ class Import(Writer):
             count = registry.use("fruit", lambda index: index.info().documents)
             assert count == len(found)
             return found
-        finally:
-            registry.close()
 
     def is_between(self, before: object, found: object, _after: object) -> bool:
         return before == [] == found  # the index is there, and empty
@@ -140,16 +131,13 @@ class Names(Writer):
         return ["notes", "create", f"index{age}"]
 
     def state(self) -> object:
-        registry = NotesRegistry(has_memory=False)
-        try:
+        with contextlib.closing(NotesRegistry(has_memory=False)) as registry:
             found = []
             for name in registry.names():
                 with contextlib.suppress(NotFound):  # it is deleted, and its file could not be removed
                     assert registry.use(name, lambda index: index.info().documents) == 0
                     found.append(name)
             return found
-        finally:
-            registry.close()
 
 
 class Site(Writer):
@@ -183,12 +171,9 @@ class Registry(Writer):
 
     def state(self) -> object:
         listed = [project for project in storage_layout.list_projects() if project.root == self.root]
-        project = ProjectIndex(self.root)
-        try:
+        with contextlib.closing(ProjectIndex(self.root)) as project:
             assert_consistent(project)
             return project.exists and bool(listed)
-        finally:
-            project.close()
 
 
 WRITERS: dict[str, type[Writer]] = {

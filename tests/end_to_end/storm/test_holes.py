@@ -190,8 +190,7 @@ def test_a_root_that_is_moved_away_and_back_loses_nothing(root: Path, tmp_path: 
 
 def test_our_own_files_in_the_project_cause_no_loop(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DOWSE_HOME", str(root / "storage" / "dowse"))
-    kept = KeptProject(root)
-    try:
+    with contextlib.closing(KeptProject(root)) as kept:
         save(root / "src/pear.py", "pear")
         kept.wait_for("src/pear.py", "pear")
         fingerprints = kept.project.folder / "fingerprints.json"
@@ -203,8 +202,6 @@ def test_our_own_files_in_the_project_cause_no_loop(root: Path, monkeypatch: pyt
             time.sleep(0.05)
         assert (kept.sequence(), fingerprints.stat().st_mtime_ns) == before
         assert kept.paths() == {"src/apple.py", "src/pear.py", "docs/guide.md"}
-    finally:
-        kept.close()
 
 
 # Without file watching

@@ -1,5 +1,6 @@
 """Encoding in servers and commands, over the protocol and on the command line."""
 
+import contextlib
 import json
 import os
 import signal
@@ -86,15 +87,12 @@ def test_without_an_encoder_there_is_no_process(root: Path, storage: Path, index
     storage.mkdir(parents=True)
     (storage / "config.json").write_text('{"encoder": "none"}', encoding="utf-8")
     indexed(root)
-    service = Service([root])
-    try:
+    with contextlib.closing(Service([root])) as service:
         (served,) = service.projects
         served.keep_fresh()
         wait_until(lambda: served.keeper is not None and served.keeper._watched is not None)
         service.encoder.encode_if_needed(indexed(root))
         assert service.encoder.process_id is None
-    finally:
-        service.close()
     shown = run("status", root, "--json")
     assert json.loads(shown.stdout)["encoding"]["state"] == "off"
 

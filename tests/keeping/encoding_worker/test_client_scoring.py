@@ -1,5 +1,6 @@
 """Texts that the model's process scores while a search waits: in time, late, or not at all."""
 
+import contextlib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -56,14 +57,11 @@ def wait_for_scores(encoder: EncodingClient, text: str, texts: Sequence[str]) ->
 
 
 def test_the_process_of_a_model_gives_the_scores_of_the_model() -> None:
-    caged = ModelProcess(MODELS_FOLDER / "minilm", MINILM_VERSION)
-    try:
+    with contextlib.closing(ModelProcess(MODELS_FOLDER / "minilm", MINILM_VERSION)) as caged:
         found = caged.score(QUESTION, TEXTS)
         assert np.allclose(found, CosineScorer(open_minilm(), 2).score(QUESTION, TEXTS), atol=0.05)
         assert np.array_equal(found, caged.score(QUESTION, TEXTS))
         assert caged.score(QUESTION, []).shape == (0,)
-    finally:
-        caged.close()
 
 
 def test_any_text_can_be_scored(start: StartEncoder) -> None:

@@ -245,9 +245,7 @@ class Dependencies:
         """Index the packages that have no complete index, one after the other; return how many were."""
         settings, done = self.require_enabled(), 0
         make_private_folder(packages_folder())
-        turn = Lock(packages_folder() / "index.lock")
-        turn.acquire(TURN_WAIT_SECONDS)
-        try:
+        with Lock(packages_folder() / "index.lock").held(TURN_WAIT_SECONDS):
             chosen = self.choose(name)[0]
             for package in chosen:
                 if self._copies.listing(package) is None:
@@ -262,8 +260,6 @@ class Dependencies:
                 if progress:
                     progress(number, len(waiting))
             limit_size(settings.dependency_bytes)
-        finally:
-            turn.release()
         return done
 
     def close(self) -> None:

@@ -1,5 +1,6 @@
 """The work of an encoding process: it backfills one index after the other for as long as vectors are missing."""
 
+import contextlib
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -158,8 +159,9 @@ class Worker:
 
     def _backfill_with_lease(self, project: ProjectIndex, root: Path) -> Outcome:
         record_encoding_start(project.whole, project.settings)
-        cache = VectorCache(storage_layout.vector_cache_file(), project.settings.vector_cache_bytes)
-        try:
+        with contextlib.closing(
+            VectorCache(storage_layout.vector_cache_file(), project.settings.vector_cache_bytes)
+        ) as cache:
             while version := record_complete_versions(project.whole, project.settings):
                 encoder = self._open_encoder(version, project.settings, project.folder)
                 options = self._backfill_options(project, root, version, cache)
@@ -167,8 +169,6 @@ class Worker:
                 record_problem(project.folder, None)
                 if outcome != "complete":
                     return outcome
-        finally:
-            cache.close()
         record_encoding_complete(project.whole, project.settings)
         return "complete"
 
