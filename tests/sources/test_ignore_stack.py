@@ -91,17 +91,9 @@ def test_it_holds_inside_a_nested_repository_and_for_a_root_below_it(tmp_path: P
 @pytest.mark.parametrize(
     ("git_rules", "own_rules", "path", "rule", "detail"),
     [
-        (
-            "# x\n*.gen.py\n!a.gen.py\n",
-            "",
-            "a.gen.py",
-            Rule("!a.gen.py", ".gitignore", 3),
-            "*.gen.py (.gitignore, line 2)",
-        ),
         ("*.gen.py\n", "!a.*\n", "a.gen.py", Rule("!a.*", ".dowseignore", 1), "*.gen.py (.gitignore, line 1)"),
         ("ig/\n", "!ig/x.py\n", "ig/x.py", Rule("!ig/x.py", ".dowseignore", 1), "ig/ (.gitignore, line 1)"),
         ("ig/\n", "!ig/\n", "ig/deep/y.py", Rule("!ig/", ".dowseignore", 1), "ig/ (.gitignore, line 1)"),
-        ("", "*.py\n!x.py\n", "ig/x.py", Rule("!x.py", ".dowseignore", 2), "*.py (.dowseignore, line 1)"),
     ],
 )
 def test_why_names_the_rule_that_took_a_file_back(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from dowse.errors import Failed
-from dowse.sources.repository import MAX_RULE_BYTES, common_folder, repository_around
+from dowse.sources.repository import MAX_RULE_BYTES, find_git_folders, repository_around
 from dowse.types import Reason, Rule, Verdict
 from tests.sample_data import write_tree
 from tests.sources.repositories import git, make_repository, refusal, source, visible_files
@@ -203,9 +203,9 @@ def test_a_git_file_that_points_to_another_machine_is_not_followed(tmp_path: Pat
     tree = tmp_path / "tree"
     git(make_repository(tmp_path / "repository"), "worktree", "add", "-q", str(tree))
     folder = (tree / ".git").read_text(encoding="utf-8").removeprefix("gitdir: ")
-    assert common_folder(tree) is not None
+    assert find_git_folders(tree) is not None
     write_tree(tree, {".git": f"gitdir: /{folder}"})  # Linux takes the same path with two slashes for one of its own
-    assert common_folder(tree) is None
+    assert find_git_folders(tree) is None
 
 
 @pytest.mark.parametrize("kind", ["file", "file without a space", "link", "worktree", "strange worktree"])
@@ -224,7 +224,7 @@ def test_a_git_file_that_leads_to_a_strangers_repository_does_not_show_its_exclu
         write_tree(root, {".git": f"gitdir: {stranger / '.git/worktrees/tree'}\n"})
     else:
         write_tree(root, {".git": f"gitdir:{'' if 'without' in kind else ' '}{stranger / '.git'}\n"})
-    assert common_folder(root) is None
+    assert find_git_folders(root) is None
     assert "plans-for-spring.md" in visible_files(source(root))
 
 
@@ -247,8 +247,9 @@ def test_the_excludes_of_worktrees_and_submodules_hold_however_git_writes_the_wa
 
 def _excludes_of(top: Path) -> Path:
     """Return the exclude file of a repository, after asserting that git uses the same."""
-    folder = common_folder(top)
-    assert folder is not None
+    folders = find_git_folders(top)
+    assert folders is not None
+    folder = folders.common
     expected = git(top, "rev-parse", "--path-format=absolute", "--git-path", "info/exclude").decode().strip()
     assert (folder / "info/exclude").resolve() == Path(expected).resolve()
     return (folder / "info/exclude").resolve()
@@ -256,7 +257,7 @@ def _excludes_of(top: Path) -> Path:
 
 def test_a_git_file_with_nonsense_has_no_excludes(tmp_path: Path) -> None:
     write_tree(tmp_path, {".git": b"\xff\xfe nonsense"})
-    assert common_folder(tmp_path) is None
+    assert find_git_folders(tmp_path) is None
     assert repository_around(tmp_path) is None
 
 

@@ -8,9 +8,9 @@ from dowse.reading.file_reading import DOCUMENT_EXTENSIONS
 from dowse.reading.languages import is_binary_document
 from dowse.settings import Settings
 from dowse.sources.document_types import is_document, shared_language
-from dowse.sources.policy import Folder, Policy, Showing
+from dowse.sources.policy import Folder, Policy
 from dowse.sources.project_files import ProjectFiles
-from dowse.types import Kind, Reason, Rule, Verdict, View
+from dowse.types import Entry, Kind, Reason, Rule, Stat, Verdict, View
 
 
 class DocumentPolicy(Policy):
@@ -19,6 +19,7 @@ class DocumentPolicy(Policy):
     It leaves out hidden files and folders: those of a vault hold deleted notes, templates and settings.
     """
 
+    views = View.DOCUMENTS
     skips_hidden = True
 
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
@@ -34,11 +35,6 @@ class DocumentPolicy(Policy):
         if not self.includes(path):
             return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
         return "docs"
-
-    def showing(self, folder: Folder, name: str, size: int) -> Showing | Verdict:
-        """Return how a document is shown, or the verdict against the file."""
-        kind = self.kind_of(folder.path + name, size)
-        return kind if isinstance(kind, Verdict) else Showing(kind, View.DOCUMENTS)
 
 
 class RootPolicy(DocumentPolicy):
@@ -63,17 +59,17 @@ class RootPolicy(DocumentPolicy):
         encoded = name.encode()
         return folder.visible.find_ignored(folder.encoded + encoded, encoded, is_folder=False) is not None
 
-    def showing(self, folder: Folder, name: str, size: int) -> Showing | Verdict:
-        """Return how the two views show a file, or the verdict against it."""
+    def entry(self, folder: Folder, name: str, stat: Stat) -> Entry | Verdict:
+        """Return the entry of a file with the views that show it, or the verdict against it."""
         path = folder.path + name
-        kind = Policy.kind_of(self, path, size)
-        is_document = not self._hides(folder, name) and not isinstance(self.kind_of(path, size), Verdict)
+        kind = Policy.kind_of(self, path, stat.size)
+        is_document = not self._hides(folder, name) and not isinstance(self.kind_of(path, stat.size), Verdict)
         if isinstance(kind, Verdict):
-            return Showing("docs", View.DOCUMENTS) if is_document else kind
+            return Entry(path, "docs", stat, View.DOCUMENTS) if is_document else kind
         if not is_document:
-            return Showing(kind, View.PROJECT)
+            return Entry(path, kind, stat, View.PROJECT)
         is_shared = is_binary_document(path) or (kind == "docs" and shared_language(path) is not None)
-        return Showing(kind, View.BOTH, is_shared)
+        return Entry(path, kind, stat, View.BOTH, is_shared)
 
 
 class DocumentFiles(ProjectFiles):

@@ -113,18 +113,6 @@ class RuleSet:
             last = max(last, self._paths.last_match(path))
         return None if last < 0 else self.rules[last]
 
-    def ignoring_rule(
-        self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None
-    ) -> IgnoreRule | None:
-        """Return the last rule that ignores a path, among those above a line. This is slow and meant for explanations."""
-        for rule in reversed(self.rules):
-            is_candidate = not rule.is_negated and (above is None or rule.line < above)
-            if is_candidate and RuleSet([rule], folds_case=self._folds_case).deciding_rule(
-                path, name, is_folder=is_folder
-            ):
-                return rule
-        return None
-
     def reaches_below(self, folder: bytes) -> bool:
         """Return whether a negated rule with a slash may match something below a folder."""
         return any(_may_lead_to(parents, folder.split(b"/")) for parents in self._negated_parents)

@@ -12,11 +12,11 @@ from functools import cached_property
 from pathlib import Path
 
 from dowse.errors import TooManyRules
-from dowse.sources.gitignore import IgnoreRule, RuleSet, parse_ignore_file
+from dowse.sources.gitignore import RuleSet, parse_ignore_file
 from dowse.sources.repository import (
     MAX_RULE_BYTES,
     Repository,
-    common_folder,
+    find_git_folders,
     global_excludes_file,
     read_rule_file,
     read_user_rule_file,
@@ -43,18 +43,10 @@ class PlacedRules:
     lead: bytes = b""
     cut: int = 0
 
-    def deciding_rule(self, path: bytes, name: bytes, *, is_folder: bool) -> IgnoreRule | None:
-        """Return the rule of this file that decides about a path relative to the root."""
-        return self.rules.deciding_rule(self.lead + path[self.cut :], name, is_folder=is_folder)
-
-    def ignoring_rule(self, path: bytes, name: bytes, *, is_folder: bool, above: int | None = None) -> Rule | None:
-        """Return the last rule of this file that ignores a path, among those above a line."""
-        rule = self.rules.ignoring_rule(self.lead + path[self.cut :], name, is_folder=is_folder, above=above)
-        return self.to_rule(rule) if rule else None
-
-    def to_rule(self, rule: IgnoreRule) -> Rule:
-        """Return a rule of this file with its origin and line, as users see it."""
-        return Rule(rule.text, self.origin, rule.line)
+    def deciding_rule(self, path: bytes, name: bytes, *, is_folder: bool) -> tuple[Rule, bool] | None:
+        """Return the rule of this file that decides about a path relative to the root, and whether it is negated."""
+        rule = self.rules.deciding_rule(self.lead + path[self.cut :], name, is_folder=is_folder)
+        return (Rule(rule.text, self.origin, rule.line), rule.is_negated) if rule else None
 
     def reaches_below(self, folder: bytes) -> bool:
         """Return whether a rule may re-include something below a folder."""
@@ -68,14 +60,6 @@ class Ignored:
     reason: Reason
     rule: Rule
     folder: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Reinclusion:
-    """A negated rule that re-includes a path, and the rule that it overrules."""
-
-    rule: Rule
-    overruled: Rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,17 +81,11 @@ class IgnoreStack:
             return None
         return ignored
 
-    def find_reinclusion(self, path: bytes, name: bytes, *, is_folder: bool) -> Reinclusion | None:
-        """Return the rule that re-includes a path and the rule that it overrules, for explanations."""
-        by_own = _find_deciding_rule(self.dowse, path, name, is_folder=is_folder)
-        decided = by_own or (None if self.folder else _find_deciding_rule(self.git, path, name, is_folder=is_folder))
-        if decided is None or not decided[1].is_negated:
-            return None
-        overruled = _find_overruled_rule(self.dowse if by_own else self.git, decided, path, name, is_folder=is_folder)
-        if by_own and overruled is None:
-            ignored = self.folder or self._find_weakly_ignored(path, name, is_folder=is_folder)
-            overruled = ignored.rule if ignored else None
-        return Reinclusion(decided[0].to_rule(decided[1]), overruled) if overruled else None
+    def find_reinclusion(self, path: bytes, name: bytes, *, is_folder: bool) -> tuple[Rule, Rule] | None:
+        """Return the rule of `.dowseignore` that re-includes a path and the rule that it overrules, for explanations."""
+        rule, is_negated = _find_deciding_rule(self.dowse, path, name, is_folder=is_folder) or (None, False)
+        ignored = self.folder or self._find_weakly_ignored(path, name, is_folder=is_folder)
+        return (rule, ignored.rule) if rule and is_negated and ignored else None
 
     def enter_folder(self, path: bytes, name: bytes, shown: str) -> "IgnoreStack":
         """Return the rules for a folder, before its own ignore files are read."""
@@ -128,26 +106,13 @@ class IgnoreStack:
 
 def _find_deciding_rule(
     files: Sequence[PlacedRules], path: bytes, name: bytes, *, is_folder: bool
-) -> tuple[PlacedRules, IgnoreRule] | None:
-    for placed in reversed(files):
-        if rule := placed.deciding_rule(path, name, is_folder=is_folder):
-            return placed, rule
-    return None
+) -> tuple[Rule, bool] | None:
+    decided = (placed.deciding_rule(path, name, is_folder=is_folder) for placed in reversed(files))
+    return next(filter(None, decided), None)
 
 
-def _find_overruled_rule(
-    files: Sequence[PlacedRules], decided: tuple[PlacedRules, IgnoreRule], path: bytes, name: bytes, *, is_folder: bool
-) -> Rule | None:
-    """Return the strongest rule that ignores a path, of those weaker than the rule that decided."""
-    placed, rule = decided
-    if found := placed.ignoring_rule(path, name, is_folder=is_folder, above=rule.line):
-        return found
-    weaker = reversed(files[: files.index(placed)])
-    return next(filter(None, (file.ignoring_rule(path, name, is_folder=is_folder) for file in weaker)), None)
-
-
-def _to_ignored(reason: Reason, placed: PlacedRules, rule: IgnoreRule) -> Ignored | None:
-    return None if rule.is_negated else Ignored(reason, placed.to_rule(rule))
+def _to_ignored(reason: Reason, rule: Rule, is_negated: bool) -> Ignored | None:
+    return None if is_negated else Ignored(reason, rule)
 
 
 class RuleFiles:
@@ -175,11 +140,11 @@ class RuleFiles:
 
     def read_repository_rules(self, repository: Repository) -> tuple[PlacedRules, ...]:
         """Return git's rules for a whole repository: the user's and those of `info/exclude`."""
-        common = common_folder(repository.top) if self._respects_git else None
-        if common is None:
+        folders = find_git_folders(repository.top) if self._respects_git else None
+        if folders is None:
             return self._read_user_rules()
-        data = read_rule_file(common, "info/exclude")
-        origin = self._display_path(common / "info" / "exclude", repository.top)
+        data = read_rule_file(folders.common, "info/exclude")
+        origin = self._display_path(folders.common / "info" / "exclude", repository.top)
         placed = _parse_placed(data, origin, os.fsencode(repository.lead), len(os.fsencode(repository.cut)))
         return self._read_user_rules() + _drop_missing([placed])
 

@@ -9,11 +9,10 @@ from pathlib import Path
 from urllib.parse import unquote
 
 from dowse.sources.denylist import strip_windows_suffixes
-from dowse.sources.ignore_stack import Reinclusion
 from dowse.sources.open_folders import Item, OpenFolders, form_of
 from dowse.sources.policy import RULE_NAMES, Folder, Form, Policy, verdict_below_folder
 from dowse.system.platform import stat_of
-from dowse.types import Entry, FolderCallback, Reason, Verdict
+from dowse.types import Entry, FolderCallback, Reason, Rule, Verdict
 from dowse.visible_text import printable_path, strip_invisible
 
 _REASON_BY_ERRNO = {
@@ -82,14 +81,6 @@ def _enter(
     return entered, iter(items)
 
 
-def classify_file(policy: Policy, folder: Folder, name: str, seen: os.stat_result) -> Entry | Verdict:
-    """Return the entry of a file that is not refused, or the verdict against it by its stat."""
-    showing = policy.showing(folder, name, seen.st_size)
-    if isinstance(showing, Verdict):
-        return showing
-    return Entry(folder.path + name, showing.kind, stat_of(seen), showing.views, showing.is_shared)
-
-
 def verdict_for_os_error(path: str, error: OSError) -> Verdict:
     """Return the verdict against a path that the system does not open."""
     return Verdict(path, _REASON_BY_ERRNO.get(error.errno or 0, Reason.UNREADABLE), detail=error.strerror or str(error))
@@ -97,7 +88,7 @@ def verdict_for_os_error(path: str, error: OSError) -> Verdict:
 
 def _check_file(policy: Policy, folder: Folder, item: os.DirEntry[str]) -> Entry | Verdict:
     try:
-        return classify_file(policy, folder, item.name, item.stat(follow_symlinks=False))
+        return policy.entry(folder, item.name, stat_of(item.stat(follow_symlinks=False)))
     except OSError as error:
         return verdict_for_os_error(folder.path + item.name, error)
 
@@ -141,17 +132,18 @@ def decide_normalized_path(policy: Policy, path: str, *, means_folder: bool = Fa
         return descent.decide(names[-1], means_folder=means_folder) if names else descent.folder
 
 
-def find_reinclusion(policy: Policy, path: str) -> Reinclusion | None:
-    """Return the ignore rule that re-includes a file, or a folder above it, which another rule ignores."""
+def find_reinclusion(policy: Policy, path: str) -> tuple[Rule, Rule] | None:
+    """Return the rule of `.dowseignore` that re-includes a file or a folder above it, and the rule that it overrules."""
     found = None
     with OpenFolders(policy.root) as folders:
         descent = _Descent(policy, folders)
-        *above, last = path.split("/")
-        for name in above:
-            found = policy.find_reinclusion(descent.folder, name, is_folder=True) or found
-            if descent.enter(name):
+        names = path.encode().split(b"/")
+        for depth, name in enumerate(names, 1):
+            is_folder, here = depth < len(names), b"/".join(names[:depth])
+            found = descent.folder.ignores.find_reinclusion(here, name, is_folder=is_folder) or found
+            if is_folder and descent.enter(name.decode()):
                 return None
-        return policy.find_reinclusion(descent.folder, last, is_folder=False) or found
+    return found
 
 
 class _Descent:
@@ -186,7 +178,7 @@ class _Descent:
         if seen is None:
             return Verdict(self.folder.path + name, Reason.VANISHED)
         if form is Form.FILE:
-            return classify_file(self._policy, self.folder, name, seen)
+            return self._policy.entry(self.folder, name, stat_of(seen))
         return self._enter_folder(name) or self.folder
 
     def _enter_folder(self, name: str) -> Verdict | None:

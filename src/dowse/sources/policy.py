@@ -14,17 +14,16 @@ from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 from dowse.errors import Failed, TooManyRules
 from dowse.globs import compile_glob, to_path_glob
 from dowse.reading.languages import is_binary_document
 from dowse.settings import Settings
 from dowse.sources.denylist import DenyList
-from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE, IgnoreStack, Reinclusion, RuleFiles
+from dowse.sources.ignore_stack import DOWSEIGNORE_FILE, GITIGNORE_FILE, IgnoreStack, RuleFiles
 from dowse.sources.repository import Repository, is_repository, repository_around, repository_at
 from dowse.sources.roots import require_allowed_root, resolve_storage
-from dowse.types import Kind, Reason, Rule, Verdict, View
+from dowse.types import Entry, Kind, Reason, Rule, Stat, Verdict, View
 from dowse.visible_text import printable_path
 
 MAX_DEPTH = 20
@@ -60,18 +59,11 @@ class Folder:
     """The same rules, which also leave out hidden files, where only some of the views show those."""
 
 
-class Showing(NamedTuple):
-    """How the views show a file that may be read."""
-
-    kind: Kind
-    views: View
-    is_shared: bool = False
-    """True when both views show the same representation."""
-
-
 class Policy:
     """The rules for the files of one root, under its settings."""
 
+    views = View.PROJECT
+    """The views that show the files."""
     skips_hidden = False
     """Whether files and folders whose name begins with a dot are left out, unless `.dowseignore` re-includes them."""
 
@@ -135,11 +127,6 @@ class Policy:
             ignores = replace(ignores, git=self._files.read_repository_rules(repository))
         return Folder(path, encoded, above.depth + 1, self._files.add_folder_rules(ignores, path, names), repository)
 
-    def find_reinclusion(self, folder: Folder, name: str, *, is_folder: bool) -> Reinclusion | None:
-        """Return the ignore rule that re-includes an entry of a folder which another rule ignores."""
-        encoded = name.encode()
-        return folder.ignores.find_reinclusion(folder.encoded + encoded, encoded, is_folder=is_folder)
-
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
         """Return the kind of a file that is not refused, or the verdict against it, without reading it."""
         is_document = is_binary_document(path)
@@ -157,10 +144,10 @@ class Policy:
         """Return whether the user's `include` names a file."""
         return self._include.is_everything or self._include.rule_for_file(path) is not None
 
-    def showing(self, folder: Folder, name: str, size: int) -> Showing | Verdict:
-        """Return how a file of a folder is shown, or the verdict against it, without reading it."""
-        kind = self.kind_of(folder.path + name, size)
-        return kind if isinstance(kind, Verdict) else Showing(kind, View.PROJECT)
+    def entry(self, folder: Folder, name: str, stat: Stat) -> Entry | Verdict:
+        """Return the entry of a file that is not refused, or the verdict against it by its stat."""
+        kind = self.kind_of(folder.path + name, stat.size)
+        return kind if isinstance(kind, Verdict) else Entry(folder.path + name, kind, stat, self.views)
 
     def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
         """Return the verdict against a file with these bytes, or None. PDF and Office files may hold any bytes."""
@@ -268,14 +255,9 @@ def binary_suffix(name: str) -> str | None:
     return suffix if suffix in _suffixes() else None
 
 
-def has_wide_bom(data: bytes) -> bool:
-    """Return whether a byte order mark declares UTF-16 or UTF-32, in which NUL bytes are normal."""
-    return data.startswith(_WIDE_BOMS)
-
-
 def find_nul_byte(data: bytes) -> int | None:
     """Return the position of a NUL byte in the first 8 KB; None also for UTF-16 and UTF-32 with a byte order mark."""
-    if has_wide_bom(data):
+    if data.startswith(_WIDE_BOMS):
         return None
     position = data.find(b"\0", 0, HEAD_BYTES)
     return position if position >= 0 else None

@@ -10,6 +10,7 @@ from dowse.reading.languages import detect_language, is_binary_document
 from dowse.settings import Settings
 from dowse.sources.open_folders import OpenFolders
 from dowse.sources.path_decision import (
+    PathDecision,
     decide_normalized_path,
     decide_path,
     find_reinclusion,
@@ -21,44 +22,20 @@ from dowse.system.platform import open_beneath, read_at_most, stat_of
 from dowse.types import Entry, FileContent, FolderCallback, Kind, Reason, Rule, Stat, Verdict, View
 
 MAX_PICTURE_BYTES = 10 * 1024 * 1024
-_SIGNATURES = {
-    "image/png": (b"\x89PNG\r\n\x1a\n",), "image/jpeg": (b"\xff\xd8\xff",), "image/gif": (b"GIF87a", b"GIF89a"),
-    "image/webp": (b"RIFF",), "image/svg+xml": (b"<",),
+_JPEG = ("image/jpeg", (b"\xff\xd8\xff",))
+_TYPES: dict[str, tuple[str, tuple[bytes, ...]]] = {
+    ".png": ("image/png", (b"\x89PNG\r\n\x1a\n",)), ".jpg": _JPEG, ".jpeg": _JPEG, ".gif": ("image/gif", (b"GIF87a", b"GIF89a")),
+    ".webp": ("image/webp", (b"RIFF",)), ".svg": ("image/svg+xml", (b"<",)),
 }  # fmt: skip
-"""The types of pictures that are shown, each with the bytes with which such a file begins."""
-_TYPES = {
-    ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp",
-    ".svg": "image/svg+xml",
-}  # fmt: skip
+"""The types of pictures that are shown by their extensions, each with the bytes with which such a file begins."""
 _NO_TEXT = (Reason.BINARY, Reason.NOT_INCLUDED)
 """The policy refuses every picture for one of these reasons. They are not held against it: it is shown, not searched."""
 
 
 def picture_type(path: str) -> str | None:
     """Return the type of a picture by its name; None for any other file."""
-    return _TYPES.get(path[path.rfind(".") :].lower())
-
-
-def read_picture(policy: Policy, path: str) -> tuple[bytes, str] | Verdict:
-    """Return the bytes of a picture and its type, or the verdict against it."""
-    kind = picture_type(path)
-    if kind is None or "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
-        return Verdict(path, Reason.NOT_INCLUDED, detail="not a picture")
-    decision = decide_normalized_path(policy, path)
-    if isinstance(decision, Folder) or (isinstance(decision, Verdict) and decision.reason not in _NO_TEXT):
-        return Verdict(path, None, detail="a folder") if isinstance(decision, Folder) else decision
-    if not policy.includes(path):
-        return Verdict(path, Reason.NOT_INCLUDED)
-    try:
-        with open_beneath(policy.root, path) as descriptor:
-            data = read_at_most(descriptor, MAX_PICTURE_BYTES + 1)
-    except OSError as error:
-        return verdict_for_os_error(path, error)
-    if len(data) > MAX_PICTURE_BYTES:
-        return Verdict(path, Reason.TOO_LARGE)
-    if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(_SIGNATURES[kind]):
-        return Verdict(path, Reason.NOT_INCLUDED, detail="not a picture")
-    return policy.key_refusal(path, data) or (data, kind)
+    found = _TYPES.get(path[path.rfind(".") :].lower())
+    return found[0] if found else None
 
 
 _READ_ATTEMPTS = 4
@@ -104,18 +81,16 @@ class ProjectFiles:
 
     def entry(self, path: str) -> Entry | Verdict:
         """Return one file as the walk would see it now. A folder gives a verdict without a reason."""
-        decision = decide_path(self._policy, path)
-        return Verdict(decision.path, None, detail="a folder") if isinstance(decision, Folder) else decision
+        return _entry_or_verdict(decide_path(self._policy, path))
 
     def entry_at(self, path: str) -> Entry | Verdict:
         """Return one file like `entry`, but accept only the spelling that the walk uses."""
-        decision = decide_normalized_path(self._policy, path)
-        return Verdict(decision.path, None, detail="a folder") if isinstance(decision, Folder) else decision
+        return _entry_or_verdict(decide_normalized_path(self._policy, path))
 
     def verdict(self, path: str) -> Verdict:
         """Return the decision about a path in any spelling, including the check of the file's content.
 
-        The rule of an allowed file is the one that re-includes it, if an ignore rule matches it.
+        The rule of an allowed file is the one of `.dowseignore` that re-includes it, if git ignores it.
         """
         entry = self.entry(path)
         if isinstance(entry, Verdict):
@@ -123,12 +98,12 @@ class ProjectFiles:
         content = self._read_allowed(entry.path)
         if isinstance(content, Verdict):
             return content
-        reinclusion = find_reinclusion(self._policy, entry.path)
-        if reinclusion is None:
+        if (found := find_reinclusion(self._policy, entry.path)) is None:
             return Verdict(entry.path, None)
-        return Verdict(
-            entry.path, None, reinclusion.rule, f"re-included; ignored by {_describe_rule(reinclusion.overruled)}"
-        )
+        rule, overruled = found
+        line = f", line {overruled.line}" if overruled.line else ""
+        detail = f"re-included; ignored by {overruled.pattern} ({overruled.origin}{line})"
+        return Verdict(entry.path, None, rule, detail)
 
     def read_path(self, path: str) -> list[FileContent] | Verdict:
         """Read one file now by its path, if the whole policy allows it."""
@@ -158,8 +133,25 @@ class ProjectFiles:
         return not content.is_converted or shared_language(content.path) is not None
 
     def read_picture(self, path: str) -> tuple[bytes, str] | Verdict:
-        """Return a picture that documents show and its type, or the verdict against it."""
-        return read_picture(self._policy, path)
+        """Return the bytes of a picture that documents show and its type, or the verdict against it."""
+        kind, signatures = _TYPES.get(path[path.rfind(".") :].lower(), ("", ()))
+        if not kind or "\0" in path or any(part in ("", ".", "..") for part in path.split("/")):
+            return Verdict(path, Reason.NOT_INCLUDED, detail="not a picture")
+        decision = ProjectFiles.entry_at(self, path)  # an archive also says whether a file is a document
+        if isinstance(decision, Verdict) and decision.reason not in _NO_TEXT:
+            return decision
+        if not self._policy.includes(path):
+            return Verdict(path, Reason.NOT_INCLUDED)
+        try:
+            with open_beneath(self.root, path) as descriptor:
+                data = read_at_most(descriptor, MAX_PICTURE_BYTES + 1)
+        except OSError as error:
+            return verdict_for_os_error(path, error)
+        if len(data) > MAX_PICTURE_BYTES:
+            return Verdict(path, Reason.TOO_LARGE)
+        if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(signatures):
+            return Verdict(path, Reason.NOT_INCLUDED, detail="not a picture")
+        return self._policy.key_refusal(path, data) or (data, kind)
 
     def is_binary(self, path: str) -> bool:
         """Return whether the bytes of a document say nothing about its words before it is converted."""
@@ -210,6 +202,10 @@ class ProjectFiles:
         return data, before
 
 
+def _entry_or_verdict(decision: PathDecision) -> Entry | Verdict:
+    return Verdict(decision.path, None, detail="a folder") if isinstance(decision, Folder) else decision
+
+
 def _language(path: str, views: View, kind: Kind, data: bytes) -> str:
     """Return the language of a representation. A file that both views can share has the same in each."""
     from dowse.sources.document_types import document_language, shared_language
@@ -218,7 +214,3 @@ def _language(path: str, views: View, kind: Kind, data: bytes) -> str:
         return document_language(path)
     shared = shared_language(path) if kind == "docs" else None
     return shared or detect_language(path, data[:HEAD_BYTES])
-
-
-def _describe_rule(rule: Rule) -> str:
-    return f"{rule.pattern} ({rule.origin}{f', line {rule.line}' if rule.line else ''})"

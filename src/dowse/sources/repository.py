@@ -18,26 +18,20 @@ _GIT_TIMEOUT_SECONDS = 2.0
 
 def submodule_paths(text: str) -> frozenset[str]:
     """Return the paths of the submodules in a `.gitmodules` file, relative to its folder."""
-    values = (value for section, key, value in _parse_values(text) if (section, key) == ("submodule", "path"))
-    return frozenset(os.path.normpath(value).replace(os.sep, "/") for value in values if value)
+    values = filter(None, _values_of(text, "submodule", "path"))
+    return frozenset(os.path.normpath(value).replace(os.sep, "/") for value in values)
 
 
-def worktree_path(text: str) -> str:
-    """Return the path of the working tree that the configuration of a submodule names, relative to its folder; empty without one."""
-    values = [value for section, key, value in _parse_values(text) if (section, key) == ("core", "worktree")]
-    return values[-1] if values else ""
-
-
-def _parse_values(text: str) -> Iterator[tuple[str, str, str]]:
-    """Yield every section, key and value in order, with names in lower case."""
+def _values_of(text: str, wanted_section: str, wanted_key: str) -> Iterator[str]:
+    """Yield every value of a key in order; names are in lower case."""
     section = ""
     for line in re.sub(r"\\\r?\n", "", text).split("\n"):
         rest = line.strip()
         if heading := _SECTION.match(rest):
             section = heading[1].lower()
             rest = rest[heading.end() :].strip()
-        if key := _KEY.match(rest):
-            yield section, key[1].lower(), _unquote_value(rest[key.end() :])
+        if (key := _KEY.match(rest)) and (section, key[1].lower()) == (wanted_section, wanted_key):
+            yield _unquote_value(rest[key.end() :])
 
 
 def _unquote_value(raw: str) -> str:
@@ -101,6 +95,7 @@ MAX_RULE_BYTES = 1024 * 1024
 """The largest rule file that is read; the parser has lower limits for rules that are costly."""
 _CONFIG_FILES = ("config", "config.worktree")
 _MAX_REFERENCE_BYTES = 64 * 1024 * 1024
+"""The largest list of references that is read: it has a line for each of many branches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,12 +166,6 @@ class GitFolders:
     common: Path
 
 
-def common_folder(top: Path) -> Path | None:
-    """Return the folder with the `info/exclude` of a repository, also for a worktree or a submodule."""
-    folders = find_git_folders(top)
-    return folders.common if folders else None
-
-
 def find_git_folders(top: Path) -> GitFolders | None:
     """Return the folders of the repository with this top; None if its `.git` leads to a stranger's repository.
 
@@ -196,7 +185,8 @@ def find_git_folders(top: Path) -> GitFolders | None:
         is_shared = common is not None and _is_same(common / "worktrees", folder.parent)
         return GitFolders(folder, common) if common and is_shared else None
     settings = "".join(read_rule_file(folder, name).decode(errors="surrogateescape") for name in _CONFIG_FILES)
-    is_own = _is_same(_resolve_named_folder(folder, worktree_path(settings)), top)
+    worktrees = list(_values_of(settings, "core", "worktree"))
+    is_own = bool(worktrees) and _is_same(_resolve_named_folder(folder, worktrees[-1]), top)
     return GitFolders(folder, folder) if is_own else None
 
 
@@ -208,37 +198,28 @@ def head_commit(folders: GitFolders) -> str:
     reference = head.removeprefix("ref: ").strip()
     if loose := _read_path(folders.own, reference) or _read_path(folders.common, reference):
         return loose
-    packed = "\n" + _read_large(folders.common, "packed-refs")
+    packed = "\n" + _read_path(folders.common, "packed-refs", _MAX_REFERENCE_BYTES) + "\n"
     end = packed.find(f" {reference}\n")
     return packed[packed.rfind("\n", 0, end) + 1 : end] if end >= 0 else ""
 
 
-def _read_large(folder: Path, name: str) -> str:
-    """Return the text of a file of git that may have a line for each of many branches."""
-    try:
-        with open_beneath(folder, name) as descriptor:
-            return read_at_most(descriptor, _MAX_REFERENCE_BYTES).decode("utf-8", "surrogateescape")
-    except (OSError, ValueError):
-        return ""
-
-
-def _read_path(folder: Path, name: str) -> str:
-    """Return the path in a file of git."""
-    return read_rule_file(folder, name).decode(errors="surrogateescape").strip()
+def _read_path(folder: Path, name: str, max_bytes: int = MAX_RULE_BYTES) -> str:
+    """Return the path in a file of git, or its whole text."""
+    return read_rule_file(folder, name, max_bytes).decode(errors="surrogateescape").strip()
 
 
 def _is_same(one: Path | None, other: Path) -> bool:
     return one is not None and os.path.realpath(one) == os.path.realpath(other)
 
 
-def read_rule_file(folder: Path, name: str) -> bytes:
+def read_rule_file(folder: Path, name: str, max_bytes: int = MAX_RULE_BYTES) -> bytes:
     """Return the content of a rule file; empty when it is missing, a symlink or not a regular file.
 
     A larger file gives one byte more than the limit.
     """
     try:
         with open_beneath(folder, name) as descriptor:
-            return read_at_most(descriptor, MAX_RULE_BYTES + 1)
+            return read_at_most(descriptor, max_bytes + 1)
     except (OSError, ValueError):
         return b""
 
