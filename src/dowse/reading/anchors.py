@@ -2,23 +2,23 @@
 
 import html
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any
 
+from dowse.reading.html_scan import read_attribute
 from dowse.reading.markdown_events import parse_markdown
 from dowse.text.line_numbers import split_lines
 from dowse.text.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 
 _TAG = re.compile(
-    r"<!--(?s:.*?)(?:-->|\Z)"
-    r"|<(?P<raw>script|style|template)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
-    r"|<(?P<close>/?)(?P<name>[a-z][a-z0-9-]*+)(?P<attributes>[^<>]*+)>",
+    rb"<!--(?s:.*?)(?:-->|\Z)"
+    rb"|<(?P<raw>script|style|template)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
+    rb"|<(?P<close>/?)(?P<name>[a-z][a-z0-9-]*+)(?P<attributes>[^<>]*+)>",
     re.IGNORECASE,
 )
-_ID = re.compile(r"""(?:^|[\s"'])(?P<name>id|name)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))""", re.IGNORECASE)
-_HTML_HEADING = re.compile(r"h([1-6])$", re.IGNORECASE)
+_HTML_HEADING = re.compile(r"h([1-6])$")
 _MAX_HEADING_CHARS = 2000
 """An HTML heading that is still open after this many characters is a mistake and is ignored."""
 _ATTRIBUTE_LIST = re.compile(r"\{(?::|/\*)?[ \t]*(?P<attributes>[#.][^{}\r\n]*?)(?:\*/)?\}")
@@ -101,7 +101,8 @@ class _AnchorFinder:
         if name == "Heading":
             attributes = _heading_attributes(self._source[start:end].decode("utf-8", "ignore"))
             level = int(tag["Heading"]["level"].removeprefix("H"))
-            self._begin(Anchor(start, end, _id_attribute(attributes), level), has_attributes=bool(attributes))
+            given = next((word[1:] for word in attributes.split() if word.startswith("#")), "")
+            self._begin(Anchor(start, end, given, level), has_attributes=bool(attributes))
         elif name == "CodeBlock":
             self._open = None
         elif name in _NESTING_TAGS:
@@ -143,19 +144,20 @@ class _AnchorFinder:
 
     def _handle_html(self, pieces: list[tuple[str, int]]) -> None:
         """Find headings and anchors in lines of HTML, each given with its byte offset in the source."""
-        markup = "".join(line for line, _ in pieces)
-        positions = _BytePositions(pieces)
-        done = 0
+        lines = [line.encode("utf-8") for line, _ in pieces]
+        markup, starts, done = b"".join(lines), list(accumulate(map(len, lines), initial=0)), 0
         for tag in _TAG.finditer(markup):
-            self._add(html.unescape(markup[done : tag.start()]))
+            self._add(html.unescape(markup[done : tag.start()].decode("utf-8")))
             done = tag.end()
             if tag["name"]:
-                self._handle_tag(tag, positions.byte_of(tag.start()))
-        self._add(html.unescape(markup[done:]))
+                line = bisect_right(starts, tag.start()) - 1
+                self._handle_tag(tag, pieces[line][1] + tag.start() - starts[line])
+        self._add(html.unescape(markup[done:].decode("utf-8")))
 
-    def _handle_tag(self, tag: re.Match[str], at: int) -> None:
-        level = _HTML_HEADING.match(tag["name"])
-        end = at + len(tag[0].encode("utf-8"))
+    def _handle_tag(self, tag: re.Match[bytes], at: int) -> None:
+        name, attributes = tag["name"].decode().lower(), tag["attributes"].decode("utf-8")
+        level = _HTML_HEADING.match(name)
+        end = at + len(tag[0])
         if tag["close"]:
             if level:
                 if sum(map(len, self._words)) <= _MAX_HEADING_CHARS:
@@ -163,32 +165,15 @@ class _AnchorFinder:
                 self._open = None
                 self._words.clear()
             return
-        tag_id = next(_tag_ids(tag["name"], tag["attributes"]), "")
+        tag_id = read_attribute(attributes, "id").strip()
+        if not tag_id and name == "a":
+            tag_id = read_attribute(attributes, "name").strip()
         if level:
             self._begin(Anchor(at, end, tag_id, int(level[1])))
         elif tag_id:
             self.anchors.append(Anchor(at, end, tag_id, is_nested=self._depth > 0))
-        elif tag["name"].lower() == "br":
+        elif name == "br":
             self._add(" ")
-
-
-class _BytePositions:
-    """Maps characters of lines to byte offsets in their source; characters must be passed in ascending order."""
-
-    def __init__(self, lines: list[tuple[str, int]]) -> None:
-        self._lines = lines
-        self._line = self._chars = self._bytes = 0
-        self._before = 0
-
-    def byte_of(self, at: int) -> int:
-        while at - self._before >= len(self._lines[self._line][0]):
-            self._before += len(self._lines[self._line][0])
-            self._line, self._chars, self._bytes = self._line + 1, 0, 0
-        text, start = self._lines[self._line]
-        inside = at - self._before
-        self._bytes += len(text[self._chars : inside].encode("utf-8"))
-        self._chars = inside
-        return start + self._bytes
 
 
 def _heading_attributes(heading: str) -> str:
@@ -199,15 +184,3 @@ def _heading_attributes(heading: str) -> str:
     at = text.rfind("{")
     match = _ATTRIBUTE_LIST.fullmatch(text, at) if at >= 0 else None
     return match["attributes"] if match else ""
-
-
-def _id_attribute(attributes: str) -> str:
-    return next((word[1:] for word in attributes.split() if word.startswith("#")), "")
-
-
-def _tag_ids(name: str, attributes: str) -> Iterator[str]:
-    """Return the ids that links can name a tag by: its `id`, or the `name` of an `<a>`."""
-    for match in _ID.finditer(attributes):
-        value = html.unescape(match[2] or match[3] or match[4] or "").strip()
-        if value and (match["name"].lower() == "id" or name.lower() == "a"):
-            yield value

@@ -12,6 +12,11 @@ _DAY_FIRST = re.compile(r"(?<!\d)(\d{1,2})(?:st|nd|rd|th)?[ -]([A-Za-z]{3,9})[a-
 _MONTH_FIRST = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?!\d)")
 _MONTH_ALONE = re.compile(r"\b([A-Za-z]{3,9})\.? (\d{4})(?!\d)")
 _YEAR_PARTS = re.compile(r"(?:^|/)(\d{4})/(\d{1,2})(?:/(\d{1,2}))?(?=/)")
+_WRITTEN = (
+    (_ISO, (1, 3, 4)), (_DAY_FIRST, (3, 2, 1)), (_MONTH_FIRST, (3, 1, 2)), (_COMPACT, (1, 2, 3)), (_ISO_MONTH, (1, 2)),
+    (_MONTH_ALONE, (2, 1)),
+)  # fmt: skip
+"""Ways to write a date, of which the first decides, with the groups of the year, the month and the day."""
 _MIN_MILLISECONDS = 10**11
 """Numbers from here on are milliseconds since 1970; as seconds they would be in the year 5138."""
 
@@ -35,20 +40,9 @@ def day_from_value(value: Any) -> str:
 
 def find_date(text: str) -> str | None:
     """Return the first date in a short text."""
-    text = text[:200]
-    if match := _ISO.search(text):
-        return _iso_date(match[1], match[3], match[4])
-    if match := _DAY_FIRST.search(text):
-        return _iso_date(match[3], _month_number(match[2]), match[1])
-    if match := _MONTH_FIRST.search(text):
-        return _iso_date(match[3], _month_number(match[1]), match[2])
-    if match := _COMPACT.search(text):
-        return _iso_date(match[1], match[2], match[3])
-    if match := _ISO_MONTH.search(text):
-        return _iso_date(match[1], match[2])
-    if match := _MONTH_ALONE.search(text):
-        return _iso_date(match[2], _month_number(match[1]))
-    return None
+    found = ((pattern.search(text[:200]), groups) for pattern, groups in _WRITTEN)
+    match, groups = next((one for one in found if one[0]), (None, ()))
+    return _iso_date(*(match[group] for group in groups)) if match else None
 
 
 def find_date_in_path(path: str) -> str | None:
@@ -69,13 +63,10 @@ def _date_from_timestamp(value: float) -> str | None:
         return None
 
 
-def _month_number(name: str) -> str:
-    return str(_MONTHS.index(name[:3].lower()) + 1) if name[:3].lower() in _MONTHS else "0"
-
-
 def _iso_date(year: str, month: str, day: str | None = None) -> str | None:
     try:
-        parsed = date(int(year), int(month), int(day or 1))
+        number = int(month) if month.isdecimal() else _MONTHS.index(month[:3].lower()) + 1
+        parsed = date(int(year), number, int(day or 1))
     except ValueError:
         return None
     return parsed.isoformat() if day else parsed.isoformat()[:7]

@@ -3,7 +3,6 @@
 import html
 import re
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
 
 # Every alternative ends at a `<`, at a closing mark or at the end of the text, so no text is scanned twice.
 INVISIBLE = r"<!--(?s:.*?)(?:-->|\Z)|<(?P<raw>script|style|template|noscript)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
@@ -14,27 +13,22 @@ _ANCHOR = re.compile(r"<a\s([^<>]*)>", re.IGNORECASE)
 _VALUE = r"""\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""
 
 
-class HtmlToken(NamedTuple):
-    """A piece of HTML: an opening `<a>` tag (with its address), a closing one, or text."""
+def scan_tokens(markup: str) -> Iterator[tuple[str, str, int]]:
+    """Return the `<a>` tags and the text of HTML, without comments, scripts, styles and other tags.
 
-    kind: Literal["open", "close", "text"]
-    value: str
-    at: int
-
-
-def scan_tokens(markup: str) -> Iterator[HtmlToken]:
-    """Return the `<a>` tags and the text of HTML, without comments, scripts, styles and other tags."""
+    Each is `open` with the address of the tag, `close`, or `text` with the text, and its offset.
+    """
     end = 0
     for match in _TOKEN.finditer(markup):
         if match.start() > end:
-            yield HtmlToken("text", html.unescape(markup[end : match.start()]), end)
+            yield "text", html.unescape(markup[end : match.start()]), end
         if match["attributes"] is not None:
-            yield HtmlToken("open", read_attribute(match["attributes"], "href"), match.start())
+            yield "open", read_attribute(match["attributes"], "href"), match.start()
         elif match["close"]:
-            yield HtmlToken("close", "", match.start())
+            yield "close", "", match.start()
         end = match.end()
     if end < len(markup):
-        yield HtmlToken("text", html.unescape(markup[end:]), end)
+        yield "text", html.unescape(markup[end:]), end
 
 
 def find_hrefs(markup: str) -> Iterator[str]:
@@ -49,7 +43,7 @@ def remove_invisible(markup: str) -> str:
 
 def extract_text(markup: str) -> str:
     """Return the text of HTML, each run of text on a line of its own."""
-    words = (token.value.strip() for token in scan_tokens(markup) if token.kind == "text")
+    words = (text.strip() for kind, text, _ in scan_tokens(markup) if kind == "text")
     return "\n".join(filter(None, words))
 
 

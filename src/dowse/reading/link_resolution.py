@@ -55,9 +55,7 @@ class Broken:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A link that cannot be read or visited; `kind` is its scheme, such as `mailto`, or `template` or `code`."""
-
-    kind: str
+    """A link that cannot be read or visited, such as a mail address, a template or the path of an item of code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +91,12 @@ def _resolve_address(target: str, source_path: str, paths: LinkTargets) -> Resol
     if (scheme := _read_scheme(target)) in _WEB_SCHEMES or target.startswith("//"):
         return External(target)
     if "{{" in target or "{%" in target:
-        return Foreign("template")
+        return Foreign()
     if "::" in target:  # the path of an item in the documentation of Rust
-        return _find_literal(target, source_path, paths) or Foreign("code")
-    if scheme:
-        return _find_literal(target, source_path, paths) or _resolve_scheme(scheme)
+        return _find_literal(target, source_path, paths) or Foreign()
+    if scheme:  # a single letter is a Windows drive
+        other = Broken(Fault.OUTSIDE) if len(scheme) == 1 else Foreign()
+        return _find_literal(target, source_path, paths) or other
     address, _, anchor = target.partition("#")
     address = address.partition("?")[0]
     if address:
@@ -114,10 +113,6 @@ def _resolve_address(target: str, source_path: str, paths: LinkTargets) -> Resol
 def _read_scheme(target: str) -> str:
     match = _SCHEME.match(target)
     return match[1].lower() if match else ""
-
-
-def _resolve_scheme(scheme: str) -> Resolved:
-    return Broken(Fault.OUTSIDE) if len(scheme) == 1 else Foreign(scheme)  # a single letter is a Windows drive
 
 
 def _find_literal(target: str, source_path: str, paths: LinkTargets) -> Internal | None:

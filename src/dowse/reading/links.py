@@ -147,13 +147,13 @@ class _LinkCollector:
     def _handle_html(self, pieces: list[tuple[str, int]]) -> None:
         """Find `<a>` tags in lines of HTML, each given with its byte offset in the source."""
         ends = list(accumulate(len(markup) for markup, _ in pieces))
-        for token in scan_tokens("".join(markup for markup, _ in pieces)):
-            if token.kind == "open":
-                self._open(token.value, pieces[bisect_right(ends, token.at)][1])
-            elif token.kind == "close":
+        for kind, value, at in scan_tokens("".join(markup for markup, _ in pieces)):
+            if kind == "open":
+                self._open(value, pieces[bisect_right(ends, at)][1])
+            elif kind == "close":
                 self._close()
             else:
-                self._words.append(token.value)
+                self._words.append(value)
 
     def _open(self, target: str, at: int) -> None:
         self._close()

@@ -20,32 +20,19 @@ _TEMPLATE_CALL = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
 _HEADING_ID = re.compile(r"(?<!\s)\s*\{[#.][^{}]*\}\s*$")
 
 _BLOCKS = {"Paragraph": "paragraph", "Item": "item", "H1": "heading", "HtmlBlock": "html"}
+_BLOCKS |= {f"H{level}": "subheading" for level in range(2, 7)}
 
 
-class LeadFinder:
+class _LeadFinder:
     """Handles Markdown events and keeps the first text of each kind, without images and markup."""
 
     def __init__(self) -> None:
-        self._found: dict[str, str] = {}
+        self.found: dict[str, str] = {}
+        """The first H1 (`heading`), other heading, paragraph and list item that have text."""
         self._block: str | None = None
         self._words: list[str] = []
         self._images: list[str] = []
         self._image_depth = 0
-
-    @property
-    def heading(self) -> str:
-        """The first H1, written in Markdown or in HTML."""
-        return self._found.get("heading", "")
-
-    @property
-    def paragraph(self) -> str:
-        """The first paragraph that has text."""
-        return self._found.get("paragraph", "")
-
-    @property
-    def item(self) -> str:
-        """The first list item, for a document that is only a list."""
-        return self._found.get("item", "")
 
     def handle(self, event: Any) -> None:
         """Handle the next event."""
@@ -84,12 +71,12 @@ class LeadFinder:
         if block == "html":
             match = _HTML_HEADING.search(remove_invisible(text))
             block, text = "heading", (extract_text(match["text"]) if match else "")
-        elif block == "heading":
+        elif block in ("heading", "subheading"):
             text = _HEADING_ID.sub("", text) or "".join(self._images)
         elif _MODULE_LINE.match(text) or not _TEMPLATE_CALL.sub("", text).strip():
             text = ""
         if block and text:
-            self._found.setdefault(block, text)
+            self.found.setdefault(block, text)
 
 
 _HEAD_CHARS = 100_000
@@ -113,40 +100,23 @@ def read_converted(text: str, path: str, encoding: str = "utf-8", metadata: Fron
 def _build_reading(decoded: Decoded, path: str, matter: FrontMatter, *, is_converted: bool = False) -> Reading:
     body = decoded.text[matter.end : matter.end + _HEAD_CHARS if is_converted else None]
     lead = _find_lead(body, matter)
-    title = matter.title or lead.heading or (_find_first_heading(body) if is_converted else "")
+    title = matter.title or lead.get("heading") or (lead.get("subheading", "") if is_converted else "")
     return decoded.to_reading(
         shorten(title, MAX_TITLE_CHARS) or file_stem(path),
-        shorten(matter.description or lead.paragraph or lead.item),
+        shorten(matter.description or lead.get("paragraph") or lead.get("item", "")),
         matter.tags,
         find_links(decoded.text, matter.end),
     )
 
 
-def _find_lead(body: str, matter: FrontMatter) -> LeadFinder:
+def _find_lead(body: str, matter: FrontMatter) -> dict[str, str]:
     """Read until every field that the front matter does not give is found."""
-    lead = LeadFinder()
+    lead = _LeadFinder()
     for event, _ in parse_markdown(body):
         lead.handle(event)
-        if (matter.title or lead.heading) and (matter.description or lead.paragraph):
+        if (matter.title or "heading" in lead.found) and (matter.description or "paragraph" in lead.found):
             break
-    return lead
-
-
-def _find_first_heading(markdown: str) -> str:
-    """Return the text of the first heading of any level; empty if there is none."""
-    words: list[str] = []
-    is_inside = False
-    for event, _ in parse_markdown(markdown):
-        match event:
-            case {"Start": {"Heading": _}}:
-                is_inside = True
-            case {"End": {"Heading": _}} if "".join(words).strip():
-                break
-            case {"Text": str(text)} | {"Code": str(text)} if is_inside:
-                words.append(text)
-            case {"End": {"Heading": _}}:
-                is_inside = False
-    return "".join(words)
+    return lead.found
 
 
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")

@@ -53,14 +53,14 @@ class Outline:
         self._offset = len(text[:body].encode("utf-8"))
         self._source = text.encode("utf-8")
         self._starts = line_starts(self._source)
-        anchors = find_anchors(text[body:], language)
-        slugs = _Slugs()
-        headings = [(anchor, self._make_heading(anchor, slugs)) for anchor in anchors if anchor.level]
+        anchors, counts = find_anchors(text[body:], language), dict[str, int]()
+        headings = [(anchor, self._make_heading(anchor, counts)) for anchor in anchors if anchor.level]
         self._top_anchors = [anchor for anchor, _ in headings if not anchor.is_nested]
         self._nested = [(anchor, heading) for anchor, heading in headings if anchor.is_nested]
         self._explicit_anchors = [anchor for anchor in anchors if not anchor.level]
         self.headings = tuple(heading for anchor, heading in headings if not anchor.is_nested)
         """The headings that begin a section, in order."""
+        self._heading_lines = [heading.line for heading in self.headings]
 
     def section(self, anchor: str) -> Section | None:
         """Return the section that an anchor leads to.
@@ -73,55 +73,40 @@ class Outline:
         found = self._sections.get(anchor) or self._by_match_key.get(_match_key(anchor.removeprefix("user-content-")))
         return self._find_below(anchor) if found is None and "#" in anchor else found
 
-    def _make_heading(self, anchor: Anchor, slugs: "_Slugs") -> Heading:
-        slug = slugs.make(anchor.text)
+    def _make_heading(self, anchor: Anchor, counts: dict[str, int]) -> Heading:
+        """Return a heading; of equal slugs, the later ones get `-1`, `-2` and so on, which `counts` remembers."""
+        first = slug = make_slug(anchor.text)
+        while slug and slug in counts:
+            counts[first] += 1
+            slug = f"{first}-{counts[first]}"
+        counts[slug] = 0
         return Heading(anchor.level, " ".join(anchor.text.split()), self._line(anchor), anchor.id or slug)
 
     def _line(self, anchor: Anchor) -> int:
         return line_number_at(self._starts, self._offset + anchor.start)
 
     @cached_property
-    def _heading_lines(self) -> list[int]:
-        return [heading.line for heading in self.headings]
-
-    @cached_property
-    def _parents(self) -> list[int]:
-        """For each heading the index of its parent heading, -1 if it has none."""
-        parents, path = list[int](), list[int]()
-        for index, heading in enumerate(self.headings):
-            while path and self.headings[path[-1]].level >= heading.level:
-                path.pop()
-            parents.append(path[-1] if path else -1)
-            path.append(index)
-        return parents
-
-    def _heading_path(self, index: int) -> tuple[str, ...]:
-        path = list[str]()
-        while index >= 0:
-            path.append(self.headings[index].text)
-            index = self._parents[index]
-        return tuple(filter(None, reversed(path)))
-
-    @cached_property
     def _heading_sections(self) -> list[Section]:
         """The section of each heading, in order."""
-        sections, following = list[Section](), list[Heading]()
-        for index, heading in reversed(list(enumerate(self.headings))):
-            while following and following[-1].level > heading.level:
-                following.pop()
-            sections.append(self._make_section(heading.line, following[-1].line if following else None, index))
-            following.append(heading)
-        return sections[::-1]
-
-    def _make_section(self, line: int, following: int | None, index: int) -> Section:
-        # Two HTML headings can stand on one line, which is then part of both sections.
-        end = len(self._starts) if following is None else max(line, following - 1)
-        return Section(line, end, self._heading_path(index))
+        sections, open_ones = list[Section](), list[int]()
+        for index, heading in enumerate(self.headings):
+            while open_ones and self.headings[open_ones[-1]].level >= heading.level:
+                closed = sections[ended := open_ones.pop()]
+                sections[ended] = closed._replace(end_line=_line_before(heading.line, closed.start_line))
+            above = sections[open_ones[-1]].headings if open_ones else ()
+            headings = (*above, heading.text) if heading.text else above
+            sections.append(Section(heading.line, len(self._starts), headings))
+            open_ones.append(index)
+        return sections
 
     @cached_property
     def _sections(self) -> dict[str, Section]:
         """The section of each anchor; anchors that the author gave take precedence."""
-        sections = dict(self._by_explicit_anchor)
+        sections = dict[str, Section]()
+        for run, index in self._runs:
+            for anchor in run:
+                section = self._section_of_anchor(anchor, run[-1]) if index is None else self._heading_sections[index]
+                sections.setdefault(anchor.id, section)
         for heading, section in zip(self.headings, self._heading_sections, strict=True):
             sections.setdefault(heading.anchor, section)
         for anchor, heading in self._nested:
@@ -132,41 +117,32 @@ class Outline:
     @cached_property
     def _by_match_key(self) -> dict[str, Section]:
         sections = dict[str, Section]()
-        for anchor, section in self._sections.items():
-            sections.setdefault(_match_key(anchor), section)
-        for heading, section in zip(self.headings, self._heading_sections, strict=True):
-            sections.setdefault(_match_key(heading.text), section)
+        titles = zip((heading.text for heading in self.headings), self._heading_sections, strict=True)
+        for name, section in (*self._sections.items(), *titles):
+            sections.setdefault(_match_key(name), section)
         sections.pop("", None)
         return sections
 
     @cached_property
-    def _by_explicit_anchor(self) -> dict[str, Section]:
-        sections = dict[str, Section]()
-        for run in self._runs:
-            index = self._heading_of_run(run)
-            for anchor in run:
-                section = self._section_of_anchor(anchor, run[-1]) if index is None else self._heading_sections[index]
-                sections.setdefault(anchor.id, section)
-        return sections
+    def _runs(self) -> list[tuple[list[Anchor], int | None]]:
+        """The explicit anchors, grouped where one directly follows another, since they then mark the same place.
 
-    @cached_property
-    def _runs(self) -> list[list[Anchor]]:
-        """The explicit anchors, grouped where one directly follows another, since they then mark the same place."""
+        With each group, the index of the heading that it stands in or directly before.
+        """
         runs = list[list[Anchor]]()
         for anchor in self._explicit_anchors:
             if runs and self._is_only_markup(runs[-1][-1].start, anchor.start):
                 runs[-1].append(anchor)
             else:
                 runs.append([anchor])
-        return runs
+        starts = [anchor.start for anchor in self._top_anchors]
+        return [(run, self._heading_at(run[-1].start, starts)) for run in runs]
 
-    def _heading_of_run(self, run: list[Anchor]) -> int | None:
-        """Return the index of the heading that a run of anchors stands in or directly before."""
-        at = bisect_right(self._heading_starts, run[-1].start)
-        if at and run[-1].start < self._top_anchors[at - 1].end:
+    def _heading_at(self, start: int, starts: list[int]) -> int | None:
+        at = bisect_right(starts, start)
+        if at and start < self._top_anchors[at - 1].end:
             return at - 1
-        is_before = at < len(self._top_anchors) and self._is_only_markup(run[-1].start, self._heading_starts[at])
-        return at if is_before else None
+        return at if at < len(starts) and self._is_only_markup(start, starts[at]) else None
 
     def _is_only_markup(self, start: int, end: int) -> bool:
         """Return whether there are only tags, comments and white space between two offsets."""
@@ -174,44 +150,30 @@ class Outline:
         return gap is not None and gap.end() == self._offset + end
 
     @cached_property
-    def _heading_starts(self) -> list[int]:
-        return [anchor.start for anchor in self._top_anchors]
-
-    @cached_property
     def _boundaries(self) -> list[int]:
         """The lines before which the section of an anchor in running text ends."""
-        anchors = (self._line(run[0]) for run in self._runs if self._heading_of_run(run) is None)
+        anchors = (self._line(run[0]) for run, index in self._runs if index is None)
         return sorted({*self._heading_lines, *anchors, *(self._line(anchor) for anchor, _ in self._nested)})
 
     def _section_of_anchor(self, first: Anchor, last: Anchor) -> Section:
         """Return the section from an anchor to the next heading or anchor."""
         line, at = self._line(first), bisect_right(self._boundaries, self._line(last))
-        following = self._boundaries[at] if at < len(self._boundaries) else None
-        return self._make_section(line, following, bisect_right(self._heading_lines, line) - 1)
+        end = _line_before(self._boundaries[at], line) if at < len(self._boundaries) else len(self._starts)
+        index = bisect_right(self._heading_lines, line)
+        return Section(line, end, self._heading_sections[index - 1].headings if index else ())
 
     def _find_below(self, anchor: str) -> Section | None:
         *above, last = map(_match_key, anchor.split("#"))
-        for index, heading in enumerate(self.headings):
-            path = map(_match_key, self._heading_path(self._parents[index]))
+        for heading, section in zip(self.headings, self._heading_sections, strict=True):
+            path = map(_match_key, section.headings[:-1])
             if last and _match_key(heading.text) == last and all(part in path for part in above):
-                return self._heading_sections[index]
+                return section
         return None
 
 
-class _Slugs:
-    """The slugs of one text, in which equal headings get `-1`, `-2` and so on."""
-
-    def __init__(self) -> None:
-        self._counts: dict[str, int] = {}
-
-    def make(self, text: str) -> str:
-        """Return the slug of the next heading; empty if its text has no characters for a slug."""
-        first = slug = make_slug(text)
-        while slug and slug in self._counts:
-            self._counts[first] += 1
-            slug = f"{first}-{self._counts[first]}"
-        self._counts[slug] = 0
-        return slug
+def _line_before(line: int, first: int) -> int:
+    """Return the last line of a section that ends before a line; two HTML headings can share their line."""
+    return max(first, line - 1)
 
 
 def _is_slug_character(letter: str) -> bool:
