@@ -9,8 +9,8 @@ from typing import Any
 
 import semble_grammars  # type: ignore[import-untyped]
 
-from dowse.parsing.grammars import _language_table, load_language
-from dowse.reading.languages import _language_tables
+from dowse.parsing.grammars import load_language
+from dowse.reading.languages import language_tables
 
 Samples = tuple[bytes, ...]
 
@@ -214,26 +214,14 @@ HTTP_TOKENS = tuple(b"GET |POST |DELETE |OPTIONS |HEAD |/mcp|/health|/|//|/.well
 @cache
 def languages() -> tuple[str, ...]:
     """Return the languages that have a grammar and that a file name can lead to."""
-    tables = _language_tables()
-    known = {
-        *tables.names.values(),
-        *tables.beginnings.values(),
-        *tables.extensions.values(),
-        *tables.programs.values(),
-    }
-    aliases, there = _language_table()["aliases"], set(semble_grammars.available_languages())
-    return tuple(sorted(name for name in known if aliases.get(name, name) in there))
-
-
-def _grammar_of(language: str) -> Any:
-    """Return the grammar without our patterns, which take long to compile."""
-    return load_language(_language_table()["aliases"].get(language, language))
+    known = {language for table in language_tables().values() for language in table.values()}
+    return tuple(sorted(known & set(semble_grammars.available_languages())))
 
 
 @cache
 def words_of(language: str) -> tuple[str, ...]:
     """Return the keywords and signs of a language, as its grammar has them."""
-    kinds = _grammar_of(language)
+    kinds: Any = load_language(language)  # without our patterns, which take long to compile
     found = {
         kind
         for number in range(kinds.node_kind_count)
@@ -248,10 +236,9 @@ def words_of(language: str) -> tuple[str, ...]:
 @cache
 def code() -> Samples:
     """Return a sample of every language, its name in the first line, followed by all words of the language."""
-    table = _language_table()["aliases"]
     found = []
     for language in languages():
-        file = CODE / f"{table.get(language, language)}.sample"
+        file = CODE / f"{language}.sample"
         text = file.read_text(encoding="utf-8")[:2500] if file.is_file() else 'a = b(c, "d") { e: 1 } # f\n'
         found.append(f"{language}\n{text}\n{' '.join(words_of(language))[:1200]}\n".encode())
     return tuple(found)

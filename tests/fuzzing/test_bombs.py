@@ -17,6 +17,7 @@ import pytest
 from dowse.parsing.document_parsing import start_parsing
 from dowse.parsing.grammars import load_grammar
 from dowse.reading.file_reading import read_document
+from dowse.reading.languages import language_tables
 from dowse.reading.outlines import Outline
 from dowse.types import FileContent, Kind, Stat, View
 from tests.fuzzing import bombs, samples
@@ -153,10 +154,8 @@ def test_a_project_of_bombs_is_indexed_within_the_memory_of_the_pool(tmp_path: P
 
 
 def extension_of(language: str) -> str:
-    from dowse.reading.languages import _language_tables
-
-    tables = _language_tables().extensions
-    return next((extension for extension, name in tables.items() if name == language), language)
+    extensions = language_tables()["extensions"]
+    return next((extension for extension, name in extensions.items() if name == language), language)
 
 
 def test_every_language_has_bombs() -> None:

@@ -32,11 +32,6 @@ def test_every_file_of_patterns_belongs_to_a_grammar() -> None:
         assert grammar.definitions is not None
 
 
-def test_a_language_is_known_by_its_other_names() -> None:
-    for name in ("c++", "c#", "shell", "jsx", "terraform", "yaml", "html"):
-        assert load_grammar(name) is not None
-
-
 def test_a_language_without_a_grammar_has_none() -> None:
     assert load_grammar("klingon") is None
 

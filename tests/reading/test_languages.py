@@ -64,10 +64,7 @@ def test_no_extension_and_no_name_belongs_to_two_languages() -> None:
 
 def test_a_language_is_known_by_its_name_and_its_extension() -> None:
     for said, language in (
-        ("Python", "python"),
-        ("py", "python"),
-        (".ts", "typescript"),
-        ("C++", "cpp"),
-        ("klingon", "klingon"),
-    ):
+        ("Python", "python"), ("py", "python"), (".ts", "typescript"), ("C++", "cpp"), ("c#", "csharp"), ("shell", "bash"),
+        ("jsx", "javascript"), ("terraform", "hcl"), ("makefile", "make"), ("klingon", "klingon"),
+    ):  # fmt: skip
         assert language_called(said) == language

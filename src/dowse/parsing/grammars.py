@@ -149,8 +149,7 @@ class Grammar:
 @cache
 def load_grammar(name: str) -> Grammar | None:
     """Return the grammar of a language, or None if there is none or it cannot be loaded on this machine."""
-    name, settings = language_settings(name)
-    language = load_language(name)
+    language, settings = load_language(name), language_settings(name)
     if language is None:
         return None
     # Imported here because it takes 16 ms, and searching never needs it.
@@ -207,11 +206,10 @@ def _language_table() -> dict[str, dict[str, Any]]:
     return tomllib.loads((resources.files(__package__) / "languages.toml").read_text(encoding="utf-8"))
 
 
-def language_settings(name: str) -> tuple[str, dict[str, Any]]:
-    """Return the name of the grammar of a language, and its settings in `languages.toml`."""
+def language_settings(name: str) -> dict[str, Any]:
+    """Return the settings of a language in `languages.toml`."""
     table = _language_table()
-    name = table["aliases"].get(name, name)
-    return name, {**table["default"], **table.get(name, {})}
+    return {**table["default"], **table.get(name, {})}
 
 
 def read_patterns(folder: str, names: Iterable[str]) -> str:
@@ -222,7 +220,4 @@ def read_patterns(folder: str, names: Iterable[str]) -> str:
 
 def unpack_grammars(names: Iterable[str]) -> None:
     """Unpack the grammars that texts in these languages may need, in one pass."""
-    table = _language_table()
-    known = [table["aliases"].get(name, name) for name in names]
-    rivals = [table[name]["rival"] for name in known if table.get(name, {}).get("rival")]
-    unpack_libraries([*known, *(table["aliases"].get(name, name) for name in rivals)])
+    unpack_libraries([one for name in names for one in (name, language_settings(name)["rival"])])

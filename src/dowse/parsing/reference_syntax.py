@@ -35,12 +35,12 @@ class ReferenceSyntax:
 @cache
 def load_reference_syntax(language: str) -> ReferenceSyntax | None:
     """Return the reference syntax of a language; None if it has no grammar or no definitions."""
-    grammar, (name, settings) = load_grammar(language), language_settings(language)
+    grammar, settings = load_grammar(language), language_settings(language)
     if grammar is None or grammar.definitions is None:
         return None
     from tree_sitter import Query  # as in `load_grammar`
 
-    patterns = read_patterns("reference_queries", settings.get("references", [name]))
+    patterns = read_patterns("reference_queries", settings.get("references", [language]))
     return ReferenceSyntax(
         Query(grammar.language, "\n".join([*_patterns_of_texts(grammar.language), patterns])),
         re.compile(settings["name"].encode()),

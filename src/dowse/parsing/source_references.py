@@ -2,7 +2,6 @@
 
 import json
 import re
-import sys
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -83,9 +82,6 @@ class UseTable:
             parts = found.module.replace("::", ".").replace("/", ".").split(".")[-2:]
             names |= {name.encode("utf-8", "replace") for name in (found.name, *parts)}
         checksums = array("I", sorted(set(map(zlib.crc32, names))))
-        if sys.byteorder == "big":
-            rows.byteswap()
-            checksums.byteswap()
         body = b"\n".join([head, texts + rows.tobytes()])
         return len(checksums).to_bytes(4, "little") + checksums.tobytes() + zlib.compress(body, 1)
 
@@ -100,10 +96,7 @@ def name_checksum(name: str) -> int:
 
 def packed_checksums(data: bytes) -> list[int]:
     """Return the checksums of the names of a packed form: those that it uses, and the modules that it imports."""
-    checksums = array("I", data[4 : 4 + 4 * int.from_bytes(data[:4], "little")])
-    if sys.byteorder == "big":
-        checksums.byteswap()
-    return checksums.tolist()
+    return array("I", data[4 : 4 + 4 * int.from_bytes(data[:4], "little")]).tolist()
 
 
 def unpack_references(data: bytes, name: str | None = None) -> SourceReferences:
@@ -134,8 +127,6 @@ def _unpacked(data: bytes) -> "tuple[list[str], array[int], int, list[Import], s
     head, _, rest = body.partition(b"\n")
     length, kept, imports, package = json.loads(head)
     rows = array("I", rest[length:])
-    if sys.byteorder == "big":
-        rows.byteswap()
     if len(rows) % _WIDTH or not 0 <= kept <= len(rows) // _WIDTH:
         raise ValueError("its rows are incomplete")
     return rest[:length].decode(errors="replace").split("\0"), rows, kept, [Import(*row) for row in imports], package

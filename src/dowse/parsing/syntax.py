@@ -2,7 +2,7 @@
 
 import re
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -49,10 +49,10 @@ class TreeCutter:
     """Cuts the syntax tree of one file into blocks."""
 
     data: bytes
-    is_lead: Callable[[str], bool]
-    """Returns whether a node of this type belongs to the node that follows: a comment, an attribute."""
-    has_definition: Callable[[int, int], bool]
-    """Returns whether a name is defined between two byte offsets."""
+    leads: frozenset[str]
+    """Node types that, like comments, belong to the node that follows: an attribute."""
+    names: list[int]
+    """The byte offsets at which names are defined, in order."""
 
     def cut(self, root: "Node") -> list[TreeBlock]:
         """Return the blocks of the file, from its first byte to its last."""
@@ -75,7 +75,8 @@ class TreeCutter:
             if child.is_named and line > start and not (is_led and self._is_adjacent(previous, child)):
                 yield TreeBlock(start, line, largest)
                 start, largest = line, None
-            is_led = self.is_lead(child.type) and child.end_byte - start <= TARGET_SIZE
+            is_lead = "comment" in child.type or child.type in self.leads
+            is_led = is_lead and child.end_byte - start <= TARGET_SIZE
             largest = child if largest is None or _node_size(child) > _node_size(largest) else largest
             previous = child
         yield TreeBlock(start, within.end, largest)
@@ -110,15 +111,17 @@ class TreeCutter:
 
     def _may_share(self, part: TreeBlock) -> bool:
         """Return whether a part may be in one chunk with others."""
-        return part.size < SMALL_SIZE or (part.size <= TARGET_SIZE and not self.has_definition(part.start, part.end))
+        if part.size < SMALL_SIZE:
+            return True
+        has_definition = bisect_left(self.names, part.start) < bisect_left(self.names, part.end)
+        return part.size <= TARGET_SIZE and not has_definition
 
     def _join_tiny(self, blocks: list[TreeBlock]) -> list[TreeBlock]:
         """Join each tiny block to the next block, or to the previous one if the next is too long."""
         kept: list[TreeBlock] = []
         for block in blocks:
-            last = kept[-1] if kept else None
-            if last is not None and self._should_join(last, block):
-                kept[-1] = TreeBlock(last.start, block.end, None)
+            if kept and self._should_join(kept[-1], block):
+                kept[-1] = TreeBlock(kept[-1].start, block.end, None)
             else:
                 kept.append(block)
         return kept
@@ -231,13 +234,7 @@ def _is_mostly_errors(root: "Node") -> bool:
 def _cut_tree(text: Text, source: ParsedSource) -> Iterator[Span]:
     """Cut a text along its syntax tree; blocks that are still too long are cut as plain text."""
     names = [definition.name_at for definition in source.definitions]
-    leads = source.grammar.leads
-    cutter = TreeCutter(
-        data=text.utf8,
-        is_lead=lambda kind: "comment" in kind or kind in leads,
-        has_definition=lambda start, end: bisect_left(names, start) < bisect_left(names, end),
-    )
-    blocks = cutter.cut(source.root)
+    blocks = TreeCutter(text.utf8, source.grammar.leads, names).cut(source.root)
     offsets = text.character_offsets({edge for block in blocks for edge in (block.start, block.end)})
     for block in blocks:
         start, end = offsets[block.start], offsets[block.end]

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from dowse.errors import PackageRefused
 from dowse.reading.markdown import read_converted
 from dowse.reading.markdown_writer import heading, link, paragraph, table
-from dowse.reading.office_package import BLOCK_CHARACTERS, MAX_CHARACTERS, ZIP_ERRORS, OfficePackage
+from dowse.reading.office_package import BLOCK_CHARACTERS, MAX_CHARACTERS, OfficePackage
 from dowse.types import Reading
 
 _MAX_LIST_DEPTH = 8
@@ -25,11 +25,8 @@ _FALSE_VALUES = frozenset({"0", "false", "off"})
 
 
 def read_docx(data: bytes, path: str) -> Reading:
-    """Read a document; one that cannot be opened, for example because it is encrypted, has no text."""
-    try:
-        package = OfficePackage(data)
-    except ZIP_ERRORS:
-        return read_converted("", path)
+    """Read a document."""
+    package = OfficePackage(data)
     main = package.relations("").parts.get("officeDocument", "word/document.xml")
     relations, styles = package.relations(main), _Styles()
     package.parse(relations.parts.get("styles", ""), styles.start)

@@ -7,7 +7,7 @@ import re
 
 from dowse.reading.markdown import read_converted
 from dowse.reading.markdown_writer import heading, paragraph, table
-from dowse.reading.office_package import BLOCK_CHARACTERS, MAX_CHARACTERS, ZIP_ERRORS, OfficePackage
+from dowse.reading.office_package import BLOCK_CHARACTERS, MAX_CHARACTERS, OfficePackage
 from dowse.types import Reading
 
 _TITLES = frozenset({"title", "ctrTitle"})
@@ -16,11 +16,8 @@ _LEFT_OUT = frozenset({"sldNum", "dt", "ftr", "hdr", "sldImg"})
 
 
 def read_pptx(data: bytes, path: str) -> Reading:
-    """Read a presentation; one that cannot be opened, for example because it is encrypted, has no text."""
-    try:
-        package = OfficePackage(data)
-    except ZIP_ERRORS:
-        return read_converted("", path)
+    """Read a presentation."""
+    package = OfficePackage(data)
     main = package.relations("").parts.get("officeDocument", "ppt/presentation.xml")
     slides, relations = list[str](), package.relations(main)
 
@@ -109,11 +106,8 @@ _COLUMN = re.compile(r"[A-Z]{1,3}")
 
 
 def read_xlsx(data: bytes, path: str) -> Reading:
-    """Read a workbook; one that cannot be opened, for example because it is encrypted, has no text."""
-    try:
-        package = OfficePackage(data)
-    except ZIP_ERRORS:
-        return read_converted("", path)
+    """Read a workbook."""
+    package = OfficePackage(data)
     main = package.relations("").parts.get("officeDocument", "xl/workbook.xml")
     relations, sheets, strings = package.relations(main), list[tuple[str, str]](), _SharedStrings()
 

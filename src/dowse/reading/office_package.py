@@ -24,7 +24,7 @@ MAX_CHARACTERS = 5_000_000
 """The maximum length of the text: that of a book of two thousand pages."""
 BLOCK_CHARACTERS = 50
 """The number of characters that each paragraph or cell counts for, even if it is empty."""
-ZIP_ERRORS = (
+_ZIP_ERRORS = (
     *(KeyError, ValueError, OSError, EOFError, RuntimeError, NotImplementedError, MemoryError),
     *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error),
 )
@@ -46,10 +46,13 @@ class Relations(NamedTuple):
 
 
 class OfficePackage:
-    """The zip archive. Once it is open, no method raises: a missing or broken part ends early."""
+    """The zip archive. Nothing raises: a missing or broken part ends early, and an encrypted or broken file has no parts."""
 
     def __init__(self, data: bytes) -> None:
-        self._archive = zipfile.ZipFile(BytesIO(data))
+        try:
+            self._archive = zipfile.ZipFile(BytesIO(data))
+        except _ZIP_ERRORS:
+            self._archive = zipfile.ZipFile(BytesIO(), "w")
         self._bytes_left = _MAX_UNPACKED_BYTES
         self._elements_left = _MAX_ELEMENTS
 
@@ -79,7 +82,7 @@ class OfficePackage:
                 while self._bytes_left > 0 and (piece := unpacked.read(_READ_BYTES)):
                     self._bytes_left -= len(piece)
                     parser.Parse(piece)
-        except (*ZIP_ERRORS, expat.ExpatError, PackageRefused):
+        except (*_ZIP_ERRORS, expat.ExpatError, PackageRefused):
             return
 
     def relations(self, part: str) -> Relations:

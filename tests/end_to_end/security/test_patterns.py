@@ -243,7 +243,7 @@ def test_no_pattern_takes_more_than_linear_time(package: str) -> None:
 @pytest.mark.usefixtures("timer")
 def test_no_pattern_of_a_table_takes_more_than_linear_time() -> None:
     addresses = [pattern for one in all_series() for pattern in (one.addresses, one.file)]
-    names = {str(language_settings(language)[1]["name"]) for language in _language_table()}
+    names = {str(language_settings(language)["name"]) for language in _language_table()}
     assert len(names) > 3
     used = [Used("", pattern, frozenset({"match", "fullmatch"})) for pattern in (*addresses, _tracking_pattern())]
     used += [Used("", re.compile(name.encode()), frozenset({"finditer"})) for name in names]
