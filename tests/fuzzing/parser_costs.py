@@ -8,7 +8,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from tests.forker import is_helper
+from tests.parsing.child_processes import children_of
 
 SAMPLE_SECONDS = 0.01
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -53,16 +53,7 @@ class CostMeter:
 
 def descendants(process: int) -> list[int]:
     """Return the processes that a process has started, and theirs."""
-    found: list[int] = []
-    for task in Path(f"/proc/{process}/task").glob("*/children"):
-        try:
-            children = [int(number) for number in task.read_text(encoding="ascii").split()]
-        except OSError:
-            continue
-        for child in children:
-            if not is_helper(child):
-                found += [child, *descendants(child)]
-    return found
+    return [one for child in children_of(process) for one in (child, *descendants(child))]
 
 
 def private_bytes(process: int) -> int:

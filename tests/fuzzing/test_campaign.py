@@ -1,7 +1,7 @@
 """No input of any parser raises, hangs or takes much memory: seeds that once did, and a campaign of many more.
 
 `FUZZ_INPUTS` is the number of inputs over all targets, `FUZZ_SECONDS` the longest time for one target, and `FUZZ_SEED`
-another sequence of inputs. `python -m tests.fuzzing TARGET --keep` writes what it finds to `seeds/`.
+another sequence of inputs. The shortest inputs that fail are written to `seeds/`.
 """
 
 import contextlib

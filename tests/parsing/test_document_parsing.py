@@ -20,7 +20,7 @@ from dowse.reading.outlines import Outline
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles
 from dowse.sources.project_files import ProjectFiles
-from dowse.types import FileContent, Kind, Reason, Stat, Verdict, View
+from dowse.types import FileContent, Kind, Stat, Verdict, View
 from tests.forker import FRESH
 from tests.parsing.child_processes import parser_memory_watched
 from tests.reading.test_docx import archive, paragraph, part
@@ -149,22 +149,6 @@ def test_all_processes_together_stay_below_their_limit(source: ProjectFiles, mon
         assert all(isinstance(found, ParsedDocument) and found.problem for found in (wait() for wait in waiting))
     assert 0.5 * MEMORY_BYTES < watched.most_bytes < POOL_BYTES
     assert MAX_PROCESSES * MEMORY_BYTES < POOL_BYTES
-
-
-def test_a_format_without_its_package_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    content = content_of("a.pdf", b"%PDF-1.4 no page", "docs", is_converted=True)
-    found = parse(DocumentFiles(tmp_path, Settings()), content)
-    if isinstance(found, Verdict):  # pypdfium2 has no build for this processor
-        assert found.reason is Reason.UNREADABLE
-        assert "pip install" in found.detail
-    else:
-        assert found.reading.text == ""
-
-
-def test_many_files_come_back_in_the_order_in_which_they_were_started(source: ProjectFiles) -> None:
-    contents = [content_of(f"f{number}.py", f"def f{number}(): ...\n".encode()) for number in range(60)]
-    found = [wait() for wait in [start_parsing(source, content) for content in contents]]
-    assert [one.document.path for one in found if isinstance(one, ParsedDocument)] == [one.path for one in contents]
 
 
 def test_files_that_are_parsed_in_time_are_those_of_a_run(source: ProjectFiles) -> None:

@@ -32,10 +32,6 @@ def test_every_file_of_patterns_belongs_to_a_grammar() -> None:
         assert grammar.definitions is not None
 
 
-def test_a_language_without_a_grammar_has_none() -> None:
-    assert load_grammar("klingon") is None
-
-
 @pytest.mark.usefixtures("no_grammar_loaded")
 def test_code_is_cut_as_text_where_grammars_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grammars, "load_language", lambda _name: None)

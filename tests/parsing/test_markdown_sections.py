@@ -98,10 +98,3 @@ def test_a_heading_is_never_a_chunk_of_its_own_before_a_long_list() -> None:
     text = "# List\n\n" + "".join(f"- item {number}, which is described here at some length\n" for number in range(99))
     first = chunks_of(text)[0]
     assert first.text.startswith("# List\n\n- item 0")
-
-
-def test_positions_hold_in_text_that_is_not_ascii() -> None:
-    text = f"# Über\r\n\r\n漢字 {LONG}\r\n\r\n## Größe\r\n\r\n😀 {LONG}\r\n"
-    first, second = chunks_of(text)
-    assert (first.start_line, second.start_line) == (1, 5)
-    assert second.headings == ("Über", "Größe")

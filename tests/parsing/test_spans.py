@@ -32,10 +32,6 @@ def test_nothing_is_lost_and_nothing_is_too_long(text: str, chunk_size: ChunkSiz
         assert first.end - second.start <= chunk_size.overlap
 
 
-def test_a_short_text_is_one_piece() -> None:
-    assert pieces("one\n\ntwo") == ["one\n\ntwo"]
-
-
 def test_paragraphs_are_cut_before_lines_and_lines_before_words() -> None:
     assert pieces("one two six\n\nsix\nthree four")[0] == "one two six\n\n"
     assert pieces("one two three\nfour five six")[0] == "one two three\n"
@@ -60,13 +56,6 @@ def test_neighbours_share_whole_lines_where_there_are_lines() -> None:
 
 def test_a_heading_before_a_long_block_is_no_piece_of_its_own() -> None:
     assert pieces("head\n\nline of text\nline of text\n")[0] == "head\n\nline of text\n"
-
-
-def test_a_line_of_20000_characters_comes_to_an_end() -> None:
-    for chunk_size in (CODE_SIZE, DOCS_SIZE):
-        text = "x" * 20_000
-        assert "".join(pieces(text, ChunkSize(chunk_size.size, 0, chunk_size.separators))) == text
-        assert len(pieces(text, chunk_size)) <= 7
 
 
 class Watched(str):

@@ -13,27 +13,9 @@ def test_blank_lines_around_a_span_are_not_part_of_its_chunk() -> None:
     assert only_chunk("\n  \n\tx = 1\n\ny = 2\n\n") == "\tx = 1\n\ny = 2"
 
 
-def test_the_first_line_keeps_its_indentation() -> None:
-    assert only_chunk("\r\n    return 1\r\n") == "    return 1"
-
-
-def test_a_blank_span_is_no_chunk() -> None:
-    assert list(make_chunks(Text(" \n\t"), [Span(0, 3)])) == []
-
-
-def test_a_chunk_begins_and_ends_on_the_lines_that_it_shows() -> None:
-    (chunk,) = make_chunks(Text("\n\nfirst\nlast\n\n"), [Span(0, 14)])
-    assert (chunk.start_line, chunk.end_line) == (3, 4)
-
-
 def test_of_two_spans_that_are_one_without_white_space_one_is_left() -> None:
     text = Text("\n\none two\n\n")
     assert [one.text for one in make_chunks(text, [Span(0, 6), Span(1, 9), Span(2, 11)])] == ["one two"]
-
-
-def test_what_is_known_about_a_span_is_known_about_its_chunk() -> None:
-    (chunk,) = make_chunks(Text("x"), [Span(0, 1, headings=("Above",))])
-    assert chunk.headings == ("Above",)
 
 
 @given(st.text())

@@ -56,10 +56,6 @@ def function(name: str, statements: int) -> str:
     )
 
 
-def test_a_small_file_is_one_chunk() -> None:
-    assert len(chunks_of("import os\n\n" + function("one", 3) + function("two", 3))) == 1
-
-
 def test_small_functions_share_a_chunk() -> None:
     chunks = chunks_of("".join(function(f"f{number}", 4) for number in range(40)))
     assert all(len(one.symbols) > 5 for one in chunks[:-1])
@@ -120,32 +116,8 @@ def test_an_expression_10000_deep_is_cut() -> None:
     assert_nothing_lost(text, chunks)
 
 
-def test_blocks_nested_deeper_than_the_descent_are_cut() -> None:
-    text = "".join(f"{' ' * n}if a{n}:\n" for n in range(200)) + " " * 200 + "pass\n"
-    assert_nothing_lost(text, chunks_of(text))
-
-
-def test_a_blank_file_has_no_chunks() -> None:
-    for text in ("", " ", "\n\n\t\r\n", "\x0c"):
-        assert chunks_of(text) == ()
-
-
-def test_odd_characters_are_text() -> None:
-    for text in ("\x00", "x = 1\x00\n", "\ufeffx = 1\n", "x", "é = 'ü'", "x = 1\ry = 2\r"):
-        chunks = chunks_of(text)
-        assert_exact(text, chunks, longest=4000)
-        assert_nothing_lost(text, chunks)
-
-
 def test_a_minified_file_is_cut_as_text() -> None:
     text = "function a(b){return b+1};" * 2000
     chunks = chunks_of(text, "javascript")
     assert_nothing_lost(text, chunks)
     assert all(3000 < len(one.text) <= 4000 for one in chunks[:-1])
-
-
-def test_a_line_of_20000_characters_is_cut() -> None:
-    text = "x = 1\n" * 150 + f"data = '{'x' * 20_000}'\n"
-    chunks = chunks_of(text)
-    assert_exact(text, chunks, longest=4000)
-    assert_nothing_lost(text, chunks)

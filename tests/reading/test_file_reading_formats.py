@@ -1,33 +1,16 @@
 """Properties that hold for every file."""
 
-import json
 from importlib.util import find_spec
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dowse.reading.file_reading import DOCUMENT_EXTENSIONS, read, read_document
 from dowse.reading.languages import detect_language
 from dowse.types import Reading
-from tests.repository import EVAL
 
-NAUGHTY = EVAL / "hostile" / "blns.json"
 READABLE = DOCUMENT_EXTENSIONS.keys() - (set() if find_spec("pypdfium2") else {".pdf"})
 """All formats; PDF only where pypdfium2 has a build."""
-
-
-@pytest.mark.skipif(not NAUGHTY.is_file(), reason="needs hostile/blns.json in the folder that DOWSE_EVAL names")
-def test_every_naughty_string_is_a_file_like_any_other() -> None:
-    for text in json.loads(NAUGHTY.read_text(encoding="utf-8")):
-        data = text.encode("utf-8", "surrogatepass")
-        for path in ("a.md", "a.txt", "a.py", "a.rst", text):
-            reading = read(data, path, detect_language(path, data))
-            assert reading.is_verbatim == (reading.text.encode() == data[reading.text_start :])
-        for extension in READABLE:
-            document = read_document(data, f"a{extension}")
-            assert document.title
-            assert is_true(document, data)
 
 
 def is_true(reading: Reading, data: bytes) -> bool:

@@ -122,14 +122,6 @@ def test_the_declared_encoding_is_believed() -> None:
         assert (reading.title, reading.encoding) == ("זה מסמך", encoding)
 
 
-def test_a_page_in_utf8_is_utf8_whatever_it_declares() -> None:
-    assert page('<meta charset="iso-8859-1"><title>größer</title>').title == "größer"
-
-
-def test_a_page_in_utf16_is_read() -> None:
-    assert read_document("<title>größer</title>".encode("utf-16"), "a.html").title == "größer"
-
-
 DEEP = {
     "divisions": "<div>" * 10_000 + "<p>core",
     "a megabyte of divisions": "<div>" * 150_000 + "core",

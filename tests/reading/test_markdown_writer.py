@@ -4,7 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from dowse.reading.markdown_events import parse_markdown
-from dowse.reading.markdown_writer import code_block, heading, link, paragraph, table
+from dowse.reading.markdown_writer import code_block, paragraph
 
 lines = st.text(st.characters(exclude_categories=["Cs", "Cc"]))
 
@@ -25,28 +25,3 @@ def test_a_paragraph_makes_no_heading_code_or_html(texts: list[str]) -> None:
         if isinstance(event, dict) and isinstance(event.get("Start"), dict)
     }
     assert not kinds & {"Heading", "CodeBlock", "HtmlBlock"}
-
-
-def test_a_link_ends_where_its_target_does() -> None:
-    for text, target, written in (
-        ("a", "b.md", "[a](b.md)"),
-        ("a", "b c.md", "[a](<b c.md>)"),
-        ("a", "b_(c)", "[a](<b_(c)>)"),
-        ("a", "", "a"),
-    ):
-        assert link(text, target) == written
-
-
-def test_a_table_has_a_head_as_wide_as_its_rows() -> None:
-    for rows, written in (
-        ([], ""),
-        ([["", ""]], ""),
-        ([["a", "b"], ["1", "x\ny"]], "| a | b |\n| --- | --- |\n| 1 | x y |"),
-        ([["a"], ["1", "2|3"]], "| a |  |\n| --- | --- |\n| 1 | 2\\|3 |"),
-    ):
-        assert table(rows) == written
-
-
-def test_a_heading_is_one_line_of_a_level_that_exists() -> None:
-    for level, written in ((0, "# a b"), (1, "# a b"), (9, "###### a b")):
-        assert heading(level, " a\nb ") == written

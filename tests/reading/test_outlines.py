@@ -155,11 +155,6 @@ def test_a_section_goes_to_the_next_heading_of_its_level_or_above() -> None:
         assert find_section(GUIDE, anchor) == section
 
 
-def test_a_section_can_be_taken_apart() -> None:
-    start, end, path = find_section(GUIDE, "use") or (0, 0, ())
-    assert (start, end, path) == (14, 15, ("Guide", "Use"))
-
-
 def test_a_level_left_out_does_not_end_the_section() -> None:
     assert find_section("# A\n### B\n## C\n# D", "a") == Section(1, 3, ("A",))
     assert find_section("### B\n## C\n# D", "b") == Section(1, 1, ("B",))

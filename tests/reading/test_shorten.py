@@ -1,6 +1,6 @@
 """A title is taken from a file's properties only where a person gave it."""
 
-from dowse.reading.shorten import clean_title, split_keywords
+from dowse.reading.shorten import clean_title
 
 
 def test_titles_of_programs_are_none() -> None:
@@ -12,7 +12,3 @@ def test_titles_of_programs_are_none() -> None:
         ("Titles and ranks", "Titles and ranks"), ("", ""),
     ):  # fmt: skip
         assert clean_title(stated) == title
-
-
-def test_tags_are_separated_by_commas_or_semicolons() -> None:
-    assert split_keywords("a; b c,a,, d") == ("a", "b c", "d")

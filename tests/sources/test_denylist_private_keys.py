@@ -127,12 +127,6 @@ SHOWN = {
 }
 
 
-def test_a_private_key_is_known_in_every_form() -> None:
-    for encoding in ENCODINGS:
-        for kind, text in KEYS.items():
-            assert "PRIVATE KEY" in (find_private_key(text.encode(encoding)) or ""), kind
-
-
 def test_the_keys_of_other_programs_are_known_and_the_rule_shows_nothing_of_them() -> None:
     for encoding in ENCODINGS:
         for kind, (text, marker) in OTHER_KEYS.items():
@@ -185,11 +179,6 @@ def test_a_private_key_is_denied_under_any_name_and_why_shows_the_rule(tmp_path:
     assert project.verdict(name) == project.read(item) == project.read_path(name) == denied
     with pytest.raises(PathRefused, match="is never read"):
         project.read_bytes(name)
-
-
-def test_a_key_behind_many_certificates_is_denied_wherever_it_begins(tmp_path: Path) -> None:
-    write_tree(tmp_path, {"bundle": block("CERTIFICATE") * 20 + block("PRIVATE KEY")})
-    assert source(tmp_path).verdict("bundle").reason is Reason.DENIED
 
 
 def test_no_content_makes_the_search_for_a_key_slow() -> None:

@@ -109,14 +109,6 @@ def decision_of_walk(
     return (item.reason, item.rule) if item else (None, None)  # the walk yields no item for an entered folder
 
 
-def test_the_verdict_names_the_folder_that_decided(tmp_path: Path) -> None:
-    write_tree(tmp_path, {".gitignore": "\n/gen/\n", "gen/a/b.py": ""})
-    verdict = source(tmp_path).verdict("gen/a/b.py")
-    assert verdict == Verdict(
-        "gen/a/b.py", Reason.GITIGNORED, Rule("/gen/", ".gitignore", 2), "because of its folder gen/"
-    )
-
-
 def test_a_path_below_a_symlink_is_refused_as_that(tmp_path: Path) -> None:
     write_tree(tmp_path, {"outside/secret.txt": "", "root/a.py": ""})
     (tmp_path / "root" / "link").symlink_to("../outside")
@@ -246,14 +238,6 @@ def test_files_come_in_the_order_of_their_paths(tmp_path: Path) -> None:
     paths = [item.path for item in source(tmp_path).entries()]
     assert paths == sorted(paths)
     assert len(paths) == len(names)
-
-
-def test_an_entry_has_the_stat_of_its_file(tmp_path: Path) -> None:
-    write_tree(tmp_path, {"a/b.py": "12345"})
-    item = decisions(source(tmp_path))["a/b.py"]
-    status = (tmp_path / "a/b.py").stat()
-    assert isinstance(item, Entry)
-    assert (item.stat.size, item.stat.mtime_ns, item.stat.inode) == (5, status.st_mtime_ns, status.st_ino)
 
 
 def test_symlinks_to_files_folders_and_nowhere_are_left_out(tmp_path: Path) -> None:

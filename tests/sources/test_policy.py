@@ -1,6 +1,5 @@
 """The order of the policy's checks, and the rules that its verdicts name."""
 
-import codecs
 from pathlib import Path
 
 import pytest
@@ -133,8 +132,3 @@ def test_a_nul_byte_in_the_first_eight_kilobytes_tells() -> None:
         (b"x" * 8192 + b"\0", None),
     ):
         assert find_nul_byte(data) == position
-
-
-def test_a_mark_of_wide_characters_explains_the_nul_bytes() -> None:
-    for mark in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE):
-        assert find_nul_byte(mark + b"a\0b\0") is None

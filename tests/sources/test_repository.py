@@ -38,14 +38,6 @@ def test_info_exclude_holds_and_is_stronger_than_the_users_excludes(repository: 
     assert refusal(source(repository), "sub/b.bak").rule == Rule("*.bak", ".git/info/exclude", 2)
 
 
-def test_deeper_ignore_files_are_stronger(repository: Path) -> None:
-    write_tree(
-        repository,
-        {".gitignore": "*.gen\n", "sub/.gitignore": "!b.gen\n", "a.gen": "", "sub/b.gen": "", "sub/c.gen": ""},
-    )
-    assert [path for path in visible_files(source(repository)) if path.endswith(".gen")] == ["sub/b.gen"]
-
-
 def test_a_worktree_has_the_rules_of_its_repository(repository: Path, tmp_path: Path) -> None:
     write_tree(repository, {".git/info/exclude": "*.bak\n"})
     git(repository, "worktree", "add", "-q", str(tmp_path / "tree"))
