@@ -51,14 +51,10 @@ def find_bundle() -> GrammarBundle | None:
     for folder in spec.submodule_search_locations or () if spec else ():
         for file in Path(folder).glob("grammars/*/manifest.json"):
             manifest = json.loads(file.read_text(encoding="utf-8"))
-            is_chosen = "SEMBLE_GRAMMARS_CACHE_DIR" in os.environ
-            place = grammar_folder() if is_chosen else grammar_folder() / _version_of(manifest)
+            version = hashlib.sha256(json.dumps(manifest["languages"], sort_keys=True).encode()).hexdigest()[:12]
+            place = grammar_folder() / ("" if "SEMBLE_GRAMMARS_CACHE_DIR" in os.environ else version)
             return GrammarBundle(file.parent / manifest["archive"], place / manifest["platform"], manifest["languages"])
     return None
-
-
-def _version_of(manifest: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(manifest["languages"], sort_keys=True).encode()).hexdigest()[:12]
 
 
 def load_language(name: str) -> "Language | None":

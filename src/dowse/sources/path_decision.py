@@ -33,38 +33,31 @@ def walk(policy: Policy, start: Folder, on_folder: FolderCallback | None = None)
         try:
             for part in start.path.split("/")[:-1]:
                 folders.enter(part)
-            levels = [(start, iter(folders.list_items()))]
+            items = folders.list_items()
         except OSError as error:
             yield verdict_for_os_error(start.path, error)
             return
-        yield from _walk(policy, folders, levels, on_folder or (lambda _: None))
+        yield from _walk(policy, folders, start, items, on_folder or (lambda _: None))
 
 
 def _walk(
-    policy: Policy, folders: OpenFolders, levels: list[tuple[Folder, Iterator[Item]]], on_folder: FolderCallback
+    policy: Policy, folders: OpenFolders, folder: Folder, items: list[Item], on_folder: FolderCallback
 ) -> Iterator[Entry | Verdict]:
-    while levels:
-        folder, items = levels[-1]
-        for item, form in items:
-            if refusal := policy.refusal(folder, item.name, form):
-                yield refusal
-            elif form is Form.FILE:
-                yield _check_file(policy, folder, item)
-            else:
-                below = _enter(policy, folders, folder, item.name, on_folder)
-                if isinstance(below, Verdict):
-                    yield below
-                else:
-                    levels.append(below)
-                    break
+    for item, form in items:
+        if refusal := policy.refusal(folder, item.name, form):
+            yield refusal
+        elif form is Form.FILE:
+            yield _check_file(policy, folder, item)
+        elif isinstance(below := _enter(policy, folders, folder, item.name, on_folder), Verdict):
+            yield below
         else:
-            levels.pop()
+            yield from _walk(policy, folders, *below, on_folder)
             folders.leave()
 
 
 def _enter(
     policy: Policy, folders: OpenFolders, folder: Folder, name: str, on_folder: FolderCallback
-) -> tuple[Folder, Iterator[Item]] | Verdict:
+) -> tuple[Folder, list[Item]] | Verdict:
     try:
         folders.enter(name)
     except OSError as error:
@@ -78,7 +71,7 @@ def _enter(
     if isinstance(entered, Verdict):
         folders.leave()
         return entered
-    return entered, iter(items)
+    return entered, items
 
 
 def verdict_for_os_error(path: str, error: OSError) -> Verdict:

@@ -151,13 +151,12 @@ class Policy:
 
     def content_refusal(self, path: str, data: bytes, size: int) -> Verdict | None:
         """Return the verdict against a file with these bytes, or None. PDF and Office files may hold any bytes."""
-        if is_binary_document(path):
-            return self.too_large_verdict(path, max(size, len(data))) if len(data) > MAX_CONVERTED_BYTES else None
-        if (position := find_nul_byte(data)) is not None:
-            return Verdict(path, Reason.BINARY, detail=f"a NUL byte at offset {position}")
-        if refusal := self.key_refusal(path, data):
-            return refusal
-        return self.too_large_verdict(path, max(size, len(data))) if len(data) > self.settings.max_file_bytes else None
+        if not is_binary_document(path):
+            if (position := find_nul_byte(data)) is not None:
+                return Verdict(path, Reason.BINARY, detail=f"a NUL byte at offset {position}")
+            if refusal := self.key_refusal(path, data):
+                return refusal
+        return self.too_large_verdict(path, max(size, len(data))) if len(data) > self.max_bytes_for(path) else None
 
     def key_refusal(self, path: str, data: bytes) -> Verdict | None:
         """Return the verdict against a file that is a private key, judged by its bytes or its converted text."""
@@ -226,10 +225,8 @@ class PatternList:
         return Rule(", ".join(self._patterns), self._origin)
 
     def _first(self, patterns: list[tuple[str, re.Pattern[str]]], path: str) -> Rule | None:
-        for pattern, expression in patterns:
-            if expression.fullmatch(path):
-                return Rule(pattern, self._origin)
-        return None
+        found = (Rule(pattern, self._origin) for pattern, expression in patterns if expression.fullmatch(path))
+        return next(found, None)
 
 
 def _compile_for_files(pattern: str, flags: int) -> re.Pattern[str]:

@@ -7,7 +7,7 @@ from dowse.errors import FormatNotReadable
 from dowse.reading.front_matter import FrontMatter
 from dowse.reading.markdown import read_converted
 from dowse.reading.markdown_writer import heading, paragraph
-from dowse.reading.pdf.page_text import PdfText, read_page_texts
+from dowse.reading.pdf.page_text import read_page_texts
 from dowse.reading.shorten import clean_title, file_stem, split_keywords
 from dowse.types import Reading
 
@@ -26,19 +26,20 @@ def read_pdf(data: bytes, path: str) -> Reading:
     if find_spec("pypdfium2") is None:
         raise FormatNotReadable(_MISSING_PARSER)
     try:
-        found = read_page_texts(data) if _SIGNATURE in data[:1024] else PdfText()
+        parts = read_page_texts(data) if _SIGNATURE in data[:1024] else []
     except ImportError as error:  # it is installed, and its library cannot be loaded
         raise FormatNotReadable(_MISSING_PARSER) from error
-    pages = [_clean_text(page) for page in found.pages]
+    stated, *read = parts or [{"title": "", "subject": "", "keywords": "", "page_count": 0}]
+    pages = [_clean_text(part["page"]) for part in read]
     lines = [line for page in pages[:3] for line in page.splitlines() if _WORD.search(line)]
-    title = clean_title(_clean_text(found.title))
+    title = clean_title(_clean_text(stated["title"]))
     following = lines[0 if title else 1 :][:4]
     metadata = FrontMatter(
         title or next(iter(lines), file_stem(path)),
-        _clean_text(found.subject) or " ".join(following),
-        split_keywords(_clean_text(found.keywords)),
+        _clean_text(stated["subject"]) or " ".join(following),
+        split_keywords(_clean_text(stated["keywords"])),
     )
-    return read_converted(_join_pages(pages, found.page_count), path, metadata=metadata)
+    return read_converted(_join_pages(pages, stated["page_count"]), path, metadata=metadata)
 
 
 def _join_pages(pages: list[str], total: int) -> str:

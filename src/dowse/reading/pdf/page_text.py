@@ -10,7 +10,6 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from dowse.system.child_messages import read_message, write_message
@@ -24,44 +23,30 @@ CHARS_PER_SECOND = 2_000_000
 """Processor time that is left for the text: what is made of it takes half a second for each million characters."""
 
 
-@dataclass(frozen=True, slots=True)
-class PdfText:
-    """The properties of a PDF, and the text of the pages that were read."""
-
-    title: str = ""
-    subject: str = ""
-    keywords: str = ""
-    page_count: int = 0
-    pages: tuple[str, ...] = ()
+Part = dict[str, Any]
+"""The properties of a PDF (`title`, `subject`, `keywords`, `page_count`), or the text of a `page`."""
 
 
-def read_page_texts(data: bytes) -> PdfText:
-    """Read a PDF as far as the limits allow; one that is encrypted or damaged has no pages.
+def read_page_texts(data: bytes) -> list[Part]:
+    """Read the properties and the pages of a PDF as far as the limits allow; nothing of one that is encrypted or damaged.
 
     A page that hangs or crashes PDFium costs the pages after it, where the system limits the time of this process.
     Raises ImportError if the parser is not installed.
     """
     parser: Any = importlib.import_module("pypdfium2")  # here because not every machine has it
     if not (hasattr(os, "fork") and _has_timer()):
-        return _collect(_read_parts(parser, data))
+        return list(_read_parts(parser, data))
     with _reading_in_child(parser, data) as parts:
-        found = _collect(parts)
-    if found.pages:
-        _leave_time(2 * RESERVED_SECONDS)
+        found = list(parts)
+    if len(found) > 1:
+        # Let this process go on for at least so long.
+        left = signal.getitimer(signal.ITIMER_PROF)[0]
+        signal.setitimer(signal.ITIMER_PROF, max(2 * RESERVED_SECONDS, left))
         return found
-    return _collect(_read_parts(parser, data))  # whatever is wrong with the file ends this process, which says so
+    return list(_read_parts(parser, data))  # whatever is wrong with the file ends this process, which says so
 
 
-_Part = dict[str, Any]
-"""The properties of a PDF, or the text of a page."""
-
-
-def _collect(parts: Iterator[_Part]) -> PdfText:
-    properties = next(parts, {})
-    return PdfText(**properties, pages=tuple(part["page"] for part in parts))
-
-
-def _read_parts(parser: Any, data: bytes) -> Iterator[_Part]:
+def _read_parts(parser: Any, data: bytes) -> Iterator[Part]:
     """Yield the properties of a PDF, then its pages; nothing for one that is encrypted or damaged."""
     try:
         document = parser.PdfDocument(data)
@@ -75,7 +60,7 @@ def _read_parts(parser: Any, data: bytes) -> Iterator[_Part]:
 
 
 @contextlib.contextmanager
-def _reading_in_child(parser: Any, data: bytes) -> Iterator[Iterator[_Part]]:
+def _reading_in_child(parser: Any, data: bytes) -> Iterator[Iterator[Part]]:
     """Let a copy of this process read a PDF; its processor time counts as that of this process."""
     reading, writing = os.pipe()
     seconds = signal.getitimer(signal.ITIMER_PROF)[0]  # a copy has no timer of its own
@@ -96,11 +81,6 @@ def _reading_in_child(parser: Any, data: bytes) -> Iterator[Iterator[_Part]]:
         usage = os.wait4(child, 0)[2]
         left = signal.getitimer(signal.ITIMER_PROF)[0] - usage.ru_utime - usage.ru_stime
         signal.setitimer(signal.ITIMER_PROF, max(RESERVED_SECONDS, left))
-
-
-def _leave_time(seconds: float) -> None:
-    """Let this process go on for at least so long."""
-    signal.setitimer(signal.ITIMER_PROF, max(seconds, signal.getitimer(signal.ITIMER_PROF)[0]))
 
 
 def _read_property(document: Any, name: str) -> str:
