@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -95,27 +96,12 @@ def _markdown(size: int) -> Iterator[tuple[str, bytes]]:
 
 def _html(size: int) -> Iterator[tuple[str, bytes]]:
     for tag in (
-        "div",
-        "b",
-        "a href=x",
-        "table",
-        "ul><li",
-        "p",
-        "font",
-        "blockquote",
-        "svg",
-        "template",
-        "h1",
-        "pre",
-        "select",
-        "dl><dd",
-        "span",
-    ):
+        "div", "b", "a href=x", "table", "ul><li", "p", "font", "blockquote", "svg", "template", "h1", "pre", "select",
+        "dl><dd", "span",
+    ):  # fmt: skip
         yield f"deep {tag[:4]}", _repeated(f"<{tag}>", size)
-        yield (
-            f"closed {tag[:4]}",
-            (f"<{tag}>" * (size // 20) + "x" + f"</{tag.split()[0].split('>')[0]}>" * (size // 20)).encode(),
-        )  # fmt: skip
+        end = re.sub("[ >].*", "", tag)
+        yield f"closed {tag[:4]}", (f"<{tag}>" * (size // 20) + "x" + f"</{end}>" * (size // 20)).encode()
     yield "attributes", ("<p " + " ".join(f"a{n}=b" for n in range(size // 9)) + ">x").encode()
     yield "cells", _repeated("<tr><td>a<td>b", size)
     yield "unclosed", _repeated("<a b='", size)
@@ -147,10 +133,8 @@ def _asciidoc(size: int) -> Iterator[tuple[str, bytes]]:
         "references": "<<a,", "blocks": "----\n", "examples": "====\n", "lists": "* a\n", "terms": "a:: b\n", "conditions": "ifdef::a[]\n", "plus": "+", "passes": "+++",
     }.items():  # fmt: skip
         yield name, _repeated(piece, size)
-    yield (
-        "doubling",
-        b"".join(b":a%d: {a%d}{a%d}\n" % (n + 1, n, n) for n in range(size // 25)) + b"{a%d}" % (size // 25),
-    )
+    doubled = b"".join(b":a%d: {a%d}{a%d}\n" % (n + 1, n, n) for n in range(size // 25))
+    yield "doubling", doubled + b"{a%d}" % (size // 25)
     yield "nested", b"".join(b"=" * (4 + n % 200) + b"\n" for n in range(size // 110))
     yield "deep lists", b"".join(b"*" * (n % 100 + 1) + b" a\n" for n in range(size // 55))
 
@@ -172,45 +156,30 @@ def _word(size: int) -> Iterator[tuple[str, bytes]]:
 
     body = samples.WORD_PARTS["word/document.xml"]
     start, end = body.split("<w:body>")[0] + "<w:body>", "</w:body></w:document>"
-    large = 100_000_000
-    yield "zeros", with_parts(document=bytes(large))
-    yield "spaces", with_parts(document=(start + " " * large + end).encode())
-    yield (
-        "text",
-        with_parts(document=(start + "<w:p><w:r><w:t>" + "a " * 10_000_000 + "</w:t></w:r></w:p>" + end).encode()),
-    )
+
+    def document(inside: str, around: str = "") -> bytes:
+        return with_parts(document=(around + start + inside + end).encode())
+
+    yield "zeros", with_parts(document=bytes(100_000_000))
+    yield "spaces", document(" " * 100_000_000)
+    yield "text", document("<w:p><w:r><w:t>" + "a " * 10_000_000 + "</w:t></w:r></w:p>")
     yield "deep", with_parts(document=(start + "<w:p>" * 1_000_000).encode())
-    yield (
-        "closed",
-        with_parts(
-            document=(start + "<w:tbl><w:tr><w:tc>" * 100_000 + "</w:tc></w:tr></w:tbl>" * 100_000 + end).encode()
-        ),
-    )
+    yield "closed", document("<w:tbl><w:tr><w:tc>" * 100_000 + "</w:tc></w:tr></w:tbl>" * 100_000)
     attributes = " ".join(f"a{n}='b'" for n in range(500_000))
-    yield "attributes", with_parts(document=f"{start}<w:p {attributes}/>{end}".encode())
-    yield "paragraphs", with_parts(document=(start + "<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 500_000 + end).encode())
-    yield (
-        "cells",
-        with_parts(
-            document=(start + "<w:tbl><w:tr>" + "<w:tc><w:p/></w:tc>" * 500_000 + "</w:tr></w:tbl>" + end).encode()
-        ),
-    )
-    yield "styles", with_parts(styles=samples.WORD_PARTS["word/styles.xml"].replace("</w:styles>", "".join(f'<w:style w:styleId="S{n}"><w:basedOn w:val="S{n + 1}"/></w:style>' for n in range(200_000)) + "</w:styles>"))  # fmt: skip
+    yield "attributes", document(f"<w:p {attributes}/>")
+    yield "paragraphs", document("<w:p><w:r><w:t>a</w:t></w:r></w:p>" * 500_000)
+    yield "cells", document("<w:tbl><w:tr>" + "<w:tc><w:p/></w:tc>" * 500_000 + "</w:tr></w:tbl>")
+    styles = "".join(f'<w:style w:styleId="S{n}"><w:basedOn w:val="S{n + 1}"/></w:style>' for n in range(200_000))
+    whole = samples.WORD_PARTS["word/styles.xml"]
+    yield "styles", with_parts(styles=whole.replace("</w:styles>", styles + "</w:styles>"))
     entities = "".join(f"<!ENTITY a{n + 1} '" + f"&a{n};" * 10 + "'>" for n in range(20))
-    yield (
-        "entities",
-        with_parts(document=f'<!DOCTYPE d [<!ENTITY a0 "aaaa">{entities}]>{start}<w:p>&a20;</w:p>{end}'.encode()),
-    )
-    relations = samples.WORD_PARTS["word/_rels/document.xml.rels"]
+    yield "entities", document("<w:p>&a20;</w:p>", f'<!DOCTYPE d [<!ENTITY a0 "aaaa">{entities}]>')
+    relations = "word/_rels/document.xml.rels"
     many = "".join(f'<Relationship Id="r{n}" Type="x/hyperlink" Target="http://a/{n}"/>' for n in range(300_000))
-    yield (
-        "relations",
-        samples.pack({**samples.WORD_PARTS, "word/_rels/document.xml.rels": relations.replace("</R", many + "</R")}),
-    )
-    yield (
-        "parts",
-        samples.pack({**samples.WORD_PARTS, **{f"a/{n}": "" for n in range(size // 120)}}, zipfile.ZIP_STORED),
-    )
+    with_many = samples.WORD_PARTS[relations].replace("</R", many + "</R")
+    yield "relations", samples.pack({**samples.WORD_PARTS, relations: with_many})
+    parts = {f"a/{n}": "" for n in range(size // 120)}
+    yield "parts", samples.pack({**samples.WORD_PARTS, **parts}, zipfile.ZIP_STORED)
 
 
 def _pdf(size: int) -> Iterator[tuple[str, bytes]]:
@@ -222,27 +191,18 @@ def _pdf(size: int) -> Iterator[tuple[str, bytes]]:
         return before + stream + after[after.index(b"6 0 obj") :]
 
     yield "flate", with_content(zlib.compress(b"BT (a) Tj ET " * 8_000_000, 9), b"/Filter /FlateDecode")
-    yield (
-        "twice",
-        with_content(zlib.compress(zlib.compress(bytes(500_000_000), 9), 9), b"/Filter [/FlateDecode /FlateDecode]"),
-    )
+    twice = zlib.compress(zlib.compress(bytes(500_000_000), 9), 9)
+    yield "twice", with_content(twice, b"/Filter [/FlateDecode /FlateDecode]")
     yield "nested", head + b"1 0 obj\n" + b"[" * size
     yield "dictionaries", head + b"1 0 obj\n" + b"<</A " * (size // 6)
-    yield (
-        "kids",
-        samples.PDF[0]
-        .replace(b"[4 0 R]", b"[" + b"4 0 R " * (size // 6) + b"]")
-        .replace(b"/Count 1", b"/Count %d" % (size // 6)),
-    )
+    kids = samples.PDF[0].replace(b"[4 0 R]", b"[" + b"4 0 R " * (size // 6) + b"]")
+    yield "kids", kids.replace(b"/Count 1", b"/Count %d" % (size // 6))
     yield "circle", samples.PDF[0].replace(b"[4 0 R]", b"[2 0 R 2 0 R]")
     yield "saves", with_content(b"q " * (size // 2))
     yield "texts", with_content(b"BT /F1 1 Tf (a) Tj ET\n" * (size // 22))
     yield "objects", head + b"".join(b"%d 0 obj\nnull\nendobj\n" % n for n in range(size // 25)) + samples.PDF[0]
-    yield (
-        "references",
-        samples.PDF[0].replace(b"/Root 1 0 R", b"/Root 9 0 R")
-        + b"\n9 0 obj\n10 0 R\nendobj\n10 0 obj\n9 0 R\nendobj\n",
-    )
+    circle = b"\n9 0 obj\n10 0 R\nendobj\n10 0 obj\n9 0 R\nendobj\n"
+    yield "references", samples.PDF[0].replace(b"/Root 1 0 R", b"/Root 9 0 R") + circle
     yield from _pdf_structures(size)
 
 
@@ -291,12 +251,8 @@ def _pdf_structures(size: int) -> Iterator[tuple[str, bytes]]:
     drawn = {4: page(resources=b"/XObject << /X 10 0 R >>"), 5: stream(b"/X Do " * 100)}
     yield "image", assembled({**drawn, 10: stream(bytes(60_000_000), image)})
     jbig = b"\0\0\0\0\x30\0\1\0\0\0\x13\0\0\xea\x60\0\0\xea\x60" + bytes(11)
-    yield (
-        "picture of two colours",
-        assembled(
-            {**drawn, 10: b"<< %b /Filter /JBIG2Decode /Length %d >>\nstream\n%b\nendstream" % (image, len(jbig), jbig)}
-        ),
-    )
+    picture = b"<< %b /Filter /JBIG2Decode /Length %d >>\nstream\n%b\nendstream" % (image, len(jbig), jbig)
+    yield "picture of two colours", assembled({**drawn, 10: picture})
     ranges = b"100 beginbfrange\n" + b"<0000> <FFFF> <0041>\n" * 100 + b"endbfrange\n"
     cmap = b"begincmap 1 begincodespacerange <0000> <FFFF> endcodespacerange\n" + ranges * (size // 400) + b"endcmap"
     yield "characters of a font", assembled({3: _FONT[:-2] + b"/ToUnicode 10 0 R >>", 10: stream(cmap), **words})
@@ -307,11 +263,8 @@ def _pdf_structures(size: int) -> Iterator[tuple[str, bytes]]:
     packed = stream(inside + b" " + b"[" * 1_000_000, b"/Type /ObjStm /N %d /First %d" % (size // 8, len(inside) + 1))
     compressed = b"\2\0\0\0\x09\0\0" * 4
     table = stream(compressed, b"/Type /XRef /Size 2147483647 /W [1 4 2] /Index [1 4] /Root 1 0 R /Prev 20")
-    start = len(b"%PDF-1.5\n")
-    yield (
-        "object stream",
-        b"%%PDF-1.5\n8 0 obj\n%b\nendobj\n9 0 obj\n%b\nendobj\nstartxref\n%d\n%%%%EOF" % (table, packed, start),
-    )
+    stored = b"%%PDF-1.5\n8 0 obj\n%b\nendobj\n9 0 obj\n%b\nendobj\n" % (table, packed)
+    yield "object stream", stored + b"startxref\n%d\n%%%%EOF" % len(b"%PDF-1.5\n")
     entries = b"0000000015 00000 n \n" * (size // 20)
     yield "table", assembled(words, b"xref\n0 99999999\n" + entries + b"startxref\n9\n")
 

@@ -25,7 +25,7 @@ def prepare(fields: Fields) -> None:
         if fields["is_encoded"]:
             _table()
     elif fields["job"] == "prepare":
-        text_cutting.prepare_all(fields["languages"])
+        text_cutting.prepare_all()
 
 
 def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:

@@ -68,11 +68,8 @@ def prepare(language: str, *, has_references: bool = False) -> None:
             load_reference_syntax(name)
 
 
-def prepare_all(languages: Iterable[str]) -> None:
-    """Load what every text needs, and unpack what texts in these languages may need, which is faster than one by one."""
+def prepare_all() -> None:
+    """Load what every text needs."""
     import tree_sitter  # noqa: F401 - loaded now, so that the first text need not wait for it
 
     from dowse.parsing import markdown_sections, syntax  # noqa: F401 - as above
-    from dowse.parsing.grammars import unpack_grammars
-
-    unpack_grammars(languages)

@@ -129,14 +129,9 @@ class RuleFiles:
         """Return the rules for the root, before its own ignore files are read."""
         if repository is None:
             return IgnoreStack(git=self._read_user_rules())
-        folders = list(reversed(self._root.parents[: repository.lead.count("/")]))
-        git = (
-            [self._read_file_above(folder, repository, GITIGNORE_FILE) for folder in folders]
-            if self._respects_git
-            else []
-        )
-        own = [self._read_file_above(folder, repository, DOWSEIGNORE_FILE) for folder in folders]
-        return IgnoreStack(self.read_repository_rules(repository) + _drop_missing(git), _drop_missing(own))
+        git = self._read_files_above(repository, GITIGNORE_FILE) if self._respects_git else ()
+        own = self._read_files_above(repository, DOWSEIGNORE_FILE)
+        return IgnoreStack(self.read_repository_rules(repository) + git, own)
 
     def read_repository_rules(self, repository: Repository) -> tuple[PlacedRules, ...]:
         """Return git's rules for a whole repository: the user's and those of `info/exclude`."""
@@ -145,8 +140,8 @@ class RuleFiles:
             return self._read_user_rules()
         data = read_rule_file(folders.common, "info/exclude")
         origin = self._display_path(folders.common / "info" / "exclude", repository.top)
-        placed = _parse_placed(data, origin, os.fsencode(repository.lead), len(os.fsencode(repository.cut)))
-        return self._read_user_rules() + _drop_missing([placed])
+        lead, cut = os.fsencode(repository.lead), len(os.fsencode(repository.cut))
+        return self._read_user_rules() + _parse_placed(data, origin, lead, cut)
 
     def add_folder_rules(self, ignores: IgnoreStack, path: str, names: Collection[str]) -> IgnoreStack:
         """Return the rules with those of a folder's own ignore files added; `names` are the names in the folder."""
@@ -157,22 +152,22 @@ class RuleFiles:
         return ignores
 
     def _read_folder_file(self, path: str, name: str) -> tuple[PlacedRules, ...]:
-        return _drop_missing(
-            [_parse_placed(read_rule_file(self._root, path + name), path + name, cut=len(path.encode()))]
-        )
+        return _parse_placed(read_rule_file(self._root, path + name), path + name, cut=len(path.encode()))
 
-    def _read_file_above(self, folder: Path, repository: Repository, name: str) -> PlacedRules | None:
-        file = (folder / name).relative_to(repository.top).as_posix()
-        lead = os.fsencode(self._root.relative_to(folder).as_posix() + "/")
-        return _parse_placed(
-            read_rule_file(repository.top, file), self._display_path(folder / name, repository.top), lead
-        )
+    def _read_files_above(self, repository: Repository, name: str) -> tuple[PlacedRules, ...]:
+        """Return the rules of the files of one name between the top of a repository and the root below it."""
+        found: tuple[PlacedRules, ...] = ()
+        for folder in reversed(self._root.parents[: repository.lead.count("/")]):
+            data = read_rule_file(repository.top, (folder / name).relative_to(repository.top).as_posix())
+            lead = os.fsencode(self._root.relative_to(folder).as_posix() + "/")
+            found += _parse_placed(data, self._display_path(folder / name, repository.top), lead)
+        return found
 
     def _read_user_rules(self) -> tuple[PlacedRules, ...]:
         if not self._respects_git or self._user_file is None:
             return ()
         data = read_user_rule_file(self._user_file)
-        return _drop_missing([_parse_placed(data, self._display_path(self._user_file, self._root))]) if data else ()
+        return _parse_placed(data, self._display_path(self._user_file, self._root)) if data else ()
 
     @cached_property
     def _user_file(self) -> Path | None:
@@ -186,15 +181,12 @@ class RuleFiles:
         return f"~/{file.relative_to(home).as_posix()}" if file.is_relative_to(home) else file.as_posix()
 
 
-def _parse_placed(data: bytes, origin: str, lead: bytes = b"", cut: int = 0) -> PlacedRules | None:
+def _parse_placed(data: bytes, origin: str, lead: bytes = b"", cut: int = 0) -> tuple[PlacedRules, ...]:
+    """Return the rules of a file; nothing for one without rules."""
     try:
         if len(data) > MAX_RULE_BYTES:
             raise TooManyRules(f"is larger than {MAX_RULE_BYTES // 1024 // 1024} MB")
         rules = parse_ignore_file(data, folds_case=NAMES_FOLD_CASE)
     except TooManyRules as error:
         raise TooManyRules(f"{origin} {error}, which is more than dowse reads") from None
-    return PlacedRules(rules, origin, lead, cut) if rules.rules else None
-
-
-def _drop_missing(files: Collection[PlacedRules | None]) -> tuple[PlacedRules, ...]:
-    return tuple(placed for placed in files if placed is not None)
+    return (PlacedRules(rules, origin, lead, cut),) if rules.rules else ()
