@@ -1,10 +1,9 @@
 """The limits of a parser process: how much processor time and memory one file may cost."""
 
 import contextlib
-import os
 import signal
 from collections.abc import Iterator
-from functools import cache
+from mmap import PAGESIZE
 
 from dowse.system.platform import IS_LINUX
 
@@ -74,7 +73,7 @@ def forbid_core_dumps() -> None:
 def kept_bytes() -> int:
     """Return the memory of this process that is not shared with a file; 0 where the system does not tell."""
     status = _read_statm()
-    return (status[1] - status[2]) * _page_size() if status else 0
+    return (status[1] - status[2]) * PAGESIZE if status else 0
 
 
 def _limit_memory(more: int | None) -> None:
@@ -86,7 +85,7 @@ def _limit_memory(more: int | None) -> None:
         import resource
 
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        soft = hard if more is None else status[5] * _page_size() + more
+        soft = hard if more is None else status[5] * PAGESIZE + more
         resource.setrlimit(resource.RLIMIT_DATA, (soft if hard < 0 else min(soft, hard), hard))
 
 
@@ -98,8 +97,3 @@ def _read_statm() -> list[int] | None:
             return [int(number) for number in file.read().split()]
     except (OSError, ValueError):
         return None
-
-
-@cache
-def _page_size() -> int:
-    return os.sysconf("SC_PAGE_SIZE")

@@ -2,7 +2,6 @@
 
 import codecs
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -40,8 +39,12 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
     decoded = _decode_with_bom(data) or _decode_utf16(data) or _decode_utf8(data)
     if decoded is not None:
         return decoded
-    encoding = _web_encoding(declared) or guess_encoding(data, _encoding_tables()["candidates"])
-    return Decoded(*_decode_as(data, _web_encoding(encoding) or encoding))
+    encoding = _web_encoding(declared) or _guess_encoding(data)
+    encoding = _web_encoding(encoding) or encoding
+    try:
+        return Decoded(data.decode(encoding, "strict" if encoding == _WESTERN else "replace"), encoding)
+    except UnicodeDecodeError:  # five bytes are undefined in cp1252; all are defined in Latin-1
+        return Decoded(data.decode("latin-1"), "latin-1")
 
 
 def decode_without_guessing(data: bytes) -> Decoded:
@@ -105,16 +108,7 @@ def _web_encoding(declared: str | None) -> str | None:
     return known.get(name)
 
 
-def _decode_as(data: bytes, encoding: str) -> tuple[str, str]:
-    if encoding != "cp1252":
-        return data.decode(encoding, "replace"), encoding
-    try:
-        return data.decode("cp1252"), "cp1252"
-    except UnicodeDecodeError:  # five bytes are undefined in cp1252; all are defined in Latin-1
-        return data.decode("latin-1"), "latin-1"
-
-
-WESTERN = "cp1252"
+_WESTERN = "cp1252"
 
 _HIGH = re.compile(rb"[\x80-\xff]")
 _HIGH_PAIR = re.compile(rb"[\x80-\xff]{2}")
@@ -127,30 +121,25 @@ _MAX_CHAOS = 0.4
 _MAX_FEW_HIGH_BYTES = 8
 
 
-def guess_encoding(data: bytes, candidates: Sequence[str]) -> str:
+def _guess_encoding(data: bytes) -> str:
     """Return the most likely candidate, judged by a sample; Western European if there is no evidence for another."""
     sample = _sample_lines(data)
     # A name or two with an accent is too little evidence, and is Western in most cases.
     if len(_HIGH.findall(sample)) <= _MAX_FEW_HIGH_BYTES and not _HIGH_PAIR.search(sample):
-        return WESTERN
-    return _detect_encoding(sample, candidates)
-
-
-def _detect_encoding(sample: bytes, candidates: Sequence[str]) -> str:
+        return _WESTERN
     # Imported here because it takes 80 ms, and most projects use only UTF-8.
     from charset_normalizer import from_bytes
 
-    matches = list(from_bytes(sample, cp_isolation=list(candidates), threshold=_MAX_CHAOS, preemptive_behaviour=False))
-    if not matches:
-        return WESTERN
-    best = min((match.chaos, -match.coherence) for match in matches)
+    candidates: list[str] = list(_encoding_tables()["candidates"])
+    matches = list(from_bytes(sample, cp_isolation=candidates, threshold=_MAX_CHAOS, preemptive_behaviour=False))
+    best = min(((match.chaos, -match.coherence) for match in matches), default=None)
     equals = {
         name
         for match in matches
         if (match.chaos, -match.coherence) == best
         for name in (match.encoding, *match.could_be_from_charset)
     }
-    return next((name for name in candidates if name in equals), WESTERN)
+    return next((name for name in candidates if name in equals), _WESTERN)
 
 
 def _sample_lines(data: bytes) -> bytes:

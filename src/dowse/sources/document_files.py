@@ -25,16 +25,9 @@ class DocumentPolicy(Policy):
     def kind_of(self, path: str, size: int) -> Kind | Verdict:
         """Return the kind of a document, which is always `docs`, or the verdict against the file."""
         if not is_document(path):
-            return Verdict(
-                path,
-                Reason.NOT_INCLUDED,
-                Rule(" ".join(sorted(DOCUMENT_EXTENSIONS)), "built-in list of document types"),
-            )
-        if size > self.max_bytes_for(path):
-            return self.too_large_verdict(path, size)
-        if not self.includes(path):
-            return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
-        return "docs"
+            rule = Rule(" ".join(sorted(DOCUMENT_EXTENSIONS)), "built-in list of document types")
+            return Verdict(path, Reason.NOT_INCLUDED, rule)
+        return self._size_or_include_refusal(path, size) or "docs"
 
 
 class RootPolicy(DocumentPolicy):

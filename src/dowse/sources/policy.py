@@ -132,13 +132,16 @@ class Policy:
         is_document = is_binary_document(path)
         if not is_document and (suffix := binary_suffix(path[path.rfind("/") + 1 :])):
             return Verdict(path, Reason.BINARY, Rule(f"*{suffix}", "built-in list of binary files"))
-        if size > self.max_bytes_for(path):
-            return self.too_large_verdict(path, size)
-        if not self.includes(path):
-            return Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
+        if refusal := self._size_or_include_refusal(path, size):
+            return refusal
         if (rule := self._docs.rule_for_file(path)) is None and not is_document:
             return "code"
         return "docs" if self.settings.index_docs else Verdict(path, Reason.DOCS_OFF, rule, "indexDocs is false")
+
+    def _size_or_include_refusal(self, path: str, size: int) -> Verdict | None:
+        if size > self.max_bytes_for(path):
+            return self.too_large_verdict(path, size)
+        return None if self.includes(path) else Verdict(path, Reason.NOT_INCLUDED, self._include.as_one_rule())
 
     def includes(self, path: str) -> bool:
         """Return whether the user's `include` names a file."""
