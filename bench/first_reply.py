@@ -139,7 +139,7 @@ class ScoringClient(EncodingClient):
 
     def start_scoring(self, version: str, text: str) -> "Callable[[Sequence[str], float], Vectors | None]":
         """Wait until the model is loaded."""
-        self.encode_query(version, text, PATIENT_SECONDS)
+        self.start_query(version, text)(PATIENT_SECONDS)
         score = super().start_scoring(version, text)
         return lambda texts, _seconds: score(texts, PATIENT_SECONDS)
 

@@ -86,7 +86,7 @@ def _build(options: argparse.Namespace, work: Path) -> list[Row]:  # noqa: ARG00
     table = place.make_table()
     setattr(publishing, "tend", lambda _: None)  # noqa: B010 - once, at the end
     for root in sorted(options.projects.iterdir()) if options.projects else ():
-        if time.monotonic() < started + options.seconds and publishing.project_of(publishing.find_facts(table, root.name)) is None:
+        if time.monotonic() < started + options.seconds and project_of(publishing.find_facts(table, root.name)) is None:
             report = publishing.publish(root, place, lambda *_: None, print, with_model=False)
             print(root.name, report.project.chunks, f"{report.seconds:.1f} s", file=sys.stderr)
     published = time.monotonic() - started

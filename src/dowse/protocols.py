@@ -1,4 +1,4 @@
-"""The interfaces that several classes implement: a model that encodes, and files that can be searched."""
+"""The interfaces between packages: a model that encodes, files that can be searched, and the copies among them."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -40,6 +40,18 @@ class Encoder(Protocol):
 
     def encode_query(self, text: str) -> "Vectors":
         """Return the vector of a query."""
+        ...
+
+
+class Copies(Protocol):
+    """Knows the copies of which a search ranks one."""
+
+    def copies_of(self, document: int) -> Sequence[str]:
+        """Return the paths of the other copies that were found."""
+        ...
+
+    def merged(self, shares: Mapping[int, float]) -> Mapping[int, float]:
+        """Return the shares of documents, of copies those of all of them for the one that is ranked."""
         ...
 
 

@@ -1,5 +1,7 @@
 """The rules of one ignore file, by git's manual and its code."""
 
+import json
+import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,24 +17,48 @@ from dowse.sources.path_decision import decide_normalized_path
 from dowse.sources.policy import Policy
 from dowse.types import Reason, Verdict
 from tests.examples import examples
+from tests.repository import EVAL
 from tests.sources.repositories import git, make_repository
+
+CASES_FILE = EVAL / "gitignore" / "cases.json"
 
 CASES = [
     # rules, path (a folder's ends in a slash), ignored
+    ("*.log", "a/b.log", True),
+    ("/*.log", "a/b.log", False),
+    ("a/*.log", "a/b.log", True),
+    ("a/*.log", "x/a/b.log", False),
     ("*.d\n!x.d/", "x.d/", False),
+    ("*.d\n!x.d/", "x.d", True),
+    ("*.d\n!x.d/", "x.d/file", False),
     ("out/\n!out/keep", "out/keep", True),
     ("out/*\n!out/keep", "out/keep", False),
+    ("a/**/b", "a/b", True),
+    ("a/**/b", "a/x/y/b", True),
     ("a/**", "a/", False),
+    ("a/**", "a/x", True),
+    ("**/a", "x/y/a", True),
+    ("**", "x", True),
+    ("a**b", "axb", True),
     ("/a**b", "ax/yb", False),
     ("/a**/b", "ax/y/b", True),  # git's quirk: only literal characters before the stars
     ("/*a**/b", "xa/y/b", False),
     ("a/**\\/b", "a/b", False),
     ("a/**\\/b", "a/x/b", True),
+    ("?", "a", True),
     ("?", "é", False),
+    ("??", "é", True),
     ("a?b", "a/b", False),
+    ("[a-c]x", "bx", True),
+    ("[!a-c]x", "bx", False),
+    ("[^a-c]x", "dx", True),
+    ("[[:alpha:]]1", "x1", True),
+    ("[[:alpha:]]1", "91", False),
+    ("[![:digit:]]", "x", True),
     ("[[:nonsense:]]", "n", False),
     ("[[:", "[", False),
     ("[]a]", "]", True),
+    ("[!]a]", "b", True),
     ("[a-]", "-", True),
     ("[z-a]", "z", True),
     ("[\\]]", "]", True),
@@ -42,17 +68,30 @@ CASES = [
     ("a[!x]b", "a/b", False),
     ("[a", "[a", False),
     ("a\\", "a\\", False),
+    ("\\*", "*", True),
+    ("\\*", "a", False),
     ("\\a", "a", True),
+    ("#a", "#a", False),
+    ("\\#a", "#a", True),
+    ("\\!a", "!a", True),
+    ("!a\na", "a", True),
+    ("a\n!a", "a", False),
+    ("a  ", "a", True),
     ("a\\ ", "a ", True),
     ("a\\  ", "a ", True),
     ("a\\\\ ", "a\\", True),
     ("a\t", "a", False),
     ("a\r\nb\r\n", "a", True),
+    ("a\r", "a", True),
     ("\ufeffa", "a", True),
     ("a\n\ufeffb", "b", False),
+    ("a/", "a", False),
+    ("a/", "a/", True),
+    ("a/", "a/b", True),
     ("/", "a/", False),
     ("//a", "a", False),
     ("!", "a", False),
+    ("", "a", False),
     ("a\0b", "a", True),
     ("Readme", "README", False),
     ("x\ny", "x\ny", False),
@@ -77,6 +116,31 @@ def ignored_by(rules: str, path: str, *, folds_case: bool = False) -> IgnoreRule
 def test_a_rule_ignores_what_git_ignores() -> None:
     for rules, path, is_ignored in CASES:
         assert (ignored_by(rules, path) is not None) == is_ignored
+
+
+@pytest.mark.skipif(not CASES_FILE.is_file(), reason=f"needs {CASES_FILE}; set DOWSE_EVAL to the folder with the data")
+def test_all_collected_cases_pass() -> None:
+    cases = json.loads(CASES_FILE.read_text(encoding="utf-8"))
+    wrong = [case["id"] for case in cases if is_ignored_in(case) != case["ignored"]]
+    assert (len(cases), wrong) == (67, [])
+
+
+def is_ignored_in(case: dict[str, str]) -> bool:
+    root, path = (os.path.normpath(case[key]) for key in ("root", "path"))
+    relative = os.path.relpath(path, root) if path.startswith(f"{root}/") else path
+    return ignored_by(case["gitignore"], relative + ("/" if case["is_dir"] else "")) is not None
+
+
+def test_the_deciding_rule_knows_its_text_and_line() -> None:
+    rule = ignored_by("# comment\n\n*.a\n*.b  \n*.c\n", "x.b")
+    assert rule is not None
+    assert (rule.text, rule.line) == ("*.b", 4)
+
+
+def test_the_last_of_several_rules_decides_whether_it_has_a_slash_or_not() -> None:
+    rule = ignored_by("x.b\n/x.b\n*.b\nother\n", "x.b")
+    assert rule is not None
+    assert rule.line == 3
 
 
 def test_letter_case_counts_only_where_the_file_system_minds_it() -> None:
@@ -105,6 +169,13 @@ def test_too_many_rules_are_refused_and_none_is_dropped() -> None:
     ):
         with pytest.raises(TooManyRules, match=message):
             parse_ignore_file(data)
+
+
+def test_a_long_list_of_plain_rules_is_honoured_to_its_end() -> None:
+    rules = "".join(f"some/path/file{number}.txt\n" for number in range(30_000)) + "!some/path/file7.txt\n/last\n"
+    assert ignored_by(rules, "last")
+    assert ignored_by(rules, "some/path/file29999.txt")
+    assert ignored_by(rules, "some/path/file7.txt") is None
 
 
 def test_a_long_way_to_what_is_taken_back_is_not_slow() -> None:

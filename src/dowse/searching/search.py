@@ -4,10 +4,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Literal, Protocol
+from typing import Literal
 
 from dowse.errors import UsageError
-from dowse.protocols import ScoreTexts, Searchable
+from dowse.protocols import Copies, ScoreTexts, Searchable
 from dowse.reading.languages import language_called
 from dowse.searching import found_files, ranking, ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
@@ -35,18 +35,6 @@ SHOWN_COPIES = 5
 """Other files that a hit names that say the same; of more, their number."""
 SPARE_FILES = 5
 """Files that are fetched at once to replace outdated ones."""
-
-
-class Copies(Protocol):
-    """Knows the copies of which a search ranks one."""
-
-    def copies_of(self, document: int) -> Sequence[str]:
-        """Return the paths of the other copies that were found."""
-        ...
-
-    def merged(self, shares: Mapping[int, float]) -> Mapping[int, float]:
-        """Return the shares of documents, of copies those of all of them for the one that is ranked."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +177,8 @@ def search_store(
     answer = _rank_and_show(store, read, query, options, vectors)
     if answer.hits or not query.has_filters:
         return answer
-    without_filters = _rank_and_show(store, read, query.without_filters(), options, vectors)
-    return replace(answer, hits_without_filters=len(without_filters.hits))
+    unfiltered = _rank_and_show(store, read, query.without_filters(), options, vectors)
+    return replace(answer, hits_without_filters=len(unfiltered.hits))
 
 
 def _rank_and_show(
@@ -211,8 +199,8 @@ def _rank_and_show(
     ranked = ranking.rank_files(evidence, scores, store.paths_by_id(ids))
     if options.score_texts and options.detail != "definitions":
         ranked = found_files.order_by_scores(ranked, evidence, store, read, options.score_texts)
-    relevant = ranking.count_relevant([file.score for file in ranked], len(evidence.terms))
-    relevant = len(ranked) if options.keeps_weak else relevant
+    counted = ranking.count_relevant([file.score for file in ranked], len(evidence.terms))
+    relevant = len(ranked) if options.keeps_weak else counted
     builder = _AnswerBuilder(store, read, query, evidence, options)
     builder.add_files(ranked[:relevant])
     return Answer(
@@ -257,9 +245,7 @@ class _AnswerBuilder:
     def __init__(
         self, store: Searchable, read: ReadBytes, query: SearchQuery, evidence: Evidence, options: SearchOptions
     ) -> None:
-        self.hits: list[SearchHit] = []
-        self.outdated: list[str] = []
-        self.has_more = False
+        self.hits, self.outdated, self.has_more = list[SearchHit](), list[str](), False
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
         self._options, self._limit, self._masks = options, options.limit, options.masks_secrets
         # Words that do not occur are the rarest, and say nothing about the lines.
@@ -343,11 +329,14 @@ class _AnswerBuilder:
             unit = one.best_unit(found_files.scores_by_lines(found, places))
             passage = self._passage(found, one, unit)
             relevance = ranking.relevance_of(found.checked.document, one.window(unit), self._evidence)
-            hit = self._make_hit(found, passage, relevance)
+            first = self.hits[0].relevance if self.hits else relevance
+            ceiling = self.hits[-1].relevance if self.hits else 1.0
+            score = round(first * self._share(found), 4)
+            hit = self._screened_hit(found, (min(ceiling, relevance), score), [passage])
             said = "" if self._options.detail == "brief" else comparable_lines(passage)
             if said in said_in:
-                first = self.hits[said_in[said]]
-                self.hits[said_in[said]] = replace(first, same_in=(*first.same_in, hit.path, *hit.same_in))
+                same = self.hits[said_in[said]]
+                self.hits[said_in[said]] = replace(same, same_in=(*same.same_in, hit.path, *hit.same_in))
                 continue
             if said:
                 said_in[said] = len(self.hits)
@@ -394,11 +383,6 @@ class _AnswerBuilder:
     def _symbols(self, found: FoundFile) -> list[Symbol]:
         chunks = [found.part] if found.part else self._store.chunks(found.checked.document.id)
         return [symbol for chunk in chunks for symbol in chunk.symbols]
-
-    def _make_hit(self, found: FoundFile, passage: Passage, relevance: float) -> SearchHit:
-        first = self.hits[0].relevance if self.hits else relevance
-        ceiling = self.hits[-1].relevance if self.hits else 1.0
-        return self._screened_hit(found, (min(ceiling, relevance), round(first * self._share(found), 4)), [passage])
 
     def _screened_hit(
         self, found: FoundFile, scores: tuple[float, float], passages: Sequence[Passage], named: Sequence[Passage] = ()
