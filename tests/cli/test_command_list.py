@@ -96,11 +96,11 @@ def test_why_reaches_a_project_through_a_link_above_it(run: Run, root: Path, tmp
 
 
 def test_why_names_the_rule_that_lets_a_file_in(run: Run, root: Path) -> None:
-    write_tree(root, {".dowseignore": "src/*\n!src/apple.py\n"})
+    write_tree(root, {".gitignore": "src/*\n", ".dowseignore": "!src/apple.py\n"})
     ran = run("why", root / "src/apple.py")
     assert ran.code == 0
-    assert "  rule: !src/apple.py  (.dowseignore, line 2)\n" in ran.out
-    assert run("why", root / "src/apple.py", "--json").json["rule"]["line"] == 2
+    assert "  rule: !src/apple.py  (.dowseignore, line 1)\n" in ran.out
+    assert run("why", root / "src/apple.py", "--json").json["rule"]["line"] == 1
 
 
 def test_why_tells_documents_from_the_project(run: Run, root: Path) -> None:

@@ -33,7 +33,7 @@ def test_vectors_are_those_of_the_model() -> None:
 
 
 def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(Failed, match="does not contain a model"):
+    with pytest.raises(Failed, match="cannot be loaded"):
         ModelProcess(tmp_path, "v")
 
 
