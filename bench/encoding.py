@@ -31,7 +31,7 @@ PAUSE_SECONDS = 0.7
 QUIET_SECONDS = 20.0
 """How long the worker is watched without queries."""
 WAIT_SECONDS = 3600.0
-CHILD = "dowse.keeping.encoding_worker.worker_main"
+CHILD = "dowse.keeping.encoding_worker.model_worker"
 
 
 def main() -> int:

@@ -31,8 +31,8 @@ from bench import quality
 from bench.lines import HOME, load_issues
 from dowse.federation.answers.answer_surface import AnswerSurface
 from dowse.federation.source_list import NoClient, SourceList
-from dowse.keeping.encoding_worker import client as encoding_client
-from dowse.keeping.encoding_worker.client import EncodingClient
+from dowse.keeping.encoding_worker import model_pool
+from dowse.keeping.encoding_worker.background_encoder import BackgroundEncoder
 from dowse.keeping.served_index import Service
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def arguments_of(row: dict[str, Any], way: str, wrong: int) -> dict[str, Any]:
     return {"query": query, "names": names, "path": None, "kind": None, "tests": "ranked", "limit": 5}
 
 
-class ScoringClient(EncodingClient):
+class ScoringClient(BackgroundEncoder):
     """A client that encodes no chunk, as right after indexing, and waits for the model however long it takes."""
 
     def encode_indexes(self, roots: Iterable[Path]) -> None:
@@ -144,7 +144,7 @@ class ScoringClient(EncodingClient):
         return lambda texts, _seconds: score(texts, PATIENT_SECONDS)
 
 
-async def ask(root: Path, calls: Iterable[dict[str, Any]], encoder: EncodingClient | None = None) -> list[str]:
+async def ask(root: Path, calls: Iterable[dict[str, Any]], encoder: BackgroundEncoder | None = None) -> list[str]:
     """Return the replies of a server to calls about one project, before the model has encoded anything."""
     quality.open_index(root).close()
     service = Service([root])
@@ -166,10 +166,10 @@ def _call(arguments: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def model_of(options: argparse.Namespace) -> Iterator[EncodingClient | None]:
+def model_of(options: argparse.Namespace) -> Iterator[BackgroundEncoder | None]:
     """Yield a client of the model's process, if it is asked for."""
     client = ScoringClient() if options.model else None
-    with patch.multiple(encoding_client, LOADING_SECONDS=PATIENT_SECONDS, LOADING_WAIT_SECONDS=PATIENT_SECONDS):
+    with patch.multiple(model_pool, LOADING_SECONDS=PATIENT_SECONDS, LOADING_WAIT_SECONDS=PATIENT_SECONDS):
         try:
             yield client
         finally:
@@ -177,7 +177,7 @@ def model_of(options: argparse.Namespace) -> Iterator[EncodingClient | None]:
                 client.stop()
 
 
-def ask_issues(options: argparse.Namespace, encoder: EncodingClient | None) -> None:
+def ask_issues(options: argparse.Namespace, encoder: BackgroundEncoder | None) -> None:
     """Paste issues and print how many of the changed lines the replies show."""
     issues, total = load_issues(options)
     shares, lengths = list[float](), list[int]()
@@ -217,7 +217,7 @@ def main() -> None:
         (ask_issues if options.checkouts else ask_questions)(options, encoder)
 
 
-def ask_questions(options: argparse.Namespace, encoder: EncodingClient | None) -> None:
+def ask_questions(options: argparse.Namespace, encoder: BackgroundEncoder | None) -> None:
     """Ask the questions of all projects and print how many replies show what decides."""
     by_project = defaultdict(list)
     for row in map(json.loads, QUESTIONS.read_text(encoding="utf-8").splitlines()):

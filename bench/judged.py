@@ -24,7 +24,7 @@ from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION, open_minilm
 from dowse.indexes.encoding_progress import read_encoding_progress
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.query_vectors import plain_text
-from dowse.keeping.encoding_worker.encode_now import encode_now
+from dowse.keeping.encoding_worker.background_encoder import encode_now
 from dowse.searching.candidates import QueryVector
 from dowse.searching.query_terms import parse_search_query
 from dowse.sites.site import load_site

@@ -30,6 +30,7 @@ DowseError
     ├── LimitReached                 no more of this can be kept
     ├── DownloadFailed               a server cannot be reached, or its reply is cut
     ├── ModelMissing                 an encoder's model cannot be had
+    ├── ModelCrashed                 the process of a model has ended by itself
     ├── NotWritable                  nothing can be written there
     │   └── DiskFull                 no space is left
     ├── NoHistory                    there is no history of commits that may be read
@@ -220,6 +221,10 @@ class ModelMissing(Failed):
     """An encoder's model was not found and could not be downloaded."""
 
     code = "MODEL_DOWNLOAD_FAILED"
+
+
+class ModelCrashed(Failed):
+    """The process of a model has ended by itself."""
 
 
 class NotWritable(Failed):

@@ -328,7 +328,7 @@ class KeptFolders(FolderTarget):
 
     def encode(self, progress: Progress) -> None:
         """Encode the chunks that lack a vector of the model."""
-        from dowse.keeping.encoding_worker.encode_now import encode_now
+        from dowse.keeping.encoding_worker.background_encoder import encode_now
 
         for index in self.indexes.values():
             encode_now(index, progress, lambda _text: None)

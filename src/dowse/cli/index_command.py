@@ -80,7 +80,7 @@ def index(
     if report.is_complete:
         _read_references(project)
         if wait:
-            from dowse.keeping.encoding_worker.encode_now import encode_now
+            from dowse.keeping.encoding_worker.background_encoder import encode_now
 
             with progress_bar(f"Encoding {project.root.name}", is_expected=False) as progress:
                 encode_now(project, progress, lambda text: say(f"dowse: {text}"))

@@ -136,11 +136,11 @@ def _open_place(options: ServeOptions) -> "PlaceSurface | None":
     """Return the surface of a place."""
     if not options.store:
         return None
-    from dowse.keeping.encoding_worker.client import EncodingClient
+    from dowse.keeping.encoding_worker.model_pool import ModelPool
     from dowse.places.place_table import SharedPlace
     from dowse.surfaces.organisation.place_surface import PlaceSurface
 
-    return PlaceSurface(SharedPlace(options.store), options.projects, EncodingClient())
+    return PlaceSurface(SharedPlace(options.store), options.projects, ModelPool())
 
 
 def _load_sites(sites: tuple[str, ...]) -> Any:

@@ -30,7 +30,7 @@ def search_first(index: ProjectIndex) -> object:
 
 def prepare_index(
     index: ProjectIndex,
-    load_model: Callable[[str], None] | None,
+    load_model: Callable[[str], object] | None,
     search: IndexWork,
     is_asked: Callable[[], bool] = lambda: False,
 ) -> bool:

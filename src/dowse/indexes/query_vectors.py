@@ -205,7 +205,7 @@ def text_scorer(
     return score_texts
 
 
-def load_vectors(index: ProjectIndex, load_model: Callable[[str], None] | None = None) -> None:
+def load_vectors(index: ProjectIndex, load_model: Callable[[str], object] | None = None) -> None:
     """Begin to load the model, and load its vectors that queries are compared with, if there are any."""
     version = serving_version(index.store, index.settings)
     if version and load_model:

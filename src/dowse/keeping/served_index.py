@@ -16,7 +16,7 @@ from dowse.indexes.damage_recovery import setting_damage_aside, with_index_facts
 from dowse.indexes.first_search import IndexWork, prepare_index, search_first
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import unique_name
-from dowse.keeping.encoding_worker.client import EncodingClient
+from dowse.keeping.encoding_worker.background_encoder import BackgroundEncoder
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.keeper import IndexCallback, Keeper
 from dowse.keeping.served_packages import ServedPackages
@@ -43,7 +43,7 @@ class ServedIndex:
         self,
         root: Path,
         name: str,
-        encoder: EncodingClient | None = None,
+        encoder: BackgroundEncoder | None = None,
         index_type: type[ProjectIndex] = ProjectIndex,
     ) -> None:
         self.root = root
@@ -211,7 +211,7 @@ class ServedIndex:
 
     def _prepare(self, view: View, search: IndexWork, *, is_kept_fresh: bool) -> None:
         with contextlib.suppress(DowseError, OSError):  # the first search says so, and repairs a damaged index
-            load_model = self.encoder.load if self.encoder else None
+            load_model = self.encoder.use if self.encoder else None
             is_ready = prepare_index(self._open().seen_as(view), load_model, search, lambda: self._asking > 0)
             if is_ready and is_kept_fresh:
                 self.keep_fresh()
@@ -276,8 +276,8 @@ class Service:
 
     def __init__(self, roots: list[Path]) -> None:
         self.projects: list[ServedIndex] = []
-        self.encoder = EncodingClient()
-        """One encoding process for all projects; it is started when it is needed."""
+        self.encoder = BackgroundEncoder()
+        """The models of all projects; their processes are started when they are needed."""
         self.warnings: list[str] = []
         self._expected: ServedIndex | None = None
         """The project that is loaded already and will be served unless the client names another one."""

@@ -11,8 +11,7 @@ import pytest
 from dowse.encoding.selection import MINILM_VERSION
 from dowse.indexes.encoding_progress import EncodingProgress, read_encoding_progress
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.encoding_worker.client import EncodingClient
-from dowse.keeping.encoding_worker.worker_options import WorkerOptions
+from dowse.keeping.encoding_worker.background_encoder import BackgroundEncoder
 from tests.mcp.stdio import stdio_client
 from tests.sample_data import write_tree
 
@@ -29,9 +28,7 @@ FRUIT = {
     "guide.md": "# Guide\n\nHow to peel an orange.\n",
 }
 
-USUAL = WorkerOptions()
-
-StartEncoder = Callable[..., EncodingClient]
+StartEncoder = Callable[..., BackgroundEncoder]
 
 
 class Lengths:
@@ -80,10 +77,10 @@ def indexed() -> Iterator[Callable[[Path], ProjectIndex]]:
 
 @pytest.fixture
 def start() -> Iterator[StartEncoder]:
-    started: list[EncodingClient] = []
+    started: list[BackgroundEncoder] = []
 
-    def make(options: WorkerOptions = USUAL, **more: Any) -> EncodingClient:
-        started.append(EncodingClient(options, **more))
+    def make(**options: Any) -> BackgroundEncoder:
+        started.append(BackgroundEncoder(**options))
         return started[-1]
 
     yield make
@@ -100,7 +97,7 @@ def is_complete(project: ProjectIndex) -> bool:
     return encoding_progress(project).state == "complete"
 
 
-def wait_for_query(encoder: EncodingClient, text: str, version: str = MINILM_VERSION) -> "Vectors":
+def wait_for_query(encoder: BackgroundEncoder, text: str, version: str = MINILM_VERSION) -> "Vectors":
     """Return the vector of a query, once the process is ready for it."""
     found: list[Vectors] = []
 

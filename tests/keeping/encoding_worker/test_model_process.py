@@ -1,27 +1,17 @@
-"""The process of a model: it gives the vectors of the model itself, and its crash is one of the encoding process."""
+"""The process of a model: it gives the vectors of the model itself."""
 
-import subprocess
-import sys
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dowse.encoding.selection import MODELS_FOLDER, open_here
-from dowse.errors import Failed
+from dowse.errors import Failed, ModelCrashed
 from dowse.keeping.encoding_worker.model_process import ModelProcess
 
 TEXTS = ["def read_file(path): return open(path)", "", "\ud800 half a character", "a" * 10_000]
-
-CRASHING = """
-import os, signal, sys
-from pathlib import Path
-from dowse.keeping.encoding_worker.model_process import ModelProcess
-model = ModelProcess(Path(sys.argv[1]), "v")
-os.kill(model._process.id, signal.SIGKILL)
-model.encode(["text"])
-print("went on")
-"""
 
 
 def test_vectors_are_those_of_the_model() -> None:
@@ -46,8 +36,14 @@ def test_a_link_to_a_model_elsewhere_is_followed(tmp_path: Path) -> None:
     model.close()
 
 
-def test_a_crash_of_the_model_ends_the_process_that_asks_it() -> None:
-    command = [sys.executable, "-c", CRASHING, str(MODELS_FOLDER / "minilm")]
-    done = subprocess.run(command, capture_output=True, check=False)
-    assert done.returncode == Failed.exit_code
-    assert b"went on" not in done.stdout
+def test_a_crash_is_noted_and_raised_for_those_who_wait() -> None:
+    crashes = list[ModelCrashed]()
+    model = ModelProcess(MODELS_FOLDER / "minilm", "v", note_crash=lambda error, _: crashes.append(error))
+    os.kill(model.id, signal.SIGSTOP)
+    reply = model.start_query("text")
+    os.kill(model.id, signal.SIGKILL)
+    with pytest.raises(ModelCrashed, match="ended with code -9"):
+        reply.result(30)
+    with pytest.raises(ModelCrashed):
+        model.encode(["text"])
+    assert len(crashes) == 1

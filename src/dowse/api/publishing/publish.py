@@ -25,7 +25,7 @@ from dowse.indexes.freshness.indexer import text_reader
 from dowse.indexes.freshness.scan import RECIPE
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import close_log
-from dowse.keeping.encoding_worker.encode_now import encode_now
+from dowse.keeping.encoding_worker.background_encoder import encode_now
 from dowse.places.place_indexes import tend
 from dowse.places.place_rows import (
     PublishedProject,

@@ -1,1 +1,1 @@
-"""The encoding process, which makes the vectors of a model in the background, and its client in the server."""
+"""The models of a server, in processes of their own, and the thread that has them encode chunks in the background."""

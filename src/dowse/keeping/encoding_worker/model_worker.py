@@ -1,6 +1,6 @@
 """The program of a model process: it encodes texts of strangers, and can read its model and nothing else.
 
-When stdin ends, the encoding process is gone, and so is this one.
+When stdin ends, the server is gone or needs this process no more.
 """
 
 import json
@@ -8,6 +8,7 @@ import os
 import queue
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from dowse.encoding.minilm import BATCH_TEXTS, CosineScorer, MiniLM
 from dowse.errors import DowseError
 from dowse.system.child_messages import open_messages, read_message, write_message
+from dowse.system.platform import lower_priority
 from dowse.system.sandbox import interpreter_folders, restrict_process
 from dowse.system.signals import ignore_interrupts
 
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 
 def main(arguments: list[str]) -> int:
     """Load the model that the arguments describe, and encode until stdin ends."""
-    ignore_interrupts()
+    ignore_interrupts()  # Ctrl-C is for the server, which then closes stdin
+    lower_priority()
     model = json.loads(arguments[0])
     folder = Path(model["folder"])
     restrict_process([*interpreter_folders(), *_model_places(folder)], [os.devnull])
@@ -56,7 +59,7 @@ class _Answers:
         while (found := read_message(requests)) is not None:
             message = found[0]
             if "query" in message:
-                self._scored.put(message)
+                self._scored.put({**message, "last": time.monotonic() + message["seconds"]})
             elif message["kind"] is None:
                 self._answer(message)
             else:
@@ -70,7 +73,8 @@ class _Answers:
         texts = message["texts"]
         if "query" in message:
             with self._scoring:
-                return self._scorer.score(message["query"], texts)
+                is_late = time.monotonic() > message["last"]
+                return np.empty(0) if is_late else self._scorer.score(message["query"], texts)
         if message["kind"] is None:
             return self._encoder.encode_query(texts[0])
         parts = [texts[start : start + self._at_once] for start in range(0, len(texts) or 1, self._at_once)]

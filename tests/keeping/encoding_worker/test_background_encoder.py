@@ -1,4 +1,4 @@
-"""The encoding process with the shipped encoder: queries, vectors, crashes, starts and stops."""
+"""Encoding with the shipped model: queries, vectors, crashes, starts and stops."""
 
 import os
 import signal
@@ -7,7 +7,6 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,9 +14,12 @@ import pytest
 from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION, open_minilm
 from dowse.indexes.encoding_progress import encoding_lease, serving_version
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.encoding_worker import client
-from dowse.keeping.encoding_worker.client import EncodingProcess
-from dowse.keeping.encoding_worker.worker_options import WorkerOptions, count_cores
+from dowse.keeping.encoding_worker import background_encoder, model_pool, model_process
+from dowse.keeping.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
+from dowse.keeping.encoding_worker.background_encoder import BackgroundEncoder
+from dowse.keeping.encoding_worker.model_pool import ModelPool
+from dowse.keeping.encoding_worker.model_process import count_cores
+from dowse.protocols import Encoder
 from dowse.system import child_process
 from tests.keeping.encoding_worker.conftest import (
     MANY,
@@ -36,24 +38,19 @@ CRASHES = (sys.executable, "-c", "import sys; print('no memory is left', file=sy
 SERVER = """
 import sys, time
 from pathlib import Path
-from dowse.keeping.encoding_worker.client import EncodingClient
-encoder = EncodingClient()
+from dowse.keeping.encoding_worker.background_encoder import BackgroundEncoder
+encoder = BackgroundEncoder()
 encoder.encode_indexes([Path(sys.argv[1])])
+while encoder.process_id is None:
+    time.sleep(0.01)
 print(encoder.process_id, flush=True)
 time.sleep(600)
 """
 
 
-def record_starts(monkeypatch: pytest.MonkeyPatch) -> list[WorkerOptions]:
-    """Return a list that receives the options of each process that is started."""
-    starts: list[WorkerOptions] = []
-
-    def start(options: WorkerOptions, *rest: Any) -> EncodingProcess:
-        starts.append(options)
-        return EncodingProcess(options, *rest)
-
-    monkeypatch.setattr(client, "EncodingProcess", start)
-    return starts
+def outcome(encoder: BackgroundEncoder, root: Path) -> str | None:
+    visit = encoder.last_visit(root)
+    return visit.outcome if visit else None
 
 
 def count(project: ProjectIndex) -> int:
@@ -79,10 +76,10 @@ def test_the_first_question_waits_for_the_model_for_a_moment(
 ) -> None:
     """An assistant asks once for each question: in fourteen sessions the model took part in no reply."""
     indexed(root)
-    monkeypatch.setattr(client, "LOADING_SECONDS", 60.0)
-    monkeypatch.setattr(client, "LOADING_WAIT_SECONDS", 60.0)
+    monkeypatch.setattr(model_pool, "LOADING_SECONDS", 60.0)
+    monkeypatch.setattr(model_pool, "LOADING_WAIT_SECONDS", 60.0)
     assert start().start_query(MINILM_VERSION, "fruit")(5.0) is not None
-    monkeypatch.setattr(client, "LOADING_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(model_pool, "LOADING_WAIT_SECONDS", 0.0)
     assert start().start_query(MINILM_VERSION, "fruit")(5.0) is None
 
 
@@ -161,9 +158,10 @@ def test_a_process_whose_server_is_killed_goes_away(many: Path, indexed: Indexed
 
 
 def test_it_leaves_when_nothing_is_to_be_done_and_the_next_question_wakes_it(
-    root: Path, indexed: Indexed, start: StartEncoder
+    root: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    project, encoder = indexed(root), start(WorkerOptions(idle_seconds=0.5))
+    monkeypatch.setattr(model_pool, "IDLE_SECONDS", 0.5)
+    project, encoder = indexed(root), start()
     encoder.encode_indexes([project.root])
     wait_until(lambda: is_complete(project))
     wait_until(lambda: encoder.process_id is None)
@@ -178,21 +176,38 @@ def test_a_process_that_always_crashes_is_given_up_with_its_reason(
     root: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(child_process, "FIRST_DELAY_SECONDS", 0.01)
-    starts = record_starts(monkeypatch)
     project, encoder = indexed(root), start(program=CRASHES)
 
     def is_given_up() -> bool:
         encoder.encode_if_needed(project)
         assert encoder.start_query(MINILM_VERSION, "peel")(0.1) is None
-        return encoder.is_given_up
+        return encoding_progress(project).state == "failed"
 
     wait_until(is_given_up)
-    found = encoding_progress(project)
-    assert found.state == "failed"
-    assert found.problem == "The encoding process ended with code 7. no memory is left"
+    assert encoding_progress(project).problem == "The encoding process ended with code 7. no memory is left"
     encoder.encode_if_needed(project)
-    assert [options.batch_texts for options in starts] == [8, 4, 2, 1, 1]
-    assert [options.cores for options in starts][1:] == [1, 1, 1, 1]
+    assert encoder.last_visit(root)
+
+
+def test_after_a_crash_fewer_texts_are_encoded_at_once_on_one_core(
+    many: Path, indexed: Indexed, start: StartEncoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(child_process, "FIRST_DELAY_SECONDS", 0.01)
+    project, encoder, sizes = indexed(many), start(cores=4), list[int]()
+
+    def fill(project: ProjectIndex, model: Encoder, options: BackfillOptions) -> BackfillOutcome:
+        if model.version == MINILM_VERSION:
+            sizes.append(options.batch_texts)
+            assert encoder.process_id
+            if len(sizes) < 6:
+                os.kill(encoder.process_id, signal.SIGKILL)
+        return fill_vectors(project, model, options)
+
+    monkeypatch.setattr(background_encoder, "fill_vectors", fill)
+    monkeypatch.setattr(child_process, "MAX_CRASHES", 6)
+    encoder.encode_indexes([many])
+    wait_until(lambda: is_complete(project))
+    assert sizes == [32, 4, 2, 1, 1, 1]
 
 
 def test_half_of_the_cores_encode_in_the_background_and_all_of_them_when_somebody_waits(
@@ -200,7 +215,7 @@ def test_half_of_the_cores_encode_in_the_background_and_all_of_them_when_somebod
 ) -> None:
     def cores_of(machine: int) -> tuple[int, int]:
         monkeypatch.setattr("os.sched_getaffinity", lambda _: range(machine), raising=False)
-        return WorkerOptions().cores, count_cores()
+        return ModelPool().cores, ModelPool(count_cores()).cores
 
     assert [cores_of(machine) for machine in (1, 2, 4, 8, 64)] == [(1, 1), (1, 2), (2, 4), (4, 4), (4, 4)]
 
@@ -210,13 +225,13 @@ def test_a_program_that_is_not_there_is_a_crash_like_any_other(
 ) -> None:
     monkeypatch.setattr(child_process, "FIRST_DELAY_SECONDS", 0.01)
     encoder = start(program=(str(root / "nothing"),))
-    wait_until(lambda: encoder.start_query(MINILM_VERSION, "peel")(0.1) is None and encoder.is_given_up)
+    wait_until(lambda: encoder.start_query(MINILM_VERSION, "peel")(0.1) is None and encoder._delay.is_given_up)
     assert encoder.problem == "The encoding process cannot be started: No such file or directory."
 
 
 def test_a_process_that_does_not_listen_holds_nobody_up(start: StartEncoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client, "HUNG_SECONDS", 0.2)
-    monkeypatch.setattr(client, "MAX_WAITING_QUERIES", 3)
+    monkeypatch.setattr(model_process, "HUNG_SECONDS", 0.2)
+    monkeypatch.setattr(model_process, "MAX_WAITING", 3)
     encoder = start()
     wait_for_query(encoder, "peel")
     stopped = encoder.process_id
@@ -235,12 +250,17 @@ def test_two_servers_share_the_work_of_one_project(many: Path, indexed: Indexed,
     first.encode_indexes([place])
     wait_until(lambda: encoding_lease(project.folder).is_taken())
     second.encode_indexes([place])
-    wait_until(lambda: second.outcome(place)[0] == "elsewhere")
+    wait_until(lambda: outcome(second, place) == "elsewhere")
     wait_for_query(second, "both answer questions")
     wait_for_query(first, "both answer questions")
     assert encoding_progress(project).state == "working"
     first.stop()
-    wait_until(lambda: is_complete(project))
+
+    def is_taken_over() -> bool:
+        second.encode_if_needed(project)  # as a server does from time to time
+        return is_complete(project)
+
+    wait_until(is_taken_over)
 
 
 def test_nothing_is_encoded_while_the_project_is_being_indexed(
@@ -249,11 +269,12 @@ def test_nothing_is_encoded_while_the_project_is_being_indexed(
     project, encoder, place = indexed(root), start(), root
     project.store.set_fact("state", "running")
     encoder.encode_if_needed(project)
-    assert encoder.process_id is None
+    assert encoder.last_visit(place) is encoder.process_id is None
     encoder.encode_indexes([place])
-    wait_until(lambda: encoder.outcome(place)[0] == "indexing")
+    wait_until(lambda: outcome(encoder, place) == "indexing")
     assert count(project) == 0
     project.store.set_fact("state", "complete")
+    encoder.encode_if_needed(project)
     wait_until(lambda: is_complete(project))
 
 

@@ -18,9 +18,11 @@ from dowse.encoding.selection import MINILM_VERSION
 from dowse.indexes.encoding_progress import encoding_lease
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import keeper, watched_index
-from dowse.keeping.encoding_worker import client as worker_client
+from dowse.keeping.encoding_worker.background_encoder import encode_now
 from dowse.keeping.served_index import Service
+from dowse.store import storage_layout
 from mcp import Client
+from tests import lance_extra
 from tests.keeping.encoding_worker.conftest import MANY, encoding_progress, is_complete, wait_until
 from tests.mcp.stdio.stdio_client import is_alive
 from tests.sample_data import write_tree
@@ -33,7 +35,6 @@ def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let servers start to encode without delay."""
     monkeypatch.setattr(keeper, "ENCODE_EVERY_SECONDS", 0.1)
     monkeypatch.setattr(watched_index, "SETTLE_SECONDS", 0.1)
-    monkeypatch.setattr(worker_client, "VECTOR_CHECK_SECONDS", 0.1)
 
 
 def run(*arguments: object) -> "subprocess.CompletedProcess[str]":
@@ -173,3 +174,22 @@ def test_a_model_that_cannot_be_had_is_said_and_search_goes_on(root: Path, stora
     assert shown["state"] == "failed"
     assert shown["problem"]
     assert run("search", "peel", root).returncode == 0
+
+
+def test_the_tables_have_the_vectors_when_the_command_ends(tmp_path: Path) -> None:
+    """The process that encodes was stopped before it had written them, and every vector was null."""
+    lancedb = lance_extra.import_or_skip()
+    root = write_tree(tmp_path / "shop", {"a.py": "def pay(sum):\n    return sum\n"})
+    folder = storage_layout.index_folder(root.resolve())
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text('{"store": "lancedb"}', encoding="utf-8")
+    index = ProjectIndex(root)
+    index.update()
+    assert encode_now(index, lambda *_: None, lambda _: None).state == "complete"
+    (row,) = lancedb.connect(folder / "index.lancedb").open_table("project_docs").search().limit(2).to_list()
+    assert row["vector"] is not None
+    project = storage_layout.read_project(folder)
+    assert project
+    tables = sum(file.stat().st_size for file in folder.glob("*.lancedb/**/*") if file.is_file())
+    assert project.size_bytes > tables > 0
+    index.close()

@@ -38,7 +38,7 @@ class As(Lengths):
 
 
 def encode(project: ProjectIndex, settings: Settings, *, batches: int = 1000) -> None:
-    """Do what the encoding process does."""
+    """Do what the background encoder does."""
     left = batches
 
     def may_continue() -> bool:

@@ -14,7 +14,7 @@ from dowse.encoding.selection import MINILM_VERSION, MODELS_FOLDER, open_minilm
 from dowse.indexes import query_vectors
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import search_now
-from dowse.keeping.encoding_worker.client import EncodingClient
+from dowse.keeping.encoding_worker.background_encoder import BackgroundEncoder
 from dowse.keeping.encoding_worker.model_process import ModelProcess
 from dowse.searching.query_terms import parse_plain_query
 from dowse.searching.search import SearchOptions
@@ -43,13 +43,13 @@ LOADED_AND_SILENT = (
     "import sys\n"
     "from dowse.system.child_messages import open_messages, write_message\n"
     "received, sent = open_messages()\n"
-    f"write_message(sent, {{'loaded': '{MINILM_VERSION}'}})\n"
+    "write_message(sent, {'dimensions': 384})\n"
     "received.read()\n",
 )
 BROKEN = (*LOADED_AND_SILENT[:2], LOADED_AND_SILENT[2].replace("received.read()", "received.read(1); sys.exit(7)"))
 
 
-def wait_for_scores(encoder: EncodingClient, text: str, texts: Sequence[str]) -> "Vectors":
+def wait_for_scores(encoder: BackgroundEncoder, text: str, texts: Sequence[str]) -> "Vectors":
     wait_for_query(encoder, text)
     scores = encoder.start_scoring(MINILM_VERSION, text)(texts, 60.0)
     assert scores is not None
@@ -58,10 +58,11 @@ def wait_for_scores(encoder: EncodingClient, text: str, texts: Sequence[str]) ->
 
 def test_the_process_of_a_model_gives_the_scores_of_the_model() -> None:
     with contextlib.closing(ModelProcess(MODELS_FOLDER / "minilm", MINILM_VERSION)) as caged:
-        found = caged.score(QUESTION, TEXTS)
-        assert np.allclose(found, CosineScorer(open_minilm(), 2).score(QUESTION, TEXTS), atol=0.05)
-        assert np.array_equal(found, caged.score(QUESTION, TEXTS))
-        assert caged.score(QUESTION, []).shape == (0,)
+        found = caged.start_scoring(QUESTION, TEXTS, 60.0).result()
+        expected = CosineScorer(open_minilm(), 2).score(QUESTION, TEXTS)
+        assert np.allclose(np.frombuffer(found, "<f4"), expected, atol=0.05)
+        assert caged.start_scoring(QUESTION, TEXTS, 60.0).result() == found
+        assert caged.start_scoring(QUESTION, [], 60.0).result() == b""
 
 
 def test_any_text_can_be_scored(start: StartEncoder) -> None:
@@ -103,7 +104,7 @@ def test_a_process_that_does_not_work_scores_nothing(start: StartEncoder, progra
 def test_a_process_that_ends_while_texts_are_scored_keeps_nobody_waiting(start: StartEncoder) -> None:
     encoder = start(program=BROKEN)
     score = encoder.start_scoring(MINILM_VERSION, QUESTION)
-    wait_until(lambda: encoder._has_loaded(MINILM_VERSION) or encoder.problem is not None)
+    wait_until(lambda: encoder.process_id is not None or encoder.problem is not None)
     assert score(TEXTS, 60.0) is None
 
 
@@ -115,7 +116,7 @@ def test_a_question_in_prose_finds_the_definition_that_means_it(
     project, encoder = indexed(write_tree(tmp_path / "library", LIBRARY)), start()
     project.store.refresh()
 
-    def best(encoder: EncodingClient | None, text: str = QUESTION) -> str:
+    def best(encoder: BackgroundEncoder | None, text: str = QUESTION) -> str:
         options = SearchOptions(20, detail="definitions", keeps_weak=True)
         answer = search_now(project, parse_plain_query(text), options, encoder)
         return min((one.rank, hit.path) for hit in answer.hits for one in hit.passages)[1]
