@@ -15,7 +15,6 @@ from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.freshness.tree_watcher import Watcher
 from dowse.indexes.freshness.watching import start_watcher
 from dowse.indexes.index import IndexReport, ProjectIndex
-from dowse.keeping import keeper as keeper_module
 from dowse.keeping import watched_index
 from dowse.keeping.watched_index import WatchedIndex
 from dowse.system.platform import Lock
@@ -232,8 +231,7 @@ def test_where_looking_takes_long_an_answer_says_that_it_does_not_know(
         monkeypatch.setattr(pending_paths, "POLL_SECONDS", 3600)
     else:
         monkeypatch.setattr(pending_paths, "has_remote_writers", lambda _root: True)
-    monkeypatch.setattr(pending_paths, "QUICK_SCAN_SECONDS", 0.0)
-    monkeypatch.setattr(keeper_module, "SCAN_WAIT_SECONDS", 0.0)
+    monkeypatch.setattr(watched_index, "SCAN_WAIT_SECONDS", 0.0)
     keeper = keep()
     assert eventually(lambda: keeper.watch_status(project).mode == mode)
     assert keeper.catch_up(project) == ["."]
@@ -251,7 +249,7 @@ def test_words_that_another_process_is_writing_are_not_claimed(root: Path, proje
 
 
 def test_a_root_that_was_replaced_is_not_claimed_to_be_known(root: Path, tmp_path: Path, project: ProjectIndex) -> None:
-    watched = WatchedIndex(project, threading.Lock(), lambda: True)
+    watched = WatchedIndex(project, lambda: True)
     watched.start_watching()
     try:
         assert watched.take_events() is (sys.platform == "linux")

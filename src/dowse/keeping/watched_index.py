@@ -3,7 +3,7 @@
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, NotWritable, StoreDamaged
@@ -16,7 +16,7 @@ from dowse.indexes.index_log import open_log
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import WatchStatus, watch_lease
 from dowse.sources.policy import RULE_NAMES
-from dowse.types import View
+from dowse.types import KINDS, View
 
 AT_ONCE_FILES = 200
 """More files are left to a process of their own, which starts in 0.4 s and indexes 350 files a second."""
@@ -26,6 +26,10 @@ TAKE_SECONDS = 0.3
 """How long a thread waits for another one that is just taking events."""
 RETRY_SECONDS = 30.0
 """Time after a failure before the same work is tried again."""
+QUICK_SCAN_FILES = 10_000
+SCAN_WAIT_SECONDS = 1.0
+"""A search may wait this long for a scan: the last one took no longer or, before the first, the index has up to this many
+files, which take 0.3 s."""
 WAIT_SECONDS = 1.5
 """How long a process leaves changes to the one that came first, which need not compute everything twice."""
 
@@ -33,13 +37,13 @@ WAIT_SECONDS = 1.5
 class WatchedIndex:
     """An index with its watcher and its pending paths, shared by the thread that indexes and the one that answers."""
 
-    def __init__(self, project: ProjectIndex, working: threading.Lock, may_resume: Callable[[], bool]) -> None:
+    def __init__(self, project: ProjectIndex, may_resume: Callable[[], bool]) -> None:
         self.project = project
         self._may_resume = may_resume
         self._lease = watch_lease(project.folder)
         self.is_first = False
         """Other processes leave changes to this one for a moment."""
-        self.working = working
+        self.working = threading.RLock()
         """Held while pending paths are compared and applied."""
         self._why_polling = ""
         self._last_error: str | None = None
@@ -52,12 +56,8 @@ class WatchedIndex:
         """A process that updates the index for us, while it runs."""
         self._run_paths: dict[str, ChangeTimes] = {}
         """The pending paths that it takes care of."""
-        self.must_scan = False
-        """Another process is indexing. Files may have changed after it read them, so a full scan follows."""
         self.is_search_waiting = False
         """A search has found pending paths that it could not apply itself."""
-        self.recently_read: set[str] = set()
-        """Files read for an answer, perhaps in the clock tick in which they were written: they are compared again."""
         self.is_settled = True
         self.changed_at = 0.0
         self._failed_at = -RETRY_SECONDS
@@ -69,12 +69,12 @@ class WatchedIndex:
     # Watching
 
     def begin(self) -> None:
-        """Start watching and scan everything: a folder is watched before it is listed, so no change is missed."""
+        """Start watching. Everything has to be compared: a folder is watched before it is listed, so no change is missed."""
         self.start_watching()
         self.try_to_be_first()
         if self.is_first:
             self.pending_paths.load(time.monotonic())
-        self.compare_everything()
+        self.pending_paths.add([EVERYWHERE], time.monotonic())
 
     def try_to_be_first(self) -> None:
         """Become the process that acts at once, unless another one is; the lease ends with its owner."""
@@ -162,101 +162,89 @@ class WatchedIndex:
         self._lease.release()
         self.project.close()
 
-    def could_find_changes(self, project: ProjectIndex) -> bool:
-        """Scan the whole root and add what differs to the pending paths; return whether that was possible.
+    # Updates
 
-        The strategy decides when they are indexed.
+    def compare(self, project: ProjectIndex, paths: Mapping[str, ChangeTimes]) -> tuple[Drift, dict[str, ChangeTimes]]:
+        """Compare pending paths with the index, and watch the folders among them; files that differ are pending instead.
+
+        Return how they differ, and these files as pending paths. Refuse a root whose disk is not mounted.
         """
-        try:
-            self.add_paths(self.scan(project, [EVERYWHERE]).paths)
-        except (DowseError, OSError) as error:
-            self.note_failure(str(error))
-            return False
-        return True
-
-    @contextlib.contextmanager
-    def naming_changes(self, paths: Mapping[str, ChangeTimes], drift: Drift) -> Iterator[None]:
-        """Apply a drift in a block. Where nothing can be written, answers name the files that differ, not `paths`."""
-        try:
-            yield
-        except NotWritable:
-            self.pending_paths.remove(paths)
-            self.pending_paths.add(drift.paths, time.monotonic())
-            raise
-
-    def scan(self, project: ProjectIndex, paths: Iterable[str]) -> Drift:
-        """Compare paths with the index, and watch the folders among them. Refuse a root whose disk is not mounted."""
-        paths, started = list(paths), time.monotonic()
+        started = time.monotonic()
         drift = project.drift_at(paths, self.watch_folder)
         if EVERYWHERE in paths:
             self.lost_events.note_scan(time.monotonic() - started)
             if _is_unmounted(project, self.device, drift):
                 raise Failed(f"{project.root} is empty and on another device; its index is kept. Mount the disk again.")
-        return drift
+        return drift, self.pending_paths.replace(paths, drift.paths, time.monotonic())
 
-    # Updates
+    def compare_everything(self, project: ProjectIndex) -> bool:
+        """Compare all files, so that those that differ are pending by name; return whether that was possible."""
+        try:
+            with self.working:
+                self.compare(project, self._everywhere())
+        except (DowseError, OSError) as error:
+            self.note_failure(str(error))
+            return False
+        return True
+
+    def apply(self, project: ProjectIndex, drift: Drift, named: Mapping[str, ChangeTimes]) -> None:
+        """Apply a drift, or a part of one; its files are not pending any more."""
+        if drift.pending:
+            project.apply(drift)
+            self.changed_at, self.is_settled = time.monotonic(), False
+        self.pending_paths.remove({path: named[path] for path in drift.paths if path in named})
+        self.note_success()
 
     def update(self, paths: dict[str, ChangeTimes]) -> None:
         """Compare pending paths with the index and apply the differences, or start a process that does."""
         project = self.project
         if project.is_being_updated():  # by another process; files may have changed after it read them
-            self.must_scan = True
-            return
-        if project.whole.fact("state") != "complete" and not self._may_resume():
-            return
-        with self.working:
-            try:
-                is_applied = self._compare_and_apply(paths)
-            except NotIndexed:  # the index has just been deleted
-                raise
-            except StoreDamaged:
-                self.must_scan = True  # not every folder is watched yet
-                self.start_run(paths)
-                return
-            except DowseError as error:
-                self.note_failure(str(error))
-                return
-            if not is_applied:
-                return
-            self.pending_paths.remove(paths)
-            with contextlib.suppress(NotWritable):
-                if EVERYWHERE in paths:
-                    project.record_check()
-                self.note_success()
+            self.pending_paths.add([EVERYWHERE], time.monotonic())
+        elif project.whole.fact("state") == "complete" or self._may_resume():
+            with self.working:
+                try:
+                    self._compare_and_apply(project, paths)
+                except NotIndexed:  # the index has just been deleted
+                    raise
+                except StoreDamaged:
+                    self.pending_paths.add([EVERYWHERE], time.monotonic())  # not every folder is watched yet
+                    self.start_run({})
+                except DowseError as error:
+                    self.note_failure(str(error))
 
-    def _compare_and_apply(self, paths: dict[str, ChangeTimes]) -> bool:
-        """Apply the differences; return False when a process was started for them instead."""
-        project = self.project
+    def _compare_and_apply(self, project: ProjectIndex, paths: dict[str, ChangeTimes]) -> None:
         if project.whole.has_backlog() or project.whole.references.has_backlog():
-            self.start_run(paths)
-            return False
+            self.start_run({})  # the paths are compared after it, for their folders have to be watched
+            return
         project.whole.refresh()
-        drift = self.scan(project, paths)
-        if EVERYWHERE in paths:
-            self.must_scan = False
-            if project.whole.fact("device") != self.device:
-                with contextlib.suppress(NotWritable):
-                    project.whole.set_fact("device", self.device)
+        drift, named = self.compare(project, paths)
+        if EVERYWHERE in paths and project.whole.fact("device") != self.device:
+            with contextlib.suppress(NotWritable):
+                project.whole.set_fact("device", self.device)
         if drift.pending > AT_ONCE_FILES:
             project.require_size(drift if EVERYWHERE in paths else project.drift())
         if drift.pending > AT_ONCE_FILES or project.whole.fact("state") != "complete":
-            self.start_run(paths)
-            return False
-        if drift.pending:
-            with self.naming_changes(paths, drift):
-                project.apply(drift)
-            self.note_change()
-        return True
+            self.start_run(named)
+            return
+        self.apply(project, drift, named)
+        if EVERYWHERE in paths:
+            with contextlib.suppress(NotWritable):
+                project.record_check()
 
-    def compare_everything(self) -> None:
-        """Compare all files with the index: at the start, and after others wrote to it or to the settings.
+    def update_everything(self) -> None:
+        """Compare all files: at the start, and after the settings changed.
 
-        The process that came first makes them equal, whatever the strategy; the others know what is pending.
+        The process that came first makes the index equal to them, whatever the strategy; the others know what is pending.
         """
+        self.pending_paths.add([EVERYWHERE], time.monotonic())
         if self.is_first:
-            self._update_everything()
+            self.update(self._everywhere())
         else:
-            self.must_scan = not self.could_find_changes(self.project)
+            self.compare_everything(self.project)
+
+    def _everywhere(self) -> dict[str, ChangeTimes]:
+        """Return the root and all pending paths, which a scan of the root compares, too."""
+        return {EVERYWHERE: ChangeTimes(0.0, 0.0), **self.pending_paths.pending()}
 
     def add_missing_words(self, now: float) -> None:
         """Start a process for words or references that are missing, unless another process does so in a moment."""
@@ -266,11 +254,7 @@ class WatchedIndex:
             return
         self._backlog_at = self._backlog_at or now
         if now - self._backlog_at >= self.wait_seconds and self.may_try(now):
-            self._update_everything()
-
-    def _update_everything(self) -> None:
-        self.pending_paths.add([EVERYWHERE], time.monotonic())
-        self.update({EVERYWHERE: self.pending_paths.pending()[EVERYWHERE]})
+            self.update({})
 
     def start_run(self, paths: dict[str, ChangeTimes], how: str | None = None) -> None:
         """Start a process that takes care of some pending paths."""
@@ -300,21 +284,22 @@ class WatchedIndex:
         self.project.close()
         self.project = type(self.project)(self.project.root)
         self._settings_stamp = self.project.settings_stamp()
-        self.compare_everything()
+        self.update_everything()
 
     def has_new_settings(self) -> bool:
         """Return whether a settings file changed since the index was opened."""
         return self.project.settings_stamp() != self._settings_stamp
 
-    def is_scan_imminent(self) -> bool:
-        """Return whether the whole root is about to be scanned."""
-        return self.must_scan or self.has_new_settings()
-
     # State
 
-    def note_change(self) -> None:
-        """Record that the index changed just now."""
-        self.changed_at, self.is_settled = time.monotonic(), False
+    def is_scan_quick(self, project: ProjectIndex) -> bool:
+        """Return whether a scan of the whole root takes no longer than a search may wait, judged by the last one."""
+        if self.lost_events.scan_seconds is not None:
+            return self.lost_events.scan_seconds <= SCAN_WAIT_SECONDS
+        try:
+            return sum(project.whole.totals(kind).documents for kind in KINDS) <= QUICK_SCAN_FILES
+        except DowseError:  # the scan meets the same problem
+            return True
 
     def is_quiet(self, now: float) -> bool:
         """Return whether nothing is pending and the index has not changed for a while."""
@@ -340,7 +325,9 @@ class WatchedIndex:
     def status(self) -> WatchStatus:
         """How the index is kept fresh."""
         why, seconds = self._why_polling, self.lost_events.poll_seconds
-        if self.watcher and seconds:
+        if self.lost_events.scan_seconds is None:
+            why = "the first scan has not ended"
+        elif self.watcher and seconds:
             why = f"this file system may not report all changes; all files are also checked every {seconds:.0f} s"
         strategy = self.project.settings.indexing_strategy
         return WatchStatus("watching" if self.watcher else "polling", strategy, why, last_error=self._last_error)

@@ -269,7 +269,7 @@ def test_nothing_is_encoded_while_the_project_is_being_indexed(
     project, encoder, place = indexed(root), start(), root
     project.store.set_fact("state", "running")
     encoder.encode_if_needed(project)
-    assert encoder.last_visit(place) is encoder.process_id is None
+    assert (encoder.last_visit(place), encoder.process_id) == (None, None)
     encoder.encode_indexes([place])
     wait_until(lambda: outcome(encoder, place) == "indexing")
     assert count(project) == 0

@@ -37,8 +37,8 @@ def test_a_link_to_a_model_elsewhere_is_followed(tmp_path: Path) -> None:
 
 
 def test_a_crash_is_noted_and_raised_for_those_who_wait() -> None:
-    crashes = list[ModelCrashed]()
-    model = ModelProcess(MODELS_FOLDER / "minilm", "v", note_crash=lambda error, _: crashes.append(error))
+    crashes = list[str]()
+    model = ModelProcess(MODELS_FOLDER / "minilm", "v", note_crash=lambda problem, _: crashes.append(problem))
     os.kill(model.id, signal.SIGSTOP)
     reply = model.start_query("text")
     os.kill(model.id, signal.SIGKILL)

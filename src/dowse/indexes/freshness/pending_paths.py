@@ -51,8 +51,7 @@ class PendingPaths:
             for path in paths:
                 known = self._paths.get(path)
                 self._paths[path] = ChangeTimes(known.first if known else now, now)
-            if len(self._paths) > MAX_PATHS:
-                self._paths = {EVERYWHERE: ChangeTimes(min(times.first for times in self._paths.values()), now)}
+            self._limit(now)
 
     def pending(self) -> dict[str, ChangeTimes]:
         with self._lock:
@@ -64,6 +63,22 @@ class PendingPaths:
             for path, times in paths.items():
                 if self._paths.get(path) == times:
                     del self._paths[path]
+
+    def replace(self, paths: Mapping[str, ChangeTimes], found: Iterable[str], now: float) -> dict[str, ChangeTimes]:
+        """Replace paths that were compared by those that differ, and return these; a path that changed since then stays."""
+        with self._lock:
+            for path, times in paths.items():
+                if self._paths.get(path) == times:
+                    del self._paths[path]
+            named = {path: paths.get(path, ChangeTimes(now, now)) for path in found if path not in self._paths}
+            self._paths |= named
+            return self._paths.copy() if self._limit(now) else named
+
+    def _limit(self, now: float) -> bool:
+        is_too_much = len(self._paths) > MAX_PATHS
+        if is_too_much:
+            self._paths = {EVERYWHERE: ChangeTimes(min(times.first for times in self._paths.values()), now)}
+        return is_too_much
 
     def save(self) -> None:
         """Write the pending paths to the file, unless it already has them."""
@@ -158,20 +173,17 @@ POLL_SECONDS = 5.0
 """Time between two scans of a root that cannot be watched."""
 POLL_SHARE = 20
 """Polling spends at most one twentieth of the time on scanning."""
-INSURANCE_SECONDS = 10.0
 INSURANCE_EVERY_SECONDS = 300.0
-"""The system can lose events without saying so. Ten quiet seconds after the last event the root is scanned once
-more, at most every five minutes: 0.35 s on 10,000 files."""
-QUICK_SCAN_SECONDS = 0.1
-"""A scan that takes no longer, which means about 3,000 files, may be done before an answer."""
+"""The system can lose events without saying so. Once it is quiet after an event, the root is scanned once more, at most
+every five minutes: 0.35 s on 10,000 files."""
+INSURANCE_QUIET_SECONDS = 2.0
+"""Quiet time before that scan."""
 STORM_EVENTS = 200
 """After this many events since the last scan, some were probably lost: the next scan does not wait five minutes."""
-STORM_QUIET_SECONDS = 2.0
-"""Quiet time before the scan that follows a storm of events."""
 
 
 class LostEventDetector:
-    """Counts the events of one root and says when a scan of the whole root is due."""
+    """Says when all files of a root have to be scanned, because events may be missing."""
 
     def __init__(self, root: Path) -> None:
         self.poll_seconds = poll_seconds(root)
@@ -179,7 +191,7 @@ class LostEventDetector:
         self.has_remote_writers = has_remote_writers(root)
         """Other machines may change files, which no event reports."""
         self.last_event_at = 0.0
-        self.scan_seconds = float("inf")
+        self.scan_seconds: float | None = None
         """How long the last scan of the whole root took."""
         self._events_since_scan = 0
         self._scanned_at = 0.0
@@ -188,11 +200,6 @@ class LostEventDetector:
         """Record that events named this many paths just now."""
         self.last_event_at = time.monotonic()
         self._events_since_scan += count
-
-    @property
-    def is_scan_quick(self) -> bool:
-        """Whether the last scan of the whole root was so quick that a search may wait for one."""
-        return self.scan_seconds <= QUICK_SCAN_SECONDS
 
     def note_scan(self, scan_seconds: float) -> None:
         """Record that the whole root was scanned just now; polling slows down where a scan takes long."""
@@ -206,9 +213,8 @@ class LostEventDetector:
 
     def is_scan_due(self, now: float) -> bool:
         """Return whether the whole root should be scanned now."""
-        is_stormy = self._events_since_scan >= STORM_EVENTS
-        quiet_seconds = STORM_QUIET_SECONDS if is_stormy else INSURANCE_SECONDS
-        is_quiet = self._scanned_at < self.last_event_at <= now - quiet_seconds
-        is_recent = not is_stormy and now - self._scanned_at < INSURANCE_EVERY_SECONDS
-        is_poll_due = bool(self.poll_seconds) and now - self._scanned_at >= self.poll_seconds
-        return is_poll_due or (is_quiet and not is_recent)
+        if self.poll_seconds and now - self._scanned_at >= self.poll_seconds:
+            return True
+        is_quiet = self._scanned_at < self.last_event_at <= now - INSURANCE_QUIET_SECONDS
+        is_recent = now - self._scanned_at < INSURANCE_EVERY_SECONDS
+        return is_quiet and (self._events_since_scan >= STORM_EVENTS or not is_recent)

@@ -171,10 +171,10 @@ class ModelPool:
         if process := model.process():
             process.close()
 
-    def _note_crash(self, version: str, error: ModelCrashed, lived_seconds: float) -> None:
+    def _note_crash(self, version: str, problem: str, lived_seconds: float) -> None:
         with self._lock:
             self._models.pop(version, None)
-            self.problem = str(error)
+            self.problem = problem
             self._delay.note_crash(lived_seconds)
 
 

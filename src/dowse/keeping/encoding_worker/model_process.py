@@ -45,11 +45,11 @@ class ModelProcess:
         *,
         in_eight_bits: bool = True,
         program: Sequence[str] = MODEL_PROGRAM,
-        note_crash: Callable[[ModelCrashed, float], None] = lambda _error, _seconds: None,
+        note_crash: Callable[[str, float], None] = lambda _problem, _seconds: None,
     ) -> None:
         """Load a model. Raise Failed when its files cannot be used, and ModelCrashed when the process ends.
 
-        `note_crash` is called with how long the process lived if it ends by itself, now or later.
+        If it ends by itself, now or later, `note_crash` is called with the reason and how long it lived.
         """
         self.version, self._note_crash = version, note_crash
         model = {
@@ -59,19 +59,20 @@ class ModelProcess:
         self._numbers, self._replies = itertools.count(1), dict[int, tuple[Future[bytes], float]]()
         """The replies that are waited for, oldest first, and when each was asked for."""
         self._lock, self._messages = threading.Lock(), queue.SimpleQueue[dict[str, Any] | None]()
-        self._has_ended, self._is_closed = threading.Event(), False
+        self._has_ended, self._is_closed, self._problem = threading.Event(), False, ""
         try:
             self._process = ChildProcess([*program, json.dumps(model)])
         except OSError as error:
-            crash = ModelCrashed(f"The encoding process cannot be started: {error.strerror or error}.")
-            note_crash(crash, 0.0)
-            raise crash from error
+            problem = f"The encoding process cannot be started: {error.strerror or error}."
+            note_crash(problem, 0.0)
+            raise ModelCrashed(problem) from error
         self.id, first = self._process.id, None
         with contextlib.suppress(*INVALID_MESSAGES):
             first = self._process.receive()
         if first is None:
             self._process.kill()
-            raise self._note_end()
+            self._note_end()
+            raise ModelCrashed(self._problem)
         if "problem" in first[0]:
             self._process.stop()
             raise Failed(first[0]["problem"])
@@ -120,7 +121,7 @@ class ModelProcess:
         number, reply = next(self._numbers), Future[bytes]()
         with self._lock:
             if self._has_ended.is_set():
-                reply.set_exception(ModelCrashed("The encoding process has ended."))
+                reply.set_exception(ModelCrashed(self._problem))
                 return reply
             self._replies[number] = reply, time.monotonic()
         self._messages.put({"number": number, "texts": [text[:MAX_CHARACTERS] for text in texts], **more})
@@ -140,15 +141,14 @@ class ModelProcess:
         else:
             reply.set_result(data)
 
-    def _note_end(self) -> ModelCrashed:
+    def _note_end(self) -> None:
         code = self._process.wait()
-        error = ModelCrashed(f"The encoding process ended with code {code}. {self._process.last_words}".strip())
+        self._problem = f"The encoding process ended with code {code}. {self._process.last_words}".strip()
         self._messages.put(None)
         if not self._is_closed:
-            self._note_crash(error, time.monotonic() - self._process.started)
+            self._note_crash(self._problem, time.monotonic() - self._process.started)
         with self._lock:
             self._has_ended.set()
             replies = [reply for reply, _ in self._replies.values()]
         for reply in replies:
-            reply.set_exception(error)
-        return error
+            reply.set_exception(ModelCrashed(self._problem))

@@ -74,7 +74,7 @@ class _Answers:
         if "query" in message:
             with self._scoring:
                 is_late = time.monotonic() > message["last"]
-                return np.empty(0) if is_late else self._scorer.score(message["query"], texts)
+                return np.empty(0, np.float32) if is_late else self._scorer.score(message["query"], texts)
         if message["kind"] is None:
             return self._encoder.encode_query(texts[0])
         parts = [texts[start : start + self._at_once] for start in range(0, len(texts) or 1, self._at_once)]
