@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import reduce
 from operator import or_
@@ -26,7 +26,6 @@ from dowse.system.platform import release_memory
 from dowse.types import SourceHealth, View
 
 Result = TypeVar("Result")
-Work = TypeVar("Work")
 
 IDLE_SECONDS = 30.0
 """After this long without a call, the memory kept for the next one is released: 28 of 117 MB on 89,000 chunks."""
@@ -70,31 +69,32 @@ class ServedIndex:
         self._index: ProjectIndex | None = None
         self._settings_stamp: tuple[int, ...] = ()
         self._idle_timer: asyncio.TimerHandle | None = None
-        self._asked_at = 0.0
-        """The time of the last call, on the clock of its event loop."""
 
     # Asking the index
 
     async def ask(self, work: Callable[[ProjectIndex], Result], view: View = View.PROJECT) -> Result:
         """Do some work on the index's thread. If the index turns out to be damaged, it is built again."""
-        return await self._wait_for(self._do, work, view)
-
-    async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
-        """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""
-        return await self._wait_for(self._do_fresh, work, view)
-
-    async def _wait_for(self, do: Callable[[Work, View], Result], work: Work, view: View) -> Result:
         loop = asyncio.get_running_loop()
         self._asking += 1
         try:
-            return await loop.run_in_executor(self._thread, do, work, view)
+            return await loop.run_in_executor(self._thread, self._do, work, view)
         except DowseError as error:
             if error.code == StoreDamaged.code:
                 self.start_run(view=view)
             raise
         finally:
             self._asking -= 1
-            self._note_call(loop)
+            self._release_when_idle(loop)
+
+    async def ask_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View = View.PROJECT) -> Result:
+        """Index recent changes within a bound, then do some work, which is given the paths that are still pending."""
+
+        def answer(index: ProjectIndex) -> Result:
+            pending = self.catch_up(index)
+            with index.at_one_moment():
+                return work(index, pending)
+
+        return await self.ask(answer, view)
 
     def catch_up(self, index: ProjectIndex) -> list[str]:
         """Index recent changes within a bound, on the index's thread; return the paths that are still pending."""
@@ -125,7 +125,7 @@ class ServedIndex:
         try:
             await asyncio.wrap_future(self.prepare(view))
         finally:
-            self._note_call(asyncio.get_running_loop())
+            self._release_when_idle(asyncio.get_running_loop())
 
     # Keeping it
 
@@ -217,21 +217,10 @@ class ServedIndex:
                 self.keep_fresh()
 
     def _do(self, work: Callable[[ProjectIndex], Result], view: View) -> Result:
-        with self._opened(view) as index:
-            return work(index)
-
-    def _do_fresh(self, work: Callable[[ProjectIndex, list[str]], Result], view: View) -> Result:
-        with self._opened(view) as index:
-            pending = self.catch_up(index)
-            with index.at_one_moment():
-                return work(index, pending)
-
-    @contextlib.contextmanager
-    def _opened(self, view: View) -> Iterator[ProjectIndex]:
         index = self._open().seen_as(view)
         try:
             with setting_damage_aside(index):
-                yield index
+                return work(index)
         except DowseError as error:
             raise with_index_facts(error, index) from error
 
@@ -248,21 +237,16 @@ class ServedIndex:
             self._settings_stamp = self._index.settings_stamp()
         return self._index
 
-    def _note_call(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Release memory once no call has come for a while."""
-        self._asked_at = loop.time()
-        if self._idle_timer is None:  # one that runs looks at the time of the last call by itself
-            idle_seconds = SMALL_IDLE_SECONDS if is_memory_small() else IDLE_SECONDS
-            self._idle_timer = loop.call_later(idle_seconds, self._release_when_idle, loop, idle_seconds)
+    def _release_when_idle(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Release memory unless another call ends within a while."""
 
-    def _release_when_idle(self, loop: asyncio.AbstractEventLoop, idle_seconds: float) -> None:
-        self._idle_timer = None
-        left = self._asked_at + idle_seconds - loop.time()
-        if left > 0:
-            self._idle_timer = loop.call_later(left, self._release_when_idle, loop, idle_seconds)
-            return
-        with contextlib.suppress(RuntimeError):  # it was closed meanwhile
-            self._thread.submit(self._release)
+        def release() -> None:
+            with contextlib.suppress(RuntimeError):  # it was closed meanwhile
+                self._thread.submit(self._release)
+
+        if self._idle_timer:
+            self._idle_timer.cancel()
+        self._idle_timer = loop.call_later(SMALL_IDLE_SECONDS if is_memory_small() else IDLE_SECONDS, release)
 
     def _release(self) -> None:
         with contextlib.suppress(DowseError):
