@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dowse.indexes.dependencies.locked_packages import (
     find_go_packages,
+    find_java_packages,
     find_php_packages,
     find_ruby_packages,
     find_rust_packages,
@@ -13,7 +14,6 @@ from dowse.indexes.dependencies.locked_packages import (
 from dowse.indexes.dependencies.node_packages import find_node_packages
 from dowse.indexes.dependencies.package_types import FoundPackages, Package, list_folder
 from dowse.indexes.dependencies.python_packages import find_python_packages
-from dowse.indexes.dependencies.source_jars import find_source_jars
 
 MAX_PARTS = 30
 """Folders of a project that are looked through beside its root: its parts may have manifests of their own."""
@@ -26,7 +26,7 @@ _SKIPPED = ("node_modules", "vendor", "venv", "env", "target", "dist", "build")
 
 _FINDERS: tuple[Callable[..., FoundPackages], ...] = (
     find_python_packages, find_node_packages, find_rust_packages, find_go_packages, find_ruby_packages, find_php_packages,
-    find_source_jars,
+    find_java_packages,
 )  # fmt: skip
 
 

@@ -1,8 +1,9 @@
-"""The packages whose versions a lock file or a manifest fixes: of Rust, Go, Ruby and PHP."""
+"""The packages whose versions a lock file or a manifest fixes: of Rust, Go, Ruby, PHP and Java."""
 
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from dowse.indexes.dependencies.package_types import (
@@ -15,6 +16,7 @@ from dowse.indexes.dependencies.package_types import (
     home_folder,
     is_plain_name,
     list_folder,
+    path_below,
     read_json_manifest,
     read_manifest,
     read_toml_manifest,
@@ -30,6 +32,11 @@ _GEM = re.compile(r"^ {4}([^\s()]+) \(([^\s()]+)\)$", re.MULTILINE)
 Place = Callable[[str, str], Path | None]
 """Returns the folder of a package of a name and a version."""
 _NAMED_GEM = re.compile(r"^ {2}([^\s()!]+)", re.MULTILINE)
+_COORDINATES = re.compile(r"""["']([\w.-]+):([\w.-]+)(?::([\w.-]+))?["']""", re.ASCII)
+_LOCKED_ARTIFACT = re.compile(r"^([\w.-]+):([\w.-]+):([\w.-]+)=", re.MULTILINE | re.ASCII)
+_ELEMENT = re.compile(r"<([\w.-]+)>([^<>]*)</", re.ASCII)
+NO_SOURCES = "its sources are not on this machine; Maven's dependency:sources and IDEs download them"
+NO_VERSION = "its version is not in the build file"
 
 
 def find_rust_packages(root: Path, *, is_all: bool) -> FoundPackages:
@@ -144,13 +151,67 @@ def find_php_packages(root: Path, *, is_all: bool) -> FoundPackages:
     return _place("php", wanted, lambda name, _: folder_below(root, f"vendor/{name}"), is_all=is_all)
 
 
+def find_java_packages(root: Path, *, is_all: bool) -> FoundPackages:
+    """Return the source jars of the artifacts that a build file names, or of all that a lock file of Gradle names."""
+    locked = {
+        f"{group}:{artifact}": version
+        for group, artifact, version in _LOCKED_ARTIFACT.findall(read_manifest(root / "gradle.lockfile"))
+    }
+    declared = dict(_declared_artifacts(root))
+    wanted = [(name, locked.get(name) or declared.get(name, ""), name in declared) for name in {**declared, **locked}]
+    found = _place("java", wanted, _source_jar, is_all=is_all)
+    versions = {name: version for name, version, _ in wanted}
+    found.missing = [
+        replace(one, why=NO_SOURCES if is_plain_name(versions[one.name]) else NO_VERSION) for one in found.missing
+    ]
+    return found
+
+
+def _source_jar(name: str, version: str) -> Path | None:
+    group, _, artifact = name.partition(":")
+    file = f"{artifact}-{version}-sources.jar"
+    maven, gradle = home_folder("MAVEN_REPOSITORY", ".m2", "repository"), home_folder("GRADLE_USER_HOME", ".gradle")
+    if maven and (jar := path_below(maven, f"{group.replace('.', '/')}/{artifact}/{version}/{file}")):
+        return jar
+    kept = gradle and path_below(gradle, f"caches/modules-2/files-2.1/{group}/{artifact}/{version}")
+    jars = (path_below(kept, f"{folder}/{file}") for folder in list_folder(kept)) if kept else ()
+    return next(filter(None, jars), None)
+
+
+def _declared_artifacts(root: Path) -> Iterator[tuple[str, str]]:
+    """Yield the artifacts that build files name, each with its version if it is written there."""
+    text = read_manifest(root / "pom.xml")
+    properties = dict(_ELEMENT.findall(text.partition("<properties>")[2].partition("</properties>")[0]))
+    for block in text.split("<dependency>")[1:]:
+        fields = dict(_ELEMENT.findall(block.partition("</dependency>")[0]))
+        version = fields.get("version", "").strip()
+        if version.startswith("${"):
+            version = properties.get(version[2:-1], "")
+        yield f"{fields.get('groupId', '').strip()}:{fields.get('artifactId', '').strip()}", version.strip()
+    for name in ("build.gradle", "build.gradle.kts"):
+        for group, artifact, version in _COORDINATES.findall(read_manifest(root / name)):
+            yield f"{group}:{artifact}", version
+    catalog = read_toml_manifest(root / "gradle" / "libs.versions.toml")
+    for library in table_at(catalog, "libraries").values():
+        if isinstance(library, str):
+            name, _, version = library.rpartition(":")
+            yield name, version
+            continue
+        fields = table_at(library)
+        version = fields.get("version", "")
+        if isinstance(version, dict):
+            version = table_at(catalog, "versions").get(str(version.get("ref", "")), "")
+        name = fields.get("module") or f"{fields.get('group', '')}:{fields.get('name', '')}"
+        yield str(name), version if isinstance(version, str) else ""
+
+
 def _place(
     ecosystem: Ecosystem, wanted: Iterable[tuple[str, str, bool]], place: Place, *, is_all: bool
 ) -> FoundPackages:
     """Return those of the packages that are on this disk; of indirect ones only if all are asked for."""
     found = FoundPackages()
     for name, version, is_direct in dict.fromkeys(wanted):
-        if not is_plain_name(name) or not (is_direct or is_all):
+        if not is_plain_name(name.replace(":", "/", 1)) or not (is_direct or is_all):
             continue
         root = place(name, version) if is_plain_name(version) else None
         if root:

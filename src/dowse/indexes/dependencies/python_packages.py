@@ -145,7 +145,6 @@ def _environments(root: Path) -> Iterator[Path]:
     python, pdm = read_manifest(root / ".pdm-python").strip(), home_folder("", ".local", "share", "pdm", "venvs")
     if pdm and python.startswith(f"{pdm}/"):
         yield from existing([folder_below(pdm, python[len(f"{pdm}/") :].partition("/")[0])])
-    yield from existing(folder_below(root, f"__pypackages__/{name}") for name in list_folder(root / "__pypackages__"))
     digest = hashlib.sha256(os.path.normcase(os.path.realpath(root)).encode("utf-8", "surrogateescape")).digest()
     poetry = home_folder("POETRY_CACHE_DIR", ".cache", "pypoetry")
     if poetry:
@@ -170,7 +169,7 @@ def _linked_environment(place: Path) -> Path | None:
 def _site_packages(environment: Path) -> list[Path]:
     versions = [environment / "lib" / name for name in list_folder(environment / "lib") if name.startswith("python3")]
     folders = [*(folder / "site-packages" for folder in versions), environment / "Lib" / "site-packages"]
-    return [*existing(folders), *([environment / "lib"] if environment.parent.name == "__pypackages__" else [])]
+    return list(existing(folders))
 
 
 def _installed(environment: Path) -> dict[str, Package]:
