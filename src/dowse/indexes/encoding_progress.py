@@ -5,7 +5,6 @@ chunk has a vector.
 """
 
 import contextlib
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -13,9 +12,9 @@ from typing import Any, Literal
 from dowse.encoding.selection import STATIC_VERSION, model_version, uses_model, uses_static
 from dowse.errors import CatalogError, DowseError, ModelMissing
 from dowse.indexes.sidecar_files import write_tables
-from dowse.settings import Settings, read_json
+from dowse.settings import Settings
 from dowse.store.local import ENCODED_FACT, LocalStore
-from dowse.system.platform import Lock, write_atomically
+from dowse.system.platform import Lock
 from dowse.types import KINDS
 
 _SERVING_FACT = "encoder"
@@ -105,7 +104,7 @@ def record_encoding_complete(store: LocalStore, settings: Settings) -> None:
 
 EncodingPhase = Literal["complete", "working", "waiting", "off", "failed"]
 
-_PROBLEM_FILE = "encoding.json"
+_PROBLEM_FACT = "encoding problem"
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +151,8 @@ def _state(store: LocalStore, settings: Settings) -> tuple[EncodingPhase, str | 
     lease = encoding_lease(store.folder)
     if lease.path.exists() and lease.is_taken():
         return "working", None
-    if problem := _recorded_problem(store.folder):
-        return "failed", problem
-    return "waiting", None
+    problem = store.fact(_PROBLEM_FACT)
+    return ("failed", problem) if problem else ("waiting", None)
 
 
 def describe_problem(error: BaseException) -> str:
@@ -169,18 +167,8 @@ def encoding_lease(folder: Path) -> Lock:
     return Lock(folder / "encode.lock")
 
 
-def record_problem(folder: Path, problem: str | None) -> None:
+def record_problem(store: LocalStore, problem: str | None) -> None:
     """Record for all processes why the vectors cannot be made; None removes the record."""
-    with contextlib.suppress(DowseError, OSError):
-        if problem is None:
-            (folder / _PROBLEM_FILE).unlink(missing_ok=True)
-        elif problem != _recorded_problem(folder):
-            write_atomically(folder / _PROBLEM_FILE, json.dumps({"problem": problem}).encode())
-
-
-def _recorded_problem(folder: Path) -> str | None:
-    if not (folder / _PROBLEM_FILE).exists():
-        return None
-    with contextlib.suppress(DowseError, KeyError, TypeError):
-        return str(read_json(folder / _PROBLEM_FILE)["problem"])
-    return None
+    if store.fact(_PROBLEM_FACT) != problem:
+        with contextlib.suppress(DowseError, OSError):
+            store.set_fact(_PROBLEM_FACT, problem)

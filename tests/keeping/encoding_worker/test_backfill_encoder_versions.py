@@ -1,10 +1,7 @@
 """A changed encoder: the old vectors serve until the new ones are complete, and the two are never mixed."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
-
-import pytest
 
 from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION
 from dowse.indexes.encoding_progress import (
@@ -136,18 +133,11 @@ def test_a_rebuilt_index_begins_anew(root: Path, indexed: Indexed) -> None:
 
 def test_a_problem_is_told_until_it_is_over(root: Path, indexed: Indexed) -> None:
     project = indexed(root)
-    record_problem(project.folder, "The model is damaged.")
+    record_problem(project.store, "The model is damaged.")
     found = read_encoding_progress(project.store, OURS)
     assert (found.state, found.problem) == ("failed", "The model is damaged.")
-    record_problem(project.folder, None)
+    record_problem(project.store, None)
     assert read_encoding_progress(project.store, OURS).state == "waiting"
-    record_problem(project.folder, "The model is damaged.")
+    record_problem(project.store, "The model is damaged.")
     encode(project, OURS)
     assert read_encoding_progress(project.store, OURS).problem is None
-
-
-@pytest.mark.parametrize("rubbish", ["", "{}", "[1]", "{", '{"problem": 3}'])
-def test_a_strange_file_beside_the_index_is_no_problem(root: Path, indexed: Indexed, rubbish: str) -> None:
-    project = indexed(root)
-    (project.folder / "encoding.json").write_text(rubbish, encoding="utf-8")
-    assert read_encoding_progress(project.store, replace(OURS)).state in ("waiting", "failed")

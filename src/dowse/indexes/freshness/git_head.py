@@ -1,50 +1,24 @@
-"""The state of git's HEAD, read from files; it changes on commit, merge, rebase, checkout and reset.
-
-This works in worktrees and submodules, whose `.git` is a file, and with packed references.
-"""
+"""The state of git's HEAD, read from files; it changes on commit, merge, rebase, checkout and reset."""
 
 import os
 from pathlib import Path
 
 from dowse.indexes.freshness.pending_paths import QUIET_SECONDS
-from dowse.sources.repository import GitFolders, head_commit
-from dowse.system.platform import open_beneath, read_at_most
+from dowse.sources.repository import find_git_folders, head_commit, repository_around
 
 Head = tuple[object, ...]
 """A fingerprint that differs after HEAD has moved."""
 
-_MAX_BYTES = 1_000_000
-
 
 def read_head(root: Path) -> Head | None:
     """Return the current state of HEAD; None outside of a repository."""
-    folder = _find_git_folder(root)
-    if folder is None:
+    repository = repository_around(root)
+    folders = find_git_folders(repository.top) if repository else None
+    if folders is None:
         return None
-    head = _read(folder / "HEAD")
-    common = folder / (_read(folder / "commondir") or ".")
-    commit = head_commit(GitFolders(folder, common))
     # A reset to the same commit changes only the log.
-    return head, commit, _file_stamp(folder / "logs" / "HEAD"), _file_stamp(folder / "ORIG_HEAD")
-
-
-def _find_git_folder(root: Path) -> Path | None:
-    for folder in (root, *root.parents):
-        marker = folder / ".git"
-        if marker.is_dir():
-            return marker
-        if marker.is_file():
-            return folder / _read(marker).removeprefix("gitdir: ")
-    return None
-
-
-def _read(file: Path) -> str:
-    try:
-        real = Path(os.path.realpath(file))
-        with open_beneath(real.parent, real.name) as descriptor:  # a pipe is not waited for
-            return read_at_most(descriptor, _MAX_BYTES).decode("utf-8", "surrogateescape").strip()
-    except (OSError, ValueError):  # ValueError: a NUL in the name
-        return ""
+    names = ("HEAD", "logs/HEAD", "ORIG_HEAD")
+    return head_commit(folders), *(_file_stamp(folders.own / name) for name in names)
 
 
 def _file_stamp(file: Path) -> tuple[int, int] | None:

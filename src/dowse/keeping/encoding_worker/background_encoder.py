@@ -163,10 +163,9 @@ class BackgroundEncoder(ModelPool):
             except Exception as error:  # other indexes need this thread
                 is_tried_again = isinstance(error, ModelCrashed) and not self._delay.is_given_up
                 outcome, problem = ("stopped", None) if is_tried_again else ("failed", describe_problem(error))
-            if problem:
-                record_problem(project.folder, problem)
-                if project.exists:
-                    open_log(project.folder).error("encoding: %s", problem)
+            if problem and project.exists:
+                record_problem(project.whole, problem)
+                open_log(project.folder).error("encoding: %s", problem)
         return Visit(outcome, problem, time.monotonic(), sequence, stamp)
 
     def _backfill(self, project: ProjectIndex, root: Path) -> Outcome:
@@ -187,7 +186,7 @@ class BackgroundEncoder(ModelPool):
             with contextlib.closing(cache):
                 while version := record_complete_versions(store, settings):
                     outcome = self._fill(project, root, version, cache)
-                    record_problem(project.folder, None)
+                    record_problem(store, None)
                     if outcome != "complete":
                         return outcome
             record_encoding_complete(store, settings)

@@ -162,6 +162,7 @@ class ModelPool:
         except _LOADING_ERRORS as error:
             model.loading.set_exception(error)
             return
+        self._used_at = time.monotonic()
         model.loading.set_result(encoder)
         while (left := self._used_at + IDLE_SECONDS - time.monotonic()) > 0 and not self._is_stopped.wait(left):
             pass
