@@ -12,11 +12,11 @@ from dowse.errors import LexicalDamaged, WordsMissing
 from dowse.indexes.freshness import indexer
 from dowse.indexes.freshness.pending_paths import read_pending_paths
 from dowse.indexes.freshness.tree_watcher import Watcher
-from dowse.indexes.freshness.watching import start_watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import read_watch_status, watch_lease
+from dowse.keeping.watched_index import start_watcher
 from dowse.parsing.document_parsing import ParsedDocument
 from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex

@@ -13,10 +13,9 @@ from dowse.errors import CannotWatch
 from dowse.indexes.freshness import pending_paths
 from dowse.indexes.freshness.scan import Drift
 from dowse.indexes.freshness.tree_watcher import Watcher
-from dowse.indexes.freshness.watching import start_watcher
 from dowse.indexes.index import IndexReport, ProjectIndex
 from dowse.keeping import watched_index
-from dowse.keeping.watched_index import WatchedIndex
+from dowse.keeping.watched_index import WatchedIndex, start_watcher
 from dowse.system.platform import Lock
 from dowse.types import Batch
 from tests.end_to_end.storm.servers import eventually

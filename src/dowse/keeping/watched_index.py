@@ -9,13 +9,13 @@ from pathlib import Path
 from dowse.errors import CannotWatch, DowseError, Failed, NotIndexed, NotWritable, StoreDamaged
 from dowse.indexes.freshness.pending_paths import ChangeTimes, LostEventDetector, PendingPaths
 from dowse.indexes.freshness.scan import Drift
-from dowse.indexes.freshness.tree_watcher import EVERYWHERE, Watcher
-from dowse.indexes.freshness.watching import start_watcher
+from dowse.indexes.freshness.tree_watcher import EVERYWHERE, TreeWatcher, Watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
 from dowse.keeping.indexing_run import IndexingRun, start_run
 from dowse.keeping.watch_status import WatchStatus, watch_lease
 from dowse.sources.policy import RULE_NAMES
+from dowse.system.platform import IS_LINUX
 from dowse.types import KINDS, View
 
 AT_ONCE_FILES = 200
@@ -32,6 +32,15 @@ SCAN_WAIT_SECONDS = 1.0
 files, which take 0.3 s."""
 WAIT_SECONDS = 1.5
 """How long a process leaves changes to the one that came first, which need not compute everything twice."""
+
+
+def start_watcher(root: Path) -> Watcher:
+    """Watch a root from now on. Raise CannotWatch where the system gives no events."""
+    if not IS_LINUX:  # these are watched by watchfiles, which was run on Linux alone
+        return TreeWatcher(root)
+    from dowse.indexes.freshness.folder_watcher import FolderWatcher
+
+    return FolderWatcher(root)
 
 
 class WatchedIndex:

@@ -11,7 +11,7 @@ import pytest
 
 from dowse.errors import CannotWatch
 from dowse.indexes.freshness.tree_watcher import TreeWatcher, Watcher
-from dowse.indexes.freshness.watching import start_watcher
+from dowse.keeping.watched_index import start_watcher
 
 WAIT_SECONDS = 10.0
 

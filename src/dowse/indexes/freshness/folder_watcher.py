@@ -18,7 +18,6 @@ import threading
 import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 from dowse.errors import CannotWatch
 from dowse.indexes.freshness.tree_watcher import EVERYWHERE, STEP_SECONDS
@@ -32,7 +31,7 @@ CREATE = 0x100
 DELETE = 0x200
 QUEUE_OVERFLOW = 0x4000
 IGNORED = 0x8000
-"""The watch has ended: its folder was deleted or unmounted, or `remove` was called."""
+"""The watch has ended: its folder was deleted or unmounted, or the watch was removed."""
 IS_FOLDER = 0x40000000
 
 _ONLY_FOLDERS = 0x01000000
@@ -47,80 +46,6 @@ _UNAVAILABLE = (errno.ENOENT, errno.ENOTDIR, errno.EACCES, errno.EPERM, errno.EL
 """The folder does not exist any more, is not a folder any more, or may not be read."""
 
 
-class InotifyEvent(NamedTuple):
-    """One change: the number of the watch, what happened, and the name in the watched folder."""
-
-    watch: int
-    mask: int
-    name: bytes
-
-
-class Inotify:
-    """One queue of events, and the folders whose changes it gets. It is not thread-safe."""
-
-    def __init__(self) -> None:
-        self._library = ctypes.CDLL(None, use_errno=True)
-        self._library.inotify_add_watch.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
-        self._descriptor = self._library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
-        if self._descriptor < 0:
-            number = ctypes.get_errno()
-            if number in (errno.EMFILE, errno.ENFILE):
-                raise CannotWatch("OS file watch limit reached. Raise fs.inotify.max_user_instances.")
-            raise CannotWatch(os.strerror(number))
-
-    def add(self, path: bytes) -> int | None:
-        """Watch a folder and return the number of the watch; None for a path that is no folder that can be read.
-
-        A folder that is watched already keeps its number, even if it was moved.
-        """
-        watch = int(self._library.inotify_add_watch(self._descriptor, path, _MASK))
-        if watch >= 0:
-            return watch
-        number = ctypes.get_errno()
-        if number in _UNAVAILABLE:
-            return None
-        if number == errno.ENOSPC:
-            raise CannotWatch("OS file watch limit reached. Raise fs.inotify.max_user_watches.")
-        raise CannotWatch(os.strerror(number))
-
-    def remove(self, watch: int) -> None:
-        """End a watch."""
-        self._library.inotify_rm_watch(self._descriptor, watch)
-
-    def wait(self, seconds: float) -> bool:
-        """Wait until there are events, and return whether there are."""
-        poll = select.poll()
-        poll.register(self._descriptor, select.POLLIN)
-        return bool(poll.poll(seconds * 1000))
-
-    def read(self) -> list[InotifyEvent]:
-        """Return all events in the queue, without waiting."""
-        (left,) = struct.unpack("i", fcntl.ioctl(self._descriptor, termios.FIONREAD, bytes(4)))
-        events: list[InotifyEvent] = []
-        while left > 0:
-            try:
-                data = os.read(self._descriptor, left + _MAX_EVENT_BYTES)
-            except BlockingIOError:
-                break
-            left -= len(data)
-            events += _parse(data)
-        return events
-
-    def close(self) -> None:
-        """End all watches."""
-        os.close(self._descriptor)
-
-
-def _parse(data: bytes) -> list[InotifyEvent]:
-    events, start = [], 0
-    while start < len(data):
-        watch, mask, _, length = _HEADER.unpack_from(data, start)
-        end = start + _HEADER.size + length
-        events.append(InotifyEvent(watch, mask, data[start + _HEADER.size : end].rstrip(b"\0")))
-        start = end
-    return events
-
-
 class FolderWatcher:
     """A watch on the root, and on the folders below it that `extend` names."""
 
@@ -132,12 +57,16 @@ class FolderWatcher:
         self._folders: dict[int, str] = {}
         """The path of each watched folder, by the number of its watch."""
         self._is_closed = False
-        self._inotify = Inotify()
+        self._library = ctypes.CDLL(None, use_errno=True)
+        self._library.inotify_add_watch.argtypes = (ctypes.c_int, ctypes.c_char_p, ctypes.c_uint32)
+        self._queue = self._library.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        if self._queue < 0:
+            raise _cannot_watch("max_user_instances", errno.EMFILE, errno.ENFILE)
         try:
             if not self.extend([EVERYWHERE]):
                 raise CannotWatch(f"{root} cannot be read.")
         except CannotWatch:
-            self._inotify.close()
+            self.close()
             raise
 
     def extend(self, folders: Iterable[str]) -> bool:
@@ -145,16 +74,20 @@ class FolderWatcher:
         has_new = False
         with self._opened():
             for folder in (folder.rstrip("/") for folder in folders):
-                number = self._inotify.add(self._root + b"/" + os.fsencode(folder))
-                if number is not None:
+                path = self._root + b"/" + os.fsencode(folder)
+                number = int(self._library.inotify_add_watch(self._queue, path, _MASK))
+                if number >= 0:
                     has_new |= number not in self._folders
                     self._folders[number] = folder  # a folder that was moved keeps its number
+                elif ctypes.get_errno() not in _UNAVAILABLE:
+                    raise _cannot_watch("max_user_watches", errno.ENOSPC)
         return has_new
 
     def wait(self, seconds: float, stop: threading.Event) -> bool:
-        deadline = time.monotonic() + seconds
+        poll, deadline = select.poll(), time.monotonic() + seconds
+        poll.register(self._queue, select.POLLIN)
         while not stop.is_set() and (left := deadline - time.monotonic()) > 0:
-            if self._inotify.wait(min(left, STEP_SECONDS)):
+            if poll.poll(min(left, STEP_SECONDS) * 1000):
                 stop.wait(STEP_SECONDS)  # one save is several events
                 return True
         return False
@@ -163,11 +96,11 @@ class FolderWatcher:
         paths: set[str] = set()
         moved: set[str] = set()
         with self._opened():
-            for event in self._inotify.read():
-                path = self._path_of(event)
+            for watch, mask, name in self._read_events():
+                path = self._path_of(watch, mask, name)
                 if path is not None:
                     paths.add(path)
-                    if event.mask & MOVED_FROM and event.mask & IS_FOLDER:
+                    if mask & MOVED_FROM and mask & IS_FOLDER:
                         moved.add(path)
             if moved:
                 self._forget(moved)
@@ -177,7 +110,7 @@ class FolderWatcher:
         with self._lock:
             if not self._is_closed:
                 self._is_closed = True
-                self._inotify.close()
+                os.close(self._queue)
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[None]:
@@ -187,25 +120,47 @@ class FolderWatcher:
                 raise CannotWatch("Watching has ended.")
             yield
 
-    def _path_of(self, event: InotifyEvent) -> str | None:
+    def _read_events(self) -> Iterator[tuple[int, int, bytes]]:
+        """Yield the watch, the mask and the name of all events that are in the queue now."""
+        (left,) = struct.unpack("i", fcntl.ioctl(self._queue, termios.FIONREAD, bytes(4)))
+        while left > 0:
+            try:
+                data = os.read(self._queue, left + _MAX_EVENT_BYTES)
+            except BlockingIOError:
+                return
+            left -= len(data)
+            start = 0
+            while start < len(data):
+                watch, mask, _, length = _HEADER.unpack_from(data, start)
+                end = start + _HEADER.size + length
+                yield watch, mask, data[start + _HEADER.size : end].rstrip(b"\0")
+                start = end
+
+    def _path_of(self, watch: int, mask: int, name: bytes) -> str | None:
         """Return the path that an event names; None for one that says nothing."""
-        if event.mask & QUEUE_OVERFLOW:
+        if mask & QUEUE_OVERFLOW:
             return EVERYWHERE
-        folder = self._folders.pop(event.watch, None) if event.mask & IGNORED else self._folders.get(event.watch)
-        if folder is None or not event.name:
+        folder = self._folders.pop(watch, None) if mask & IGNORED else self._folders.get(watch)
+        if folder is None or not name:
             return folder
         try:
-            name = event.name.decode()
+            return f"{folder}/{name.decode()}" if folder else name.decode()
         except UnicodeDecodeError:  # such a file is never indexed
             return None
-        return f"{folder}/{name}" if folder else name
 
     def _forget(self, moved: set[str]) -> None:
         """End the watches of moved folders: they would report changes under the old path. A scan watches them again."""
         for number, folder in list(self._folders.items()):
             if not moved.isdisjoint(_path_and_parents(folder)):
                 del self._folders[number]
-                self._inotify.remove(number)
+                self._library.inotify_rm_watch(self._queue, number)
+
+
+def _cannot_watch(setting: str, *reached: int) -> CannotWatch:
+    """Return why the last call failed: a limit of the system was reached, or another reason."""
+    number = ctypes.get_errno()
+    is_limit = number in reached
+    return CannotWatch(f"OS file watch limit reached. Raise fs.inotify.{setting}." if is_limit else os.strerror(number))
 
 
 def _path_and_parents(path: str) -> Iterable[str]:
