@@ -17,7 +17,7 @@ from dowse.indexes.freshness.indexer import (
     reindex,
     update_index,
 )
-from dowse.indexes.freshness.scan import Drift, scan, scan_paths
+from dowse.indexes.freshness.scan import Drift, check_files, scan, scan_paths
 from dowse.indexes.opened_index import OpenedIndex
 from dowse.indexes.remaining_time import record_start
 from dowse.indexes.sidecar_files import check_sidecar_files, write_sidecar_files, write_tables
@@ -242,7 +242,6 @@ class ProjectIndex(OpenedIndex):
 
     def check(self, progress: Progress | None = None) -> list[Finding]:
         """Return everything that is wrong with the index; change nothing."""
-        from dowse.indexes.freshness.integrity import check_index
         from dowse.searching.history.history_database import check_history
 
         if self.is_being_updated():
@@ -252,7 +251,8 @@ class ProjectIndex(OpenedIndex):
         try:
             return [
                 *check_history(self.folder),
-                *check_index(self.kept_source, self.whole, progress),
+                *self.whole.check(),
+                *check_files(self.kept_source, self.whole, progress),
                 *check_sidecar_files(self.folder, self.root, self.whole),
             ]
         except StoreDamaged as error:

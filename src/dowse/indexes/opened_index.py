@@ -3,7 +3,7 @@
 import contextlib
 import copy
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from threading import get_ident
@@ -11,19 +11,18 @@ from typing import TYPE_CHECKING, Self
 
 from dowse.errors import Failed, NotIndexed, NotWritable, UsageError
 from dowse.indexes.freshness.indexer import text_reader
-from dowse.indexes.freshness.reference_reading import reference_reader
 from dowse.settings import Settings, load_settings, settings_stamp
 from dowse.sources.project_files import ProjectFiles
 from dowse.store import storage_layout
 from dowse.store.local import LocalStore
 from dowse.store.storage_layout import index_folder
 from dowse.system.platform import Lock
-from dowse.types import StoredDocument, View
+from dowse.types import StoredDocument, Verdict, View
 
 if TYPE_CHECKING:
     from dowse.searching.kept_files import KeptFiles
 
-__all__ = ["OpenedIndex", "index_folder", "make_source"]
+_Referenced = tuple[StoredDocument, bytes | None]
 
 
 @dataclass(slots=True)
@@ -79,7 +78,11 @@ class OpenedIndex:
 
     def _make_source(self, views: View) -> ProjectFiles:
         """Return the files of the root that some views show."""
-        return make_source(self.root, self.settings, views)
+        if not views & View.DOCUMENTS:
+            return ProjectFiles(self.root, self.settings)
+        from dowse.sources.document_files import DocumentFiles, RootFiles  # imports readers that only documents need
+
+        return (RootFiles if views is View.BOTH else DocumentFiles)(self.root, self.settings)
 
     def seen_as(self, view: View) -> Self:
         """Return this index with another view."""
@@ -223,24 +226,40 @@ class OpenedIndex:
             self.close()
         if self._shared.store is None:
             self.warnings += storage_layout.move_obstacles_aside(self.folder)
-
-            def read_if_there(document: StoredDocument) -> str | None:
-                if not self.root.exists():  # the disk may be unmounted: keep the index
-                    raise Failed(f"{self.root} does not exist; its index is kept.")
-                return text_reader(self.kept_source)(document)
-
-            read_references, has_tables = reference_reader(lambda: self.kept_source), self.settings.store == "lancedb"
             self._shared.store = LocalStore(
-                self.folder, read_if_there, read_references, has_tables=has_tables, project_name=self.root.name
-            )
+                self.folder, self._read_text, self._read_references,
+                has_tables=self.settings.store == "lancedb", project_name=self.root.name,
+            )  # fmt: skip
             storage_layout.mark_used(self.folder)
         return self._shared.store
 
+    def _read_text(self, document: StoredDocument) -> str | None:
+        if not self.root.exists():  # the disk may be unmounted: keep the index
+            raise Failed(f"{self.root} does not exist; its index is kept.")
+        return text_reader(self.kept_source)(document)
 
-def make_source(root: Path, settings: Settings, views: View) -> ProjectFiles:
-    """Return the files of a root that some views show."""
-    if not views & View.DOCUMENTS:
-        return ProjectFiles(root, settings)
-    from dowse.sources.document_files import DocumentFiles, RootFiles  # imports readers that only documents need
+    def _read_references(self, documents: Iterable[StoredDocument]) -> Iterator[_Referenced]:
+        """Yield documents with their references; those of a changed file are None until it is indexed."""
+        from dowse.parsing.parser_pool import read_ahead, shared_pool  # a search does not need them
 
-    return (RootFiles if views is View.BOTH else DocumentFiles)(root, settings)
+        files, wanted = self.kept_source, list(documents)
+        shared_pool().expect(sum(document.kind == "code" for document in wanted))
+        return read_ahead(_start_reading(files, document) for document in wanted)
+
+
+def _start_reading(source: ProjectFiles, document: StoredDocument) -> tuple[Callable[[], _Referenced], int]:
+    if document.kind != "code":
+        return (lambda: (document, b"")), 0
+    read = source.read_path(document.path)
+    contents = [] if isinstance(read, Verdict) else [one for one in read if one.views & document.views]
+    if not contents or contents[0].content_hash != document.content_hash:
+        return (lambda: (document, None)), 0
+    from dowse.parsing.document_parsing import start_parsing  # imports readers, which a search does not need
+
+    wait = start_parsing(source, contents[0], is_cut=False, has_references=True)
+
+    def finish() -> _Referenced:
+        parsed = wait()
+        return document, None if isinstance(parsed, Verdict) else parsed.references
+
+    return finish, len(contents[0].data)

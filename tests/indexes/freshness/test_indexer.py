@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from dowse.indexes.freshness import indexer
 from dowse.indexes.freshness import scan as scanning
 from dowse.indexes.freshness.indexer import IndexReport, reindex, text_reader, update_index
-from dowse.indexes.freshness.integrity import check_index
-from dowse.indexes.freshness.scan import scan
+from dowse.indexes.freshness.scan import check_files, scan
 from dowse.settings import Settings
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
@@ -61,7 +60,7 @@ def update(source: ProjectFiles, store: LocalStore, *, is_thorough: bool = False
     report = update_index(
         source, store, drift=scan(source, store, distrust_before_ns=time.time_ns() if is_thorough else 0)
     )
-    assert check_index(source, store) == []
+    assert [*store.check(), *check_files(source, store)] == []
     return report
 
 
@@ -162,7 +161,7 @@ def test_a_change_that_no_stat_shows_is_found_by_a_thorough_run(
     assert isinstance(entry, Entry)
     store.apply(Batch(touches=[("src/a.py", entry.stat)]))
     assert "src/a.py" not in {changed.path for changed in scan(source, store).changed}
-    findings = [finding.problem for finding in check_index(source, store)]
+    findings = [finding.problem for finding in check_files(source, store)]
     assert findings == ["src/a.py has changed since it was indexed"]
     report = update(source, store, is_thorough=True)
     assert (report.updated, report.unchanged) == (1, 2)
@@ -264,7 +263,7 @@ def test_single_files_are_brought_up_to_date(root: Path, source: ProjectFiles, s
     (root / "src/b.py").unlink()
     report = reindex(source, store, ["src/a.py", "src/b.py", "README.md"])
     assert (report.updated, report.removed, report.unchanged) == (1, 1, 1)
-    assert check_index(source, store) == []
+    assert [*store.check(), *check_files(source, store)] == []
 
 
 def test_each_encoding_and_newline_style_has_the_lines_an_editor_shows(

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from dowse.encoding.packing import encode_chunks
@@ -53,9 +52,6 @@ and 25 MB) takes longer than encoding here."""
 
 EXPECTED_FACTS = {View.PROJECT: "expected", View.DOCUMENTS: "expected documents"}
 """The facts that say how many files each view will have when the run is complete."""
-
-MAX_MOVED_FILES = 5000
-"""The number of files of a moved folder that are not chunked again; the rest is."""
 
 
 OpenTable = Callable[[], Encoder | None]
@@ -140,10 +136,6 @@ def apply_drift(
     total = len(drift.new) + len(drift.changed)
     is_encoded = table is not no_table and total >= ENCODED_BY_PARSERS_FILES and not is_memory_small()
     pending = _PendingBatch(store, report, table)
-    pending.remember(drift.gone if drift.new else [])
-    for path in drift.gone:
-        if not isinstance(source.entry_at(path), Entry):  # it may have come back since the scan
-            pending.drop(path)
     known = {entry.path for entry in drift.changed}
     try:
         started = (
@@ -156,6 +148,10 @@ def apply_drift(
             pending.flush_if_full()
             if progress:
                 progress(done, total)
+        for path in drift.gone:  # last, for a file that was moved has the chunks of the one that is gone
+            if not isinstance(source.entry_at(path), Entry):  # it may have come back since the scan
+                pending.drop(path)
+                pending.flush_if_full()
     except KeyboardInterrupt:
         pending.flush()
         raise
@@ -242,23 +238,14 @@ class _PendingBatch:
         self._limit = min(FIRST_BATCH_FILES, scaled(BATCH_FILES))
         self._is_first = True
         self._began = time.monotonic()
-        self._removed: dict[_ContentKey, tuple[StoredDocument, list[StoredChunk]]] = {}
         self._clear()
-
-    def remember(self, paths: Iterable[str]) -> None:
-        """Keep the chunks of files that will be removed; a moved file is recognized by its content."""
-        for path in islice(paths, MAX_MOVED_FILES):
-            for document in self._store.documents_at(path):
-                if document.recipe == RECIPE and (chunks := self._chunks_of(document)) is not None:
-                    self._removed[_content_key(document)] = document, chunks
 
     def has_same(self, path: str, read: Sequence[FileContent]) -> bool:
         """Return whether a file would give the same chunks as are stored, in the same views."""
         stored = self._store.documents_at(path)
+        found = {(one.views, one.content_hash, one.kind, one.language) for one in read}
         is_current = all(document.recipe == RECIPE for document in stored)
-        return is_current and {(document.views, *_content_key(document)) for document in stored} == {
-            (content.views, *_content_key(content)) for content in read
-        }
+        return is_current and {(one.views, one.content_hash, one.kind, one.language) for one in stored} == found
 
     def has_whole_chunks(self, path: str, data: bytes) -> bool:
         """Return whether the stored chunks of a file are slices of its text, as they were when they were stored."""
@@ -272,8 +259,6 @@ class _PendingBatch:
 
     def find_duplicate(self, content: FileContent) -> tuple[StoredDocument, list[StoredChunk]] | None:
         """Return a document with the same content, and its chunks."""
-        if removed := self._removed.get(_content_key(content)):
-            return removed
         twin = self._store.catalog.find_twin(content, RECIPE)
         chunks = self._chunks_of(twin) if twin else None
         return (twin, chunks) if twin and chunks is not None else None
@@ -342,15 +327,6 @@ class _PendingBatch:
         self._touches: list[tuple[str, Stat]] = []
         self._refusals: list[tuple[Stat, Verdict]] = []
         self._characters = self._files = self._updated = 0
-
-
-_ContentKey = tuple[bytes, str, str, bool]
-"""Two representations with equal keys have the same chunks."""
-
-
-def _content_key(content: FileContent | StoredDocument) -> _ContentKey:
-    is_source = bool(content.views & View.PROJECT)
-    return content.content_hash, content.kind, content.language, is_source
 
 
 def text_reader(source: ProjectFiles) -> ReadText:

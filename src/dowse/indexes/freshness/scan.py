@@ -1,5 +1,6 @@
 """Comparison of the files with the store: new, changed and removed files, without reading unchanged ones."""
 
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from dowse.parsing import text_cutting
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.local import LocalStore
 from dowse.system.platform import IS_WINDOWS
-from dowse.types import Entry, FolderCallback, Stat, StoredDocument, Verdict, View
+from dowse.types import Entry, Finding, FolderCallback, Progress, Stat, StoredDocument, Verdict, View
 
 RECIPE = f"policy {sources.VERSION}, reading {reading.VERSION}, chunking {text_cutting.VERSION}"
 """The versions of the code that makes chunks of files. Documents with another recipe are made again."""
@@ -193,3 +194,40 @@ def _is_racy(document: StoredDocument) -> bool:
     changed_ns = stat.mtime_ns if IS_WINDOWS else stat.ctime_ns
     tick_ns = _FINE_CLOCK_NS if changed_ns % 1_000_000_000 else _COARSE_CLOCK_NS
     return changed_ns >= document.checked_ns - tick_ns
+
+
+MAX_LISTED_FINDINGS = 20
+"""The number of findings of one kind that are listed; the rest is counted."""
+
+
+def check_files(source: ProjectFiles, store: LocalStore, progress: Progress | None = None) -> list[Finding]:
+    """Return how the files differ from the index; the content of every file is read and compared."""
+    drift = scan(source, store, distrust_before_ns=time.time_ns())
+    known = {entry.path for entry in drift.changed}
+    missing, changed = list[str](), list[str]()
+    for done, entry in enumerate((*drift.new, *drift.changed), 1):
+        if _differs(source, store, entry):
+            (changed if entry.path in known else missing).append(entry.path)
+        if progress:
+            progress(done, len(drift.new) + len(drift.changed))
+    return [
+        *_make_findings(missing, "is not in the index"),
+        *_make_findings(changed, "has changed since it was indexed"),
+        *_make_findings(drift.gone, "is in the index, but was removed from the folder or is no longer allowed"),
+    ]
+
+
+def _differs(source: ProjectFiles, store: LocalStore, entry: Entry) -> bool:
+    """Return whether the index differs from a file's current content."""
+    read, stored = source.read(entry), store.documents_at(entry.path)
+    if isinstance(read, Verdict):
+        return bool(stored)
+    found = {(document.content_hash, document.kind, document.views) for document in stored}
+    return found != {(content.content_hash, content.kind, content.views) for content in read}
+
+
+def _make_findings(paths: list[str], problem: str) -> list[Finding]:
+    findings = [Finding("files", f"{path} {problem}") for path in paths[:MAX_LISTED_FINDINGS]]
+    if len(paths) > MAX_LISTED_FINDINGS:
+        findings.append(Finding("files", f"and {len(paths) - MAX_LISTED_FINDINGS} more: {problem}"))
+    return findings
