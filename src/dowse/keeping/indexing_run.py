@@ -1,5 +1,6 @@
 """Indexing in a process of its own, as the server that starts, follows and stops it sees it."""
 
+import json
 import threading
 import time
 from dataclasses import dataclass, field
@@ -11,13 +12,8 @@ from dowse.indexes.index import ProjectIndex
 from dowse.system.child_process import STOP_SECONDS, ChildProcess, own_program
 from dowse.types import View
 
-REBUILD = "--rebuild"
-VERIFY = "--verify"
-VIEWS = {View.PROJECT: "--project", View.DOCUMENTS: "--documents"}
-"""The options that name the views to index, beside those that the index has."""
-
-INDEX_TYPE = "--type="
-"""Begins the option that names the class of the index, so that the process need not know every kind of root."""
+REBUILD, VERIFY = "rebuild", "verify"
+"""What the process does instead of an update: the method of the index that it calls."""
 
 
 @dataclass(slots=True)
@@ -73,11 +69,13 @@ class IndexingRun:
 def start_run(
     root: Path, views: View, how: str | None = None, index_type: type[ProjectIndex] = ProjectIndex
 ) -> IndexingRun:
-    """Start indexing a root: changed files, all files (REBUILD), or files whose content differs (VERIFY)."""
-    options = [*([how] if how else []), *(option for view, option in VIEWS.items() if view & views)]
-    options.append(f"{INDEX_TYPE}{index_type.__module__}:{index_type.__name__}")
+    """Start indexing a root: changed files, all files (REBUILD), or files whose content differs (VERIFY).
+
+    The process is told the class of the index, so that it need not know every kind of root.
+    """
+    work = {"how": how or "update", "views": views.value, "type": [index_type.__module__, index_type.__name__]}
     try:
-        process = ChildProcess(own_program("dowse.keeping.indexing_worker", *options, str(root)))
+        process = ChildProcess(own_program("dowse.keeping.indexing_worker", json.dumps(work), str(root)))
     except OSError as error:
         raise Failed(f"The indexing process cannot be started: {error.strerror}.") from error
     run = IndexingRun(process)

@@ -6,15 +6,15 @@ its work and exits.
 
 import _thread
 import importlib
+import json
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable
-from functools import partial, reduce
-from operator import or_
+from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from dowse.errors import DowseError, Failed
 from dowse.indexes.early_parsing import warm_up_parser
@@ -25,7 +25,7 @@ from dowse.system.signals import exit_after, interrupt_on_terminate
 from dowse.types import View
 
 if TYPE_CHECKING:
-    from dowse.indexes.index import ProjectIndex
+    from dowse.indexes.index import IndexReport, ProjectIndex
 
 PROGRESS_SECONDS = 0.1
 """Time between two progress messages."""
@@ -33,7 +33,7 @@ PROGRESS_SECONDS = 0.1
 
 def main(arguments: list[str]) -> int:
     """Index the root in the arguments; return the exit code. The parent reads the messages instead."""
-    *how, root = arguments
+    work, root = json.loads(arguments[0]), Path(arguments[1])
     interrupt_on_terminate()
     lower_priority()
     if is_memory_small():
@@ -42,8 +42,8 @@ def main(arguments: list[str]) -> int:
     send = partial(write_message, sent)
     threading.Thread(target=_stop_with_parent, args=(received,), daemon=True).start()
     try:
-        warm_up_parser(Path(root))
-        _index(Path(root), how, send)
+        warm_up_parser(root)
+        _index(root, work, send)
     except DowseError as error:
         send({"code": error.code, "error": str(error)})
         return error.exit_code
@@ -58,15 +58,10 @@ def main(arguments: list[str]) -> int:
     return 0
 
 
-def _index(root: Path, how: list[str], send: Callable[..., None]) -> None:
-    # These are imported while the parser process starts.
-    from dowse.keeping.indexing_run import INDEX_TYPE, REBUILD, VERIFY, VIEWS
-
-    views = [view for view, option in VIEWS.items() if option in how]
-    module, _, name = (
-        next(option for option in how if option.startswith(INDEX_TYPE)).removeprefix(INDEX_TYPE).partition(":")
-    )
-    project: ProjectIndex = getattr(importlib.import_module(module), name)(root, reduce(or_, views, View(0)))
+def _index(root: Path, work: dict[str, Any], send: Callable[..., None]) -> None:
+    # It is imported while the parser process starts.
+    module, name = work["type"]
+    project: ProjectIndex = getattr(importlib.import_module(module), name)(root, View(work["views"]))
     sent_at = 0.0
 
     def progress(done: int, total: int) -> None:
@@ -75,8 +70,7 @@ def _index(root: Path, how: list[str], send: Callable[..., None]) -> None:
             sent_at = time.monotonic()
             send({"done": done, "total": total})
 
-    work = project.rebuild if REBUILD in how else project.verify if VERIFY in how else project.update
-    report = work(progress)
+    report: IndexReport = getattr(project, work["how"])(progress)
     project.close()
     send({"is_complete": report.is_complete, "seconds": round(report.seconds, 2), "warnings": project.warnings})
 
