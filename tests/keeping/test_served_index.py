@@ -23,23 +23,13 @@ def test_a_run_for_one_view_is_not_taken_for_that_of_another(tmp_path: Path) -> 
         assert second is not first
         assert served.start_run(view=View.PROJECT) is second
         assert first.wait(60)
+        with contextlib.closing(ProjectIndex(root)) as index:  # it has documents, and is not the project's yet
+            assert not index.is_being_made()
         assert second.wait(60)
         assert second.is_complete
     with contextlib.closing(ProjectIndex(root)) as index:
         assert index.whole.views() is View.BOTH
         assert index.store.paths() == ["a.py", "b.md"]
-
-
-def test_a_project_is_not_being_indexed_while_its_documents_are(tmp_path: Path) -> None:
-    root = write_tree(tmp_path / "fruit", {"a.py": "def apple(): ...\n", "b.md": "# Pears\n"})
-    with contextlib.closing(ServedIndex(root, "fruit")) as served:
-        run = served.start_run(view=View.DOCUMENTS)
-        assert served.progress(View.PROJECT) is None
-        assert run.wait(60)
-    with contextlib.closing(ProjectIndex(root)) as index, index._turn.held(1):
-        assert index.is_being_updated()
-        assert not index.is_being_made()
-        assert not index.exists
 
 
 def test_a_run_for_documents_alone_makes_no_index_of_the_project(
@@ -54,6 +44,7 @@ def test_a_run_for_documents_alone_makes_no_index_of_the_project(
         run = SimpleNamespace(is_running=True, stop=lambda: None, done=0, total=0)
         monkeypatch.setattr(served_index, "start_run", lambda *_: run)
         served.start_run(view=View.DOCUMENTS)
+        assert served.progress(View.PROJECT) is None
         assert not served.is_making(index)
         served.start_run(view=View.PROJECT)
         assert served.is_making(index)

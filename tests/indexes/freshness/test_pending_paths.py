@@ -29,6 +29,9 @@ def test_what_is_pending_survives_a_restart(tmp_path: Path) -> None:
     again.load(5.0)
     assert set(again.pending()) == {"src/a.py", "b c.md", EVERYWHERE}
     assert json.loads((tmp_path / PENDING_FILE).read_text(encoding="utf-8"))["files"] == [".", "b c.md", "src/a.py"]
+    again.remove(again.pending())
+    again.save()
+    assert read_pending_paths(tmp_path) == []
 
 
 def test_a_path_that_changed_while_it_was_worked_on_stays() -> None:
@@ -41,13 +44,13 @@ def test_a_path_that_changed_while_it_was_worked_on_stays() -> None:
     assert dirty.pending()["a.py"] == (1.0, 2.0)
 
 
-def test_what_is_done_is_gone_from_the_file_too(tmp_path: Path) -> None:
-    dirty = PendingPaths(tmp_path)
-    dirty.add(["a.py"], 1.0)
-    dirty.save()
-    dirty.remove(dirty.pending())
-    dirty.save()
-    assert read_pending_paths(tmp_path) == []
+def test_paths_that_were_compared_are_replaced_by_those_that_differ() -> None:
+    dirty = PendingPaths(Path("nowhere"))
+    dirty.add([EVERYWHERE, "old.py", "hot.py"], 1.0)
+    taken = dirty.pending()
+    dirty.add(["hot.py"], 2.0)
+    assert dirty.replace(taken, ["new.py", "old.py", "hot.py"], 3.0) == {"new.py": (3.0, 3.0), "old.py": (1.0, 1.0)}
+    assert dirty.pending() == {"new.py": (3.0, 3.0), "old.py": (1.0, 1.0), "hot.py": (1.0, 2.0)}
 
 
 def test_very_many_paths_become_one_look_everywhere() -> None:

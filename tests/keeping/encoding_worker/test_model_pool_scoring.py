@@ -65,9 +65,12 @@ def test_the_process_of_a_model_gives_the_scores_of_the_model() -> None:
         assert caged.start_scoring(QUESTION, [], 60.0).result() == b""
 
 
-def test_any_text_can_be_scored(start: StartEncoder) -> None:
-    scores = wait_for_scores(start(), "half \ud800", ["", "\0\n\x1b[31m", "\ud800", "x" * 100_000, "日本語" * 5000])
-    assert scores.shape == (5,)
+def test_any_text_can_be_asked_and_scored(start: StartEncoder) -> None:
+    encoder, texts = start(), ["", "\0\n\r\x1b[31m", "half \ud800", "x" * 1_000_000, "日本語" * 5000, '"\\' * 3000]
+    for text in texts:
+        assert wait_for_query(encoder, text).shape == (384,)
+    scores = wait_for_scores(encoder, "half \ud800", texts)
+    assert scores.shape == (6,)
     assert np.isfinite(scores).all()
 
 
@@ -78,6 +81,7 @@ def test_texts_are_scored_while_chunks_are_encoded(many: Path, indexed: Indexed,
     for number in range(5):
         scores = wait_for_scores(encoder, QUESTION, [*TEXTS, f"text {number}"])
         assert scores.argmax() == 0
+        assert number or not is_complete(project)
     wait_until(lambda: is_complete(project))
 
 
