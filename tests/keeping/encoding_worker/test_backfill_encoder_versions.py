@@ -14,7 +14,7 @@ from dowse.indexes.encoding_progress import (
     wanted_versions,
 )
 from dowse.indexes.index import ProjectIndex
-from dowse.keeping.encoding_worker.backfill import BackfillOptions, fill_vectors
+from dowse.keeping.encoding_worker.backfill import fill_vectors
 from dowse.settings import Settings
 from tests.keeping.encoding_worker.conftest import Lengths
 
@@ -45,10 +45,7 @@ def encode(project: ProjectIndex, settings: Settings, *, batches: int = 1000) ->
 
     record_encoding_start(project.store, settings)
     while version := first_incomplete_version(project.store, settings):
-        if (
-            fill_vectors(project, As(version), BackfillOptions(may_continue, batch_texts=1, save_chunks=1))
-            != "complete"
-        ):
+        if fill_vectors(project, As(version), may_continue, batch_texts=1) != "complete":
             return
     record_encoding_complete(project.store, settings)
 

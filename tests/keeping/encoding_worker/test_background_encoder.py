@@ -16,7 +16,7 @@ from dowse.encoding.selection import MINILM_VERSION, STATIC_VERSION, open_minilm
 from dowse.indexes.encoding_progress import encoding_lease, serving_version
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.encoding_worker import background_encoder, model_pool, model_process
-from dowse.keeping.encoding_worker.backfill import BackfillOptions, BackfillOutcome, fill_vectors
+from dowse.keeping.encoding_worker.backfill import BackfillOutcome, fill_vectors
 from dowse.keeping.encoding_worker.background_encoder import BackgroundEncoder
 from dowse.keeping.encoding_worker.model_pool import ModelPool
 from dowse.keeping.encoding_worker.model_process import count_cores
@@ -189,13 +189,13 @@ def test_after_a_crash_fewer_texts_are_encoded_at_once_on_one_core(
     monkeypatch.setattr(child_process, "FIRST_DELAY_SECONDS", 0.01)
     project, encoder, sizes = indexed(many), start(cores=4), list[int]()
 
-    def fill(project: ProjectIndex, model: Encoder, options: BackfillOptions) -> BackfillOutcome:
+    def fill(project: ProjectIndex, model: Encoder, *options: Any, **more: Any) -> BackfillOutcome:
         if model.version == MINILM_VERSION:
-            sizes.append(options.batch_texts)
+            sizes.append(options[-1])
             assert encoder.process_id
             if len(sizes) < 6:
                 os.kill(encoder.process_id, signal.SIGKILL)
-        return fill_vectors(project, model, options)
+        return fill_vectors(project, model, *options, **more)
 
     monkeypatch.setattr(background_encoder, "fill_vectors", fill)
     monkeypatch.setattr(child_process, "MAX_CRASHES", 6)

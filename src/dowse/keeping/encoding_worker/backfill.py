@@ -3,7 +3,7 @@
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
@@ -30,27 +30,25 @@ BackfillOutcome = Literal["complete", "stopped", "stuck"]
 """How a backfill ended. It is `stuck` when the files of the rest have changed and the index has not followed yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class BackfillOptions:
-    """The options of a backfill."""
-
-    may_continue: Callable[[], bool]
-    """Called before each batch; waits while others need the processor. False ends the backfill and keeps its work."""
-    cache: VectorCache | None = None
-    """Vectors that were made before, perhaps for another index."""
-    batch_texts: int = BATCH_TEXTS
-    save_chunks: int = SAVE_CHUNKS
+MayContinue = Callable[[], bool]
+"""Called before each batch; waits while others need the processor. False ends the backfill and keeps its work."""
 
 
-def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptions) -> BackfillOutcome:
-    """Make the missing vectors in the order of the chunks."""
+def fill_vectors(
+    project: ProjectIndex,
+    encoder: Encoder,
+    may_continue: MayContinue,
+    cache: VectorCache | None = None,
+    batch_texts: int = BATCH_TEXTS,
+) -> BackfillOutcome:
+    """Make the missing vectors in the order of the chunks, or take them from the cache, if another index had them made."""
     store, version = project.whole, encoder.version
-    backfill = _Backfill(project, encoder, options)
+    backfill = _Backfill(project, encoder, may_continue, cache, batch_texts)
     after = encoded_up_to(store, version)
     while True:
         newest = store.catalog.newest_chunk_id()
         page = store.catalog.chunks_without_vectors(version, PAGE_CHUNKS, after=after)
-        for batch in _batches(page, options.save_chunks):
+        for batch in _batches(page, max(SAVE_CHUNKS, batch_texts)):
             if not backfill.fill(batch):
                 return "stopped"
             after = batch[-1]
@@ -64,19 +62,22 @@ def fill_vectors(project: ProjectIndex, encoder: Encoder, options: BackfillOptio
     return "complete"
 
 
+@dataclass(slots=True)
 class _Backfill:
     """The backfill of one index with one encoder."""
 
-    def __init__(self, project: ProjectIndex, encoder: Encoder, options: BackfillOptions) -> None:
-        self._project, self._encoder, self._options = project, encoder, options
-        self._read_text = text_reader(project.kept_source)
-        self._open_text: tuple[int, bytes | None] = (0, None)
-        self.skipped = set[int]()
-        """Documents whose files have changed since they were indexed; the index will follow."""
+    project: ProjectIndex
+    encoder: Encoder
+    may_continue: MayContinue
+    cache: VectorCache | None
+    batch_texts: int
+    skipped: set[int] = field(default_factory=set)
+    """Documents whose files have changed since they were indexed; the index will follow."""
+    open_text: tuple[int, bytes | None] = (0, None)
 
     def fill(self, chunks: Sequence[int]) -> bool:
         """Encode chunks and save their vectors; return False to end the backfill."""
-        if not self._options.may_continue():
+        if not self.may_continue():
             return False
         texts = self._texts(chunks)
         return all(self._fill_kind(kind, texts[kind]) for kind in sorted(texts))
@@ -88,11 +89,11 @@ class _Backfill:
         # Texts of similar length are encoded together: in a batch, a short text costs as much as the longest one.
         left = sorted((chunk for chunk in texts if chunk not in known), key=lambda chunk: len(texts[chunk]))
         made, saved_at, may_continue = dict[int, "Vectors"](), time.monotonic(), True
-        for batch in _batches(left, self._options.batch_texts):
-            may_continue = self._options.may_continue()
+        for batch in _batches(left, self.batch_texts):
+            may_continue = self.may_continue()
             if not may_continue:
                 break
-            made.update(zip(batch, self._encoder.encode([texts[chunk] for chunk in batch], kind), strict=True))
+            made.update(zip(batch, self.encoder.encode([texts[chunk] for chunk in batch], kind), strict=True))
             if time.monotonic() - saved_at >= SAVE_SECONDS:
                 self._save_new(made, kind, texts)
                 made, saved_at = {}, time.monotonic()
@@ -100,29 +101,29 @@ class _Backfill:
         return may_continue
 
     def _from_cache(self, kind: Kind, texts: dict[int, str]) -> "Iterator[tuple[int, Vectors]]":
-        if self._options.cache and texts:
-            found = self._options.cache.get(f"{self._encoder.version} {kind}", list(texts.values()))
+        if self.cache and texts:
+            found = self.cache.get(f"{self.encoder.version} {kind}", list(texts.values()))
             for chunk, vector in zip(texts, found, strict=True):
-                if vector is not None and len(vector) == self._encoder.dimensions:
+                if vector is not None and len(vector) == self.encoder.dimensions:
                     yield chunk, vector
 
     def _save_new(self, vectors: "dict[int, Vectors]", kind: Kind, texts: dict[int, str]) -> None:
         self._save(vectors)
-        if self._options.cache and vectors:
+        if self.cache and vectors:
             import numpy as np
 
             known = [texts[chunk] for chunk in vectors]
-            self._options.cache.put(f"{self._encoder.version} {kind}", known, np.stack(list(vectors.values())))
+            self.cache.put(f"{self.encoder.version} {kind}", known, np.stack(list(vectors.values())))
 
     def _save(self, vectors: "dict[int, Vectors]") -> None:
         if vectors:
-            self._project.whole.put_vectors(self._encoder.version, list(vectors.items()))
+            self.project.whole.put_vectors(self.encoder.version, list(vectors.items()))
 
     def _texts(self, ids: Sequence[int]) -> dict[Kind, dict[int, str]]:
         """Return the text of each chunk that still exists and whose file has not changed, by its kind."""
         texts = defaultdict[Kind, dict[int, str]](dict)
-        chunks = self._project.whole.chunks_by_id(ids)
-        documents = self._project.whole.documents_by_id({chunk.document_id for chunk in chunks.values()})
+        chunks = self.project.whole.chunks_by_id(ids)
+        documents = self.project.whole.documents_by_id({chunk.document_id for chunk in chunks.values()})
         for chunk in (chunks[chunk_id] for chunk_id in ids if chunk_id in chunks):
             document = documents.get(chunk.document_id)
             data = self._text_of(document) if document else None
@@ -135,11 +136,11 @@ class _Backfill:
 
     def _text_of(self, document: StoredDocument) -> bytes | None:
         """Return the text of a document; it is read once for consecutive chunks."""
-        if self._open_text[0] != document.id:
-            converted = self._project.whole.converted_text(document.id)
-            text = self._read_text(document) if converted is None else converted
-            self._open_text = document.id, None if text is None else text.encode()
-        return self._open_text[1]
+        if self.open_text[0] != document.id:
+            converted = self.project.whole.converted_text(document.id)
+            text = text_reader(self.project.kept_source)(document) if converted is None else converted
+            self.open_text = document.id, None if text is None else text.encode()
+        return self.open_text[1]
 
 
 def _batches(values: Iterable[int], size: int) -> Iterator[list[int]]:

@@ -24,7 +24,7 @@ from dowse.indexes.encoding_progress import (
 )
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
-from dowse.keeping.encoding_worker.backfill import BATCH_TEXTS, BackfillOptions, fill_vectors
+from dowse.keeping.encoding_worker.backfill import BATCH_TEXTS, fill_vectors
 from dowse.keeping.encoding_worker.model_pool import RETRY_SECONDS, ModelPool
 from dowse.keeping.encoding_worker.model_process import MODEL_PROGRAM, count_cores
 from dowse.store import storage_layout
@@ -212,11 +212,10 @@ class BackgroundEncoder(ModelPool):
             return now - began_at < TURN_SECONDS or len(self._wanted) == 1
 
         if version == STATIC_VERSION:
-            options = BackfillOptions(may_continue, batch_texts=STATIC_CHUNKS, save_chunks=STATIC_CHUNKS)
-            return fill_vectors(project, static_encoder(), options)
+            return fill_vectors(project, static_encoder(), may_continue, batch_texts=STATIC_CHUNKS)
         model = self.use(version, project.settings).loading.result()
         batch_texts = max(1, BATCH_TEXTS >> self._delay.crashes)
-        return fill_vectors(project, model, BackfillOptions(may_continue, cache, batch_texts * self.cores))
+        return fill_vectors(project, model, may_continue, cache, batch_texts * self.cores)
 
     def _pause_for_searches(self) -> None:
         """Wait while queries come, up to a limit."""
