@@ -70,7 +70,7 @@ class AllSources:
     def links(self, document: str | None, direction: str) -> "list[DocumentLink]":
         """Return the citations of a document of the archives, those of it, or links to nothing."""
         from dowse.archives.citation_graph import broken_links
-        from dowse.indexes.masking_setting import masks_secrets
+        from dowse.indexes.user_settings import masks_secrets
         from dowse.screening.masking import screen_text
         from dowse.surfaces.documents.document_links import DocumentLink
 

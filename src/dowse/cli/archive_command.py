@@ -186,7 +186,7 @@ def search(
 ) -> int | CommandReply:
     """Search the archives. Exit code 1 if nothing is found."""
     from dowse.archives.archive_replies import screen_reply, search_reply
-    from dowse.indexes.masking_setting import masks_secrets
+    from dowse.indexes.user_settings import masks_secrets
 
     with open_archives(database) as archives:
         masks = masks_secrets()

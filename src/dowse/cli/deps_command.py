@@ -83,7 +83,7 @@ def _index(dependencies: "Dependencies", package: str | None, *, as_json: bool) 
 def _list(dependencies: "Dependencies", *, is_all: bool, as_json: bool) -> int | CommandReply:
     from dowse.indexes.dependencies.installed_packages import find_packages
     from dowse.indexes.dependencies.package_search import DISABLED
-    from dowse.indexes.dependency_setting import reads_dependencies
+    from dowse.indexes.user_settings import reads_dependencies
 
     found = find_packages(dependencies.root, is_all=is_all)
     is_on = reads_dependencies(dependencies.root)

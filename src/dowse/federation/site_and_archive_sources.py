@@ -26,7 +26,7 @@ from dowse.federation.federation_types import (
     source_name,
 )
 from dowse.federation.root_source import file_key
-from dowse.indexes.masking_setting import masks_secrets
+from dowse.indexes.user_settings import masks_secrets
 from dowse.screening.masking import screen_text, warning_fields
 from dowse.sites.index_check import Page
 from dowse.sites.page_urls import path_key

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from dowse.indexes.dependency_setting import reads_dependencies
+from dowse.indexes.user_settings import reads_dependencies
 
 if TYPE_CHECKING:
     from dowse.indexes.dependencies.package_search import Dependencies

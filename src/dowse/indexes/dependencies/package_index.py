@@ -9,8 +9,8 @@ from pathlib import Path
 from dowse.errors import NotWritable, SettingsError
 from dowse.indexes.dependencies.package_files import JarFiles, PackageFiles, package_settings
 from dowse.indexes.dependencies.package_types import Package
-from dowse.indexes.dependency_setting import dependency_settings
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.user_settings import dependency_settings
 from dowse.settings import read_json, settings_stamp
 from dowse.sources.project_files import ProjectFiles
 from dowse.store.storage_layout import folder_size, last_used

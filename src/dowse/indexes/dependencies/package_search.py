@@ -14,9 +14,9 @@ from dowse.indexes.dependencies.installed_packages import find_packages
 from dowse.indexes.dependencies.package_index import SEPARATOR, PackageCopies, PackageIndex, limit_size, packages_folder
 from dowse.indexes.dependencies.package_types import FoundPackages, Package
 from dowse.indexes.dependencies.python_packages import is_importable, is_imported_as
-from dowse.indexes.dependency_setting import dependency_settings
 from dowse.indexes.joined_search import ask_repaired, read_of
 from dowse.indexes.query_vectors import plain_text
+from dowse.indexes.user_settings import dependency_settings
 from dowse.parsing.document_parsing import parse_within
 from dowse.searching.definition_selection import Compare
 from dowse.searching.direct_index import DirectIndex

@@ -23,7 +23,7 @@ from dowse.indexes.dependencies.package_types import (
     table_at,
     texts_in,
 )
-from dowse.indexes.dependency_setting import reads_dependencies
+from dowse.indexes.user_settings import reads_dependencies
 
 _METADATA = re.compile(r"(?P<name>[A-Za-z0-9._]+)-(?P<version>[A-Za-z0-9.!+_]+)(?:-py[0-9.]+)?\.(?:dist|egg)-info")
 _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")

@@ -14,7 +14,7 @@ from dowse.archives.archive_search import ArchiveAnswer, merge_answers, search_a
 from dowse.archives.archive_types import ArchiveHit
 from dowse.errors import CatalogError, DowseError, NotIndexed, NotWritable, UsageError
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.masking_setting import masks_secrets
+from dowse.indexes.user_settings import masks_secrets
 from dowse.keeping.keeper import is_far_behind
 from dowse.mcp.replies import coverage_warnings, wire_characters
 from dowse.mcp.schemas import FLAG, INTEGER, LIST, NUMBER, OBJECT, SCREENING, TEXT, TEXTS, describe, item, reply

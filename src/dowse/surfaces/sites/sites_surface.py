@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from dowse.errors import UsageError
-from dowse.indexes.masking_setting import masks_secrets
+from dowse.indexes.user_settings import masks_secrets
 from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
 from dowse.mcp.tools import Call, ProseReply, Schema, Tool
 from dowse.searching.query_terms import parse_search_query
