@@ -105,26 +105,25 @@ def test_a_process_that_is_overtaken_does_not_write_an_older_content(
     assert [symbol.name for chunk in project.store.chunks(document.id) for symbol in chunk.symbols] == ["new_apple"]
 
 
-def test_a_process_that_is_overtaken_does_not_remove_a_file_that_came_back(
-    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("is_gone", [True, False], ids=["came back", "is unchanged"])
+def test_a_process_that_is_overtaken_does_not_remove_a_file_that_is_there(
+    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch, is_gone: bool
 ) -> None:
-    (project.root / "src/apple.py").unlink()
-    drift = project.drift()
-    overtake(project, lambda: write_tree(project.root, {"src/apple.py": "def back(): ...\n"}), monkeypatch)
-    project.apply(drift)
-    assert project.store.document("src/apple.py")
-
-
-def test_a_process_that_is_overtaken_does_not_confirm_a_document_that_is_gone(
-    project: ProjectIndex, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One process finds the file unchanged in content; another one, which has seen it gone, removes its document."""
+    """It saw the file gone, which came back; or saw its content unchanged, and another one removed its document."""
     file = project.root / "src/apple.py"
     text = file.read_text(encoding="utf-8")
+
+    def write() -> None:
+        file.write_text(text, encoding="utf-8")
+
     file.unlink()
-    file.write_text(text, encoding="utf-8")
-    drift = project.drift()
-    overtake(project, file.unlink, monkeypatch, and_then=lambda: file.write_text(text, encoding="utf-8"))
+    if is_gone:
+        drift = project.drift()
+        overtake(project, write, monkeypatch)
+    else:
+        write()
+        drift = project.drift()
+        overtake(project, file.unlink, monkeypatch, and_then=write)
     project.apply(drift)
     assert project.store.document("src/apple.py")
 

@@ -23,6 +23,11 @@ def files_of(package: Package) -> PackageFiles | JarFiles:
     return (JarFiles if package.root.suffix == ".jar" else PackageFiles)(package, SETTINGS)
 
 
+def reason_of(found: object) -> Reason | None:
+    assert isinstance(found, Verdict)
+    return found.reason
+
+
 def paths_of(package: Package) -> list[str]:
     return [one.path for one in files_of(package).entries() if isinstance(one, Entry)]
 
@@ -34,12 +39,8 @@ def test_a_distribution_has_the_files_that_it_lists_and_none_of_others(tmp_path:
         "tinyhttp/__init__.py",
         "tinyhttp/_vendor/retry.py",
     ]
-    refused = files_of(package).entry("six.py")
-    assert isinstance(refused, Verdict)
-    assert refused.reason is Reason.EXCLUDED
-    outside = files_of(package).entry("../../../../shop.py")
-    assert isinstance(outside, Verdict)
-    assert outside.reason is Reason.OUTSIDE
+    assert reason_of(files_of(package).entry("six.py")) is Reason.EXCLUDED
+    assert reason_of(files_of(package).entry("../../../../shop.py")) is Reason.OUTSIDE
 
 
 def test_distributions_that_share_a_namespace_have_their_own_parts_of_it(tmp_path: Path) -> None:
@@ -69,9 +70,7 @@ def test_what_is_denied_in_a_project_is_denied_in_a_package(tmp_path: Path) -> N
     )  # fmt: skip
     package = Package("javascript", "evil", "1.0.0", tmp_path)
     assert paths_of(package) == ["dist/index.js", "key.txt", "package.json"]
-    read = files_of(package).read_path("key.txt")
-    assert isinstance(read, Verdict)
-    assert read.reason is Reason.DENIED
+    assert reason_of(files_of(package).read_path("key.txt")) is Reason.DENIED
 
 
 def test_links_out_of_a_package_are_not_followed(tmp_path: Path) -> None:
@@ -121,9 +120,7 @@ def test_members_of_a_jar_that_lead_elsewhere_or_explode_are_left_out(tmp_path: 
     jar = environments.write_jar(tmp_path / "evil-1-sources.jar", {**names, "Bomb.java": "A" * 30_000_000})
     package = Package("java", "evil:evil", "1", jar)
     assert paths_of(package) == ["Good.java"]
-    read = files_of(package).read_path("Bomb.java")
-    assert isinstance(read, Verdict)
-    assert read.reason is Reason.TOO_LARGE
+    assert reason_of(files_of(package).read_path("Bomb.java")) is Reason.TOO_LARGE
 
 
 def test_a_member_that_lies_about_its_size_is_not_read(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from dowse.indexes.dependencies.package_index import limit_size, packages_folder
 from dowse.indexes.dependencies.package_search import Dependencies, PackageAnswer
 from dowse.indexes.project_search import definition_options
 from dowse.searching.query_terms import parse_search_query
+from dowse.store.storage_layout import global_settings_file
 from tests.end_to_end.security.fake_secrets import GITHUB
 from tests.indexes.dependencies import environments
 from tests.sample_data import write_tree
@@ -19,14 +20,10 @@ from tests.sample_data import write_tree
 RETRY = "how often is a request sent again by the retry policy"
 
 
-@pytest.fixture
-def _enabled() -> None:
-    environments.enable_dependencies()
-
-
 @pytest.fixture(autouse=True)
 def started(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
-    """Return the commands of processes that would be started in the background."""
+    """Turn dependencies on; return the commands of processes that would be started in the background."""
+    environments.enable_dependencies()
     commands: list[list[str]] = []
     monkeypatch.setattr(package_search, "start_in_background", commands.append)
     return commands
@@ -43,13 +40,13 @@ def first(found: PackageAnswer) -> tuple[str, str]:
 
 def test_nothing_is_read_before_the_user_turns_it_on(tmp_path: Path) -> None:
     root = environments.python_project(tmp_path)
+    global_settings_file().unlink()
     write_tree(root, {"config.json": '{"dependencies": true}', ".dowse/config.json": '{"dependencies": true}'})
     with pytest.raises(UsageError, match="dowse deps --enable"):
         search(Dependencies(root), RETRY)
     assert not packages_folder().exists()
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_the_first_answer_comes_from_the_files_while_they_are_indexed(tmp_path: Path, started: list[list[str]]) -> None:
     root = environments.python_project(tmp_path)
     dependencies = Dependencies(root)
@@ -64,14 +61,12 @@ def test_the_first_answer_comes_from_the_files_while_they_are_indexed(tmp_path: 
     assert dependencies.index_packages() == 0
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_vendored_code_comes_after_that_of_the_package(tmp_path: Path) -> None:
     dependencies = Dependencies(environments.python_project(tmp_path))
     dependencies.index_packages()
     assert first(search(dependencies, "retry policy"))[0].endswith("tinyhttp/__init__.py")
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_secrets_of_a_package_are_masked(tmp_path: Path) -> None:
     root = environments.python_project(tmp_path)
     file = root / environments.SITE / "tinyhttp/__init__.py"
@@ -82,7 +77,6 @@ def test_secrets_of_a_package_are_masked(tmp_path: Path) -> None:
     assert GITHUB not in text
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_two_projects_share_the_index_of_a_version_and_show_their_own_files(tmp_path: Path) -> None:
     one, two = (Dependencies(environments.python_project(tmp_path / name)) for name in ("one", "two"))
     one.index_packages()
@@ -92,7 +86,6 @@ def test_two_projects_share_the_index_of_a_version_and_show_their_own_files(tmp_
     assert first(search(two, RETRY))[1] == "RetryPolicy"
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_a_copy_that_lacks_files_hides_none_of_another_project(tmp_path: Path) -> None:
     evil, good = (environments.python_project(tmp_path / name) for name in ("evil", "good"))
     (evil / environments.SITE / "tinyhttp/__init__.py").write_text("", encoding="utf-8")
@@ -103,7 +96,6 @@ def test_a_copy_that_lacks_files_hides_none_of_another_project(tmp_path: Path) -
     assert first(search(dependencies, RETRY))[1] == "RetryPolicy"
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_a_changed_copy_of_a_version_is_shown_as_it_is(tmp_path: Path) -> None:
     one, two = (Dependencies(environments.python_project(tmp_path / name)) for name in ("one", "two"))
     one.index_packages()
@@ -115,7 +107,6 @@ def test_a_changed_copy_of_a_version_is_shown_as_it_is(tmp_path: Path) -> None:
     assert "How seldom requests" in describe_definitions(None, found.answer, found.show).text
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_an_upgrade_is_seen_at_the_next_question(tmp_path: Path) -> None:
     root = environments.python_project(tmp_path)
     dependencies = Dependencies(root)
@@ -128,7 +119,6 @@ def test_an_upgrade_is_seen_at_the_next_question(tmp_path: Path) -> None:
         dependencies.find("tinyhttp 1.2.0 · tinyhttp/__init__.py")
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_packages_of_all_ecosystems_are_ranked_together(tmp_path: Path) -> None:
     home, root = Path.home(), environments.python_project(tmp_path)
     environments.node_project(root)
@@ -153,7 +143,6 @@ def test_packages_of_all_ecosystems_are_ranked_together(tmp_path: Path) -> None:
     assert {query: first(search(dependencies, query))[0] for query in expected} == expected
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_a_package_is_named_by_its_name_its_last_part_or_with_its_version(tmp_path: Path) -> None:
     dependencies = Dependencies(environments.node_project(environments.python_project(tmp_path)))
     for name in ("@tools/queue", "queue", "@tools/queue@1.4.0", "queue 1.4.0"):
@@ -165,7 +154,6 @@ def test_a_package_is_named_by_its_name_its_last_part_or_with_its_version(tmp_pa
         dependencies.choose("tiny")
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_a_query_that_names_a_package_is_about_it_alone(tmp_path: Path) -> None:
     dependencies = Dependencies(environments.node_project(environments.python_project(tmp_path)))
     dependencies.index_packages()
@@ -176,7 +164,6 @@ def test_a_query_that_names_a_package_is_about_it_alone(tmp_path: Path) -> None:
     assert first(elsewhere)[0] == "@tools/queue 1.4.0 · dist/index.d.ts"
 
 
-@pytest.mark.usefixtures("_enabled")
 def test_indexes_that_were_not_used_for_longest_are_removed_at_the_limit(tmp_path: Path) -> None:
     dependencies = Dependencies(environments.node_project(environments.python_project(tmp_path)))
     dependencies.index_packages()

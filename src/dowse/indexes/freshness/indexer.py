@@ -150,7 +150,7 @@ def apply_drift(
                 progress(done, total)
         for path in drift.gone:  # last, for a file that was moved has the chunks of the one that is gone
             if not isinstance(source.entry_at(path), Entry):  # it may have come back since the scan
-                pending.drop(path)
+                pending.drops.append(path)
                 pending.flush_if_full()
     except KeyboardInterrupt:
         pending.flush()
@@ -185,7 +185,7 @@ def _start_entry(
         return (lambda: pending.skip(entry, read, is_known=is_known)), 0
     is_same = is_known and pending.has_same(entry.path, read)
     if is_same and pending.has_whole_chunks(entry.path, read[0].data):
-        return (lambda: pending.touch(entry.path, read[0].stat)), 0
+        return (lambda: pending.touches.append((entry.path, read[0].stat))), 0
     started = [
         _start_representation(source, content, None if is_same else pending, is_encoded=is_encoded) for content in read
     ]
@@ -279,25 +279,19 @@ class _PendingBatch:
         """Leave a file out for a reason; what is stored of it is removed."""
         self.report.skipped.append(verdict)
         if is_known:
-            self.drop(entry.path)
+            self.drops.append(entry.path)
         if verdict.reason in (Reason.BINARY, Reason.DENIED):  # refused for its content, so it need not be read again
             self._refusals.append((entry.stat, verdict))
 
-    def drop(self, path: str) -> None:
-        self._drops.append(path)
-
-    def touch(self, path: str, stat: Stat) -> None:
-        self._touches.append((path, stat))
-
     def flush_if_full(self) -> None:
-        waiting = self._files + len(self._drops) + len(self._touches) + len(self._refusals)
+        waiting = self._files + len(self.drops) + len(self.touches) + len(self._refusals)
         is_due = self._is_first and time.monotonic() > self._began + FIRST_BATCH_SECONDS
         if waiting >= self._limit or self._characters >= scaled(BATCH_CHARACTERS) or is_due:
             self.flush()
 
     def flush(self) -> None:
         """Apply the batch, and count its changes once they are stored."""
-        batch = Batch(self._puts, self._drops, self._touches, self._refusals)
+        batch = Batch(self._puts, self.drops, self.touches, self._refusals)
         if not batch:
             return
         table = self.table() if self._puts else None
@@ -306,8 +300,8 @@ class _PendingBatch:
         self._limit = min(scaled(BATCH_FILES), self._limit * BATCH_GROWTH)
         self.report.added += self._files - self._updated
         self.report.updated += self._updated
-        self.report.removed += len(self._drops)
-        self.report.unchanged += len(self._touches)
+        self.report.removed += len(self.drops)
+        self.report.unchanged += len(self.touches)
         self._clear()
         if is_memory_small():
             release_memory()
@@ -323,8 +317,8 @@ class _PendingBatch:
 
     def _clear(self) -> None:
         self._puts: list[Put] = []
-        self._drops: list[str] = []
-        self._touches: list[tuple[str, Stat]] = []
+        self.drops: list[str] = []
+        self.touches: list[tuple[str, Stat]] = []
         self._refusals: list[tuple[Stat, Verdict]] = []
         self._characters = self._files = self._updated = 0
 

@@ -8,12 +8,9 @@ import os
 import threading
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from dowse.errors import CannotWatch
-
-if TYPE_CHECKING:
-    from watchfiles._rust_notify import RustNotify
 
 EVERYWHERE = ""
 """The path of the root: anything below it may have changed."""
@@ -61,12 +58,17 @@ class TreeWatcher:
     is_exact = False
 
     def __init__(self, root: Path) -> None:
+        from watchfiles._rust_notify import RustNotify  # here because only servers need it; it takes 70 ms and 5 MB
+
         self._root = str(root)
         self._lock = threading.Lock()
         self._changed: set[str] = set()
         """Absolute paths that have changed since the last call of `drain`."""
-        self._is_closed = False
-        self._notify = self._start()
+        try:
+            # With its option to ignore unreadable folders, watchfiles would also ignore an exhausted limit.
+            self._notify = RustNotify([self._root], False, False, 300, True, False)  # noqa: FBT003 - its signature
+        except (OSError, RuntimeError, UnicodeError) as error:  # a path may not be Unicode
+            raise CannotWatch(str(error)) from error
 
     def extend(self, folders: Iterable[str]) -> bool:  # noqa: ARG002 - every folder is watched
         """Return False: no folder is new."""
@@ -83,39 +85,16 @@ class TreeWatcher:
         return [EVERYWHERE] if len(changed) > BURST_PATHS else self._relative(changed)
 
     def close(self) -> None:
-        with self._lock:
-            self._is_closed = True
         with contextlib.suppress(RuntimeError):
             self._notify.close()
 
-    def _start(self) -> "RustNotify":
-        from watchfiles._rust_notify import RustNotify  # here because only servers need it; it takes 70 ms and 5 MB
-
-        try:
-            # With its option to ignore unreadable folders, watchfiles would also ignore an exhausted limit.
-            return RustNotify([self._root], False, False, 300, True, False)  # noqa: FBT003 - its signature
-        except (OSError, RuntimeError, UnicodeError) as error:  # a path may not be Unicode
-            raise CannotWatch(str(error)) from error
-
     def _collect(self, step_ms: int, timeout_ms: int, stop: threading.Event | None) -> None:
-        notify = self._notify
         try:
-            changes = notify.watch(2 * step_ms, step_ms, timeout_ms, stop)
-            paths = set() if isinstance(changes, str) else {path for _, path in changes}
-        except RuntimeError:  # closed meanwhile, or broken by a name that is not Unicode
-            self._replace_broken(notify)
-            paths = {self._root}
+            changes = self._notify.watch(2 * step_ms, step_ms, timeout_ms, stop)
+        except RuntimeError as error:  # it was closed meanwhile
+            raise CannotWatch("Watching has ended.") from error
         with self._lock:
-            self._changed |= paths
-
-    def _replace_broken(self, broken: "RustNotify") -> None:
-        """Replace a broken watch, unless another thread has done so."""
-        with self._lock:
-            if self._is_closed:
-                raise CannotWatch("Watching has ended.")
-            if broken is self._notify:
-                self._notify = self._start()
-                broken.close()
+            self._changed |= set() if isinstance(changes, str) else {path for _, path in changes}
 
     def _relative(self, paths: Iterable[str]) -> list[str]:
         start = len(self._root) + 1
