@@ -4,6 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Iterable, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -37,6 +38,8 @@ MAX_PAUSE_SECONDS = 2.0
 """The longest pause between two batches; otherwise a busy server would never finish."""
 CHECK_SECONDS = 1.0
 """Time between two checks of what ends the work on an index: settings, indexing, another index."""
+LOADING_CHECK_SECONDS = 0.2
+"""Time between two checks of the same while the model is loaded."""
 TURN_SECONDS = 60.0
 """After this long another index gets its turn."""
 STATIC_CHUNKS = 1024
@@ -213,9 +216,12 @@ class BackgroundEncoder(ModelPool):
 
         if version == STATIC_VERSION:
             return fill_vectors(project, static_encoder(), may_continue, batch_texts=STATIC_CHUNKS)
-        model = self.use(version, project.settings).loading.result()
+        loading = self.use(version, project.settings).loading
+        while not wait([loading], LOADING_CHECK_SECONDS).done:  # it may be downloaded first
+            if not may_continue():
+                return "stopped"
         batch_texts = max(1, BATCH_TEXTS >> self._delay.crashes)
-        return fill_vectors(project, model, may_continue, cache, batch_texts * self.cores)
+        return fill_vectors(project, loading.result(), may_continue, cache, batch_texts * self.cores)
 
     def _pause_for_searches(self) -> None:
         """Wait while queries come, up to a limit."""

@@ -8,7 +8,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,7 +84,10 @@ class ModelProcess:
         """Return one row for each text, of length 1, or 0 for a text without words."""
         import numpy as np
 
-        return np.frombuffer(self._ask(texts, kind=kind).result(), "<f4").reshape(len(texts), self.dimensions)
+        reply = self._ask(texts, kind=kind)
+        if not wait([reply], HUNG_SECONDS).done:
+            self._process.kill()
+        return np.frombuffer(reply.result(), "<f4").reshape(len(texts), self.dimensions)
 
     def encode_query(self, text: str) -> "Vectors":
         """Return the vector of a query."""
