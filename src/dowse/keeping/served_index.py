@@ -6,8 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import reduce
-from operator import or_
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,6 +20,8 @@ from dowse.keeping.keeper import IndexCallback, Keeper
 from dowse.keeping.served_packages import ServedPackages
 from dowse.keeping.watch_status import WatchStatus, read_watch_status
 from dowse.memory_plan import is_memory_small
+from dowse.store.storage_layout import read_project
+from dowse.store.store_files import CATALOG_FILE
 from dowse.system.platform import release_memory
 from dowse.types import SourceHealth, View
 
@@ -64,8 +64,6 @@ class ServedIndex:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"answers for {name}")
         self._listeners: list[IndexCallback] = []
         """Called after each change of the index."""
-        self._made: tuple[int, View] = (0, View(0))
-        """The inode of the catalog when it was last looked at, and the views that it had."""
         self._index: ProjectIndex | None = None
         self._settings_stamp: tuple[int, ...] = ()
         self._idle_timer: asyncio.TimerHandle | None = None
@@ -148,15 +146,10 @@ class ServedIndex:
             self.start_run(view=view)
 
     def has_view(self, view: View) -> bool:
-        try:
-            inode = (self._index_type.folder_of(self.root) / "catalog.sqlite").stat().st_ino
-        except OSError:
-            return False
-        if self._made[0] != inode or not self._made[1] & view:
-            with contextlib.closing(self._index_type(self.root)) as index:
-                seen = (one for one in (View.PROJECT, View.DOCUMENTS) if index.seen_as(one).exists)
-                self._made = inode, reduce(or_, seen, View(0))
-        return bool(self._made[1] & view)
+        """Return whether the index has a view, as its metadata say."""
+        folder = self._index_type.folder_of(self.root)
+        known = read_project(folder)
+        return known is not None and bool(known.views & view) and (folder / CATALOG_FILE).exists()
 
     def start_run(self, how: str | None = None, view: View = View.PROJECT) -> IndexingRun:
         """Start indexing in a process of its own, unless one runs already that indexes this view.
