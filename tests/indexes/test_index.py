@@ -19,7 +19,7 @@ from dowse.errors import Failed, NotIndexed, StoreBusy, TooManyFiles, UsageError
 from dowse.indexes import project_search
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import find_project, forget_project, list_projects
-from dowse.indexes.project_search import ExactQuery, explain_file, find_all, search
+from dowse.indexes.project_search import explain_file, search
 from dowse.searching.search import SearchOptions
 from dowse.store import storage_layout
 from dowse.system.platform import Lock
@@ -247,12 +247,6 @@ def test_a_run_that_ends_at_once_is_not_missed(tmp_path: Path, number: int) -> N
     found, _ = search(project, "login", SearchOptions())
     assert [hit.path for hit in found.hits] == ["login.py"]
     wait_until(lambda: project.status().state == "ready")
-
-
-def test_every_occurrence_is_found_in_a_project_that_was_not_indexed(tmp_path: Path) -> None:
-    project = ProjectIndex(write_tree(tmp_path / "p", {"a.py": "x = 1\n", "b.py": "x = 1\nx = 1\n"}))
-    found, coverage = find_all(project, ExactQuery("x = 1", SearchOptions(limit=10), 10))
-    assert (found.total, found.files, found.is_complete, coverage.is_complete) == (3, 2, True, True)
 
 
 def test_a_question_without_words_or_about_a_denied_file_is_refused(project: ProjectIndex) -> None:

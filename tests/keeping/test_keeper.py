@@ -15,6 +15,7 @@ from dowse.indexes.freshness.tree_watcher import Watcher
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping import watched_index
 from dowse.keeping.indexing_run import IndexingRun, start_run
+from dowse.keeping.keeper import Keeper
 from dowse.keeping.watch_status import read_watch_status, watch_lease
 from dowse.keeping.watched_index import start_watcher
 from dowse.parsing.document_parsing import ParsedDocument
@@ -100,14 +101,20 @@ def write_settings(project: ProjectIndex, **settings: object) -> None:
     file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), **settings}), encoding="utf-8")
 
 
-def test_lazy_waits_and_a_search_does_not(root: Path, project: ProjectIndex, keep: Keep, paths: Paths) -> None:
+@pytest.fixture
+def waiting(root: Path, project: ProjectIndex, keep: Keep) -> Keeper:
+    """A keeper that knows of a new file, which the strategy lets wait."""
     write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
-    lazy, keeper = ProjectIndex(root), keep()
+    keeper, lazy = keep(), ProjectIndex(root)
     keeper.catch_up(lazy)
     write_tree(root, {"src/fig.py": "def fig(): ...\n"})
     assert eventually(lambda: keeper.watch_status(lazy).pending == ("src/fig.py",))
+    return keeper
+
+
+def test_lazy_waits_and_a_search_does_not(root: Path, waiting: Keeper, paths: Paths) -> None:
     assert "src/fig.py" not in paths()
-    keeper.catch_up(lazy)
+    waiting.catch_up(ProjectIndex(root))
     assert "src/fig.py" in paths()
 
 
@@ -138,27 +145,17 @@ def test_git_waits_for_a_commit(root: Path, project: ProjectIndex, keep: Keep, p
     )
 
 
-def test_pending_files_survive_a_restart(root: Path, project: ProjectIndex, keep: Keep) -> None:
-    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
-    keeper = keep()
-    keeper.catch_up(ProjectIndex(root))
-    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: keeper.watch_status(project).pending)
-    keeper.stop()
+def test_pending_files_survive_a_restart(project: ProjectIndex, waiting: Keeper) -> None:
+    waiting.stop()
     assert read_pending_paths(project.folder) == ["src/fig.py"]
     assert read_watch_status(project).pending == ("src/fig.py",)
 
 
 def test_another_strategy_is_taken_up_and_the_old_one_flushed(
-    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
+    project: ProjectIndex, waiting: Keeper, paths: Paths
 ) -> None:
-    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
-    keeper = keep()
-    keeper.catch_up(ProjectIndex(root))
-    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: keeper.watch_status(project).pending)
     write_settings(project, indexingStrategy="git")
-    assert eventually(lambda: "src/fig.py" in paths() and keeper.watch_status(project).strategy == "git")
+    assert eventually(lambda: "src/fig.py" in paths() and waiting.watch_status(project).strategy == "git")
 
 
 def test_other_settings_are_taken_up_without_a_restart(
@@ -180,18 +177,10 @@ def test_nothing_waits_for_a_first_process_that_does_not_come_to_run(
         assert eventually(lambda: paths() == {"src/apple.py", "src/fig.py", "docs/guide.md"})
 
 
-def test_a_file_that_another_process_has_indexed_is_not_pending(
-    root: Path, project: ProjectIndex, keep: Keep, paths: Paths
-) -> None:
-    write_settings(project, indexingStrategy="lazy", lazyIdleThreshold=3600)
-    keeper = keep()
-    keeper.catch_up(ProjectIndex(root))
-    write_tree(root, {"src/fig.py": "def fig(): ...\n"})
-    assert eventually(lambda: keeper.watch_status(project).pending == ("src/fig.py",))
-
+def test_a_file_that_another_process_has_indexed_is_not_pending(root: Path, waiting: Keeper) -> None:
     def index_elsewhere() -> bool:  # again, if the file was read in the clock tick in which it was written
         ProjectIndex(root).update()
-        return not keeper.watch_status(project).pending
+        return not waiting.watch_status(ProjectIndex(root)).pending
 
     assert eventually(index_elsewhere)
 
