@@ -51,13 +51,14 @@ def first_incomplete_version(store: LocalStore, settings: Settings) -> str | Non
     return next((version for version in wanted_versions(settings) if lacks_vectors(store, version)), None)
 
 
-def record_complete_versions(store: LocalStore, settings: Settings) -> str | None:
-    """Return the same as `first_incomplete_version`, and record complete encoders so that chunks are examined once."""
+def version_to_encode(store: LocalStore, settings: Settings) -> str | None:
+    """Return the same as `first_incomplete_version`, and record what is complete so that chunks are examined once."""
     for version in wanted_versions(settings):
         newest = store.catalog.newest_chunk_id()
         if lacks_vectors(store, version):
             return version
         record_encoded_up_to(store, version, newest)
+    record_encoding_complete(store, settings)
     return None
 
 

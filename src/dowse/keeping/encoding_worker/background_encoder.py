@@ -17,11 +17,11 @@ from dowse.indexes.encoding_progress import (
     describe_problem,
     encoding_lease,
     read_encoding_progress,
-    record_complete_versions,
     record_encoding_complete,
     record_encoding_start,
     record_problem,
     serving_version,
+    version_to_encode,
 )
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.index_log import open_log
@@ -83,9 +83,7 @@ class BackgroundEncoder(ModelPool):
             return
         if version := serving_version(store, settings):
             self._settings[version] = settings
-        if record_complete_versions(store, settings) is None:
-            record_encoding_complete(store, settings)
-        elif not self._is_pointless(project):
+        if version_to_encode(store, settings) and not self._is_pointless(project):
             self.encode_indexes([project.root])
 
     def encode_indexes(self, roots: Iterable[Path]) -> None:
@@ -177,8 +175,7 @@ class BackgroundEncoder(ModelPool):
         store, settings = project.whole, project.settings
         if project.is_being_updated() or store.fact("state") != "complete":
             return "indexing"
-        if record_complete_versions(store, settings) is None:
-            record_encoding_complete(store, settings)
+        if version_to_encode(store, settings) is None:
             return "complete"
         lease = encoding_lease(project.folder)
         if not lease.try_acquire():
@@ -187,12 +184,11 @@ class BackgroundEncoder(ModelPool):
             record_encoding_start(store, settings)
             cache = VectorCache(storage_layout.vector_cache_file(), settings.vector_cache_bytes)
             with contextlib.closing(cache):
-                while version := record_complete_versions(store, settings):
+                while version := version_to_encode(store, settings):
                     outcome = self._fill(project, root, version, cache)
                     record_problem(store, None)
                     if outcome != "complete":
                         return outcome
-            record_encoding_complete(store, settings)
             return "complete"
         finally:
             lease.release()
