@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from dowse.encoding.selection import Say, open_version
-from dowse.errors import DowseError, Failed, ModelCrashed
+from dowse.errors import Failed, ModelCrashed
 from dowse.keeping.encoding_worker.model_process import MODEL_PROGRAM, ModelProcess, count_cores
 from dowse.protocols import Encoder
 from dowse.settings import Settings, load_settings
@@ -33,8 +33,6 @@ takes a second, in which queries go on without it."""
 RETRY_SECONDS = 300.0
 """Time before a failure is tried again, unless the settings change: a failed download, a full disk."""
 
-_LOADING_ERRORS = (DowseError, OSError, MemoryError)
-
 
 class LoadedModel(NamedTuple):
     """A model that is loaded, or being loaded since a time."""
@@ -46,7 +44,7 @@ class LoadedModel(NamedTuple):
         """Return its process; None if it is not loaded within so many seconds."""
         try:
             encoder = self.loading.result(seconds)
-        except (TimeoutError, *_LOADING_ERRORS):
+        except Exception:  # it takes longer, or cannot be loaded
             return None
         return encoder if isinstance(encoder, ModelProcess) else None
 
@@ -159,7 +157,7 @@ class ModelPool:
         start = partial(ModelProcess, program=self._program, note_crash=partial(self._note_crash, version))
         try:
             encoder = open_version(version, settings, self._say, self.cores, start)
-        except _LOADING_ERRORS as error:
+        except Exception as error:  # of a library, too: others wait for the model
             model.loading.set_exception(error)
             return
         self._used_at = time.monotonic()
