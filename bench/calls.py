@@ -19,7 +19,7 @@ from bench import corpora, latency, meter, program
 from bench.empty import ON_STDIO, TOOL
 from bench.report import Row, Table
 from dowse.encoding.selection import model_version
-from dowse.indexes.encoding_progress import record_complete_versions, record_encoding_complete, record_encoding_start
+from dowse.indexes.encoding_progress import record_encoding_start, version_to_encode
 from dowse.indexes.index import ProjectIndex
 from dowse.types import KINDS
 from mcp import Client
@@ -198,9 +198,8 @@ def fill_model_vectors(index: ProjectIndex) -> None:
         vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
         store.put_vectors(version, list(zip(ids, vectors.astype(np.float32), strict=True)))
         after = ids[-1]
-    record_complete_versions(store, index.settings)
     record_encoding_start(store, index.settings)
-    record_encoding_complete(store, index.settings)
+    version_to_encode(store, index.settings)
 
 
 def _busy_root(roots: list[Path], home: Path) -> Path:
