@@ -2,10 +2,11 @@
 
 import asyncio
 import re
+from dataclasses import replace
 
 import pytest
 
-from dowse.page.markdown_view import ParsedMarkdown, Writing, heading_list, write_markdown
+from dowse.page.markdown_view import ParsedMarkdown, Resolve, heading_list, write_markdown
 from dowse.page.page_texts import PageTexts
 
 ALLOWED = re.compile(
@@ -26,20 +27,19 @@ def address(target: str) -> str | None:
 
 
 def parsed(text: str) -> ParsedMarkdown:
-    (found,) = asyncio.run(PageTexts().markdown([text]))
+    found = asyncio.run(PageTexts().markdown(text))
     assert found
     return found
 
 
-def rendered(text: str, writing: Writing | None = None) -> str:
-    return str(write_markdown(parsed(text), writing or Writing(address)))
+def rendered(text: str, picture: Resolve = lambda _: None) -> str:
+    return write_markdown(parsed(text), address, picture)
 
 
 @pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("pictures", [False, True])
 def test_nothing_in_it_runs(text: str, pictures: bool) -> None:
-    writing = Writing(address, (lambda _: "/picture?id=x") if pictures else (lambda _: None))
-    body = rendered(f"# Top\n\n{text}\n", writing)
+    body = rendered(f"# Top\n\n{text}\n", lambda _: "/picture?id=x" if pictures else None)
     for tag in re.findall(r"<[^>]*>", body):
         if re.fullmatch(r'<img src="/picture\?id=x" alt="[^"<>]*" loading="lazy">', tag) and pictures:
             continue
@@ -51,7 +51,7 @@ def test_nothing_in_it_runs(text: str, pictures: bool) -> None:
 
 def test_front_matter_is_left_out_and_lines_and_headings_are_known() -> None:
     found = parsed("---\ntitle: X\n---\n\n# One\n\ntext\n\n## Two *b*\n")
-    body = write_markdown(found, Writing(lambda _: None, anchors={one.line: one.anchor for one in found.headings}))
+    body = write_markdown(found, address, has_anchors=True)
     assert "title" not in body
     assert '<h2 id="md-two-b" data-line="9">Two <em>b</em></h2>' in body
     assert '<p data-line="7">text</p>' in body
@@ -69,10 +69,9 @@ def test_a_comment_is_not_shown_wherever_it_ends() -> None:
 
 
 def test_pictures_of_the_folder_are_shown_and_others_named() -> None:
-    writing = Writing(address, lambda target: f"/picture?id={target}" if target.endswith("pear.png") else None)
     body = rendered(
         '![A *ripe* pear](img/pear.png) ![far](https://x.org/a.png)\n\n<p><img src="pear.png" alt="B"><br></p>\n',
-        writing,
+        lambda target: f"/picture?id={target}" if target.endswith("pear.png") else None,
     )
     assert '<img src="/picture?id=img/pear.png" alt="A ripe pear" loading="lazy">' in body
     assert '<span class="image">far</span>' in body
@@ -86,8 +85,8 @@ def test_code_has_the_colours_of_its_language_and_words_are_marked() -> None:
         ("python", "x = 1\n"),
         ("", "indented\n"),
     ]
-    writing = Writing(address, colours=[[1, 4, 5, 0]], marks=lambda text: [(0, 4)] if text.startswith("Peel") else [])
-    body = write_markdown(found, writing)
+    found = replace(found, colours=[[1, 4, 5, 0]])
+    body = write_markdown(found, address, marks=lambda text: [(0, 4)] if text.startswith("Peel") else [])
     assert "<mark>Peel</mark> it:" in body
     assert '<span class="n">x</span> = 1' in body
 

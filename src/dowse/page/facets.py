@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable
 from posixpath import commonpath
 from typing import NamedTuple
 
-from dowse.page.markup import Html, html
+from dowse.page.markup import Html, link, tag
 from dowse.page.page_search import PageQuery
 from dowse.reading.languages import detect_language
 from dowse.searching.path_kinds import kinds_of
@@ -34,10 +34,8 @@ def facets_view(query: PageQuery, matched: Collection[tuple[str, str]]) -> Html:
         "Folder": _folders(query, matched),
         "Tests": _tests(query, paths),
     }
-    parts = [_group(name, choices) for name, choices in groups.items() if _helps(name, choices)]
-    return (
-        html('<aside class="facets" aria-label="Narrow the results">{parts}</aside>', parts=parts) if parts else Html()
-    )
+    shown = [_group(name, choices) for name, choices in groups.items() if _helps(name, choices)]
+    return tag("aside", shown, class_="facets", aria_label="Narrow the results")
 
 
 def _helps(name: str, choices: list[Choice]) -> bool:
@@ -45,15 +43,12 @@ def _helps(name: str, choices: list[Choice]) -> bool:
 
 
 def _group(name: str, choices: list[Choice]) -> Html:
-    rows = [
-        html(
-            '<li><a href="{address}"{chosen}><span>{label}</span> <span class="count">{count}</span></a></li>',
-            address=choice.address, label=choice.label, count=f"{choice.files:,}",
-            chosen=Html(' class="chosen" aria-current="true" title="Remove this filter"') if choice.is_chosen else None,
-        )
-        for choice in choices[:SHOWN_CHOICES]
-    ]  # fmt: skip
-    return html("<section><h2>{name}</h2><ul>{rows}</ul></section>", name=name, rows=rows)
+    rows = []
+    for choice in choices[:SHOWN_CHOICES]:
+        count = tag("span", f"{choice.files:,}", class_="count")
+        chosen = {"class_": "chosen", "aria_current": "true", "title": "Remove this filter"} if choice.is_chosen else {}
+        rows.append(tag("li", link(choice.address, tag("span", choice.label), " ", count, **chosen)))
+    return tag("section", tag("h2", name), tag("ul", rows))
 
 
 def _roots(query: PageQuery, matched: Iterable[tuple[str, str]]) -> list[Choice]:

@@ -3,9 +3,7 @@
 import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from urllib.parse import unquote, urlencode
-
-from starlette.responses import Response
+from urllib.parse import urlencode
 
 from dowse.errors import ItemNotFound
 from dowse.federation.federation_types import SearchSource, SourceStatus, id_of
@@ -13,18 +11,19 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.index_status import format_size
 from dowse.indexes.root_overview import RootOverview, folder_files, root_overview
 from dowse.page.item_links import find_item, read_address, root_name
-from dowse.page.markup import Html, counted, html, time_of, time_view
-from dowse.page.page_frame import message_page
+from dowse.page.markup import Html, about, counted, facts, html, link, tag, time_of, time_view
 from dowse.page.page_texts import PageTexts
-from dowse.page.reading_view import TITLE_CHARACTERS, breadcrumbs, open_item, render_document
+from dowse.page.reading_view import TITLE_CHARACTERS, head_view, open_item, render_document
 from dowse.page.search_view import source_options
 from dowse.page.status_view import STATE_NAMES, progress_bar, progress_text
 from dowse.visible_text import one_line, pluralize
 
 SHOWN_LANGUAGES, SHOWN_FILES = 5, 5
 GROWING_ADVICE = "You can search and read already: files that are not indexed yet are searched as they are."
-_ROOT = """<li class="root"><h2><a href="{address}" data-name="{name}">{name}</a>{kind}</h2>
-<p class="about">{bar}{facts}</p>{problem}{languages}{newest}</li>
+_HOME = """<section class="overview"{live}><h1>What is here</h1><ul class="plain roots">{items}</ul>{advice}
+<section id="searches" hidden><h2>Recent searches</h2><ul class="plain"></ul></section>
+<p class="about keys"><kbd>/</kbd> search <kbd>t</kbd> go to a file or symbol <kbd>↑</kbd> <kbd>↓</kbd> choose
+<kbd>Enter</kbd> open <kbd>Esc</kbd> back to the box</p><template>{options}</template></section>
 """
 _KINDS = {"documents": "documents", "site": "site", "archive": "", "index": "named index", "dependencies": "packages"}
 _EMPTY = """<li class="root"><p>Nothing is served yet. Name a folder: <code>dowse open DIR</code></p></li>"""
@@ -43,71 +42,65 @@ async def find_overviews(sources: SourceList, statuses: Sequence[SourceStatus]) 
 def home_view(statuses: Sequence[SourceStatus], overviews: Mapping[str, RootOverview]) -> Html:
     """Return the list of all roots, which stands where results will be."""
     is_live = any(status.state == "indexing" for status in statuses)
+    items = [_root_view(status, overviews.get(status.name, RootOverview())) for status in statuses]
     return html(
-        '<section class="overview"{live}><h1>What is here</h1><ul class="plain roots">{items}</ul>{advice}'
-        '<section id="searches" hidden><h2>Recent searches</h2><ul class="plain"></ul></section>'
-        '<p class="about keys"><kbd>/</kbd> search <kbd>t</kbd> go to a file or symbol <kbd>↑</kbd> <kbd>↓</kbd> choose '
-        "<kbd>Enter</kbd> open <kbd>Esc</kbd> back to the box</p><template>{options}</template></section>",
+        _HOME,
         live=Html(" data-live") if is_live else None,
-        advice=html('<p class="note">{text}</p>', text=GROWING_ADVICE) if is_live else None,
+        items=items or Html(_EMPTY),
+        advice=tag("p", GROWING_ADVICE, class_="note") if is_live else None,
         options=source_options(dict.fromkeys(root_name(status.name) for status in statuses)),
-        items=[_root_view(status, overviews.get(status.name, RootOverview())) for status in statuses] or Html(_EMPTY),
-    )  # fmt: skip
-
-
-def _root_view(status: SourceStatus, overview: RootOverview) -> Html:
-    is_growing = status.state == "indexing"
-    facts: list[str | Html | None] = []
-    if is_growing:
-        facts.append(progress_text(status.growth))
-    else:
-        facts.append(counted({name: count for name, count in status.counts.items() if name != "chunks"}))
-        facts.append(format_size(overview.size_bytes) if overview.size_bytes else "")
-        facts.append(STATE_NAMES.get(status.state, status.state) if status.state not in ("", "ready") else "")
-        updated = time_view(status.last_updated) if status.last_updated else None
-        facts.append(html("indexed {updated}", updated=updated) if updated else None)
-    kind = _KINDS.get(status.kind, "")
-    return html(
-        _ROOT,
-        address=read_address(f"{status.name}/"),
-        name=root_name(status.name),
-        kind=html(' <span class="about">{kind}</span>', kind=kind) if kind else None,
-        bar=html("{bar} ", bar=progress_bar(status.growth)) if is_growing else None,
-        facts=[html('<span class="fact">{fact}</span>', fact=fact) for fact in facts if fact],
-        problem=html('<p class="note">{text}</p>', text=status.problem) if status.problem else None,
-        languages=languages_view(overview),
-        newest=_newest(status.name, overview),
     )
 
 
-def languages_view(overview: RootOverview) -> Html | None:
+def _root_view(status: SourceStatus, overview: RootOverview) -> Html:
+    name = root_name(status.name)
+    return tag(
+        "li",
+        tag("h2", link(read_address(f"{status.name}/"), name, data_name=name), " ", about(_KINDS.get(status.kind))),
+        tag("p", _root_facts(status, overview), class_="about"),
+        tag("p", status.problem, class_="note"),
+        tag("ul", _languages(overview), class_="languages", aria_label="Languages"),
+        _newest(status.name, overview),
+        class_="root",
+    )
+
+
+def _root_facts(status: SourceStatus, overview: RootOverview) -> list[Html]:
+    if status.state == "indexing":
+        return [progress_bar(status.growth), *facts([progress_text(status.growth)])]
+    updated = time_view(status.last_updated or "")
+    return facts(
+        [
+            counted({name: count for name, count in status.counts.items() if name != "chunks"}),
+            format_size(overview.size_bytes) if overview.size_bytes else "",
+            STATE_NAMES.get(status.state, status.state) if status.state != "ready" else "",
+            ("indexed ", updated) if updated else None,
+        ]
+    )
+
+
+def _languages(overview: RootOverview) -> list[Html]:
     """Return the languages of a folder with their shares."""
     size = max(1, overview.size_bytes)
     shares = [(one.language, round(100 * one.size / size)) for one in overview.languages if one.language != "text"]
     shown = [(name, share) for name, share in shares[:SHOWN_LANGUAGES] if share]
-    if not shown:
-        return None
-    items = [html("<li>{name} <span>{share} %</span></li>", name=name, share=share) for name, share in shown]
-    return html('<ul class="languages" aria-label="Languages">{items}</ul>', items=items)
+    return [tag("li", name, " ", tag("span", f"{share} %")) for name, share in shown]
 
 
-def _newest(source: str, overview: RootOverview) -> Html | None:
+def _newest(source: str, overview: RootOverview) -> list[Html]:
     rows = [
-        html('<li><a href="{address}"><bdi>{path}</bdi></a> <span class="about">{time}</span></li>',
-             address=read_address(id_of(source, one.path)), path=one.path, time=time_of(one.mtime_ns))
+        tag("li", link(read_address(id_of(source, one.path)), tag("bdi", one.path)), " ", about(time_of(one.mtime_ns)))
         for one in overview.newest[:SHOWN_FILES]
-    ]  # fmt: skip
-    return html('<h3>Changed last</h3><ul class="plain newest">{rows}</ul>', rows=rows) if rows else None
+    ]
+    return [tag("h3", "Changed last"), tag("ul", rows, class_="plain newest")] if rows else []
 
 
 LISTED_ITEMS = 5_000
-TREE_ITEMS = 300
 _READMES = ("readme.md", "readme.markdown", "index.md", "readme", "readme.txt", "readme.rst")
-_HEAD = """<div class="head"><nav class="path mono" aria-label="Path">{crumbs}</nav>
-<div class="tools"><span>{count}</span>{history}<button data-copy="{path}">Copy path</button></div></div>
-"""
 _TABLE = """<table class="folder"><thead><tr><th scope="col">Name</th><th scope="col">About</th>
 <th scope="col" class="wide">Size</th><th scope="col" class="wide">Changed</th></tr></thead><tbody>{rows}</tbody></table>"""
+_ROW = """<tr><td><a href="{address}"{kind}><bdi>{name}</bdi></a></td><td class="about">{about}</td>
+<td class="about wide">{size}</td><td class="about wide">{time}</td></tr>"""
 
 
 @dataclass(slots=True)
@@ -122,6 +115,10 @@ class Member:
     mtime_ns: int = 0
     count: int = 0
     """The files below a folder; 0 for a file."""
+
+    def address(self, source: str, folder: str) -> str:
+        """Return the address at which it is read."""
+        return read_address(f"{id_of(source, folder + self.name)}/" if self.count else id_of(source, self.locator))
 
 
 async def read_folder(sources: SourceList, source: SearchSource, path: str) -> list[Member]:
@@ -154,111 +151,46 @@ async def read_folder(sources: SourceList, source: SearchSource, path: str) -> l
 async def folder_view(sources: SourceList, source: SearchSource, path: str, texts: PageTexts) -> Html:
     """Return a folder with its README."""
     members = await read_folder(sources, source, path)
+    rows = [_row(source.name, path, one) for one in members[:LISTED_ITEMS]]
     more = f"The first {LISTED_ITEMS:,} of {len(members):,} are listed; search to find the others."
-    history = None
+    item_id = f"{id_of(source.name, path.rstrip('/'))}/" if path else f"{source.name}/"
+    tools = [tag("span", pluralize(sum(one.count or 1 for one in members), "file"))]
     if source.kind == "project":
-        given = urlencode(
-            {"id": f"{id_of(source.name, path.rstrip('/'))}/" if path else f"{source.name}/"}, errors="replace"
-        )
-        history = html('<a href="/history?{given}">History</a>', given=given)
+        tools.append(link(f"/history?{urlencode({'id': item_id}, errors='replace')}", "History"))
+    tools.append(tag("button", "Copy path", data_copy=path or "."))
     return html(
-        '{head}<div class="columns two"><div class="center">{table}{more}{readme}</div><aside class="side" '
-        'aria-label="About this folder">{about}</aside></div>',
-        head=html(_HEAD, crumbs=breadcrumbs(source.name, path), count=pluralize(sum(one.count or 1 for one in members), "file"), history=history, path=path or "."),
-        table=html(_TABLE, rows=[_row(source.name, path, one) for one in members[:LISTED_ITEMS]])
-        if members else html('<p class="about">Nothing is here yet.</p>'),
-        more=html('<p class="note">{more}</p>', more=more) if len(members) > LISTED_ITEMS else None,
-        readme=await _readme(sources, source, members, texts),
-        about=await _about(sources, source, path),
-    )  # fmt: skip
+        "{head}{table}{more}{readme}",
+        head=head_view(source.name, path, tools),
+        table=html(_TABLE, rows=rows) if rows else tag("p", "Nothing is here yet.", class_="about"),
+        more=tag("p", more, class_="note") if len(members) > LISTED_ITEMS else None,
+        readme=await _readme(source.name, sources, members, texts),
+    )
 
 
 def _row(source: str, path: str, member: Member) -> Html:
-    is_folder = bool(member.count)
-    address = f"{id_of(source, path + member.name)}/" if is_folder else id_of(source, member.locator)
-    about = (
-        pluralize(member.count, "file")
-        if is_folder
-        else member.title
-        if member.title not in (member.name, member.locator)
-        else member.language
-    )
+    told = member.title if member.title not in (member.name, member.locator) else member.language
     return html(
-        '<tr><td><a href="{address}"{kind}><bdi>{name}</bdi></a></td><td class="about">{about}</td>'
-        '<td class="about wide">{size}</td><td class="about wide">{time}</td></tr>',
-        address=read_address(address), name=one_line(member.name, TITLE_CHARACTERS) + ("/" if is_folder else ""),
-        kind=Html(' class="is-folder"') if is_folder else None, about=one_line(about, TITLE_CHARACTERS),
+        _ROW,
+        address=member.address(source, path),
+        kind=Html(' class="is-folder"') if member.count else None,
+        name=one_line(member.name, TITLE_CHARACTERS) + ("/" if member.count else ""),
+        about=pluralize(member.count, "file") if member.count else one_line(told, TITLE_CHARACTERS),
         size=format_size(member.size) if member.size else None,
         time=time_of(member.mtime_ns) if member.mtime_ns else None,
-    )  # fmt: skip
+    )
 
 
-async def _readme(
-    sources: SourceList, source: SearchSource, members: Sequence[Member], texts: PageTexts
-) -> Html | None:
+async def _readme(source: str, sources: SourceList, members: Sequence[Member], texts: PageTexts) -> Html | None:
     by_name = {member.name.lower(): member for member in reversed(members) if not member.count}
     member = next((by_name[name] for name in _READMES if name in by_name), None)
     if member is None:
         return None
     with contextlib.suppress(ItemNotFound):  # it was just removed
-        opened = await open_item(sources, id_of(source.name, member.locator))
+        opened = await open_item(sources, id_of(source, member.locator))
         rendered = await render_document(opened, texts) if opened.is_markdown else None
-        body = rendered[0] if rendered else html('<div class="prose">{text}</div>', text=opened.item.text)
-        return html(
-            '<section class="readme" aria-label="{name}"><h2 class="mono">{name}</h2>{body}</section>',
-            name=member.name,
-            body=body,
-        )
+        body = rendered[0] if rendered else tag("div", opened.item.text, class_="prose")
+        return tag("section", tag("h2", member.name, class_="mono"), body, class_="readme", aria_label=member.name)
     return None
-
-
-async def _about(sources: SourceList, source: SearchSource, path: str) -> Html | None:
-    """Return the languages of a whole root."""
-    root = sources.root(source.name)
-    if root is None or path:
-        return None
-    shown = languages_view(await root.served.ask(root_overview, root.main_view))
-    return html("<h2>Languages</h2>{shown}", shown=shown) if shown else None
-
-
-async def tree_view(sources: SourceList, item_id: str) -> Html:
-    """Return the files beside a file, for the script."""
-    source, locator = await find_item(sources, item_id)
-    if sources.root(source.name) is None:
-        return Html()
-    path = locator[: locator.rfind("/") + 1]
-    found = await read_folder(sources, source, path)
-    rows = [
-        html('<li><a href="{address}"{current}><bdi>{name}</bdi></a></li>',
-             address=read_address(f"{id_of(source.name, path + one.name)}/" if one.count else id_of(source.name, one.locator)),
-             name=one.name + ("/" if one.count else ""),
-             current=Html(' aria-current="page"') if one.locator == locator else None)
-        for one in found[:TREE_ITEMS]
-    ]  # fmt: skip
-    up = (
-        html(
-            '<li><a href="{address}" aria-label="The folder above">../</a></li>',
-            address=read_address(f"{id_of(source.name, path.rstrip('/'))}/"),
-        )
-        if path
-        else None
-    )
-    return html(
-        "<h2>{folder}</h2><ul>{up}{rows}</ul>", folder=path.rstrip("/").rpartition("/")[2] or "Files", up=up, rows=rows
-    )
-
-
-def missing_view(item_id: str) -> Response:
-    """Return the view of a file that is not there, with ways to what is."""
-    names = item_id.split("/")
-    links = html(
-        '<ul class="plain tips"><li><a href="/find?{name}">Find files of this name</a></li>'
-        '<li><a href="{root}">See what {label} has</a></li><li><a href="/">Search</a></li></ul>',
-        name=urlencode({"q": unquote(names[-1])}, errors="replace"), root=read_address("/".join(names[:2]) + "/"),
-        label=root_name("/".join(names[:2])),
-    )  # fmt: skip
-    said = "There is no such file here, or it may not be read: dowse why PATH says which rule leaves a file out."
-    return message_page("Not found", said, 404, links)
 
 
 async def folder_address(sources: SourceList, item_id: str) -> str | None:

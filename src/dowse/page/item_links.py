@@ -35,6 +35,11 @@ def read_address(item_id: str) -> str:
     return f"/read?id={quote(item_id, safe='/')}"
 
 
+def quoted_name(name: str) -> str:
+    """Return a name as an address has it."""
+    return quote(name, safe="", errors="replace")
+
+
 def item_address(source: str, locator: str, target: str) -> str | None:
     """Return the address that a link of a document leads to: the web, a heading, or another file of its source."""
     if target.startswith("#"):

@@ -1,12 +1,12 @@
 """Markdown as HTML: the parser processes take the text apart, and every tag is written here."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from dowse.page.colouring import CodeText, Runs, paint
-from dowse.page.markup import Html, html, render
+from dowse.page.markup import Html, html, link, render, tag
 from dowse.reading.languages import language_called
 from dowse.reading.markdown_events import is_inline
 from dowse.reading.outlines import Heading
@@ -25,6 +25,7 @@ _TAGS = {
     "DefinitionListTitle": "dt", "DefinitionListDefinition": "dd",
 }  # fmt: skip
 """Tags without attributes."""
+_BREAKS = {"SoftBreak": "\n", "HardBreak": "<br>", "Rule": "<hr>"}
 _HTML_TAG = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b[^<>]*>.*?(?:</\1\s*>|\Z)|<(/?[a-z][a-z0-9]*)\b([^<>]*)>|<[^<>]*>",
     re.DOTALL | re.IGNORECASE,
@@ -35,10 +36,11 @@ _BLOCKS = {"Paragraph", "Heading", "CodeBlock", "Item", "Table", "BlockQuote", "
 
 @dataclass(frozen=True, slots=True)
 class ParsedMarkdown:
-    """The events of a text, each with its line, and its headings."""
+    """The events of a text, each with its line, its headings, and the colours of each block of code."""
 
     events: Sequence[tuple[Any, int]]
     headings: tuple[Heading, ...]
+    colours: Sequence[Runs] = ()
 
     def code_blocks(self) -> list[CodeText]:
         """Return the blocks of code, in order, with their languages."""
@@ -57,23 +59,16 @@ class ParsedMarkdown:
         return blocks
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
-    """How a text is written: where links lead, which pictures are shown, the colours of code, and what is marked."""
-
-    resolve: Resolve
-    picture: Resolve = lambda _: None
-    """Returns the address of a picture; None for one that is not shown."""
-    colours: Sequence[Runs] = ()
-    """The colours of each block of code."""
-    marks: FindMarks | None = None
-    anchors: Mapping[int, str] = field(default_factory=dict)
-    """The anchors of headings, by line."""
-
-
-def write_markdown(parsed: ParsedMarkdown, writing: Writing) -> Html:
-    """Return a text as HTML."""
-    writer = _Writer(writing)
+def write_markdown(
+    parsed: ParsedMarkdown,
+    resolve: Resolve,
+    picture: Resolve = lambda _: None,
+    marks: FindMarks = lambda _: (),
+    *,
+    has_anchors: bool = False,
+) -> Html:
+    """Return a text as HTML: `picture` returns the address of a picture, `marks` what is marked; headings may have anchors."""
+    writer = _Writer(parsed, resolve, picture, marks, has_anchors=has_anchors)
     for event, line in parsed.events:
         writer.write(event, line)
     return Html("".join(writer.pieces))
@@ -82,18 +77,20 @@ def write_markdown(parsed: ParsedMarkdown, writing: Writing) -> Html:
 class _Writer:
     """Writes the tags of events. Text between tags is escaped; HTML in the text is shown without its tags."""
 
-    def __init__(self, writing: Writing) -> None:
+    def __init__(
+        self, parsed: ParsedMarkdown, resolve: Resolve, picture: Resolve, marks: FindMarks, *, has_anchors: bool
+    ) -> None:
         self.pieces: list[str] = []
-        self._how = writing
+        self._resolve, self._picture_address, self._marks = resolve, picture, marks
+        self._colours = iter(parsed.colours)
+        self._anchors = {one.line: one.anchor for one in parsed.headings} if has_anchors else {}
         self._open: list[str] = []
         """The end tags of what is open."""
         self._cell = "td"
-        self._html: list[str] | None = None
-        self._code: list[str] | None = None
-        self._alt: list[str] | None = None
+        self._collected: list[str] | None = None
         """The pieces of a block of HTML, of a block of code or of the words for a picture that is open."""
+        self._collects = ""
         self._picture = ""
-        self._blocks = 0
 
     def write(self, event: Any, line: int) -> None:
         name, value = _named(event)
@@ -109,81 +106,67 @@ class _Writer:
                 self._text(str(value))
                 self._put("</code>")
             case "Html" | "InlineHtml":
-                if self._html is None:
-                    self._put(self._without_tags(str(value)))
+                if self._collects == "HtmlBlock" and self._collected is not None:
+                    self._collected.append(str(value))
                 else:
-                    self._html.append(str(value))
-            case "SoftBreak":
-                self._put("\n")
-            case "HardBreak":
-                self._put("<br>")
-            case "Rule":
-                self._put("<hr>")
+                    self._put(self._without_tags(str(value)))
             case "FootnoteReference":
                 self._put(html("<sup>[{name}]</sup>", name=value))
             case "TaskListMarker":
                 self._put("☑ " if value else "☐ ")
+            case _:
+                self._put(_BREAKS.get(name, ""))
 
     def _put(self, piece: str) -> None:
-        if self._alt is None:
+        if self._collected is None:
             self.pieces.append(piece)
 
     def _text(self, text: str) -> None:
-        if self._alt is not None:
-            self._alt.append(text)
-        elif self._code is not None:
-            self._code.append(text)
+        if self._collected is None:
+            self.pieces.append(paint(text, (), self._marks(text)))
         else:
-            marks = self._how.marks(text) if self._how.marks else ()
-            self.pieces.append(paint(text, (), marks) if marks else render(text))
+            self._collected.append(text)
 
     def _start(self, tag: Any, line: int) -> None:
         name, value = _named(tag)
         if name == "Image":
-            self._alt, self._picture = [], _target(value)
-            return
-        if name in ("TableHead", "TableRow"):
-            self._cell = "th" if name == "TableHead" else "td"
-        place = f' data-line="{line}"' if line and name in _BLOCKS else ""
-        start, end = self._tag(name, value, line, place)
-        self._put(start)
-        self._open.append(end)
-        if name == "CodeBlock":
-            self._code = []
-        elif name == "HtmlBlock":
-            self._html = []
+            self._picture = _target(value)
+        else:
+            if name in ("TableHead", "TableRow"):
+                self._cell = "th" if name == "TableHead" else "td"
+            start, end = self._tag(name, value, line, f' data-line="{line}"' if line and name in _BLOCKS else "")
+            self._put(start)
+            self._open.append(end)
+        if name in ("Image", "CodeBlock", "HtmlBlock"):
+            self._collects, self._collected = name, []
 
     def _end(self, name: str) -> None:
-        if name == "Image":
-            words, self._alt = "".join(self._alt or ()), None
-            self.pieces.append(self._image(self._picture, words))
-            return
-        if self._code is not None:
-            text, self._code = "".join(self._code), None
-            runs = self._how.colours[self._blocks] if self._blocks < len(self._how.colours) else ()
-            self._blocks += 1
-            self.pieces.append(paint(text, runs, self._how.marks(text) if self._how.marks else ()))
-        if self._html is not None:
-            text, self._html = "".join(self._html), None
-            self.pieces.append(self._without_tags(text))
-        if self._open:
+        if name == self._collects and self._collected is not None:
+            text, self._collected = "".join(self._collected), None
+            if name == "Image":
+                self._put(self._image(self._picture, text))
+            elif name == "CodeBlock":
+                self._put(paint(text, next(self._colours, ()), self._marks(text)))
+            else:
+                self._put(self._without_tags(text))
+        if name != "Image" and self._open:
             self._put(self._open.pop())
 
     def _without_tags(self, text: str) -> Html:
         """Return the text and the pictures of some HTML."""
         pieces, at = [], 0
-        for tag in _HTML_TAG.finditer(text):
-            pieces.append(render(text[at : tag.start()]))
-            at = tag.end()
-            if (tag[2] or "").lower() == "img":
-                given = {name.lower(): one or two or three for name, one, two, three in _ATTRIBUTE.findall(tag[3])}
+        for found in _HTML_TAG.finditer(text):
+            pieces.append(render(text[at : found.start()]))
+            at = found.end()
+            if (found[2] or "").lower() == "img":
+                given = {name.lower(): one or two or three for name, one, two, three in _ATTRIBUTE.findall(found[3])}
                 pieces.append(self._image(given.get("src", ""), given.get("alt", "")))
-            elif (tag[2] or "").lower() == "br":
+            elif (found[2] or "").lower() == "br":
                 pieces.append(Html("<br>"))
         return Html("".join((*pieces, render(text[at:]))))
 
     def _image(self, target: str, words: str) -> Html:
-        if address := self._how.picture(target):
+        if address := self._picture_address(target):
             return html('<img src="{address}" alt="{words}" loading="lazy">', address=address, words=words)
         return html('<span class="image">{words}</span>', words=words) if words.strip() else Html()
 
@@ -193,7 +176,7 @@ class _Writer:
         match name:
             case "Heading":
                 level = int(str(value["level"])[-1])
-                anchor = self._how.anchors.get(line)
+                anchor = self._anchors.get(line)
                 start = html('<h{level} id="md-{anchor}"', level=level, anchor=anchor) if anchor else f"<h{level}"
                 return f"{start}{place}>", f"</h{level}>\n"
             case "CodeBlock":
@@ -216,7 +199,7 @@ class _Writer:
         return "", ""
 
     def _link(self, target: str) -> tuple[str, str]:
-        address = self._how.resolve(target)
+        address = self._resolve(target)
         if address is None:
             return "<span>", "</span>"
         outside = Html(' rel="noopener noreferrer" target="_blank"') if not address.startswith(("/", "#")) else None
@@ -235,14 +218,9 @@ def _target(value: Any) -> str:
 
 def _language(value: Any) -> str:
     """Return the language of a block of code, which is named as people or files name it; empty for an indented block."""
-    word = (
-        re.split(r"[\s,{]", str(value.get("Fenced", "")).strip(), maxsplit=1)[0].lower()
-        if isinstance(value, dict)
-        else ""
-    )
-    if not word:
-        return ""
-    return language_called(_ALIASES.get(word, word))
+    info = str(value.get("Fenced", "")) if isinstance(value, dict) else ""
+    word = re.split(r"[\s,{]", info.strip(), maxsplit=1)[0].lower()
+    return language_called(_ALIASES.get(word, word)) if word else ""
 
 
 _ALIASES = {"shell": "bash", "console": "bash", "jsonc": "json"}
@@ -250,14 +228,7 @@ _ALIASES = {"shell": "bash", "console": "bash", "jsonc": "json"}
 
 def heading_list(headings: Sequence[Heading]) -> Html:
     """Return the headings as links into the rendered text."""
-    items = [
-        html(
-            '<li class="l{level}"><a href="#md-{anchor}" data-line="{line}">{text}</a></li>',
-            level=one.level,
-            anchor=one.anchor,
-            line=one.line,
-            text=one.text,
-        )
-        for one in headings
+    rows = [
+        tag("li", link(f"#md-{one.anchor}", one.text, data_line=one.line), class_=f"l{one.level}") for one in headings
     ]
-    return html('<h2>Contents</h2><ul class="outline">{items}</ul>', items=items) if items else Html()
+    return html('<h2>Contents</h2><ul class="outline">{rows}</ul>', rows=rows) if rows else Html()

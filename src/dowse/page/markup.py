@@ -19,6 +19,41 @@ def html(template: str, /, **values: Any) -> Html:
     return Html(template.format(**{name: render(value) for name, value in values.items()}))
 
 
+def tag(name: str, /, *content: Any, **attributes: str | int | bool | None) -> Html:
+    """Return an element with its content; nothing if there is no content.
+
+    An attribute that is None or False is left out. Write `class_` for `class` and `data_line` for `data-line`.
+    """
+    inner = render(content)
+    if not inner:
+        return inner
+    given = [
+        (one.strip("_").replace("_", "-"), value) for one, value in attributes.items() if value not in (None, False)
+    ]
+    written = "".join(f" {one}" if value is True else f' {one}="{render(value)}"' for one, value in given)
+    return Html(f"<{name}{written}>{inner}</{name}>")
+
+
+def link(address: str, *content: Any, **attributes: str | int | bool | None) -> Html:
+    """Return a link."""
+    return tag("a", *content, href=address, **attributes)
+
+
+def about(*content: Any) -> Html:
+    """Return a word about what stands before it."""
+    return tag("span", *content, class_="about")
+
+
+def facts(values: Iterable[Any]) -> list[Html]:
+    """Return short facts that follow each other; those that are empty are left out."""
+    return [tag("span", value, class_="fact") for value in values]
+
+
+def late(address: str) -> Html:
+    """Return a place for a part that the script asks for."""
+    return html('<div data-part="{address}" hidden></div>', address=address)
+
+
 def render(value: Any) -> Html:
     """Return a value as HTML: text is escaped, None is nothing, the members of a list follow each other."""
     if isinstance(value, Html):

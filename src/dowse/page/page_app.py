@@ -6,6 +6,7 @@ The modules for search and reading are imported before the server listens, so th
 import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import TypeVar
 
 from starlette.requests import Request
@@ -19,17 +20,18 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.mcp.http.access import BrowserSessions
 from dowse.mcp.http.app import PageRoutes
 from dowse.mcp.replies import error_reply
-from dowse.page.folder_view import find_overviews, folder_address, folder_view, home_view, missing_view, tree_view
+from dowse.page.beside_view import links_view, outline_view, related_view, tree_view
+from dowse.page.folder_view import find_overviews, folder_address, folder_view, home_view
 from dowse.page.history_view import ProjectQuestions, commit_page, history_page
 from dowse.page.item_links import editor_address, read_picture, root_name
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, PageAccess, SignIn, asset, error_view, is_part, page, read_form, reply
 from dowse.page.page_search import PageQuery, find_hits, read_query, running_roots
 from dowse.page.page_texts import PageTexts
-from dowse.page.reading_view import OpenItem, item_title, item_view, lines_view, open_item
-from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view
+from dowse.page.reading_view import item_title, item_view, lines_view, open_item
+from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view, why_view
 from dowse.page.status_view import Change, make_change, progress_view, question_view, status_view
-from dowse.page.symbol_view import outline_view, related_view, symbol_history, symbol_view
+from dowse.page.symbol_view import find_by_name, find_page, symbol_history, symbol_view
 from dowse.parsing.parser_pool import shared_pool
 
 Result = TypeVar("Result")
@@ -50,22 +52,37 @@ class BrowserPage:
     def routes(self) -> PageRoutes:
         """Return the routes, and the reply to a browser that has to sign in."""
 
-        def get(path: str, handler: Handler) -> Route:
-            return Route(path, _with_errors(handler), methods=["GET"])
-
+        sources, questions = self.sources, self._questions
         sign_in = SignIn(self.sessions, self.access)
-        names = (
-            "results", "progress", "why", "find", "read", "tree", "lines", "outline", "raw", "picture", "symbol", "related",
-            "links", "history", "commit", "status",
-        )  # fmt: skip
+        views = (
+            "results",
+            "progress",
+            "why",
+            "find",
+            "read",
+            "lines",
+            "raw",
+            "picture",
+            "symbol",
+            "history",
+            "commit",
+            "status",
+        )
+        parts: dict[str, tuple[Callable[..., Awaitable[Html]], tuple[str, ...]]] = {
+            "tree": (partial(tree_view, sources), ("id",)),
+            "outline": (partial(outline_view, sources, self.texts), ("id",)),
+            "related": (partial(related_view, questions), ("id",)),
+            "links": (partial(links_view, sources), ("id",)),
+            "symbol-history": (partial(symbol_history, questions), ("in", "name", "path")),
+        }
         routes = [
-            get("/", self.search),
-            get("/symbol-history", self.symbol_history),
-            *(get(f"/{name}", getattr(self, name)) for name in names),
+            _get("/", self.search),
+            *(_get(f"/{name}", getattr(self, name)) for name in views),
+            *(_get(f"/{name}", _part(view, parameters)) for name, (view, parameters) in parts.items()),
             Route("/change", _with_errors(self.change), methods=["POST"]),
             Route("/assets/{name}", asset, methods=["GET"]),
             Route("/sign-in", _with_errors(sign_in.handle), methods=["GET", "POST"]),
-            Route("/{rest:path}", _with_errors(_not_found), methods=["GET"]),
+            _get("/{rest:path}", _not_found),
         ]
         return PageRoutes(routes, sign_in.view)
 
@@ -123,99 +140,68 @@ class BrowserPage:
 
     async def why(self, request: Request) -> Response:
         """Reply with the reasons for the place of a hit."""
-        from dowse.page.why_view import explain_hit
-
-        body = await explain_hit(self.sources, request.query_params.get("id", ""), request.query_params.get("q", ""))
+        body = await why_view(self.sources, *_parameters(request, "id", "q"))
         return reply(body) if is_part(request) else page("why", "Why this hit?", body)
 
     async def find(self, request: Request) -> Response:
         """Reply with the files and symbols that have a name."""
-        from dowse.page.finder_view import find_by_name, finder_page
-
-        text = request.query_params.get("q", "")
-        if is_part(request):
-            return reply(await find_by_name(self.sources, text))
-        return page("find", "Go to a file or symbol", await finder_page(self.sources, text))
+        (text,) = _parameters(request, "q")
+        names = await find_by_name(self.sources, text)
+        return reply(names) if is_part(request) else page("find", "Go to a file or symbol", find_page(text, names))
 
     # Reading
 
     async def read(self, request: Request) -> Response:
         """Reply with a file or document as it is now, or with a folder."""
-        item_id = request.query_params.get("id", "")
+        item_id, view = _parameters(request, "id", "view")
         if item_id.endswith("/"):
             source, folder = await find_source(self.sources, NoClient(), item_id)
             body = await folder_view(self.sources, source, folder, self.texts)
             return page("read", folder.rstrip("/").rpartition("/")[2] or root_name(source.name), body)
         try:
-            opened = await self._open(request)
+            opened = await open_item(self.sources, item_id)
         except ItemNotFound:
             if address := await folder_address(self.sources, item_id):
                 return RedirectResponse(address, 303, HEADERS)
-            return missing_view(item_id)
+            raise
         is_here = self.access.is_here  # elsewhere, no editor can open it
         editor = await editor_address(self.sources, opened.source.name, opened.locator) if is_here else ""
-        body = await item_view(opened, self.texts, request.query_params.get("view", ""), editor)
-        return page("read", item_title(opened), body)
-
-    async def tree(self, request: Request) -> Response:
-        """Reply with the files beside a file, for the script."""
-        return reply(await tree_view(self.sources, request.query_params.get("id", "")))
+        return page("read", item_title(opened), await item_view(opened, self.texts, view, editor))
 
     async def lines(self, request: Request) -> Response:
         """Reply with some lines in colours, for the script."""
-        start, end = (_number(request.query_params.get(name, "")) for name in ("from", "to"))
-        return reply(await lines_view(await self._open(request), self.texts, start, end))
-
-    async def outline(self, request: Request) -> Response:
-        """Reply with the symbols of a file, for the script."""
-        opened = await self._open(request)
-        return reply(await outline_view(self.texts, opened.item.text, opened.language))
+        item_id, *numbers = _parameters(request, "id", "from", "to")
+        start, end = map(_number, numbers)
+        return reply(await lines_view(await open_item(self.sources, item_id), self.texts, start, end))
 
     async def raw(self, request: Request) -> Response:
         """Reply with the text alone."""
-        text = (await self._open(request)).item.text.encode("utf-8", "replace")
+        opened = await open_item(self.sources, *_parameters(request, "id"))
+        text = opened.item.text.encode("utf-8", "replace")
         headers = {**HEADERS, "Content-Security-Policy": _RAW_POLICY}
         return Response(text, headers=headers, media_type="text/plain; charset=utf-8")
 
     async def picture(self, request: Request) -> Response:
         """Reply with a picture of a document."""
-        data, kind = await read_picture(self.sources, request.query_params.get("id", ""))
+        data, kind = await read_picture(self.sources, *_parameters(request, "id"))
         return Response(data, headers={**HEADERS, "Content-Security-Policy": _RAW_POLICY}, media_type=kind)
 
     async def symbol(self, request: Request) -> Response:
         """Reply with the definition, the uses and the history of a name."""
-        item_id, name = (request.query_params.get(key, "") for key in ("id", "name"))
-        body = await symbol_view(self._questions, self.sources, item_id, name)
+        item_id, name = _parameters(request, "id", "name")
+        body = await symbol_view(self._questions, item_id, name)
         return reply(body) if is_part(request) else page("symbol", name[:80], body)
-
-    async def symbol_history(self, request: Request) -> Response:
-        """Reply with the commits about a name, for the script."""
-        source, name, path = (request.query_params.get(key, "") for key in ("in", "name", "path"))
-        return reply(await symbol_history(self._questions, source, name, path))
-
-    async def related(self, request: Request) -> Response:
-        """Reply with the files around a file, for the script."""
-        return reply(await related_view(self._questions, self.sources, request.query_params.get("id", "")))
 
     async def history(self, request: Request) -> Response:
         """Reply with the commits of a search or of a file."""
-        query, item_id = (request.query_params.get(key, "") for key in ("q", "id"))
-        body = await history_page(self._questions, self.sources, query, item_id)
+        query, item_id = _parameters(request, "q", "id")
+        body = await history_page(self._questions, query, item_id)
         return page("history", "History", body, query=PageQuery("" if item_id else query))
 
     async def commit(self, request: Request) -> Response:
         """Reply with the changes of one commit."""
-        source, name = (request.query_params.get(key, "") for key in ("in", "name"))
-        subject, body = await commit_page(self._questions, source, name)
+        subject, body = await commit_page(self._questions, *_parameters(request, "in", "name"))
         return page("history", subject[:80], body)
-
-    # Looking around
-
-    async def links(self, request: Request) -> Response:
-        """Reply with the links of an item, for the script."""
-        from dowse.page.link_view import item_links
-
-        return reply(await item_links(self.sources, request.query_params.get("id", "")))
 
     async def status(self, request: Request) -> Response:
         """Reply with the status; a browser that may change something gets the cookie for that."""
@@ -244,12 +230,27 @@ class BrowserPage:
         await make_change(self.sources, change)
         return RedirectResponse("/status", 303, HEADERS)
 
-    async def _open(self, request: Request) -> OpenItem:
-        return await open_item(self.sources, request.query_params.get("id", ""))
-
     async def statuses(self) -> list[SourceStatus]:
         """Return the status of every source."""
         return await source_statuses(self.sources, NoClient())
+
+
+def _parameters(request: Request, *names: str) -> list[str]:
+    """Return parameters of an address; empty where they are missing."""
+    return [request.query_params.get(name, "") for name in names]
+
+
+def _part(view: Callable[..., Awaitable[Html]], parameters: tuple[str, ...]) -> Handler:
+    """Return the handler of a part that the script asks for, which is made of parameters of its address."""
+
+    async def handle(request: Request) -> Response:
+        return reply(await view(*_parameters(request, *parameters)))
+
+    return handle
+
+
+def _get(path: str, handler: Handler) -> Route:
+    return Route(path, _with_errors(handler), methods=["GET"])
 
 
 def _number(text: str) -> int:

@@ -11,7 +11,7 @@ from starlette.types import Scope
 
 from dowse.errors import UsageError
 from dowse.mcp.http.access import BrowserSessions
-from dowse.page.markup import Html, encode, html
+from dowse.page.markup import Html, encode, html, link, tag
 from dowse.page.page_search import PageQuery
 
 POLICY = (
@@ -58,6 +58,7 @@ _FORM = """
 <button class="go">Search</button>
 </form>
 <a id="find" class="button" href="/find">Go to file <kbd>t</kbd></a>"""
+_MODE = '<label title="{about}"><input type="radio" name="mode" value="{mode}"{checked}><span>{mode}</span></label>'
 _MODES = {
     "words": "Rank by words and meaning",
     "exact": "List every line with exactly this text",
@@ -69,16 +70,11 @@ _VIEWS = (("history", "/history", "History"), ("status", "/status", "Status"))
 def page(name: str, title: str, body: Html, *, status: int = 200, query: PageQuery | None = None) -> Response:
     """Return a whole view, with the query in the box."""
     asked = query or PageQuery()
-    links = [
-        html('<a href="{address}"{current}>{label}</a>', address=address, label=label,
-             current=Html(' aria-current="page"') if view == name else None)
-        for view, address, label in _VIEWS
-    ]  # fmt: skip
+    links = [link(address, label, aria_current="page" if view == name else None) for view, address, label in _VIEWS]
     modes = [
-        html('<label title="{about}"><input type="radio" name="mode" value="{mode}"{checked}><span>{mode}</span></label>',
-             mode=mode, about=about, checked=Html(" checked") if asked.mode == mode else None)
+        html(_MODE, mode=mode, about=about, checked=Html(" checked") if asked.mode == mode else None)
         for mode, about in _MODES.items()
-    ]  # fmt: skip
+    ]
     is_asking, focus = name == "sign-in", Html(" autofocus") if name == "search" else None
     found = html(
         _FRAME, title=f"{title} - dowse" if title else "dowse", name=name, links=None if is_asking else links,
@@ -93,17 +89,6 @@ def reply(markup: Html, status: int = 200) -> Response:
     return Response(encode(markup), status, HEADERS, "text/html; charset=utf-8")
 
 
-def message_page(title: str, message: str, status: int, more: Html | None = None) -> Response:
-    """Return a view that says what is wrong and what to do."""
-    body = html(
-        '<section class="message"><h1>{title}</h1><p>{message}</p>{more}</section>',
-        title=title,
-        message=message,
-        more=more,
-    )
-    return page("message", title, body, status=status)
-
-
 def is_part(request: Request) -> bool:
     """Return whether the script asks for a part of a view."""
     return request.headers.get("x-part") == "1"
@@ -112,8 +97,10 @@ def is_part(request: Request) -> bool:
 def error_view(request: Request, title: str, message: str, status: int) -> Response:
     """Return an error as a view, or as a line for the script."""
     if is_part(request):
-        return reply(html('<p class="note">{message}</p>', message=message), status)
-    return message_page(title, message, status, html('<p><a href="/">Search, or see what is here</a></p>'))
+        return reply(tag("p", message, class_="note"), status)
+    home = link("/", "Search, or see what is here")
+    body = tag("section", tag("h1", title), tag("p", message), tag("p", home), class_="message")
+    return page("message", title, body, status=status)
 
 
 def asset_address(name: str) -> str:
@@ -203,7 +190,7 @@ class SignIn:
         if target is None:
             query = scope["query_string"].decode("ascii", "replace")
             target = own_address(scope["path"] + (f"?{query}" if query else ""))
-        shown = html('<p class="warning" role="alert">{problem}</p>', problem=problem) if problem else None
+        shown = tag("p", problem, class_="warning", role="alert")
         template = _OPEN_ADDRESS if self._access.is_opened else _SIGN_IN
         return page("sign-in", "Sign in", html(template, next=target, problem=shown), status=401)
 

@@ -9,10 +9,10 @@ from dowse.federation.federation_types import AS_DOCUMENT, ROOT_KINDS, FetchedIt
 from dowse.federation.source_list import NoClient, SourceList
 from dowse.page.colouring import CodeText, paint
 from dowse.page.item_links import item_address, picture_address, read_address, root_name
-from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, Writing, heading_list, write_markdown
-from dowse.page.markup import Html, html, time_view
-from dowse.page.page_texts import PageTexts
-from dowse.page.search_view import FLAG_NOTES
+from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, heading_list, write_markdown
+from dowse.page.markup import Html, html, late, link, tag, time_view
+from dowse.page.page_texts import FIRST_SECONDS, PageTexts
+from dowse.page.search_view import flag_warning
 from dowse.reading.languages import detect_language
 from dowse.reading.outlines import Heading
 from dowse.screening.masking import find_flags
@@ -22,12 +22,12 @@ from dowse.visible_text import one_line, pluralize
 
 BLOCK_LINES = 200
 """Lines that are coloured together; a screen shows about 50."""
-FIRST_SECONDS, LATER_SECONDS = 0.25, 3.0
-"""How long the colours of the first block are waited for, and those of others, which the script asks for."""
+LATER_SECONDS = 3.0
+"""How long the colours of blocks that the script asks for are waited for."""
 TITLE_CHARACTERS = 200
 _HEAD = """<div class="head">
 <nav class="path mono" aria-label="Path">{crumbs}</nav><p id="where" class="about" aria-live="off"></p>
-<div class="tools">{facts}{views}{buttons}</div>
+<div class="tools">{tools}</div>
 </div>
 """
 _VIEW = """{head}<div class="columns"><nav class="tree" aria-label="Files beside this one" data-part="{tree}"></nav>
@@ -81,108 +81,90 @@ async def open_item(sources: SourceList, item_id: str) -> OpenItem:
 async def item_view(opened: OpenItem, texts: PageTexts, view: str, editor: str) -> Html:
     """Return the whole view of an item; `editor` is the address that opens a line of it in an editor, if there is one."""
     rendered = await render_document(opened, texts) if opened.is_markdown and view != "source" else None
+    quoted = quote(opened.id, safe="/")
     if rendered:
         content, outline = rendered[0], heading_list(rendered[1])
     elif opened.is_markdown or opened.is_code:
-        content, outline = await _code_view(opened, texts), late(f"/outline?id={quoted(opened)}")
+        content, outline = await _code_view(opened, texts), late(f"/outline?id={quoted}")
     else:
-        content, outline = html('<article class="prose">{text}</article>', text=opened.item.text), Html()
-    flags = sorted({flag.kind for flag in find_flags(opened.item.text)})
-    said = ", ".join(FLAG_NOTES.get(flag, flag) for flag in flags)
+        content, outline = tag("article", opened.item.text, class_="prose"), Html()
     return html(
         _VIEW,
         head=_head(opened, editor, is_rendered=rendered is not None),
-        tree=f"/tree?id={quoted(opened)}",
-        warning=html('<p class="warning">Read with care: the text {said}.</p>', said=said) if flags else None,
-        content=content, outline=outline,
-        related=late(f"/related?id={quoted(opened)}") if opened.is_file else None,
-        links=late(f"/links?id={quoted(opened)}"),
-    )  # fmt: skip
+        tree=f"/tree?id={quoted}",
+        warning=flag_warning(flag.kind for flag in find_flags(opened.item.text)),
+        content=content,
+        outline=outline,
+        related=late(f"/related?id={quoted}") if opened.is_file else None,
+        links=late(f"/links?id={quoted}"),
+    )
 
 
 async def render_document(opened: OpenItem, texts: PageTexts) -> tuple[Html, Sequence[Heading]] | None:
     """Return a document as HTML with its headings; None for one that is too long, or that its parser cannot cope with."""
     text = opened.item.text
-    parsed = (await texts.markdown([text]))[0] if len(text) <= MAX_RENDERED_CHARACTERS else None
+    parsed = await texts.markdown(text) if len(text) <= MAX_RENDERED_CHARACTERS else None
     if parsed is None:
         return None
-    colours = await texts.colours(parsed.code_blocks(), FIRST_SECONDS)
     name, locator = opened.source.name, opened.locator
-    writing = Writing(
+    body = write_markdown(
+        parsed,
         lambda target: item_address(name, locator, target),
         lambda target: picture_address(name, locator, target),
-        [runs[0] for runs in colours],
-        anchors={one.line: one.anchor for one in parsed.headings},
+        has_anchors=True,
     )
-    return html('<article class="rendered">{body}</article>', body=write_markdown(parsed, writing)), parsed.headings
+    return tag("article", body, class_="rendered"), parsed.headings
 
 
 def _head(opened: OpenItem, editor: str, *, is_rendered: bool) -> Html:
-    facts = opened.item.metadata
-    shown: list[str | Html | None] = [str(facts.get(name, "")) for name in ("language", "type", "date")]
-    if not is_rendered:
-        shown.append(pluralize(opened.item.text.count("\n") + 1, "line"))
-    modified = time_view(str(facts.get("modified", "")))
-    shown.append(html("changed {modified}", modified=modified) if modified else None)
-    return html(
-        _HEAD,
-        crumbs=breadcrumbs(opened.source.name, opened.locator if opened.source.kind != "archive" else opened.path),
-        facts=[html("<span>{fact}</span>", fact=fact) for fact in shown if fact],
-        views=_views(opened, is_rendered=is_rendered), buttons=_buttons(opened, editor),
-    )  # fmt: skip
+    about = opened.item.metadata
+    shown: list[object] = [about.get(name) for name in ("language", "type", "date")]
+    shown.append("" if is_rendered else pluralize(opened.item.text.count("\n") + 1, "line"))
+    modified = time_view(str(about.get("modified", "")))
+    shown.append(("changed ", modified) if modified else None)
+    views = _views(opened, is_rendered=is_rendered) if opened.is_markdown else None
+    path = opened.locator if opened.source.kind != "archive" else opened.path
+    return head_view(opened.source.name, path, [tag("span", fact) for fact in shown], views, _buttons(opened, editor))
 
 
 def _views(opened: OpenItem, *, is_rendered: bool) -> list[Html]:
-    if not opened.is_markdown:
-        return []
-    current, here = Html(' aria-current="page"'), read_address(opened.id)
+    here = read_address(opened.id)
     return [
-        html('<a href="{here}"{current}>Rendered</a>', here=here, current=current if is_rendered else None),
-        html(
-            '<a href="{here}&amp;view=source"{current}>Source</a>', here=here, current=None if is_rendered else current
-        ),
+        link(here, "Rendered", aria_current="page" if is_rendered else None),
+        link(f"{here}&view=source", "Source", aria_current=None if is_rendered else "page"),
     ]
 
 
 def _buttons(opened: OpenItem, editor: str) -> list[Html]:
-    web = opened.item.url if opened.item.url.startswith(("http://", "https://")) else ""
-    found = [html('<a href="{raw}">Raw text</a>', raw=f"/raw?id={quoted(opened)}")]
+    given = urlencode({"id": opened.id}, errors="replace")
+    found = [link(f"/raw?{given}", "Raw text")]
     if opened.source.kind == "project":
-        history = f"/history?{urlencode({'id': opened.id}, errors='replace')}"
-        found.append(html('<a href="{history}">History</a>', history=history))
+        found.append(link(f"/history?{given}", "History"))
     if opened.is_file:
-        found.append(html('<button data-copy="{path}">Copy path</button>', path=opened.path))
-        found.append(
-            html(
-                '<button data-copy-link title="Copy the address of this file, with the lines that are chosen">Copy link</button>'
-            )
-        )
+        about = "Copy the address of this file, with the lines that are chosen"
+        found.append(tag("button", "Copy path", data_copy=opened.path))
+        found.append(tag("button", "Copy link", data_copy_link=True, title=about))
     if editor:
-        found.append(html('<a id="editor" href="{here}" data-address="{editor}">Open in editor</a>', editor=editor,
-                          here=editor.replace("{line}", "1")))  # fmt: skip
-    if web:
-        found.append(html('<a href="{web}" rel="noopener noreferrer" target="_blank">Original page</a>', web=web))
+        found.append(link(editor.replace("{line}", "1"), "Open in editor", id="editor", data_address=editor))
+    if opened.item.url.startswith(("http://", "https://")):
+        found.append(link(opened.item.url, "Original page", rel="noopener noreferrer", target="_blank"))
     return found
+
+
+_BLOCK = """<div class="block" data-from="{start}" data-to="{end}"{plain}>\
+<pre class="nums" aria-hidden="true">{numbers}</pre><pre class="text"><code>{text}</code></pre></div>"""
 
 
 async def _code_view(opened: OpenItem, texts: PageTexts) -> Html:
     lines = _lines(opened.item.text)
-    (runs,) = (await texts.colours([_code(opened, lines[: 2 * BLOCK_LINES], 1, BLOCK_LINES)], FIRST_SECONDS))[0]
+    (runs,) = await texts.colours(_code(opened, lines[: 2 * BLOCK_LINES], 1, BLOCK_LINES), FIRST_SECONDS)
     blocks = []
     for start in range(0, len(lines), BLOCK_LINES):
         part = lines[start : start + BLOCK_LINES]
-        is_coloured = start == 0 and bool(runs)
-        blocks.append(
-            html(
-                '<div class="block" data-from="{start}" data-to="{end}"{plain}>'
-                '<pre class="nums" aria-hidden="true">{numbers}</pre><pre class="text"><code>{text}</code></pre></div>',
-                start=start + 1,
-                end=start + len(part),
-                plain=None if is_coloured else Html(" data-plain"),
-                numbers="\n".join(map(str, range(start + 1, start + len(part) + 1))),
-                text=paint("\n".join(part), runs if start == 0 else ()),
-            )
-        )
+        painted = paint("\n".join(part), () if start else runs)
+        plain = None if runs and not start else Html(" data-plain")
+        numbers = "\n".join(map(str, range(start + 1, start + len(part) + 1)))
+        blocks.append(html(_BLOCK, start=start + 1, end=start + len(part), plain=plain, numbers=numbers, text=painted))
     return html(
         '<div class="code" tabindex="0" role="region" aria-label="Text of the file" data-id="{id}"{symbols}>{blocks}</div>',
         id=opened.id, symbols=Html(" data-symbols") if opened.source.kind == "project" and opened.is_code else None,
@@ -194,12 +176,12 @@ async def lines_view(opened: OpenItem, texts: PageTexts, start: int, end: int) -
     """Return some lines in colours; nothing where there are none."""
     lines = _lines(opened.item.text)
     start, end = max(1, start), min(len(lines), end, start + BLOCK_LINES)
-    (runs,) = (await texts.colours([_code(opened, lines, start, end)], LATER_SECONDS))[0]
+    (runs,) = await texts.colours(_code(opened, lines, start, end), LATER_SECONDS)
     return paint("\n".join(lines[start - 1 : end]), runs) if runs else Html()
 
 
-def breadcrumbs(source: str, path: str) -> Html:
-    """Return the way to a place: the root, each folder, and the place itself as the heading of the view."""
+def head_view(source: str, path: str, *tools: object) -> Html:
+    """Return the head of a view: the root, each folder and the place itself as the heading, and what can be done with it."""
     names = path.split("/")
     places = [(read_address(f"{source}/"), root_name(source))]
     places += [
@@ -208,9 +190,9 @@ def breadcrumbs(source: str, path: str) -> Html:
     ]
     if not names[-1]:
         places.pop()
-    links = [html('<a href="{address}"><bdi>{name}</bdi></a>', address=address, name=name) for address, name in places]
     last = one_line(names[-1] or (names[-2] if len(names) > 1 else root_name(source)), TITLE_CHARACTERS)
-    return Html(" / ".join([*links, html("<h1><bdi>{name}</bdi></h1>", name=last)]))
+    links = [link(address, tag("bdi", name)) for address, name in places]
+    return html(_HEAD, crumbs=Html(" / ".join([*links, tag("h1", tag("bdi", last))])), tools=tools)
 
 
 def _lines(text: str) -> list[str]:
@@ -221,16 +203,6 @@ def _code(opened: OpenItem, lines: Sequence[str], first: int, last: int) -> Code
     """Return some lines of a file, with those around them."""
     passage = first, "\n".join(lines[first - 1 : last])
     return CodeText((passage,), opened.language, opened.path, "\n".join(lines).encode("utf-8", "surrogatepass"))
-
-
-def quoted(opened: OpenItem) -> str:
-    """Return the id of an item as an address has it."""
-    return quote(opened.id, safe="/")
-
-
-def late(address: str) -> Html:
-    """Return a place for a part that the script asks for."""
-    return html('<div data-part="{address}" hidden></div>', address=address)
 
 
 def item_title(opened: OpenItem) -> str:

@@ -1,57 +1,46 @@
-"""The view of a search: the filters, and the hits with their texts: code with colours, documents as people read them, matches marked."""
+"""The view of a search: the filters, and the hits with their texts: code with colours, documents as people read them, matches
+marked; and why a hit is where it is."""
 
 import asyncio
 import re
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from urllib.parse import urlencode
 
+from dowse.federation.source_list import SourceList
+from dowse.indexes.project_search import explain_file
 from dowse.page.colouring import CodeText, Runs, join_runs, paint
 from dowse.page.facets import facets_view
-from dowse.page.item_links import item_address, root_name
-from dowse.page.markdown_view import FindMarks, ParsedMarkdown, Writing, write_markdown
-from dowse.page.markup import Html, html, time_view
+from dowse.page.item_links import find_item, item_address, root_name
+from dowse.page.markdown_view import FindMarks, write_markdown
+from dowse.page.markup import Html, facts, html, link, tag, time_view
 from dowse.page.page_search import MAX_LIMIT, PageHit, PageQuery, PageResults
 from dowse.page.page_texts import PageTexts
 from dowse.page.status_view import progress_view
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms
+from dowse.surfaces.project.text_replies import explanation_reply
 from dowse.text.line_numbers import split_lines
 from dowse.visible_text import one_line, pluralize
 
 PATTERN_SECONDS = 0.05
 _FENCE = re.compile(r" {0,3}(```+|~~~+)")
 _TABLE_LINE = re.compile(r"\s*\|")
+_PASSAGE = """<div class="passage" tabindex="0"><pre class="nums" aria-hidden="true">{numbers}</pre>\
+<pre class="text"><code>{text}</code></pre></div>{more}"""
 
 
-async def show_texts(query: PageQuery, found: PageResults, texts: PageTexts, seconds: float) -> tuple[list[Html], bool]:
-    """Return the text of each hit, with colours and tags as far as they are there in time, and whether all are."""
-    started = time.monotonic()
-    marks = marks_of(query, found)
-    code = [
-        None if is_document(hit) else CodeText(hit.passages, _language(hit), hit.path, hit.file) for hit in found.hits
-    ]
-    markdown = [_whole_markdown(hit) if is_document(hit) else "" for hit in found.hits]
-    colouring = asyncio.ensure_future(texts.colours([one for one in code if one], seconds))
-    try:
-        parsed = await texts.markdown([text for text in markdown if text], seconds)
-        pages = iter(parsed)
-        by_hit = [next(pages) if text else None for text in markdown]
-        blocks = [one.code_blocks() if one else [] for one in by_hit]
-        left = max(0.0, seconds - (time.monotonic() - started))
-        fences = iter(await texts.colours([block for group in blocks for block in group], left))
-        runs = iter(await colouring)
-    finally:
-        colouring.cancel()
-    shown, is_finished = [], all(one is not None for one in parsed)
-    for hit, text, page, group in zip(found.hits, code, by_hit, blocks, strict=True):
-        if text is not None:
-            of_hit = next(runs)
-            is_finished = is_finished and (all(of_hit) or text.language in ("", "text"))
-            shown.append(code_view(hit, text, of_hit, marks))
-        else:
-            shown.append(_document_view(hit, page, [next(fences)[0] for _ in group], marks))
-    return shown, is_finished
+async def _text_view(hit: PageHit, marks: FindMarks, texts: PageTexts, seconds: float) -> tuple[Html, bool]:
+    """Return the text of a hit, with colours and tags as far as they are there in time, and whether all are."""
+    if is_document(hit):
+        page = await texts.markdown(_whole_markdown(hit), seconds)
+        if page is None:
+            return tag("div", paint(hit.text, (), marks(hit.text)), class_="prose"), False
+        body = write_markdown(page, lambda target: item_address(hit.source, hit.locator, target), marks=marks)
+        return tag("div", body, class_="rendered", tabindex=0), True
+    is_code = hit.source.startswith("project/") and not hit.is_converted
+    code = CodeText(hit.passages, detect_language(hit.path, b"") if is_code else "text", hit.path, hit.file)
+    runs = await texts.colours(code, seconds)
+    return code_view(hit, join_runs(hit.passages, runs), marks), all(runs) or code.language in ("", "text")
 
 
 def is_document(hit: PageHit) -> bool:
@@ -62,35 +51,15 @@ def is_document(hit: PageHit) -> bool:
     )
 
 
-def _language(hit: PageHit) -> str:
-    return detect_language(hit.path, b"") if hit.source.startswith("project/") and not hit.is_converted else "text"
-
-
-def code_view(hit: PageHit, code: CodeText, runs: Sequence[Runs], marks: FindMarks) -> Html:
+def code_view(hit: PageHit, runs: Runs, marks: FindMarks) -> Html:
     """Return the lines of a hit, with their numbers where they have some."""
-    painted = paint(hit.text, join_runs(code.passages, runs), marks(hit.text))
+    painted = paint(hit.text, runs, marks(hit.text))
     if not painted.strip():
         return Html()
-    numbers = "\n".join(map(str, hit.line_numbers))
-    more = (
-        html('<p class="about">{more} in this file</p>', more=pluralize(hit.more_lines, "more line"))
-        if hit.more_lines
-        else None
-    )
-    if not numbers:
-        return html('<div class="prose">{text}</div>{more}', text=painted, more=more)
-    return html(
-        '<div class="passage" tabindex="0"><pre class="nums" aria-hidden="true">{numbers}</pre>'
-        '<pre class="text"><code>{text}</code></pre></div>{more}',
-        numbers=numbers, text=painted, more=more,
-    )  # fmt: skip
-
-
-def _document_view(hit: PageHit, page: ParsedMarkdown | None, colours: Sequence[Runs], marks: FindMarks) -> Html:
-    if page is None:
-        return html('<div class="prose">{text}</div>', text=paint(hit.text, (), marks(hit.text)))
-    writing = Writing(lambda target: item_address(hit.source, hit.locator, target), colours=colours, marks=marks)
-    return html('<div class="rendered" tabindex="0">{body}</div>', body=write_markdown(page, writing))
+    more = tag("p", f"{pluralize(hit.more_lines, 'more line')} in this file" if hit.more_lines else "", class_="about")
+    if not hit.line_numbers:
+        return html("{text}{more}", text=tag("div", painted, class_="prose"), more=more)
+    return html(_PASSAGE, numbers="\n".join(map(str, hit.line_numbers)), text=painted, more=more)
 
 
 def _whole_markdown(hit: PageHit) -> str:
@@ -147,7 +116,7 @@ COLOUR_SECONDS, RELOAD_SECONDS = 0.08, 0.25
 PATH_CHARACTERS = 300
 FLAG_NOTES = {"instructions": "speaks to an assistant", "hidden-characters": "has hidden characters"}
 
-_FILTERS = """<details class="filters"{open}><summary>Filters{active}</summary>
+_FILTERS = """<details class="filters"{open}><summary>Filters <span class="active"{hidden}>on</span></summary>
 <div class="fields">
 <label>Source <select name="source" form="search-form">{sources}</select></label>
 <label>Kind <select name="kind" form="search-form">{kinds}</select></label>
@@ -158,6 +127,11 @@ _FILTERS = """<details class="filters"{open}><summary>Filters{active}</summary>
 <a href="{cleared}" id="clear">Clear filters</a>
 <p class="about">Or type them: <code>lang:py</code> <code>path:src/</code> <code>-path:tests</code> <code>kind:docs</code></p>
 </div></details>
+"""
+_RESULTS = """{facets}<div class="found"{late}>
+<p class="summary" role="status">{summary} <span class="about">{milliseconds} ms</span>
+<a class="about" href="/history?{query}">Search the commits</a></p>
+{progress}{notes}<ol class="hits">{hits}</ol>{more}</div>
 """
 _HIT = """<li class="hit" id="{anchor}">
 <div class="hit-head"><h2><a href="{address}" title="{path}">{name}</a></h2>{folder}
@@ -172,12 +146,15 @@ def filters_view(query: PageQuery, roots: Iterable[str]) -> Html:
     return html(
         _FILTERS,
         open=Html(" open") if query.has_filters else None,
-        active=html(' <span class="active">on</span>') if query.has_filters else html(' <span class="active" hidden>on</span>'),
+        hidden=None if query.has_filters else Html(" hidden"),
         sources=source_options(roots, query.source),
         kinds=[_option(value, label, query.kind) for value, label in kinds],
-        language=query.language, path=query.path, since=query.since, until=query.until,
+        language=query.language,
+        path=query.path,
+        since=query.since,
+        until=query.until,
         cleared=PageQuery(query.q, query.mode).address(),
-    )  # fmt: skip
+    )
 
 
 def source_options(roots: Iterable[str], chosen: str = "") -> list[Html]:
@@ -187,39 +164,35 @@ def source_options(roots: Iterable[str], chosen: str = "") -> list[Html]:
 
 
 def _option(value: str, label: str, chosen: str) -> Html:
-    selected = Html(" selected") if value == chosen else None
-    return html('<option value="{value}"{selected}>{label}</option>', value=value, label=label, selected=selected)
+    return tag("option", label, value=value, selected=value == chosen)
 
 
 async def results_view(query: PageQuery, found: PageResults, texts: PageTexts, seconds: float = COLOUR_SECONDS) -> Html:
     """Return the hits of a query, with colours and tags as far as they are there in time."""
-    shown, is_finished = await show_texts(query, found, texts, seconds)
+    marks = marks_of(query, found)
+    shown = await asyncio.gather(*(_text_view(hit, marks, texts, seconds) for hit in found.hits))
     several = len({root_name(hit.source) for hit in found.hits}) > 1
-    hits = [
-        _hit(query, number, hit, text, names_root=several)
-        for number, (hit, text) in enumerate(zip(found.hits, shown, strict=True), start=1)
-    ]
     when = "" if found.is_complete and not found.growing else " so far"
-    summary = html(
-        '<p class="summary" role="status">{summary} <span class="about">{milliseconds} ms</span>{history}</p>{progress}',
-        summary=f"{found.summary}{when}" if found.hits else f"Nothing found{when} for “{one_line(query.q, 100)}”",
-        milliseconds=round(found.seconds * 1000),
-        history=html(' <a class="about" href="/history?{query}">Search the commits</a>', query=urlencode({"q": query.q}, errors="replace")),
-        progress=progress_view(found.growing) if found.growing else None,
-    )  # fmt: skip
-    notes = [html('<p class="note">{note}</p>', note=note) for note in found.notes]
     more = None
     if found.has_more and query.limit < MAX_LIMIT:
-        more = html(
-            '<p><a class="more button" href="{address}">More results</a></p>', address=query.address(limit=MAX_LIMIT)
-        )
+        more = tag("p", link(query.address(limit=MAX_LIMIT), "More results", class_="more button"))
     elif not found.hits and not when:
         more = _advice(query)
     return html(
-        '{facets}<div class="found"{late}>{summary}{notes}<ol class="hits">{hits}</ol>{more}</div>',
-        facets=facets_view(query, found.matched), late=None if is_finished else Html(" data-late"),
-        summary=summary, notes=notes, hits=hits, more=more,
-    )  # fmt: skip
+        _RESULTS,
+        facets=facets_view(query, found.matched),
+        late=None if all(is_finished for _, is_finished in shown) else Html(" data-late"),
+        summary=f"{found.summary}{when}" if found.hits else f"Nothing found{when} for “{one_line(query.q, 100)}”",
+        milliseconds=round(found.seconds * 1000),
+        query=urlencode({"q": query.q}, errors="replace"),
+        progress=progress_view(found.growing) if found.growing else None,
+        notes=[tag("p", note, class_="note") for note in found.notes],
+        hits=[
+            _hit(query, f"hit-{number}", hit, text, names_root=several)
+            for number, (hit, (text, _)) in enumerate(zip(found.hits, shown, strict=True), start=1)
+        ],
+        more=more,
+    )
 
 
 def _advice(query: PageQuery) -> Html:
@@ -229,66 +202,80 @@ def _advice(query: PageQuery) -> Html:
             bare = query.toggled(name, value).q
     tips = []
     if query.has_filters or bare != " ".join(query.q.split()):
-        tips.append(
-            html('<a href="{address}">Search without filters</a>', address=PageQuery(bare, query.mode).address())
-        )
+        tips.append(link(PageQuery(bare, query.mode).address(), "Search without filters"))
     if query.mode != "words":
-        tips.append(html('<a href="{address}">Search for the words</a>', address=query.address(mode="words")))
+        tips.append(link(query.address(mode="words"), "Search for the words"))
     else:
-        tips.append(html('<a href="{address}">Search for exactly this text</a>', address=query.address(mode="exact")))
-    tips.append(
-        html(
-            '<a href="/find?{query}">Find files and symbols by name</a>', query=urlencode({"q": bare}, errors="replace")
-        )
-    )
-    tips.append(html('<a href="/status">See what is indexed, and what was left out</a>'))
-    return html('<ul class="plain tips">{tips}</ul>', tips=[html("<li>{tip}</li>", tip=tip) for tip in tips])
+        tips.append(link(query.address(mode="exact"), "Search for exactly this text"))
+    tips.append(link(f"/find?{urlencode({'q': bare}, errors='replace')}", "Find files and symbols by name"))
+    tips.append(link("/status", "See what is indexed, and what was left out"))
+    return tag("ul", [tag("li", tip) for tip in tips], class_="plain tips")
 
 
-def _hit(query: PageQuery, number: int, hit: PageHit, text: Html, *, names_root: bool) -> Html:
-    warnings = []
-    if hit.masked:
-        warnings.append(html('<p class="warning">{note}</p>', note=f"Secrets are masked: {', '.join(hit.masked)}"))
-    if hit.flags:
-        said = ", ".join(FLAG_NOTES.get(flag, flag) for flag in hit.flags)
-        warnings.append(html('<p class="warning">Read with care: the text {said}.</p>', said=said))
-    title = document_title(hit)
+def flag_warning(flags: Iterable[str]) -> Html:
+    """Return the warning that a text has content warnings; nothing if it has none."""
+    said = ", ".join(FLAG_NOTES.get(flag, flag) for flag in sorted(set(flags)))
+    return tag("p", f"Read with care: the text {said}." if said else "", class_="warning")
+
+
+def _hit(query: PageQuery, anchor: str, hit: PageHit, text: Html, *, names_root: bool) -> Html:
+    title, path = document_title(hit), one_line(hit.path, PATH_CHARACTERS)
     language = detect_language(hit.path, b"") if hit.line_numbers else ""
     root = root_name(hit.source) if names_root and not hit.path.startswith(f"{root_name(hit.source)}/") else ""
-    facts: list[str | Html | None] = [root, language if language != "text" else ""]
-    facts += [time_view(hit.day), *(f"also {root_name('/'.join(one.split('/')[:2]))}" for one in hit.also)]
-    path = one_line(hit.path, PATH_CHARACTERS)
+    also = [f"also {root_name('/'.join(one.split('/')[:2]))}" for one in hit.also]
+    masked = f"Secrets are masked: {', '.join(hit.masked)}" if hit.masked else ""
+    why = f"/why?{urlencode({'id': hit.id, 'q': query.q}, errors='replace')}"
     return html(
         _HIT,
-        anchor=f"hit-{number}",
+        anchor=anchor,
         address=hit.address,
         path=path,
-        name=html("<bdi>{title}</bdi>", title=title) if title else _path_view(path),
-        folder=html('<p class="mono in">{path}</p>', path=_path_view(path)) if title and title != path else None,
-        facts=[html('<span class="fact">{fact}</span>', fact=fact) for fact in facts if fact],
-        why=html(
-            '<a class="why" href="/why?{given}">why?</a>',
-            given=urlencode({"id": hit.id, "q": query.q}, errors="replace"),
-        )
-        if query.mode == "words"
-        else None,
-        warnings=warnings,
+        name=tag("bdi", title) or _path_view(path),
+        folder=tag("p", _path_view(path), class_="mono in") if title and title != path else None,
+        facts=facts([root, language if language != "text" else "", time_view(hit.day), *also]),
+        why=link(why, "why?", class_="why") if query.mode == "words" else None,
+        warnings=[tag("p", masked, class_="warning"), flag_warning(hit.flags)],
         around=_around_view(hit),
         text=text,
     )
 
 
-def _around_view(hit: PageHit) -> Html | None:
+def _around_view(hit: PageHit) -> Html:
     """Return the way to the passage: the headings or definitions around it."""
-    names = [
-        html("<bdi>{name}</bdi>", name=one_line(name.replace("`", ""), PATH_CHARACTERS))
-        for name in hit.around
-        if name and name != hit.title
-    ]
-    return html('<p class="within">{names}</p>', names=Html(" › ".join(names))) if names else None
+    names = [one_line(name.replace("`", ""), PATH_CHARACTERS) for name in hit.around if name != hit.title]
+    return tag("p", Html(" › ".join(filter(None, (tag("bdi", name) for name in names)))), class_="within")
 
 
 def _path_view(path: str) -> Html:
     """Return a path with the name of the file in bold."""
     folder, slash, name = path.rpartition("/")
-    return html("<bdi>{folder}<b>{name}</b></bdi>", folder=folder + slash, name=name)
+    return tag("bdi", folder + slash, tag("b", name))
+
+
+_NOT_A_FILE = (
+    "The order of this source is its own, by the words in titles and texts; between sources, half of the score is the "
+    "share of the query that the title and the passage show."
+)
+
+
+async def why_view(sources: SourceList, item_id: str, query: str) -> Html:
+    """Return why a hit is where it is: rank and signals of a file, the rule of a source for anything else."""
+    source, path = await find_item(sources, item_id)
+    root = sources.root(source.name)
+    if root is None:
+        return tag("p", _NOT_A_FILE, class_="about")
+    served = root.served
+    found = await served.ask_fresh(lambda index, _: explain_file(index, path, query, served.encoder), root.main_view)
+    reply = explanation_reply(*found)
+    if "signals" not in reply:
+        return tag("p", f"The file {reply.get('reason') or 'is not ranked by this search'}.", class_="about")
+    files = pluralize(reply["of"], "file")
+    place = f"Place {reply['rank']} of {files} of {root_name(source.name)}, score {reply['score']}."
+    if not reply["rank"]:
+        place = f"Words alone do not find this file among those of {root_name(source.name)}."
+    rows = [
+        tag("tr", tag("th", name, scope="row"), tag("td", f"{value:.4g}"))
+        for name, value in sorted(reply["signals"].items(), key=lambda pair: -pair[1])
+    ]
+    table = tag("table", tag("caption", "Signals"), rows, class_="signals")
+    return html("{place}{table}", place=tag("p", place, class_="about"), table=table)

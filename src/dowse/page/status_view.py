@@ -18,7 +18,7 @@ from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.replies import without_storage_root
 from dowse.page.item_links import read_address, root_name
-from dowse.page.markup import Html, counted, html, time_view
+from dowse.page.markup import Html, about, counted, html, link, tag, time_view
 from dowse.parsing.parser_limits import kept_bytes
 from dowse.surfaces.project.project_replies import status_reply
 from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION, forget
@@ -37,26 +37,27 @@ STATE_NAMES = {
 def progress_view(growing: Mapping[str, Coverage | None]) -> Html:
     """Return how far some indexes are, None for one that has all files; the script renews it while one is written."""
     known = [coverage for coverage in growing.values() if coverage]
-    is_live = any(coverage is None or coverage.is_indexing for coverage in growing.values())
-    lines = {
-        html("{bar} {name}: {text}", bar=progress_bar(coverage), name=root_name(name), text=progress_text(coverage)): 0
+    lines = [
+        tag("p", progress_bar(coverage), f" {root_name(name)}: {progress_text(coverage)}", class_="note")
         for name, coverage in growing.items()
-    }
+    ]
     return html(
         '<div class="growth"{live} data-done="{done}" data-expected="{expected}">{lines}</div>',
-        live=Html(" data-live") if is_live else None,
+        live=Html(" data-live") if any(one is None or one.is_indexing for one in growing.values()) else None,
         done=sum(coverage.files for coverage in known),
         expected=sum(coverage.expected for coverage in known),
-        lines=[html('<p class="note">{line}</p>', line=line) for line in lines],
+        lines=dict.fromkeys(lines),
     )
 
 
 def progress_bar(coverage: Coverage | None) -> Html:
     """Return a bar with the share of the files that are indexed; one without an end if it is not known."""
-    values = None
-    if coverage and coverage.expected:
-        values = html(' value="{done}" max="{expected}"', done=coverage.files, expected=coverage.expected)
-    return html('<progress aria-label="Indexed files"{values}></progress>', values=values)
+    if coverage is None or not coverage.expected:
+        return Html('<progress aria-label="Indexed files"></progress>')
+    return html(
+        '<progress aria-label="Indexed files" value="{done}" max="{expected}"></progress>',
+        done=coverage.files, expected=coverage.expected,
+    )  # fmt: skip
 
 
 def progress_text(coverage: Coverage | None) -> str:
@@ -76,10 +77,12 @@ ACTIONS = {"index": "Index", "reindex": "Re-index", "forget": "Forget"}
 LISTED_ERRORS = 5
 LISTED = 20
 """Files that a list of problems names."""
-_CARD = """<section class="source-card"{live}>
-<h2><a href="{address}">{name}</a> <span class="about">{state}</span></h2>
-{progress}{problem}<dl>{facts}</dl>{lists}{buttons}
-</section>
+_FORM = """<form method="post" action="/change"><input type="hidden" name="form_token" value="{form_token}">
+<input type="hidden" name="action" value="{action}"><input type="hidden" name="source" value="{source}">
+{confirm}<button data-name="{source} {label}"{danger}>{label}</button></form>
+"""
+_QUESTION = """<section class="message"><h1>{label} {source}</h1><p>{question}</p>
+<div class="box">{yes}<a class="button" href="/status">No</a></div></section>
 """
 
 
@@ -105,11 +108,7 @@ async def status_view(
         facts = await served.ask(partial(_folder_facts, served=served), roots[status.name].main_view)
         cards.append(card_view(status, facts, served.run, form_token))
     memory = 0 if is_public else kept_bytes()
-    paid = (
-        html('<p class="about">This server holds {memory} of memory.</p>', memory=format_size(memory))
-        if memory
-        else None
-    )
+    paid = tag("p", f"This server holds {format_size(memory)} of memory." if memory else "", class_="about")
     return html("<h1>Status</h1>{paid}{cards}", paid=paid, cards=cards)
 
 
@@ -125,40 +124,32 @@ def card_view(
     form_token: str | None = None,
 ) -> Html:
     """Return one source; a folder of files has facts, its last indexing run, and buttons if a form token is given."""
-    encoding = facts.get("encoding") or {}
     is_indexed_now = status.state == "indexing"
-    is_live = is_indexed_now or encoding.get("state") == "working"
+    progress = [progress_bar(status.growth), " ", progress_text(status.growth)] if is_indexed_now else None
     problem = "" if is_indexed_now else str(run.error) if run and run.error else status.problem
-    return html(
-        _CARD,
-        live=Html(" data-live") if is_live else None,
-        address=read_address(f"{status.name}/"),
-        name=root_name(status.name),
-        state=STATE_NAMES.get(status.state, status.state),
-        progress=html("<p>{bar} {text}</p>", bar=progress_bar(status.growth), text=progress_text(status.growth))
-        if is_indexed_now
-        else None,
-        problem=html('<p class="warning">{problem}</p>', problem=problem) if problem else None,
-        facts=[
-            html("<dt>{name}</dt><dd>{value}</dd>", name=name, value=value)
-            for name, value in _facts(status, facts)
-            if value and value != problem
-        ],
-        lists=_lists(status.name, facts),
-        buttons=_buttons(status, form_token) if form_token else None,
+    told = [(name, value) for name, value in _facts(status, facts) if value and value != problem]
+    name = link(read_address(f"{status.name}/"), root_name(status.name))
+    return tag(
+        "section",
+        tag("h2", name, " ", about(STATE_NAMES.get(status.state, status.state))),
+        tag("p", progress),
+        tag("p", problem, class_="warning"),
+        tag("dl", [(tag("dt", name), tag("dd", value)) for name, value in told]),
+        _lists(status.name, facts),
+        _buttons(status, form_token) if form_token else None,
+        class_="source-card",
+        data_live=is_indexed_now or (facts.get("encoding") or {}).get("state") == "working",
     )
 
 
 def _facts(status: SourceStatus, facts: Mapping[str, Any]) -> list[tuple[str, str | Html | None]]:
     waiting = facts.get("pendingFiles", 0)
+    changes = f"{pluralize(waiting, 'file')} {'waits' if waiting == 1 else 'wait'} to be indexed" if waiting else ""
     skipped = [f"{pluralize(count, 'file')} {why}" for why, count in facts.get("skipped", {}).items()]
     return [
         ("Has", counted({name: count for name, count in status.counts.items() if name != "chunks"})),
-        ("Indexed", time_view(status.last_updated) if status.last_updated else ""),
-        (
-            "Changes",
-            f"{pluralize(waiting, 'file')} {'waits' if waiting == 1 else 'wait'} to be indexed" if waiting else "",
-        ),
+        ("Indexed", time_view(status.last_updated or "")),
+        ("Changes", changes),
         ("Kept fresh", _watching(str(facts.get("watcher", "")))),
         ("By meaning", _encoding(facts.get("encoding") or {})),
         ("On disk", str(facts.get("storageSize", "")) if facts.get("totalFiles") else ""),
@@ -199,11 +190,15 @@ def _lists(source: str, facts: Mapping[str, Any]) -> list[Html]:
         "Files that changed": [*facts.get("staleFiles", ()), *facts.get("newFiles", ())],
     }
     return [
-        html('<details data-name="{source} {name}"><summary>{name} ({count})</summary><ul>{items}</ul></details>',
-             source=source, name=name, count=len(items), items=[html("<li>{item}</li>", item=item) for item in items[:LISTED]])
+        tag(
+            "details",
+            tag("summary", f"{name} ({len(items)})"),
+            tag("ul", [tag("li", item) for item in items[:LISTED]]),
+            data_name=f"{source} {name}",
+        )
         for name, items in lists.items()
         if items
-    ]  # fmt: skip
+    ]
 
 
 def _buttons(status: SourceStatus, form_token: str) -> list[Html]:
@@ -213,10 +208,7 @@ def _buttons(status: SourceStatus, form_token: str) -> list[Html]:
 
 def _form(change: Change, label: str, form_token: str, *, is_confirmed: bool = False) -> Html:
     return html(
-        '<form method="post" action="/change"><input type="hidden" name="form_token" value="{form_token}">'
-        '<input type="hidden" name="action" value="{action}"><input type="hidden" name="source" value="{source}">'
-        '{confirm}<button data-name="{source} {label}"{danger}>{label}</button></form>',
-        form_token=form_token, action=change.action, source=change.source, label=label,
+        _FORM, form_token=form_token, action=change.action, source=change.source, label=label,
         confirm=Html('<input type="hidden" name="confirm" value="yes">') if is_confirmed else None,
         danger=Html(' class="danger"') if is_confirmed and change.action != "index" else None,
     )  # fmt: skip
@@ -230,9 +222,7 @@ async def question_view(sources: SourceList, change: Change, form_token: str) ->
         count = await served.ask(lambda index: index.count_files(), view)
         question = CREATE_QUESTION.format(count=f"{count:,}", name=served.name).replace(" 1 files", " 1 file")
     return html(
-        '<section class="message"><h1>{label} {source}</h1><p>{question}</p>'
-        '<div class="box">{yes}<a class="button" href="/status">No</a></div></section>',
-        label=ACTIONS[change.action], source=root_name(change.source), question=question,
+        _QUESTION, label=ACTIONS[change.action], source=root_name(change.source), question=question,
         yes=_form(change, f"Yes, {ACTIONS[change.action].lower()}", form_token, is_confirmed=True),
     )  # fmt: skip
 

@@ -1,35 +1,30 @@
-"""The symbols of a file: its outline; where one is defined, who uses it, and the commits that changed it; and the files around the file."""
+"""Symbols: where one is defined, who uses it, and the commits that changed it; and files and symbols by their names."""
 
+import asyncio
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from dowse.errors import DowseError, ItemNotFound
-from dowse.federation.federation_types import source_name
-from dowse.federation.source_list import SourceList
-from dowse.page.history_view import PageCall, ProjectQuestions, commits_view, glob_of, quoted_name
-from dowse.page.item_links import find_item
-from dowse.page.markup import Html, html
+from dowse.federation.federation_types import id_of
+from dowse.federation.source_list import NoClient, SourceList
+from dowse.indexes.name_lookup import FoundName, find_names
+from dowse.page.history_view import PageCall, ProjectQuestions, commits_view, glob_of
+from dowse.page.item_links import find_item, quoted_name, read_address, root_name
+from dowse.page.markup import Html, about, html, late, link, tag
 from dowse.page.page_search import PageQuery
-from dowse.page.page_texts import PageTexts
 from dowse.visible_text import one_line, pluralize
 
 MAX_NAME_CHARACTERS = 200
 LINE_CHARACTERS = 160
-LISTED_USES, LISTED_FILES, SYMBOL_COMMITS = 200, 12, 5
+LISTED_USES, LISTED_NAMES, SYMBOL_COMMITS = 200, 30, 5
 _SYMBOL = """<div class="symbol-head"><h2 class="mono" tabindex="-1">{name}</h2><button class="close" hidden>Close</button></div>
 {message}{definitions}{uses}{history}
 """
-_RELATED = {
-    "imports": "Imports",
-    "importedBy": "Imported by",
-    "tests": "Tests",
-    "changesWith": "Changes with",
-}
 
 
-async def symbol_view(questions: ProjectQuestions, sources: SourceList, item_id: str, name: str) -> Html:
+async def symbol_view(questions: ProjectQuestions, item_id: str, name: str) -> Html:
     """Return what is known about a name that a file has."""
-    source, path = await find_item(sources, item_id)
+    source, path = await find_item(questions.sources, item_id)
     project = questions.project(source.name)
     name = name.strip()[:MAX_NAME_CHARACTERS]
     if not name:
@@ -37,64 +32,62 @@ async def symbol_view(questions: ProjectQuestions, sources: SourceList, item_id:
     arguments = {"name": name, "kind": None, "path": None, "limit": LISTED_USES, "offset": 0}
     found = await questions.surface.find_references(PageCall(project, arguments))
     definitions = sorted(found["definitions"], key=lambda one: one["path"] != path)
-    known = bool(definitions or found["references"])
-    everywhere = PageQuery(f'"{name}"' if " " in name else name, "exact").address()
-    message = found.get("message", "")
-    history = None
+    message, history = found.get("message", ""), None
+    if message or not (definitions or found["references"]):
+        everywhere = PageQuery(f'"{name}"' if " " in name else name, "exact").address()
+        message = tag("p", message, " ", link(everywhere, "Find every line with this text"), class_="note")
     if definitions:
-        address = f"/symbol-history?in={quoted_name(source_name('project', project.name))}&name={quoted_name(name)}&path={quoted_name(definitions[0]['path'])}"
-        history = html('<div data-part="{address}" hidden></div>', address=address)
+        given = {"in": source.name, "name": name, "path": definitions[0]["path"]}
+        history = late("/symbol-history?" + "&".join(f"{key}={quoted_name(value)}" for key, value in given.items()))
     return html(
-        _SYMBOL, name=name,
-        message=html('<p class="note">{message} <a href="{address}">Find every line with this text</a></p>', message=message, address=everywhere)
-        if message or not known else None,
-        definitions=_definitions(questions, definitions), uses=_uses(questions, found), history=history,
+        _SYMBOL, name=name, message=message, history=history,
+        definitions=_definitions(questions, definitions), uses=_uses(questions, found),
     )  # fmt: skip
 
 
-def _definitions(questions: ProjectQuestions, places: Iterable[dict[str, Any]]) -> Html | None:
-    rows = [
-        html(
-            '<li><a href="{address}" class="mono">{path}:{line}</a> <span class="about">{kind}</span><code>{text}</code></li>',
-            address=questions.address(one["path"], one["line"]), path=one["path"], line=one["line"],
-            kind=f"{one['kind']}{' in ' + one['within'] if one.get('within') else ''}", text=one_line(one["text"].strip(), LINE_CHARACTERS),
-        )
-        for one in places
-    ]  # fmt: skip
+def _code_line(text: str) -> Html:
+    return tag("code", one_line(text.strip(), LINE_CHARACTERS))
+
+
+def _definitions(questions: ProjectQuestions, places: Iterable[dict[str, Any]]) -> list[Html]:
+    rows = []
+    for one in places:
+        address, place = questions.address(one["path"], one["line"]), f"{one['path']}:{one['line']}"
+        kind = f"{one['kind']} in {one['within']}" if one.get("within") else one["kind"]
+        rows.append(tag("li", link(address, place, class_="mono"), " ", about(kind), _code_line(one["text"])))
     title = "Definition" if len(rows) == 1 else "Definitions"
-    return html('<h3>{title}</h3><ul class="places">{rows}</ul>', title=title, rows=rows) if rows else None
+    return [tag("h3", title), tag("ul", rows, class_="places")] if rows else []
 
 
-def _uses(questions: ProjectQuestions, found: dict[str, Any]) -> Html | None:
+def _uses(questions: ProjectQuestions, found: dict[str, Any]) -> list[Html]:
     total = found["totalReferences"]
     if not total:
-        return html('<h3>Uses</h3><p class="about">No uses are known.</p>') if found["definitions"] else None
-    files = [
-        html(
-            '<li><p class="mono file"><a href="{address}">{path}</a></p><ul>{uses}</ul></li>',
-            address=questions.address(file["path"], file["uses"][0]["line"]), path=file["path"],
-            uses=[_use(questions, file["path"], use) for use in file["uses"]],
-        )
-        for file in found["references"]
-    ]  # fmt: skip
-    more = found.get("notListed", 0)
-    return html(
-        '<h3>{count} in {files}</h3><ul class="places">{rows}</ul>{more}',
-        count=pluralize(total, "use"), files=pluralize(found.get("totalFiles", len(files)), "file"), rows=files,
-        more=html('<p class="note">{more}</p>', more=f"{pluralize(more, 'more use')} are not listed.") if more else None,
-    )  # fmt: skip
+        is_known = bool(found["definitions"])
+        return [tag("h3", "Uses"), tag("p", "No uses are known.", class_="about")] if is_known else []
+    rows = []
+    for file in found["references"]:
+        place = link(questions.address(file["path"], file["uses"][0]["line"]), file["path"])
+        uses = [_use(questions, file["path"], use) for use in file["uses"]]
+        rows.append(tag("li", tag("p", place, class_="mono file"), tag("ul", uses)))
+    files, more = pluralize(found.get("totalFiles", len(rows)), "file"), found.get("notListed", 0)
+    return [
+        tag("h3", f"{pluralize(total, 'use')} in {files}"),
+        tag("ul", rows, class_="places"),
+        tag("p", f"{pluralize(more, 'more use')} are not listed." if more else "", class_="note"),
+    ]
 
 
 def _use(questions: ProjectQuestions, path: str, use: dict[str, Any]) -> Html:
-    doubt = use.get("confidence", "")
-    within = use.get("within", "")
-    return html(
-        '<li><a href="{address}">{line}</a> <span class="by">{within}</span>{doubt}<code>{text}</code></li>',
-        address=questions.address(path, use["line"]), line=use["line"],
-        within=html("in <b>{within}</b>", within=within) if within else use["kind"],
-        doubt=html(' <span class="about">{doubt}</span>', doubt=doubt) if doubt else None,
-        text=one_line(use["text"].strip(), LINE_CHARACTERS),
-    )  # fmt: skip
+    within = ("in ", tag("b", use["within"])) if use.get("within") else use["kind"]
+    return tag(
+        "li",
+        link(questions.address(path, use["line"]), use["line"]),
+        " ",
+        tag("span", within, class_="by"),
+        " ",
+        about(use.get("confidence")),
+        _code_line(use["text"]),
+    )
 
 
 async def symbol_history(questions: ProjectQuestions, source: str, name: str, shown_path: str) -> Html:
@@ -110,71 +103,52 @@ async def symbol_history(questions: ProjectQuestions, source: str, name: str, sh
     return html("<h3>History</h3>{commits}", commits=commits_view(questions, found["results"], project, is_brief=True))
 
 
-async def related_view(questions: ProjectQuestions, sources: SourceList, item_id: str) -> Html:
-    """Return the files around a file; nothing where none are known."""
-    source, path = await find_item(sources, item_id)
-    try:
-        project = questions.project(source.name)
-        shown = questions.surface.service.shown_path(project, path)
-        found = await questions.surface.related_files(PageCall(project, {"path": shown, "limit": LISTED_FILES}))
-    except DowseError:  # it is not indexed, or no project
-        return Html()
-    groups = [
-        html("<h3>{title}</h3><ul>{rows}</ul>", title=title, rows=[_related(questions, one) for one in found[name]])
-        for name, title in _RELATED.items()
-        if found.get(name)
-    ]
-    return html("<h2>Related files</h2>{groups}", groups=groups) if groups else Html()
+_FIND = """<h1>Go to a file or symbol</h1>
+<form class="inline" action="/find" role="search" aria-label="Find by name">
+<label class="hidden" for="name">Name</label>
+<input id="name" name="q" type="search" value="{q}" placeholder="A part of a name" autocomplete="off" autofocus maxlength="200">
+<button>Find</button></form>{names}
+"""
+_EXAMPLES = Html("Type a part of a name: <code>shipcost</code>, <code>src/app</code>, <code>OrderForm</code>.")
 
 
-def _related(questions: ProjectQuestions, file: dict[str, Any]) -> Html:
-    folder, slash, name = file["path"].rpartition("/")
-    return html(
-        '<li><a href="{address}" title="{path}: {reason}"><bdi>{name}</bdi></a> <span class="about">{folder}</span></li>',
-        address=questions.address(file["path"]), path=file["path"], reason=file["reason"], name=name, folder=folder + slash,
-    )  # fmt: skip
+def find_page(text: str, names: Html) -> Html:
+    """Return the whole view with files and symbols, for a browser without the script."""
+    return html(_FIND, q=text, names=names)
 
 
-_PARTS = frozenset({"field", "variable", "constant"})
-"""Kinds that the outline leaves out inside of another definition: a class has more of them than anybody reads."""
-MAX_DEPTH = 4
-_SIGNS = {"function": "ƒ", "method": "ƒ", "macro": "ƒ", "heading": "§", "constant": "=", "variable": "=", "field": "="}
-"""The sign before a definition; a type has a T."""
+async def find_by_name(sources: SourceList, text: str) -> Html:
+    """Return the files and symbols whose names match a text, best first, as a list of links."""
+    text = text.strip()[:MAX_NAME_CHARACTERS]
+    if not text:
+        return tag("p", _EXAMPLES, class_="about")
+    await sources.find(NoClient())
+    roots = sources.roots()
+    asked = (root.served.ask(lambda index: find_names(index, text, LISTED_NAMES), root.main_view) for root in roots)
+    found: list[Sequence[FoundName]] = await asyncio.gather(*asked)
+    named = [(root.name, one) for root, names in zip(roots, found, strict=True) for one in names]
+    named.sort(key=lambda pair: -pair[1].quality)
+    if not named:
+        words = link(f"/?q={quoted_name(text)}", "Search for the words")
+        return tag("p", "Nothing has a name like this. ", words, class_="about")
+    rows = [_named(name, one, names_root=len(roots) > 1) for name, one in named[:LISTED_NAMES]]
+    return tag("ul", rows, class_="plain names")
 
 
-class OutlineEntry(NamedTuple):
-    """A definition with its lines, and how many others it is inside of."""
-
-    name: str
-    kind: str
-    line: int
-    end_line: int
-    depth: int
-
-
-async def outline_view(texts: PageTexts, text: str, language: str) -> Html:
-    """Return the definitions of a text as links to their lines; the script adds a way to the uses of the one in focus."""
-    items = [
-        html(
-            '<li class="l{level}" data-line="{line}" data-end="{end}"><a href="#L{line}" data-sign="{sign}">{name}</a></li>',
-            level=one.depth + 1, line=one.line, end=one.end_line, name=one.name, sign=_SIGNS.get(one.kind, "T"),
-        )
-        for one in nest(await texts.symbols(text, language))
-    ]  # fmt: skip
-    return html('<h2>Outline</h2><ul class="outline">{items}</ul>', items=items) if items else Html()
-
-
-def nest(symbols: Sequence[tuple[str, str, int, int]]) -> list[OutlineEntry]:
-    """Return definitions in the order of their lines, each with its depth, without the parts of others."""
-    entries: list[OutlineEntry] = []
-    around: list[OutlineEntry] = []
-    for name, kind, line, end in sorted(symbols, key=lambda one: (one[2], -one[3])):
-        while around and around[-1].end_line < line:
-            around.pop()
-        entry = OutlineEntry(name, kind, line, max(line, end), min(len(around), MAX_DEPTH))
-        if around and kind in _PARTS:
-            continue
-        entries.append(entry)
-        if kind not in _PARTS:
-            around.append(entry)
-    return entries
+def _named(source: str, found: FoundName, *, names_root: bool) -> Html:
+    address, place = read_address(id_of(source, found.path)), found.path.rpartition("/")[0]
+    if found.kind:
+        address += f"&symbol={quoted_name(found.name)}#L{found.line}"
+        place = f"{found.path}:{found.line}"
+    where = tag("bdi", f"{root_name(source)}: {place}" if names_root else place)
+    return tag(
+        "li",
+        link(
+            address,
+            tag("b", found.name),
+            " ",
+            about(found.kind or "file"),
+            " ",
+            tag("span", where, class_="about place"),
+        ),
+    )

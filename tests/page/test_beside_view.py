@@ -1,6 +1,6 @@
 """The outline has what a reader looks for, each below the definition around it."""
 
-from dowse.page.symbol_view import nest
+from dowse.page.beside_view import nest
 
 
 def test_parts_of_a_class_are_left_out_and_methods_are_below_it() -> None:
