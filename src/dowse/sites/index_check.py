@@ -111,169 +111,170 @@ class Problem:
         return f"{self.path or 'the file'}: {self.what}. {self.remedy}."
 
 
-def check_index(root: dict[str, Any], on_page: Callable[[Page], object]) -> tuple[SiteHeader, list[Problem]]:
-    """Check an index, call `on_page` for each page that can be served; return the header and all problems."""
-    header, problems = _check_header(root)
-    numbers_by_url: dict[str, int] = {}
-    pages = root.get("pages")
-    for number, value in enumerate(pages if isinstance(pages, list) else ()):
-        page, found = _check_page(number, value, numbers_by_url)
-        problems += found
-        if page and not any(problem.is_fatal for problem in found):
-            on_page(page)
-    return header, problems
+class _Fields:
+    """The fields of one object of an index; their problems are added to a list."""
+
+    def __init__(self, values: dict[str, Any], path: str, problems: list[Problem]) -> None:
+        self.values, self._problems = values, problems
+        self._prefix = f"{path}." if path else ""
+
+    def report(self, key: str, what: str, remedy: str, grade: Grade = "error", *, is_fatal: bool = False) -> None:
+        self._problems.append(Problem(self._prefix + key, what, remedy, grade, is_fatal))
+
+    def warn(self, key: str, what: str, remedy: str) -> None:
+        self.report(key, what, remedy, "warning")
+
+    def report_missing(self, key: str, what: str, *, is_fatal: bool = False) -> None:
+        self.report(key, "it is missing", f"Add {what}", is_fatal=is_fatal)
+
+    def report_type(self, key: str, value: Any, kind: type) -> None:
+        name = _TYPE_NAMES[kind]
+        self.report(key, f"it is {_format_value(value)}, not {name}", f"Write {name}", is_fatal=True)
+
+    def text(self, key: str, *, is_required: bool = False, is_vital: bool = True) -> str:
+        """Return a text value; empty if it is missing or of another type.
+
+        The index cannot be served without a value that is vital.
+        """
+        value = self.values.get(key, "")
+        if key not in self.values:
+            if is_required:
+                self.report_missing(key, _EXPECTED[key], is_fatal=is_vital)
+        elif value is None and not is_required:
+            self.report(key, "it is null", "Leave it out if there is none")
+        elif not isinstance(value, str):
+            what = f"it is {_format_value(value)}, not {_TYPE_NAMES[str]}"
+            self.report(key, what, f"Write {_EXPECTED[key]}", is_fatal=is_vital)
+        elif is_required and not value.strip():
+            self.report(key, "it is empty", f"Write {_EXPECTED[key]}")
+        return value if isinstance(value, str) else ""
+
+    def topics(self) -> tuple[str, ...]:
+        """Return the topics of a page."""
+        value = self.values.get("topics", [])
+        if value is None:
+            self.report("topics", "it is null", "Leave it out if there are none")
+        elif not isinstance(value, list):
+            self.report_type("topics", value, list)
+        topics = value if isinstance(value, list) else []
+        for number, topic in enumerate(topics):
+            if not isinstance(topic, str):
+                self.report_type(f"topics.{number}", topic, str)
+        return tuple(topic for topic in topics if isinstance(topic, str))
 
 
-def _check_page(number: int, value: Any, numbers_by_url: dict[str, int]) -> tuple[Page | None, list[Problem]]:
-    """Return a page and its problems."""
-    path, problems = f"pages.{number}", list[Problem]()
-    if not isinstance(value, dict):
-        return None, [_wrong_type(path, value, dict)]
-    texts = {
-        key: _read_text(problems, path, value, key, is_required=key in ("url", "title"))
-        for key in ("url", "title", "abstract", "date", "body")
-    }
-    page = Page(**texts, topics=_read_topics(problems, path, value.get("topics", [])))
-    reported = {problem.path for problem in problems}
-    problems += [one for one in _check_values(path, number, page, numbers_by_url) if one.path not in reported]
-    return page, problems
-
-
-def _check_values(path: str, number: int, page: Page, numbers_by_url: dict[str, int]) -> Iterator[Problem]:
-    """Yield the problems with the values of a page."""
-    if found := _url_problem(page.url):
-        yield Problem(f"{path}.url", *found)
-    elif re.search(r"\s", page.url):
-        yield _warning(f"{path}.url", f"{_format_value(page.url)} has spaces", "Write them as %20")
-    first = numbers_by_url.setdefault(page.url, number)
-    if first != number:
-        what = f"{_format_value(page.url)} is also the URL of pages.{first}"
-        yield Problem(f"{path}.url", what, "Give every page a URL of its own, or leave one of them out")
-    if page.date and not is_date(page.date):
-        yield _warning(f"{path}.date", f"{_format_value(page.date)} is not a date", "Write YYYY-MM-DD: 2025-01-31")
-    if not page.body.strip():
-        remedy = "Add its body; without it, only title, abstract and topics are searched"
-        yield _warning(f"{path}.body", "the page has no text", remedy)
-
-
-def _check_header(root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
-    """Check the values beside the pages."""
+def check_header(root: dict[str, Any]) -> tuple[SiteHeader, list[Problem]]:
+    """Return the values of an index beside its pages, and their problems."""
     problems: list[Problem] = []
-    version = _read_version(problems, root)
-    generated = _read_text(problems, "", root, "generated", is_required=True, is_vital=False)
+    fields = _Fields(root, "", problems)
+    version = _read_version(fields)
+    generated = fields.text("generated", is_required=True, is_vital=False)
     if generated and not _can_parse(datetime.fromisoformat, generated):
         what = f"{_format_value(generated)} is not a point in time"
-        problems.append(_warning("generated", what, "Write it as ISO 8601: 2025-01-15T12:00:00Z"))
-    site = _read_site(problems, root, version)
-    pages = root.get("pages")
-    problems += _check_page_count(root, pages)
+        fields.warn("generated", what, "Write it as ISO 8601: 2025-01-15T12:00:00Z")
+    if isinstance(root.get("site"), dict):
+        site = _read_site(_Fields(root["site"], "site", problems))
+    else:
+        site = Site()
+        _report_no_site(fields, version)
+    _check_page_count(fields)
     if "pages" not in root:
-        problems.append(_missing("pages", "the list of pages", is_fatal=True))
-    elif not isinstance(pages, list):
-        problems.append(_wrong_type("pages", pages, list))
+        fields.report_missing("pages", "the list of pages", is_fatal=True)
+    elif not isinstance(root["pages"], list):
+        fields.report_type("pages", root["pages"], list)
     return SiteHeader(version, generated, site), problems
 
 
-def _read_version(problems: list[Problem], root: dict[str, Any]) -> str:
-    version = _read_text(problems, "", root, "version", is_required=True, is_vital=False)
+def check_pages(root: dict[str, Any], problems: list[Problem]) -> Iterator[Page]:
+    """Yield each page that can be served, and add the problems of all."""
+    numbers_by_url: dict[str, int] = {}
+    pages = root.get("pages")
+    for number, value in enumerate(pages if isinstance(pages, list) else ()):
+        if not isinstance(value, dict):
+            _Fields({}, "pages", problems).report_type(str(number), value, dict)
+            continue
+        found: list[Problem] = []
+        page = _read_page(_Fields(value, f"pages.{number}", found), number, numbers_by_url)
+        problems += found
+        if not any(problem.is_fatal for problem in found):
+            yield page
+
+
+def _read_page(fields: _Fields, number: int, numbers_by_url: dict[str, int]) -> Page:
+    url, title = (fields.text(key, is_required=True) for key in ("url", "title"))
+    abstract, day, body = map(fields.text, ("abstract", "date", "body"))
+    topics = fields.topics()
+    if found := _url_problem(url):
+        fields.report("url", *found)
+    elif url.strip() and re.search(r"\s", url):
+        fields.warn("url", f"{_format_value(url)} has spaces", "Write them as %20")
+    first = numbers_by_url.setdefault(url, number) if url.strip() else number
+    if first != number:
+        what = f"{_format_value(url)} is also the URL of pages.{first}"
+        fields.report("url", what, "Give every page a URL of its own, or leave one of them out")
+    if day and not is_date(day):
+        fields.warn("date", f"{_format_value(day)} is not a date", "Write YYYY-MM-DD: 2025-01-31")
+    if not body.strip() and isinstance(fields.values.get("body", ""), str):
+        remedy = "Add its body; without it, only title, abstract and topics are searched"
+        fields.warn("body", "the page has no text", remedy)
+    return Page(url, title, abstract, day, topics, body)
+
+
+def _read_version(fields: _Fields) -> str:
+    version = fields.text("version", is_required=True, is_vital=False)
     if version and not _VERSION.fullmatch(version):
-        problems.append(Problem("version", f"{_format_value(version)} is not a version", f'Write "{FORMAT_VERSION}"'))
+        fields.report("version", f"{_format_value(version)} is not a version", f'Write "{FORMAT_VERSION}"')
     elif version and version.partition(".")[0] not in MAJOR_VERSIONS:
         what = f"{_format_value(version)} is not supported; 2.x and 3.x are"
-        problems.append(Problem("version", what, f'Write the index in the format "{FORMAT_VERSION}"', is_fatal=True))
+        fields.report("version", what, f'Write the index in the format "{FORMAT_VERSION}"', is_fatal=True)
     return version
 
 
-def _check_page_count(root: dict[str, Any], pages: Any) -> Iterator[Problem]:
-    count = root.get("pageCount")
-    if "pageCount" not in root:
-        yield _missing("pageCount", "the number of pages")
+def _check_page_count(fields: _Fields) -> None:
+    count, pages = (fields.values.get(key) for key in ("pageCount", "pages"))
+    if "pageCount" not in fields.values:
+        fields.report_missing("pageCount", "the number of pages")
     elif isinstance(count, bool) or not isinstance(count, int | float) or count != count // 1:
         what = f"it is {_format_value(count)}, not a whole number"
-        yield Problem("pageCount", what, "Write the number of pages")
+        fields.report("pageCount", what, "Write the number of pages")
     elif isinstance(pages, list) and count != len(pages):
         what = f"it is {_format_value(count)}, but there are {len(pages):,} pages"
-        yield Problem("pageCount", what, f"Write {len(pages)}, and check whether pages are missing")
+        fields.report("pageCount", what, f"Write {len(pages)}, and check whether pages are missing")
 
 
-def _read_site(problems: list[Problem], root: dict[str, Any], version: str) -> Site:
-    site = root.get("site")
-    if not isinstance(site, dict):
-        if "site" in root:
-            problems.append(_wrong_type("site", site, dict))
-        elif version.startswith("2"):
-            what = "it is missing, as in version 2.x; defaults are used"
-            problems.append(_warning("site", what, "Add the object `site`"))
-        else:
-            problems.append(_missing("site", "an object with name and domain"))
-        return Site()
-    name = _read_text(problems, "site", site, "name", is_required=True)
-    domain = _read_text(problems, "site", site, "domain", is_required=True)
+def _report_no_site(fields: _Fields, version: str) -> None:
+    if "site" in fields.values:
+        fields.report_type("site", fields.values["site"], dict)
+    elif version.startswith("2"):
+        fields.warn("site", "it is missing, as in version 2.x; defaults are used", "Add the object `site`")
+    else:
+        fields.report_missing("site", "an object with name and domain")
+
+
+def _read_site(fields: _Fields) -> Site:
+    name = fields.text("name", is_required=True)
+    domain = fields.text("domain", is_required=True)
     if domain and not _DOMAIN.fullmatch(domain):
         what = f"{_format_value(domain)} is not a plain domain"
-        problems.append(Problem("site.domain", what, "Write it without protocol, path and spaces: blog.example.com"))
-    description = _read_text(problems, "site", site, "description")
-    prefix = _read_text(problems, "site", site, "toolPrefix")
-    if isinstance(site.get("toolPrefix"), str):
-        problems += _check_prefix(prefix)
+        fields.report("domain", what, "Write it without protocol, path and spaces: blog.example.com")
+    description = fields.text("description")
+    prefix = fields.text("toolPrefix")
+    if isinstance(fields.values.get("toolPrefix"), str):
+        _check_prefix(fields, prefix)
     return Site(name or Site().name, domain or Site().domain, description, prefix or DEFAULT_PREFIX)
 
 
-def _check_prefix(prefix: str) -> Iterator[Problem]:
-    """Yield the problem of a prefix. None is fatal: NAME= can give the tool another name."""
+def _check_prefix(fields: _Fields, prefix: str) -> None:
+    """Report the problem of a prefix. None is fatal: NAME= can give the tool another name."""
     if not re.fullmatch(PREFIX_PATTERN.strip("^$"), prefix):
         what = f"{_format_value(prefix)} does not match {PREFIX_PATTERN}"
-        yield Problem("site.toolPrefix", what, "Use lowercase letters, digits and underscores, a letter first")
+        fields.report("toolPrefix", what, "Use lowercase letters, digits and underscores, a letter first")
     elif prefix in RESERVED_PREFIXES:
         what = f"search_{prefix} is the name of another tool of dowse"
-        yield _warning("site.toolPrefix", what, "Choose another prefix; otherwise the two cannot be served together")
+        fields.warn("toolPrefix", what, "Choose another prefix; otherwise the two cannot be served together")
     elif len(prefix) > MAX_PREFIX_CHARACTERS:
         remedy = f"Use at most {MAX_PREFIX_CHARACTERS}; clients refuse longer tool names"
-        yield _warning("site.toolPrefix", f"it has {len(prefix)} characters", remedy)
-
-
-def _read_text(
-    problems: list[Problem],
-    path: str,
-    values: dict[str, Any],
-    key: str,
-    *,
-    is_required: bool = False,
-    is_vital: bool = True,
-) -> str:
-    """Return a text value; empty if it is missing or of another type.
-
-    The index cannot be served without a value that is vital.
-    """
-    value_path = f"{path}.{key}" if path else key
-    if key not in values:
-        if is_required:
-            problems.append(_missing(value_path, _EXPECTED[key], is_fatal=is_vital))
-        return ""
-    value = values[key]
-    if value is None and not is_required:
-        problems.append(Problem(value_path, "it is null", "Leave it out if there is none"))
-        return ""
-    if not isinstance(value, str):
-        what = f"it is {_format_value(value)}, not {_TYPE_NAMES[str]}"
-        problems.append(Problem(value_path, what, f"Write {_EXPECTED[key]}", is_fatal=is_vital))
-        return ""
-    if is_required and not value.strip():
-        problems.append(Problem(value_path, "it is empty", f"Write {_EXPECTED[key]}"))
-    return value
-
-
-def _read_topics(problems: list[Problem], path: str, value: Any) -> tuple[str, ...]:
-    value_path = f"{path}.topics"
-    if value is None:
-        problems.append(Problem(value_path, "it is null", "Leave it out if there are none"))
-        return ()
-    if not isinstance(value, list):
-        problems.append(_wrong_type(value_path, value, list))
-        return ()
-    wrong = [(number, topic) for number, topic in enumerate(value) if not isinstance(topic, str)]
-    problems += [_wrong_type(f"{value_path}.{number}", topic, str) for number, topic in wrong]
-    return tuple(topic for topic in value if isinstance(topic, str))
+        fields.warn("toolPrefix", f"it has {len(prefix)} characters", remedy)
 
 
 def _url_problem(url: str) -> tuple[str, str] | None:
@@ -302,25 +303,12 @@ def _can_parse(parse: Callable[[str], object], text: str) -> bool:
     return True
 
 
-def _missing(path: str, what: str, *, is_fatal: bool = False) -> Problem:
-    return Problem(path, "it is missing", f"Add {what}", is_fatal=is_fatal)
-
-
-def _wrong_type(path: str, value: Any, kind: type) -> Problem:
-    name = _TYPE_NAMES[kind]
-    return Problem(path, f"it is {_format_value(value)}, not {name}", f"Write {name}", is_fatal=True)
-
-
-def _warning(path: str, what: str, remedy: str) -> Problem:
-    return Problem(path, what, remedy, "warning")
-
-
 def _format_value(value: Any) -> str:
     """Format a value for a message, on one line: lists and objects by their type, long values cut."""
     if isinstance(value, list | dict):
         return _TYPE_NAMES[type(value)]
     if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
+        return json.dumps(value)
     if isinstance(value, int) and value.bit_length() > 200:
         return "a very long number"
     text = repr(value) if isinstance(value, str) else str(value)
@@ -346,6 +334,8 @@ def inspect_bytes(data: bytes | bytearray) -> Inspection:
     except NotASiteIndex as error:
         what, _, remedy = str(error).partition(". ")
         return Inspection("", 0, (Problem("", what[0].lower() + what[1:], remedy.rstrip(".") or "Write an object"),))
-    header, problems = check_index(root, lambda _page: None)
+    header, problems = check_header(root)
+    for _ in check_pages(root, problems):
+        pass
     pages = root.get("pages")
     return Inspection(header.version, len(pages) if isinstance(pages, list) else 0, tuple(problems))

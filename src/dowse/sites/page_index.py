@@ -33,44 +33,20 @@ Places = dict[str, list[int]]
 """The words of a text, each with its positions."""
 
 
-class PageIndexBuilder:
-    """Adds pages to a new index, which a thread of Tantivy writes meanwhile."""
-
-    def __init__(self) -> None:
-        self._index = tantivy.Index(_SCHEMA)
-        self._index.register_tokenizer("whole", WHOLE_ANALYZER)
-        self._writer = self._index.writer(_WRITER_BYTES, 1)
-        self._texts: list[Texts] = []
-
-    def add(self, page: Page) -> None:
-        texts = (page.body, page.title, page.abstract, "\n".join(page.topics))
-        entry = tantivy.Document()
-        entry.add_unsigned("page", len(self._texts))
-        entry.add_unsigned("day", day_number(page.date))
-        for topic in page.topics:
-            entry.add_text("topic", _fold_topic(topic))
-        for field, text in zip(FIELDS, texts, strict=True):
-            entry.add_text(field, fold(text))
-        self._writer.add_document(entry)
-        body, title, abstract, topics = (text.encode("utf-8", "replace") for text in texts)  # JSON has lone surrogates
-        self._texts.append((body, title, abstract, topics))
-
-    def build(self) -> "PageIndex":
-        """Return the index of all pages added."""
-        self._writer.commit()
-        self._writer.wait_merging_threads()
-        self._index.reload()
-        return PageIndex(self._index.searcher(), self._texts)
-
-
 class PageIndex:
     """The texts and words of all pages; immutable. A page is known by its number, from 0."""
 
-    def __init__(self, searcher: Any, texts: list[Texts]) -> None:
-        self._searcher = searcher
-        self._texts = texts
+    def __init__(self, pages: Iterable[Page]) -> None:
+        index = tantivy.Index(_SCHEMA)
+        index.register_tokenizer("whole", WHOLE_ANALYZER)
+        writer = index.writer(_WRITER_BYTES, 1)
+        self._texts = texts = [_add_page(writer, number, page) for number, page in enumerate(pages)]
+        writer.commit()
+        writer.wait_merging_threads()
+        index.reload()
+        self._searcher: Any = index.searcher()
         self.places = lru_cache(_KEPT_PAGES)(partial(_find_page_places, texts))
-        totals = [sum(len(texts[field]) for texts in self._texts) for field in range(len(FIELDS))]
+        totals = [sum(len(fields[field]) for fields in texts) for field in range(len(FIELDS))]
         self.mean_bytes = [max(1.0, total / max(1, len(texts))) for total in totals]
 
     def __len__(self) -> int:
@@ -96,6 +72,21 @@ class PageIndex:
         """Return the best pages for a query, best first, and the number of all that match."""
         found = self._searcher.search(query, max(1, limit))
         return self._searcher.fast_field_values("page", [address for _, address in found.hits]), found.count
+
+
+def _add_page(writer: Any, number: int, page: Page) -> Texts:
+    """Add a page to an index, which a thread of Tantivy writes meanwhile; return its texts."""
+    texts = (page.body, page.title, page.abstract, "\n".join(page.topics))
+    entry = tantivy.Document()
+    entry.add_unsigned("page", number)
+    entry.add_unsigned("day", day_number(page.date))
+    for topic in page.topics:
+        entry.add_text("topic", _fold_topic(topic))
+    for field, text in zip(FIELDS, texts, strict=True):
+        entry.add_text(field, fold(text))
+    writer.add_document(entry)
+    body, title, abstract, topics = (text.encode("utf-8", "replace") for text in texts)  # JSON has lone surrogates
+    return body, title, abstract, topics
 
 
 def _find_page_places(texts: list[Texts], page: int) -> list[Places] | None:

@@ -6,7 +6,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime
 from functools import cached_property
@@ -18,9 +18,9 @@ from dowse.errors import BrokenSiteIndex, DowseError, Failed, UsageError
 from dowse.screening.masking import Screened, screen_text, surroundings
 from dowse.searching.query_terms import SearchQuery
 from dowse.sites import page_urls
-from dowse.sites.index_check import MAX_INDEX_BYTES, Page, Problem, SiteHeader, check_index, parse_index
+from dowse.sites.index_check import MAX_INDEX_BYTES, Page, Problem, SiteHeader, check_header, check_pages, parse_index
 from dowse.sites.index_sources import REMOTE_CHECK_SECONDS, IndexSource, open_index_source
-from dowse.sites.page_index import ABSTRACT, BODY, TITLE, PageIndex, PageIndexBuilder, day_number, match_filters
+from dowse.sites.page_index import ABSTRACT, BODY, TITLE, PageIndex, day_number, match_filters
 from dowse.sites.site_search import SiteResults, search_pages
 from dowse.system.platform import release_memory
 from dowse.text.analysis import folded_spans, is_folded
@@ -42,22 +42,23 @@ def load_site(data: bytes | bytearray) -> "LoadedSite":
     root = parse_index(data)
     if isinstance(data, bytearray):
         data.clear()
-    builder, listed = PageIndexBuilder(), list[Page]()
+    listed = list[Page]()
 
-    def add(page: Page) -> None:
-        builder.add(page)
-        listed.append(Page(page.url, "", date=page.date, topics=page.topics))
+    def pages() -> Iterator[Page]:
+        for page in check_pages(root, problems):
+            listed.append(Page(page.url, "", date=page.date, topics=page.topics))
+            yield page
 
     try:
-        header, problems = check_index(root, add)
+        header, problems = check_header(root)
+        index = PageIndex(pages())
         fatal = [problem for problem in problems if problem.is_fatal]
         if fatal:
             more = f" And {len(fatal) - 1} more." if len(fatal) > 1 else ""
             raise BrokenSiteIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
-        root.clear()
-        release_memory()
-        return LoadedSite(header, tuple(listed), builder.build(), tuple(problems))
+        return LoadedSite(header, tuple(listed), index, tuple(problems))
     finally:
+        root.clear()
         release_memory()
 
 
