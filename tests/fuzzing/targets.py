@@ -220,7 +220,7 @@ def read_archived_files(data: bytes) -> None:
 
     stat = Stat(size=len(data), mtime_ns=1, inode=1, ctime_ns=1)
     entries = (Entry("p/content.md", "docs", stat), Entry("p/metadata.json", "docs", stat))
-    joined = FileGroup(entries, is_capture=True).join([data, data])
+    joined = FileGroup(entries).join([data, data])
     for path, given in (("p/content.md", joined), ("p/result.json", joined), ("r/rfc1234.txt", data)):
         details_from_json(read_archived(path, given).details, path)
 

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from dowse.archives.archive_locations import ARCHIVES, ArchiveLocations
 from dowse.archives.archive_types import Citation, StoredArchiveDocument
@@ -23,7 +23,6 @@ STEPS: tuple[str, ...] = (
         key TEXT PRIMARY KEY,
         value TEXT NOT NULL
     ) WITHOUT ROWID;
-    INSERT INTO facts VALUES ('sequence', '0');
 
     -- `archive` is the folder that a document lies in, `path` is below it.
     CREATE TABLE documents (
@@ -88,12 +87,6 @@ class ArchiveDatabase(SqliteDatabase):
 
     def __init__(self, file: Path) -> None:
         super().__init__(file, STEPS)
-        self.edges: tuple[int, Any] = (-1, None)
-        """The citations between documents as `citation_graph` last read them, and the sequence at that time."""
-
-    def sequence(self) -> int:
-        """Return the number of the last run that changed anything."""
-        return int(self.fact("sequence") or 0)
 
     def is_filled(self) -> bool:
         """Return whether archives were indexed."""

@@ -46,9 +46,9 @@ def parse_json(data: bytes) -> Any:
         return None
 
 
-def parse_metadata(data: bytes) -> dict[str, Any]:
+def parse_metadata(text: str) -> dict[str, Any]:
     """Return the keys of a metadata file, including those of an inner object called `metadata`."""
-    value = parse_json(data)
+    value = parse_json(text.encode("utf-8", "replace"))
     if not isinstance(value, dict):
         return {}
     inner = value.get("metadata")
@@ -122,8 +122,6 @@ class _ParsedFiles:
     """The character at which the text begins after its front matter."""
     stated: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
     """The values that the files state by key: front matter first, then metadata."""
-    others: tuple[str, ...] = ()
-    """Files that belong to the document and are not read, such as the original of a captured page."""
 
 
 def read_archived(path: str, data: bytes) -> Reading:
@@ -167,24 +165,21 @@ def _make_details(
         question=question[:MAX_QUESTION_CHARACTERS],
         url=url,
         keys=tuple(dict.fromkeys(_find_identities(parsed.stated, url, header))),
-        names=(*parsed.others, *filter(None, [folder]), *_find_names(parsed.stated[0])),
+        names=(*filter(None, [folder]), *_find_names(parsed.stated[0])),
         citations=citations,
     )
 
 
 def _parse_files(path: str, data: bytes) -> _ParsedFiles:
     data, note = split_note(data)
-    kind: Literal["text", "page", "query"] = (
-        "page" if note.get("is_capture") else "query" if _is_result(path) else "text"
-    )
+    kind: Literal["text", "page", "query"] = "query" if _is_result(path) else "text" if note is None else "page"
     if kind == "query":
         reading = read_document(result_to_markdown(data).encode(), f"{path.removesuffix('.json')}.md")
     else:
         reading = read_document(data, path)
     has_front_matter = kind == "query" or suffix_of(path) in _FRONT_MATTER_SUFFIXES
     front_matter, start = parse_front_matter(reading.text) if has_front_matter else ({}, 0)
-    metadata = parse_metadata(note["metadata"].encode("utf-8", "replace")) if note else {}
-    return _ParsedFiles(path, kind, reading, start, (front_matter, metadata), tuple(note.get("others", ())))
+    return _ParsedFiles(path, kind, reading, start, (front_matter, parse_metadata(note or "")))
 
 
 def _is_result(path: str) -> bool:

@@ -1,20 +1,18 @@
 """The files of a research archive, and which of them make one document.
 
-A document is a text alone, a captured page with its metadata and its original, or an answered query with its metadata.
-Its path is that of its first file. Of several files, the bytes are those of the first, followed by a note about the
-others, and its stat is one that changes with each of them.
+A document is a text alone, a captured page with its metadata, or an answered query with its metadata. Its path is that
+of its first file. Of two files, the bytes are those of the first, followed by a note with the second, and its stat is
+one that changes with both.
 """
 
 import hashlib
 import json
 import os
-import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles, DocumentPolicy
@@ -33,66 +31,49 @@ MAX_ARCHIVE_FILE_BYTES = 10 * 1024 * 1024
 
 _SEPARATOR = b"\x1e"
 """Stands before and after the note, whose JSON cannot contain it."""
-_END = b"}" + _SEPARATOR
+_END = b'"' + _SEPARATOR
 
 
 @dataclass(frozen=True, slots=True)
 class FileGroup:
-    """The files of a document that are read, and others that belong to it, such as the original of a captured page."""
+    """The files of a document: its text or result, and the metadata."""
 
     entries: tuple[Entry, ...]
-    others: tuple[str, ...] = ()
-    is_capture: bool = False
 
     @property
     def entry(self) -> Entry:
         """The document as a walk returns it."""
-        first, *more = self.entries
-        return replace(first, stat=self.stat([entry.stat for entry in self.entries])) if more else first
+        return replace(self.entries[0], stat=self.stat([entry.stat for entry in self.entries]))
 
-    def stat(self, stats: list[Stat]) -> Stat:
+    def stat(self, stats: Sequence[Stat]) -> Stat:
         """Return one stat for the files of the group."""
         if len(stats) == 1:
             return stats[0]
-        names = zlib.crc32(json.dumps(self.others).encode())
         return Stat(
             sum(stat.size for stat in stats),
             max(stat.mtime_ns for stat in stats),
-            (sum(stat.inode for stat in stats) + names) % 2**62,
+            sum(stat.inode for stat in stats) % 2**62,
             max(stat.ctime_ns for stat in stats),
             min(stat.seen_ns for stat in stats),
         )
 
-    def join(self, files: list[bytes]) -> bytes:
-        """Return the bytes of the document: those of its first file, and a note about the others."""
+    def join(self, files: Sequence[bytes]) -> bytes:
+        """Return the bytes of the document: those of its first file, and a note with its metadata."""
         if len(files) == 1:
             return files[0]
-        note = {"metadata": files[1].decode("utf-8", "replace"), "others": self.others, "is_capture": self.is_capture}
-        return b"".join(
-            (files[0], _SEPARATOR, json.dumps(note, ensure_ascii=False).encode("utf-8", "replace"), _SEPARATOR)
-        )
+        note = json.dumps(files[1].decode("utf-8", "replace"), ensure_ascii=False)
+        return b"".join((files[0], _SEPARATOR, note.encode("utf-8", "replace"), _SEPARATOR))
 
 
-def split_note(data: bytes) -> tuple[bytes, dict[str, Any]]:
-    """Return the bytes of a document's first file, and the note about its others; empty for a file alone."""
+def split_note(data: bytes) -> tuple[bytes, str | None]:
+    """Return the bytes of a document's first file, and its metadata; None for a file alone."""
     if data.endswith(_END):
         first, _, written = data[:-1].rpartition(_SEPARATOR)
         with suppress(ValueError, RecursionError):  # a file that ends like this
             note = json.loads(written)
-            if _is_note(note):
+            if isinstance(note, str):
                 return first, note
-    return data, {}
-
-
-def _is_note(value: Any) -> bool:
-    """Return whether a value is one that `FileGroup.join` writes."""
-    return (
-        isinstance(value, dict)
-        and value.keys() == {"metadata", "others", "is_capture"}
-        and isinstance(value["metadata"], str)
-        and isinstance(value["others"], list)
-        and all(isinstance(other, str) for other in value["others"])
-    )
+    return data, None
 
 
 def group_files(entries: Iterable[Entry]) -> Iterator[FileGroup]:
@@ -109,8 +90,7 @@ def _group_folder(members: dict[str, Entry]) -> Iterator[FileGroup]:
     result = members.pop(RESULT_FILE, None)
     originals = (entry for name, entry in sorted(members.items()) if name.partition(".")[0] in ORIGINALS)
     if metadata and (text := members.get(CONTENT) or next(originals, None)):
-        others = tuple(entry.path for entry in members.values() if entry is not text)
-        yield FileGroup((text, metadata), others, is_capture=True)
+        yield FileGroup((text, metadata))  # the other files are the original of the page
         members = {}
     elif result:
         yield FileGroup((result, metadata) if metadata else (result,))
@@ -186,7 +166,7 @@ class ArchiveFiles(DocumentFiles):
         if isinstance(group, Verdict):
             raise FileNotFoundError(path)
         files, stats = zip(*(super(ArchiveFiles, self).read_bytes(entry.path) for entry in group.entries), strict=True)
-        return group.join(list(files)), group.stat(list(stats))
+        return group.join(files), group.stat(stats)
 
     def is_as_written(self, content: FileContent) -> bool:
         """Return whether a document is one file, and its bytes are the text that its readers see."""

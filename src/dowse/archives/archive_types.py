@@ -37,7 +37,7 @@ class DocumentDetails:
     keys: tuple[str, ...] = ()
     """Identities that citations may refer to it by."""
     names: tuple[str, ...] = ()
-    """Other names: its folder and files as paths, and the aliases in its front matter."""
+    """Other names: its folder, and the aliases in its front matter."""
     citations: tuple[CitationInText, ...] = ()
 
 

@@ -33,20 +33,16 @@ _NEWEST_CITED = """
 """Select the cited document: the newest of several captures of one page."""
 
 
-def resolve_citations(connection: sqlite3.Connection, roots: Mapping[Archive, Path], only: set[int] | None) -> None:
-    """Resolve the citations of the documents `only`, or of all documents, which is needed after names have changed."""
+def resolve_citations(connection: sqlite3.Connection, roots: Mapping[Archive, Path]) -> None:
+    """Resolve the citations of all documents: a new document may be the target of links in any other one."""
     resolver = _Resolver(connection, roots)
-    query = "SELECT source, ordinal, written FROM citations WHERE kind IN ('path', 'wiki')"
-    rows = connection.execute(query).fetchall()
+    rows = connection.execute(
+        "SELECT source, ordinal, written FROM citations WHERE kind IN ('path', 'wiki')"
+    ).fetchall()
     connection.executemany(
         "UPDATE citations SET target = ?, fault = ?, is_citation = ? WHERE source = ? AND ordinal = ?",
-        [
-            (*resolver.resolve(written, source), source, ordinal)
-            for source, ordinal, written in rows
-            if only is None or source in only
-        ],
+        [(*resolver.resolve(written, source), source, ordinal) for source, ordinal, written in rows],
     )
-    # A new document may be the target of URLs in any other document.
     connection.execute(f"UPDATE citations SET target = ({_NEWEST_CITED}) WHERE key != ''")  # noqa: S608 - a constant
     connection.execute(
         "UPDATE citations SET is_citation = 0, target = NULL WHERE target = source "
@@ -169,17 +165,13 @@ def update_database(
     """
     report = ArchiveReport()
     with database.transaction() as connection:
-        updates = [_ArchiveUpdate(database, connection, archive, index) for archive, index in indexes.items()]
-        for update in updates:
-            update.run(report)
-        has_changed_names = any(update.has_changed_names for update in updates)
+        for archive, index in indexes.items():
+            _ArchiveUpdate(database, connection, archive, index).run(report)
         for archive in locations.roots.keys() - indexes.keys():
-            has_changed_names |= _keep_or_remove(connection, archive, locations, report, prunes=prunes)
-        if has_changed_names or any(update.changed for update in updates):
-            changed = {number for update in updates for number in update.changed}
+            _keep_or_remove(connection, archive, locations, report, prunes=prunes)
+        if report.added or report.updated or report.removed:
             roots = {archive: _last_known_root(database, locations, archive) for archive in locations.roots}
-            resolve_citations(connection, roots, None if has_changed_names else changed)
-            connection.execute("UPDATE facts SET value = CAST(value AS INTEGER) + 1 WHERE key = 'sequence'")
+            resolve_citations(connection, roots)
         (report.citations,) = connection.execute("SELECT COUNT(*) FROM citations WHERE is_citation").fetchone()
     return report
 
@@ -202,45 +194,39 @@ class _ArchiveUpdate:
     ) -> None:
         self._database, self._connection, self._archive, self._index = database, connection, archive, index
         self._read_text = text_reader(index.kept_source)
-        self.changed: set[int] = set()
-        """The numbers of the documents that were written."""
-        self.has_changed_names = False
-        """Whether links may resolve differently: a document was added, removed or renamed."""
 
     def run(self, report: ArchiveReport) -> None:
         """Bring the documents up to date."""
         state = _state_of(self._index)
         is_same_recipe = self._database.fact(f"recipe:{self._archive}") == RECIPE
-        query = "SELECT path, number, hash, title, names FROM documents WHERE archive = ?"
-        known = {path: row for path, *row in self._database.rows(query, (self._archive,))}
+        query = "SELECT path, hash FROM documents WHERE archive = ?"
+        known: dict[str, bytes] = dict(self._database.rows(query, (self._archive,)))
         for document in self._index.store.documents():
-            number, digest, *names = known.pop(document.path, (None, b""))
+            digest = known.pop(document.path, None)
             if is_same_recipe and digest == document.content_hash:
                 report.unchanged += 1
                 continue
-            self.has_changed_names |= self._put(document) != names
-            report.added += number is None
-            report.updated += number is not None
-        for number, *_ in known.values():
-            self._connection.execute("DELETE FROM documents WHERE number = ?", (number,))
+            self._put(document)
+            report.added += digest is None
+            report.updated += digest is not None
+        for path in known:
+            self._connection.execute("DELETE FROM documents WHERE archive = ? AND path = ?", (self._archive, path))
         report.removed += len(known)
-        self.has_changed_names |= bool(known)
         self._describe(report)
         facts = {"state": state, "recipe": RECIPE, "folder": self._index.given_root.as_posix()}
         for name, value in facts.items():
             self._connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"{name}:{self._archive}", value))
 
-    def _put(self, stored: StoredDocument) -> list[str]:
-        """Add or replace a document; return the names that links may use for it."""
+    def _put(self, stored: StoredDocument) -> None:
+        """Add or replace a document."""
         details = details_from_json(self._index.store.catalog.details(stored.id), stored.path)
         text = self._index.store.converted_text(stored.id)
         text = self._read_text(stored) if text is None else text
-        names = json.dumps(details.names)
         digest = b"" if text is None else stored.content_hash  # a file that has just changed is read again
         id_ = document_id(self._archive, stored.path)
         values = (
             id_, self._archive, stored.path, stored.title, details.date, source_of(self._archive, details), details.type,
-            details.question, details.url, names, digest,
+            details.question, details.url, json.dumps(details.names), digest,
         )  # fmt: skip
         self._connection.execute(_PUT_DOCUMENT, values)
         (number,) = self._connection.execute("SELECT number FROM documents WHERE id = ?", (id_,)).fetchone()
@@ -258,8 +244,6 @@ class _ArchiveUpdate:
                 for ordinal, one in enumerate(details.citations)
             ],
         )
-        self.changed.add(number)
-        return [stored.title, names]
 
     def _describe(self, report: ArchiveReport) -> None:
         """Add what the index left out, and the files that its parsers could not read."""
@@ -284,8 +268,8 @@ def _keep_or_remove(
     report: ArchiveReport,
     *,
     prunes: bool,
-) -> bool:
-    """Keep or remove the documents of an archive whose folder is missing; return whether some were removed."""
+) -> None:
+    """Keep or remove the documents of an archive whose folder is missing."""
     (count,) = connection.execute("SELECT COUNT(*) FROM documents WHERE archive = ?", (archive,)).fetchone()
     if count and prunes:
         connection.execute("DELETE FROM documents WHERE archive = ?", (archive,))
@@ -295,7 +279,6 @@ def _keep_or_remove(
         report.warnings.append(f"{root} does not exist; its {count:,} documents are kept. --prune removes them.")
     elif archive in (missing := locations.missing()):
         report.warnings.append(missing[archive])
-    return bool(count) and prunes
 
 
 def _last_known_root(database: ArchiveDatabase, locations: ArchiveLocations, archive: Archive) -> Path:
