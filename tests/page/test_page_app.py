@@ -109,7 +109,7 @@ def test_a_file_is_shown_with_colours_lines_and_symbols(page: HttpServer) -> Non
     assert '<pre class="nums" aria-hidden="true">1\n2\n3</pre>' in body()
     outline = get(page, "/outline?id=project/fruit/src/apple.py").body.decode()
     assert '<li class="l1" data-line="1" data-end="3"><a href="#L1" data-sign="ƒ">peel_apple</a></li>' in outline
-    lines = get(page, "/lines?id=project/fruit/src/steps.py&from=601&to=800").body.decode()
+    lines = get(page, "/lines?id=project/fruit/src/steps.py&from=601&to=800", X_Part="1").body.decode()
     assert lines.startswith('<span class="k">def</span> <span class="f">step_120</span>')
     raw = get(page, "/raw?id=project/fruit/src/evil.py")
     assert (raw.headers["content-type"], SCRIPT in raw.body.decode()) == ("text/plain; charset=utf-8", True)

@@ -305,7 +305,7 @@ def _render(archives: "ArchiveDatabase", found: "CitationGraph", format_: str, t
         from dowse.archives.exports import as_graphml
 
         return as_graphml(found)
-    from dowse.archives.graph_pictures.graph_page import as_html, page_data
+    from dowse.archives.graph_page import as_html, page_data
 
     return as_html(page_data(archives, found, title))
 

@@ -100,7 +100,7 @@ _HUNK = re.compile(r"@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@")
 _SIGNS = {"+": "added", "-": "removed"}
 
 
-async def history_page(questions: ProjectQuestions, query: str, item_id: str) -> Html:
+async def history_view(questions: ProjectQuestions, query: str, item_id: str) -> Html:
     """Return the commits for a query, of a file or folder if one is named."""
     project, path, head, hidden = None, "", tag("h1", "History"), None
     if item_id:
@@ -174,8 +174,8 @@ def _commit_details(questions: ProjectQuestions, commit: dict[str, Any]) -> list
     return [*lines, tag("ul", rows, class_="plain files mono")]
 
 
-async def commit_page(questions: ProjectQuestions, source: str, name: str) -> tuple[str, Html]:
-    """Return the subject of a commit, and the view of its changes."""
+async def commit_view(questions: ProjectQuestions, source: str, name: str) -> Html:
+    """Return a commit: its message and what it changed."""
     project = questions.project(source)
     try:
         found = await questions.surface.read_commit(PageCall(project, {"commit": name}))
@@ -185,7 +185,7 @@ async def commit_page(questions: ProjectQuestions, source: str, name: str) -> tu
     added, removed = (sum(file[key] for file in found["files"]) for key in ("added", "removed"))
     hidden = found.get("notShown", 0)
     said = f"{pluralize(hidden, 'file')} not shown: denied, ignored, or too many." if hidden else ""
-    shown = html(
+    return html(
         _COMMIT,
         subject=subject,
         facts=_facts(found),
@@ -196,7 +196,6 @@ async def commit_page(questions: ProjectQuestions, source: str, name: str) -> tu
         diffs=[_file_diff(questions, project, file) for file in found["files"]],
         whole=urlencode({"id": f"{source}/"}),
     )
-    return subject, shown
 
 
 def _changes(added: int, removed: int) -> Html:

@@ -219,7 +219,7 @@ function startSearch(form) {
     }
   });
   results.addEventListener("click", async (event) => {
-    const more = event.target.closest("a.more, .tips a, .facets a, #searches a");
+    const more = event.target.closest("a.more, .facets a, #searches a");
     if (more && more.pathname === "/" && !event.ctrlKey && !event.metaKey) {
       event.preventDefault();
       restore(more.search, true);

@@ -22,11 +22,11 @@ from dowse.mcp.http.app import PageRoutes
 from dowse.mcp.replies import error_reply
 from dowse.page.beside_view import links_view, outline_view, related_view, tree_view
 from dowse.page.folder_view import find_overviews, folder_address, folder_view, home_view
-from dowse.page.history_view import ProjectQuestions, commit_page, history_page
+from dowse.page.history_view import ProjectQuestions, commit_view, history_view
 from dowse.page.item_links import editor_address, read_picture, root_name
 from dowse.page.markup import Html, html
 from dowse.page.page_frame import HEADERS, PageAccess, SignIn, asset, error_view, is_part, page, read_form, reply
-from dowse.page.page_search import PageQuery, find_hits, read_query, running_roots
+from dowse.page.page_search import find_hits, read_query, running_roots
 from dowse.page.page_texts import PageTexts
 from dowse.page.reading_view import item_title, item_view, lines_view, open_item
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view, why_view
@@ -36,6 +36,7 @@ from dowse.parsing.parser_pool import shared_pool
 
 Result = TypeVar("Result")
 Handler = Callable[[Request], Awaitable[Response]]
+View = Callable[..., Awaitable[Html]]
 
 _RAW_POLICY = "default-src 'none'; sandbox"
 
@@ -46,43 +47,33 @@ class BrowserPage:
     def __init__(self, sources: SourceList, sessions: BrowserSessions, access: PageAccess) -> None:
         self.sources, self.sessions, self.access = sources, sessions, access
         self.texts = PageTexts()
-        self._questions = ProjectQuestions(sources)
         self._warm_up: asyncio.Future[None] | None = None
 
     def routes(self) -> PageRoutes:
         """Return the routes, and the reply to a browser that has to sign in."""
-
-        sources, questions = self.sources, self._questions
+        sources, questions = self.sources, ProjectQuestions(self.sources)
         sign_in = SignIn(self.sessions, self.access)
-        views = (
-            "results",
-            "progress",
-            "why",
-            "find",
-            "read",
-            "lines",
-            "raw",
-            "picture",
-            "symbol",
-            "history",
-            "commit",
-            "status",
-        )
-        parts: dict[str, tuple[Callable[..., Awaitable[Html]], tuple[str, ...]]] = {
-            "tree": (partial(tree_view, sources), ("id",)),
-            "outline": (partial(outline_view, sources, self.texts), ("id",)),
-            "related": (partial(related_view, questions), ("id",)),
-            "links": (partial(links_view, sources), ("id",)),
-            "symbol-history": (partial(symbol_history, questions), ("in", "name", "path")),
+        handlers = ("results", "progress", "find", "read", "raw", "picture", "status")
+        views: dict[str, tuple[str, View, tuple[str, ...]]] = {
+            "why": ("Why this hit?", partial(why_view, sources), ("id", "q")),
+            "lines": ("Lines", partial(lines_view, sources, self.texts), ("id", "from", "to")),
+            "tree": ("Files", partial(tree_view, sources), ("id",)),
+            "outline": ("Outline", partial(outline_view, sources, self.texts), ("id",)),
+            "links": ("Links", partial(links_view, sources), ("id",)),
+            "related": ("Related files", partial(related_view, questions), ("id",)),
+            "symbol": ("{1:.80}", partial(symbol_view, questions), ("id", "name")),
+            "symbol-history": ("{1:.80}", partial(symbol_history, questions), ("in", "name", "path")),
+            "history": ("History", partial(history_view, questions), ("q", "id")),
+            "commit": ("Commit {1:.10}", partial(commit_view, questions), ("in", "name")),
         }
         routes = [
-            _get("/", self.search),
-            *(_get(f"/{name}", getattr(self, name)) for name in views),
-            *(_get(f"/{name}", _part(view, parameters)) for name, (view, parameters) in parts.items()),
+            _get("", self.search),
+            *(_get(name, getattr(self, name)) for name in handlers),
+            *(_get(name, _shown(name, *view)) for name, view in views.items()),
             Route("/change", _with_errors(self.change), methods=["POST"]),
             Route("/assets/{name}", asset, methods=["GET"]),
             Route("/sign-in", _with_errors(sign_in.handle), methods=["GET", "POST"]),
-            _get("/{rest:path}", _not_found),
+            _get("{rest:path}", _not_found),
         ]
         return PageRoutes(routes, sign_in.view)
 
@@ -138,11 +129,6 @@ class BrowserPage:
         except UsageError as error:  # half a pattern is no reason for a page of its own
             return html('<p class="note" role="status">{message}</p>', message=error_reply(error)["userMessage"])
 
-    async def why(self, request: Request) -> Response:
-        """Reply with the reasons for the place of a hit."""
-        body = await why_view(self.sources, *_parameters(request, "id", "q"))
-        return reply(body) if is_part(request) else page("why", "Why this hit?", body)
-
     async def find(self, request: Request) -> Response:
         """Reply with the files and symbols that have a name."""
         (text,) = _parameters(request, "q")
@@ -168,12 +154,6 @@ class BrowserPage:
         editor = await editor_address(self.sources, opened.source.name, opened.locator) if is_here else ""
         return page("read", item_title(opened), await item_view(opened, self.texts, view, editor))
 
-    async def lines(self, request: Request) -> Response:
-        """Reply with some lines in colours, for the script."""
-        item_id, *numbers = _parameters(request, "id", "from", "to")
-        start, end = map(_number, numbers)
-        return reply(await lines_view(await open_item(self.sources, item_id), self.texts, start, end))
-
     async def raw(self, request: Request) -> Response:
         """Reply with the text alone."""
         opened = await open_item(self.sources, *_parameters(request, "id"))
@@ -185,23 +165,6 @@ class BrowserPage:
         """Reply with a picture of a document."""
         data, kind = await read_picture(self.sources, *_parameters(request, "id"))
         return Response(data, headers={**HEADERS, "Content-Security-Policy": _RAW_POLICY}, media_type=kind)
-
-    async def symbol(self, request: Request) -> Response:
-        """Reply with the definition, the uses and the history of a name."""
-        item_id, name = _parameters(request, "id", "name")
-        body = await symbol_view(self._questions, item_id, name)
-        return reply(body) if is_part(request) else page("symbol", name[:80], body)
-
-    async def history(self, request: Request) -> Response:
-        """Reply with the commits of a search or of a file."""
-        query, item_id = _parameters(request, "q", "id")
-        body = await history_page(self._questions, query, item_id)
-        return page("history", "History", body, query=PageQuery("" if item_id else query))
-
-    async def commit(self, request: Request) -> Response:
-        """Reply with the changes of one commit."""
-        subject, body = await commit_page(self._questions, *_parameters(request, "in", "name"))
-        return page("history", subject[:80], body)
 
     async def status(self, request: Request) -> Response:
         """Reply with the status; a browser that may change something gets the cookie for that."""
@@ -240,21 +203,19 @@ def _parameters(request: Request, *names: str) -> list[str]:
     return [request.query_params.get(name, "") for name in names]
 
 
-def _part(view: Callable[..., Awaitable[Html]], parameters: tuple[str, ...]) -> Handler:
-    """Return the handler of a part that the script asks for, which is made of parameters of its address."""
+def _shown(name: str, title: str, view: View, names: tuple[str, ...]) -> Handler:
+    """Return the handler of a view that is made of parameters of its address; the script asks for it as a part."""
 
     async def handle(request: Request) -> Response:
-        return reply(await view(*_parameters(request, *parameters)))
+        values = _parameters(request, *names)
+        body = await view(*values)
+        return reply(body) if is_part(request) else page(name, title.format(*values), body)
 
     return handle
 
 
-def _get(path: str, handler: Handler) -> Route:
-    return Route(path, _with_errors(handler), methods=["GET"])
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 1
+def _get(name: str, handler: Handler) -> Route:
+    return Route(f"/{name}", _with_errors(handler), methods=["GET"])
 
 
 def _with_errors(handler: Handler) -> Handler:

@@ -172,12 +172,18 @@ async def _code_view(opened: OpenItem, texts: PageTexts) -> Html:
     )  # fmt: skip
 
 
-async def lines_view(opened: OpenItem, texts: PageTexts, start: int, end: int) -> Html:
+async def lines_view(sources: SourceList, texts: PageTexts, item_id: str, first: str, last: str) -> Html:
     """Return some lines in colours; nothing where there are none."""
+    opened = await open_item(sources, item_id)
     lines = _lines(opened.item.text)
-    start, end = max(1, start), min(len(lines), end, start + BLOCK_LINES)
+    start = max(1, _number(first))
+    end = min(len(lines), _number(last), start + BLOCK_LINES)
     (runs,) = await texts.colours(_code(opened, lines, start, end), LATER_SECONDS)
     return paint("\n".join(lines[start - 1 : end]), runs) if runs else Html()
+
+
+def _number(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 1
 
 
 def head_view(source: str, path: str, *tools: object) -> Html:

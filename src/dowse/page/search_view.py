@@ -3,13 +3,15 @@ marked; and why a hit is where it is."""
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Collection, Iterable
+from posixpath import commonpath
+from typing import NamedTuple
 from urllib.parse import urlencode
 
 from dowse.federation.source_list import SourceList
 from dowse.indexes.project_search import explain_file
 from dowse.page.colouring import CodeText, Runs, join_runs, paint
-from dowse.page.facets import facets_view
 from dowse.page.item_links import find_item, item_address, root_name
 from dowse.page.markdown_view import FindMarks, write_markdown
 from dowse.page.markup import Html, facts, html, link, tag, time_view
@@ -18,6 +20,7 @@ from dowse.page.page_texts import PageTexts
 from dowse.page.status_view import progress_view
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms
+from dowse.searching.path_kinds import kinds_of
 from dowse.surfaces.project.text_replies import explanation_reply
 from dowse.text.line_numbers import split_lines
 from dowse.visible_text import one_line, pluralize
@@ -128,6 +131,8 @@ _FILTERS = """<details class="filters"{open}><summary>Filters <span class="activ
 <p class="about">Or type them: <code>lang:py</code> <code>path:src/</code> <code>-path:tests</code> <code>kind:docs</code></p>
 </div></details>
 """
+_ADVICE = """<p class="about">Try other words or fewer filters, <a href="/find?{query}">find files and symbols by name</a>,
+or <a href="/status">see what is indexed, and what was left out</a>.</p>"""
 _RESULTS = """{facets}<div class="found"{late}>
 <p class="summary" role="status">{summary} <span class="about">{milliseconds} ms</span>
 <a class="about" href="/history?{query}">Search the commits</a></p>
@@ -177,7 +182,7 @@ async def results_view(query: PageQuery, found: PageResults, texts: PageTexts, s
     if found.has_more and query.limit < MAX_LIMIT:
         more = tag("p", link(query.address(limit=MAX_LIMIT), "More results", class_="more button"))
     elif not found.hits and not when:
-        more = _advice(query)
+        more = html(_ADVICE, query=urlencode({"q": query.q}, errors="replace"))
     return html(
         _RESULTS,
         facets=facets_view(query, found.matched),
@@ -193,23 +198,6 @@ async def results_view(query: PageQuery, found: PageResults, texts: PageTexts, s
         ],
         more=more,
     )
-
-
-def _advice(query: PageQuery) -> Html:
-    bare = " ".join(query.q.split())
-    for name in ("lang", "kind", "path", "-path"):
-        for value in query.values(name):
-            bare = query.toggled(name, value).q
-    tips = []
-    if query.has_filters or bare != " ".join(query.q.split()):
-        tips.append(link(PageQuery(bare, query.mode).address(), "Search without filters"))
-    if query.mode != "words":
-        tips.append(link(query.address(mode="words"), "Search for the words"))
-    else:
-        tips.append(link(query.address(mode="exact"), "Search for exactly this text"))
-    tips.append(link(f"/find?{urlencode({'q': bare}, errors='replace')}", "Find files and symbols by name"))
-    tips.append(link("/status", "See what is indexed, and what was left out"))
-    return tag("ul", [tag("li", tip) for tip in tips], class_="plain tips")
 
 
 def flag_warning(flags: Iterable[str]) -> Html:
@@ -279,3 +267,90 @@ async def why_view(sources: SourceList, item_id: str, query: str) -> Html:
     ]
     table = tag("table", tag("caption", "Signals"), rows, class_="signals")
     return html("{place}{table}", place=tag("p", place, class_="about"), table=table)
+
+
+SHOWN_CHOICES = 8
+_DOCUMENT_ENDINGS = (".md", ".txt")
+_KIND_LABELS = {"code": "Code", "docs": "Documents"}
+
+
+class Choice(NamedTuple):
+    """A value that limits the results, how many files have it, and the address of the search with it or without."""
+
+    label: str
+    files: int
+    address: str
+    is_chosen: bool
+
+
+def facets_view(query: PageQuery, matched: Collection[tuple[str, str]]) -> Html:
+    """Return what the matching files can be limited to; nothing where that would not help."""
+    paths = [path for _, path in matched]
+    groups = {
+        "Root": _roots(query, matched),
+        "Kind": _kinds(query, paths),
+        "Language": _languages(query, paths),
+        "Folder": _folders(query, matched),
+        "Tests": _tests(query, paths),
+    }
+    shown = [_group(name, choices) for name, choices in groups.items() if _helps(name, choices)]
+    return tag("aside", shown, class_="facets", aria_label="Narrow the results")
+
+
+def _helps(name: str, choices: list[Choice]) -> bool:
+    return len(choices) > (name != "Tests") or any(choice.is_chosen for choice in choices)
+
+
+def _group(name: str, choices: list[Choice]) -> Html:
+    rows = []
+    for choice in choices[:SHOWN_CHOICES]:
+        count = tag("span", f"{choice.files:,}", class_="count")
+        chosen = {"class_": "chosen", "aria_current": "true", "title": "Remove this filter"} if choice.is_chosen else {}
+        rows.append(tag("li", link(choice.address, tag("span", choice.label), " ", count, **chosen)))
+    return tag("section", tag("h2", name), tag("ul", rows))
+
+
+def _roots(query: PageQuery, matched: Iterable[tuple[str, str]]) -> list[Choice]:
+    counts = Counter(root for root, _ in matched)
+    return [
+        Choice(root, count, query.address(source="" if query.source == root else root), query.source == root)
+        for root, count in counts.most_common()
+    ]
+
+
+def _kinds(query: PageQuery, paths: Iterable[str]) -> list[Choice]:
+    counts = Counter("docs" if path.lower().endswith(_DOCUMENT_ENDINGS) else "code" for path in paths)
+    return [_choice(query, "kind", kind, count, _KIND_LABELS[kind]) for kind, count in counts.most_common()]
+
+
+def _languages(query: PageQuery, paths: Iterable[str]) -> list[Choice]:
+    counts = Counter(detect_language(path, b"") for path in paths)
+    return [_choice(query, "lang", name, count, name) for name, count in counts.most_common() if name]
+
+
+def _folders(query: PageQuery, matched: Collection[tuple[str, str]]) -> list[Choice]:
+    """Return the folders below the one that has all matching files, and those that were chosen."""
+    chosen = [_choice(query, "path", value, len(matched), value) for value in query.values("path")]
+    folders = [path.rpartition("/")[0] for _, path in matched]
+    shared = commonpath(folders) if folders and all(folders) else ""
+    lead = f"{shared}/" if shared else ""
+    names = ((path, path[len(lead) :].partition("/")) for _, path in matched)
+    counts = Counter(f"{lead}{name}/" for _, (name, slash, _) in names if slash)
+    found = [_choice(query, "path", folder, count, folder) for folder, count in counts.most_common()]
+    return [*chosen, *(one for one in found if not one.is_chosen)]
+
+
+def _tests(query: PageQuery, paths: Iterable[str]) -> list[Choice]:
+    """Return a choice that leaves out tests, if some of the matching files are tests and others are not."""
+    if query.mode != "words":
+        return []
+    counts = Counter(part for path in paths for part in path.split("/")[:-1] if "test" in kinds_of(f"{part}/x"))
+    folder = next(iter(query.values("-path")), None) or next((name for name, _ in counts.most_common(1)), "")
+    if not folder:
+        return []
+    outside = sum(folder not in path.split("/") for path in paths)
+    return [_choice(query, "-path", folder, outside, f"Without {folder}")]
+
+
+def _choice(query: PageQuery, name: str, value: str, count: int, label: str) -> Choice:
+    return Choice(label, count, query.toggled(name, value).address(), value in query.values(name))

@@ -17,7 +17,7 @@ PACKAGE = REPOSITORY / "src"
 NEEDED = {
     "dowse/py.typed", "dowse/screening/secret_rules.json", "dowse/searching/stopwords.txt",
     "dowse/sources/deny.toml", "dowse/parsing/languages.toml", "dowse/parsing/queries/python.scm",
-    "dowse/archives/graph_pictures/graph_page.html",
+    "dowse/archives/graph_page.html",
 }  # fmt: skip
 """Some of the data files that the package needs."""
 GENERATED = {"dowse/screening/secret_rules.json"}

@@ -9,7 +9,7 @@ import pytest
 
 from dowse.errors import DowseError, UsageError
 from dowse.sites.building.builder import BuildSettings, build
-from dowse.sites.building.plain_text import markdown_text
+from dowse.sites.building.source_pages import markdown_text
 from dowse.sites.index_check import inspect_bytes
 from tests.end_to_end.security.fake_secrets import private_key
 from tests.sample_data import write_tree

@@ -14,8 +14,7 @@ from dowse.errors import Failed, NoPagesFound, UsageError
 from dowse.globs import compile_glob
 from dowse.parsing.parser_pool import read_ahead, shared_pool
 from dowse.parsing.parser_process import ParserRequest
-from dowse.sites.building.plain_text import SourcePage
-from dowse.sites.building.source_pages import HTML_ENDINGS, MARKDOWN_ENDINGS
+from dowse.sites.building.source_pages import HTML_ENDINGS, MARKDOWN_ENDINGS, SourcePage
 from dowse.sites.index_check import FORMAT_VERSION, Page, Site, inspect_bytes
 from dowse.sites.page_urls import is_same_host
 from dowse.sources.denylist import DenyList, find_private_key

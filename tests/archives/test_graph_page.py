@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dowse.archives.citation_graph import whole_graph
-from dowse.archives.graph_pictures.graph_page import as_html, page_data
+from dowse.archives.graph_page import as_html, page_data
 from tests.archives.sample_archives import HOSTILE, captured_page, document_titled, make_database
 from tests.browser import Browser
 

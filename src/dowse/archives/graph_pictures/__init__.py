@@ -1,1 +1,0 @@
-"""Pictures of the graph of citations, and the graph in the formats of other programs."""
