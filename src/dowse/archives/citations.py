@@ -21,7 +21,7 @@ from dowse.archives.url_identities import (
     url_identity,
 )
 from dowse.reading.links import find_bare_urls, trim_url
-from dowse.reading.markdown_events import parse_markdown
+from dowse.reading.markdown_events import named, parse_markdown
 from dowse.reading.markup_text import blank_markup
 from dowse.sources.document_types import document_language
 from dowse.text.markup_lines import MARKUP_LANGUAGES
@@ -136,13 +136,12 @@ def _blank_markdown(text: str, start: int) -> str:
     """Return a Markdown text of the same length, with spaces in place of code, links and HTML."""
     source, pieces, done = text[start:].encode(), [text[:start]], 0
     for event, span in parse_markdown(text[start:]):
-        if isinstance(event, dict) and span["start"] >= done:
-            ((kind, value),) = event.items()
-            tag = next(iter(value)) if isinstance(value, dict) else value
-            if kind in _NON_PROSE_EVENTS or (kind == "Start" and tag in _NON_PROSE_TAGS):
-                hidden = source[span["start"] : span["end"]].decode()
-                pieces += [source[done : span["start"]].decode(), " " * len(hidden)]
-                done = span["end"]
+        kind, value = named(event)
+        is_prose = kind not in _NON_PROSE_EVENTS and (kind != "Start" or named(value)[0] not in _NON_PROSE_TAGS)
+        if not is_prose and span["start"] >= done:
+            hidden = source[span["start"] : span["end"]].decode()
+            pieces += [source[done : span["start"]].decode(), " " * len(hidden)]
+            done = span["end"]
     return "".join((*pieces, source[done:].decode()))
 
 

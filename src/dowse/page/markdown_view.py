@@ -8,7 +8,7 @@ from typing import Any
 from dowse.page.colouring import CodeText, Runs, paint
 from dowse.page.markup import Html, html, link, render, tag
 from dowse.reading.languages import language_called
-from dowse.reading.markdown_events import is_inline
+from dowse.reading.markdown_events import is_inline, named
 from dowse.reading.outlines import Heading
 
 MAX_RENDERED_CHARACTERS = 400_000
@@ -48,9 +48,9 @@ class ParsedMarkdown:
         language: str | None = None
         pieces: list[str] = []
         for event, _ in self.events:
-            name, value = _named(event)
-            if name == "Start" and _named(value)[0] == "CodeBlock":
-                language, pieces = _language(_named(value)[1]), []
+            name, value = named(event)
+            if name == "Start" and named(value)[0] == "CodeBlock":
+                language, pieces = _language(named(value)[1]), []
             elif name == "Text" and language is not None:
                 pieces.append(str(value))
             elif name == "End" and language is not None:
@@ -93,12 +93,12 @@ class _Writer:
         self._picture = ""
 
     def write(self, event: Any, line: int) -> None:
-        name, value = _named(event)
+        name, value = named(event)
         match name:
             case "Start":
                 self._start(value, line)
             case "End":
-                self._end(_named(value)[0])
+                self._end(named(value)[0])
             case "Text" | "InlineMath" | "DisplayMath":
                 self._text(str(value))
             case "Code":
@@ -128,7 +128,7 @@ class _Writer:
             self._collected.append(text)
 
     def _start(self, tag: Any, line: int) -> None:
-        name, value = _named(tag)
+        name, value = named(tag)
         if name == "Image":
             self._picture = _target(value)
         else:
@@ -204,11 +204,6 @@ class _Writer:
             return "<span>", "</span>"
         outside = Html(' rel="noopener noreferrer" target="_blank"') if not address.startswith(("/", "#")) else None
         return html('<a href="{address}"{outside}>', address=address, outside=outside), "</a>"
-
-
-def _named(event: Any) -> tuple[str, Any]:
-    """Return the name and the value of an event or a tag."""
-    return (event, None) if isinstance(event, str) else next(iter(event.items())) if event else ("", None)
 
 
 def _target(value: Any) -> str:

@@ -12,9 +12,14 @@ MarkdownEvents = Iterator[tuple[Any, dict[str, int]]]
 _INLINE_TAGS = frozenset({"Emphasis", "Strong", "Strikethrough", "Link", "Image"})
 
 
+def named(event: Any) -> tuple[str, Any]:
+    """Return the name and the value of an event or a tag."""
+    return (event, None) if isinstance(event, str) else next(iter(event.items())) if event else ("", None)
+
+
 def is_inline(tag: Any) -> bool:
     """Return whether a tag stands inside a block of text instead of being a block."""
-    return (tag if isinstance(tag, str) else next(iter(tag))) in _INLINE_TAGS
+    return named(tag)[0] in _INLINE_TAGS
 
 
 def parse_markdown(markdown: str) -> MarkdownEvents:

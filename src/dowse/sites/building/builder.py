@@ -4,7 +4,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -14,7 +14,7 @@ from dowse.errors import Failed, NoPagesFound, UsageError
 from dowse.globs import compile_glob
 from dowse.parsing.parser_pool import read_ahead, shared_pool
 from dowse.parsing.parser_process import ParserRequest
-from dowse.sites.building.source_pages import HTML_ENDINGS, MARKDOWN_ENDINGS, SourcePage
+from dowse.sites.building.source_pages import HTML_ENDINGS, MARKDOWN_ENDINGS, SourcePage, page_from_reply
 from dowse.sites.index_check import FORMAT_VERSION, Page, Site, inspect_bytes
 from dowse.sites.page_urls import is_same_host
 from dowse.sources.denylist import DenyList, find_private_key
@@ -133,9 +133,7 @@ def _start_page(source: Path, path: str) -> tuple[Callable[[], tuple[str, Source
         reply = future.result()
         if reply.problem:  # its text alone cannot be shown: it may be a draft
             return path, f"it {reply.problem}"
-        if "reason" in reply.fields:
-            return path, str(reply.fields["reason"])
-        return path, SourcePage(**reply.fields["page"], text=reply.data.decode("utf-8", "surrogatepass"))
+        return path, page_from_reply(reply.fields, reply.data)
 
     return wait, len(data)
 
@@ -159,22 +157,21 @@ class _PageCollector:
             self.skipped.setdefault(page if isinstance(page, str) else reason, []).append(path)
             return
         self.warnings += [f"{path}: {warning}" for warning in page.warnings]
-        url = self._full_path(page.url)
-        self.pages[url] = Page(url, page.title, page.abstract, page.day, tuple(page.topics), page.text)
+        url = self._full_path(page.page.url)
+        self.pages[url] = replace(page.page, url=url)
 
-    def _reason_to_skip(self, path: str, page: SourcePage) -> str:
+    def _reason_to_skip(self, path: str, found: SourcePage) -> str:
         """Return why a page is left out; empty if it is not."""
-        self.host = self.host or page.host
-        domain = self._settings.domain or self.host
-        if page.host and not is_same_host(page.host.lower(), domain):
+        self.host, page = self.host or found.host, found.page
+        if found.host and not is_same_host(found.host.lower(), self._settings.domain or self.host):
             return "it says that it belongs to another site"
         if any(pattern.fullmatch(path) for pattern in self._excluded):
             return "it is excluded by the settings"
-        if page.is_draft and not self._settings.drafts:
+        if found.is_draft and not self._settings.drafts:
             return "it is a draft"
-        if page.day > self._today and not self._settings.future:
+        if page.date > self._today and not self._settings.future:
             return "its date is in the future"
-        if not page.text:
+        if not page.body:
             return "it has no text"
         if "://" in page.url or page.url.startswith("//"):
             return "its address is on another site"

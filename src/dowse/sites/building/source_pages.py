@@ -1,8 +1,8 @@
-"""Pages from built HTML: the main content, without navigation and other boilerplate."""
+"""Pages from built HTML, without navigation and other boilerplate, and from Markdown with front matter."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -12,15 +12,16 @@ from dowse.reading.front_matter import parse_front_matter
 from dowse.reading.html import declared_charset
 from dowse.reading.html_markdown import convert_html
 from dowse.reading.html_scan import extract_text
-from dowse.reading.markdown_events import is_inline, parse_markdown
+from dowse.reading.markdown_events import is_inline, named, parse_markdown
 from dowse.reading.shorten import shorten
+from dowse.sites.index_check import Page
 
 _SHORTCODE = re.compile(
     r"\{\{[<%](?:[^{}]|\}(?!\})|\{(?!\{))*+\}\}|\{%(?:[^{%]|%(?!\})|\{(?!%))*+%\}|\{\{(?:[^{}]|\{[^{}]*\})*+\}\}"
 )
 """Template tags of Hugo, Jekyll and others: `{{< figure src="x" >}}`, `{% include x %}`, `{{ page.title }}`."""
 _ATTRIBUTES = re.compile(r"\{[:#.][^{}\n]*\}")
-_NOTHING = re.compile(r"(?!)")
+_BREAKS = {"SoftBreak": " ", "HardBreak": "\n"}
 _COMMENT = re.compile(r"<!--(?s:.*?)(?:-->|\Z)")
 _SPACES = re.compile(r"[ \t\f\v\u00a0]+")
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufeff\ud800-\udfff]")
@@ -33,11 +34,42 @@ def markdown_text(markdown: str, *, has_tags: bool = True) -> tuple[str, str]:
     There is a blank line between blocks; template tags are not part of the text.
     """
     source = _SHORTCODE.sub("", _COMMENT.sub("", markdown)) if has_tags else markdown
-    collector = _BlockCollector(_ATTRIBUTES if has_tags else _NOTHING)
-    for event, _ in parse_markdown(source):
-        collector.handle(event)
-    heading = collector.headings.get("H1") or next(iter(collector.headings.values()), "")
-    return clean_text("\n\n".join(collector.finish())), " ".join(heading.split())
+    blocks, headings = list[str](), dict[str, str]()
+    for text, level in _find_blocks(source):
+        block = _ATTRIBUTES.sub("", text) if has_tags else text
+        blocks.append(block.strip("\n"))
+        if level:
+            headings.setdefault(level, block)
+    heading = headings.get("H1") or next(iter(headings.values()), "")
+    return clean_text("\n\n".join(filter(str.strip, blocks))), " ".join(heading.split())
+
+
+def _find_blocks(markdown: str) -> Iterator[tuple[str, str]]:
+    """Yield the text of each block, and its level if it is a heading."""
+    words, is_html = list[str](), False
+    for event, _ in parse_markdown(markdown):
+        kind, value = named(event)
+        if kind not in ("Start", "End"):
+            words.append(_written(kind, value))
+            continue
+        tag, about = named(value)
+        if not is_inline(value) and tag != "TableCell":
+            text, level = "".join(words), ""
+            if kind == "End" and tag == "Heading":
+                level = about if isinstance(about, str) else about["level"]
+            yield extract_text(text) if is_html else text, level
+            words.clear()
+            is_html = kind == "Start" and tag == "HtmlBlock"
+        elif kind == "Start" and tag == "TableCell":
+            words.append(" ")
+    yield "".join(words), ""
+
+
+def _written(kind: str, value: Any) -> str:
+    if kind in ("Text", "Code", "Html"):
+        return str(value)
+    is_break = kind == "InlineHtml" and value.startswith(("<br", "<wbr"))
+    return " " if is_break else _BREAKS.get(kind, "")
 
 
 def clean_text(text: str) -> str:
@@ -47,73 +79,16 @@ def clean_text(text: str) -> str:
     return _BLANK.sub("\n\n", "\n".join(lines)).strip()
 
 
-class _BlockCollector:
-    """Collects the text of each block from parser events."""
-
-    def __init__(self, left_out: re.Pattern[str]) -> None:
-        self._left_out = left_out
-        self._blocks: list[str] = []
-        self._words: list[str] = []
-        self._is_html = False
-        self.headings: dict[str, str] = {}
-        """The first heading of each level."""
-
-    def handle(self, event: Any) -> None:
-        if isinstance(event, str):
-            self._words.append({"SoftBreak": " ", "HardBreak": "\n"}.get(event, ""))
-            return
-        ((kind, value),) = event.items()
-        if kind in ("Start", "End"):
-            self._handle_boundary(value, is_start=kind == "Start")
-        elif kind in ("Text", "Code", "Html"):
-            self._words.append(value)
-        elif kind == "InlineHtml" and value.startswith(("<br", "<wbr")):
-            self._words.append(" ")
-
-    def _handle_boundary(self, tag: Any, *, is_start: bool) -> None:
-        name = tag if isinstance(tag, str) else next(iter(tag))
-        if is_inline(tag):
-            return
-        if name == "TableCell":
-            self._words.append(" " if is_start else "")
-            return
-        if name == "Heading" and not is_start:
-            level = tag["Heading"] if isinstance(tag["Heading"], str) else tag["Heading"]["level"]
-            self.headings.setdefault(level, self._left_out.sub("", "".join(self._words)))
-        self._end_block()
-        self._is_html = is_start and name == "HtmlBlock"
-
-    def _end_block(self) -> None:
-        text = "".join(self._words)
-        self._words.clear()
-        if self._is_html:
-            text = extract_text(text)
-        text = self._left_out.sub("", text).strip("\n")
-        if text.strip():
-            self._blocks.append(text)
-
-    def finish(self) -> list[str]:
-        self._end_block()
-        return self._blocks
-
-
 ABSTRACT_CHARACTERS = 200
 """Maximum length of an abstract that is taken from the beginning of the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourcePage:
-    """A page as its file has it. Its fields are values of JSON."""
+    """A page as its file has it."""
 
-    url: str
-    """The path that the page states, or that its file has."""
-    title: str
-    abstract: str
-    day: str
-    """YYYY-MM-DD; empty if the page has no date."""
-    topics: tuple[str, ...]
-    text: str
-    """The plain text, in paragraphs."""
+    page: Page
+    """Its URL is the path that it states, or that its file has."""
     host: str = ""
     """The host of the canonical URL; empty if the page states none."""
     is_draft: bool = False
@@ -172,15 +147,15 @@ def read_html_page(path: str, data: bytes) -> SourcePage | str:
     title = _find_title(page, main, stated)
     abstract = " ".join((stated.get("description") or stated.get("og:description") or "").split())
     text, _ = markdown_text(convert_html(main.html or ""), has_tags=False)
-    return SourcePage(
+    found = Page(
         unquote(canonical.path) or "/" + re.sub(r"(?:^|(?<=/))index\.x?html?$", "", path),
         clean_text(title) or title_from_path(path),
         make_abstract(abstract, text, title),
         _find_day(main, stated),
         tuple(map(clean_text, _find_topics(page, metas))),
         text,
-        host=canonical.netloc,
     )
+    return SourcePage(found, canonical.netloc)
 
 
 def _named_metas(page: Any) -> Iterator[tuple[str, str]]:
@@ -295,16 +270,15 @@ def read_markdown_page(path: str, data: bytes) -> SourcePage:
     topics = (
         text for name in ("tags", "categories", "topics", "keywords") for text in _flatten_texts(values.get(name))
     )
-    return SourcePage(
+    page = Page(
         _page_url(path, values),
         clean_text(_first_text(values, "title")) or heading or title_from_path(path),
         abstract,
         day,
         tuple(map(clean_text, dict.fromkeys(topics))),
         content or abstract,
-        is_draft=_is_draft(values),
-        warnings=tuple(warnings),
     )
+    return SourcePage(page, is_draft=_is_draft(values), warnings=tuple(warnings))
 
 
 def _page_url(path: str, values: Mapping[str, Any]) -> str:
@@ -331,6 +305,14 @@ def run_job(fields: Fields, data: bytes) -> tuple[Fields, bytes]:
     found = read(path, data)
     if isinstance(found, str):
         return {"reason": found}, b""
-    page = asdict(found)
-    text: str = page.pop("text")
-    return {"page": page}, text.encode("utf-8", "surrogatepass")
+    fields = asdict(found)
+    text: str = fields["page"].pop("body")
+    return fields, text.encode("utf-8", "surrogatepass")
+
+
+def page_from_reply(fields: Fields, data: bytes) -> SourcePage | str:
+    """Return the page in the reply of a parser process, or why the file is none."""
+    if "reason" in fields:
+        return str(fields["reason"])
+    page = Page(**fields.pop("page"), body=data.decode("utf-8", "surrogatepass"))
+    return SourcePage(replace(page, topics=tuple(page.topics)), **fields)
