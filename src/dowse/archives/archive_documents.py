@@ -5,9 +5,9 @@ The parser processes do this. The text and the title become those of the documen
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from typing import Any
 
 from dowse.archives.archive_files import ORIGINALS, RESULT_FILE, split_note
 from dowse.archives.archive_types import CitationInText, DocumentDetails
@@ -111,106 +111,90 @@ _FRONT_MATTER_SUFFIXES = (".md", ".markdown", ".mdx")
 MAX_QUESTION_CHARACTERS = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class _ParsedFiles:
-    """The parsed files of a document."""
-
-    path: str
-    kind: Literal["text", "page", "query"]
-    reading: Reading
-    start: int = 0
-    """The character at which the text begins after its front matter."""
-    stated: tuple[Mapping[str, Any], Mapping[str, Any]] = ({}, {})
-    """The values that the files state by key: front matter first, then metadata."""
+Stated = Sequence[Mapping[str, Any]]
+"""The values that the files of a document state by key: front matter first, then metadata."""
 
 
 def read_archived(path: str, data: bytes) -> Reading:
     """Return the document of some files with its details. Raise FormatNotReadable where the parser of its format is not installed."""
-    parsed = _parse_files(path, data)
-    header = parse_rfc_header(parsed.reading.text[parsed.start :], path) if parsed.kind == "text" else None
-    url = next(filter(is_web_url, _text_values(parsed.stated, _URL_KEYS)), "")
-    base_url = url if parsed.kind == "page" else ""
-    citations = extract_citations(
-        parsed.reading, path, start=parsed.start, base_url=base_url, header=header, front_matter=parsed.stated[0]
-    )
-    question = next(_text_values(parsed.stated, _QUESTION_KEYS), "")
-    details = _make_details(parsed, header, url, question, citations)
-    title = _choose_title(parsed, header, question)
-    # The index keeps every text, so that an archive can be searched while its disk is not plugged in.
-    return replace(parsed.reading, title=title, links=(), is_verbatim=False, details=json.dumps(asdict(details)))
-
-
-def details_from_json(value: str, path: str) -> DocumentDetails:
-    """Return the details of a document; of one that was read as plain text, those that its path says."""
-    if not value:
-        kind: Literal["text", "query"] = "query" if _is_result(path) else "text"
-        return _make_details(_ParsedFiles(path, kind, Reading("", "")), None, "", "", ())
-    fields: dict[str, Any] = json.loads(value)
-    citations = tuple(CitationInText(**one) for one in fields.pop("citations"))
-    keys, names = tuple(fields.pop("keys")), tuple(fields.pop("names"))
-    return DocumentDetails(**fields, keys=keys, names=names, citations=citations)
-
-
-def _make_details(
-    parsed: _ParsedFiles, header: RfcHeader | None, url: str, question: str, citations: tuple[CitationInText, ...]
-) -> DocumentDetails:
-    is_markdown = document_language(parsed.path) == "markdown"
-    folder = parsed.path.rpartition("/")[0] if parsed.kind != "text" else ""
-    dates = (date_from_value(values.get(name)) for values in parsed.stated for name in _DATE_KEYS)
-    return DocumentDetails(
-        is_capture=parsed.kind == "page",
-        type=_choose_type(parsed, header),
-        body_start=parsed.start or (parsed.reading.text.find("\n\n") + 1 if header and not is_markdown else 0),
-        date=next(filter(None, dates), None) or (header.date if header else None) or find_date_in_path(parsed.path),
-        question=question[:MAX_QUESTION_CHARACTERS],
-        url=url,
-        keys=tuple(dict.fromkeys(_find_identities(parsed.stated, url, header))),
-        names=(*filter(None, [folder]), *_find_names(parsed.stated[0])),
-        citations=citations,
-    )
-
-
-def _parse_files(path: str, data: bytes) -> _ParsedFiles:
     data, note = split_note(data)
-    kind: Literal["text", "page", "query"] = "query" if _is_result(path) else "text" if note is None else "page"
+    kind = "query" if _is_result(path) else "text" if note is None else "page"
     if kind == "query":
         reading = read_document(result_to_markdown(data).encode(), f"{path.removesuffix('.json')}.md")
     else:
         reading = read_document(data, path)
     has_front_matter = kind == "query" or suffix_of(path) in _FRONT_MATTER_SUFFIXES
     front_matter, start = parse_front_matter(reading.text) if has_front_matter else ({}, 0)
-    return _ParsedFiles(path, kind, reading, start, (front_matter, parse_metadata(note or "")))
+    stated = (front_matter, parse_metadata(note or ""))
+    header = parse_rfc_header(reading.text[start:], path) if kind == "text" else None
+    url = next(filter(is_web_url, _text_values(stated, _URL_KEYS)), "")
+    question = next(_text_values(stated, _QUESTION_KEYS), "")
+    citations = extract_citations(
+        reading, path, start=start, base_url=url if kind == "page" else "", header=header, front_matter=front_matter
+    )
+    dates = (date_from_value(values.get(name)) for values in stated for name in _DATE_KEYS)
+    is_markdown, folder = document_language(path) == "markdown", path.rpartition("/")[0] if kind != "text" else ""
+    details = DocumentDetails(
+        _choose_type(path, kind, front_matter, header),
+        is_capture=kind == "page",
+        body_start=start or (reading.text.find("\n\n") + 1 if header and not is_markdown else 0),
+        date=next(filter(None, dates), None) or (header.date if header else None) or find_date_in_path(path),
+        question=question[:MAX_QUESTION_CHARACTERS],
+        url=url,
+        keys=tuple(dict.fromkeys(_find_identities(stated, url, header))),
+        names=(*filter(None, [folder]), *_find_names(front_matter)),
+        citations=citations,
+    )
+    title = (
+        _rfc_title(header, reading.title, path)
+        if header
+        else _choose_title(path, kind, reading.title, stated, question)
+    )
+    # The index keeps every text, so that an archive can be searched while its disk is not plugged in.
+    return replace(reading, title=title, links=(), is_verbatim=False, details=json.dumps(asdict(details)))
+
+
+def details_from_json(value: str, path: str) -> DocumentDetails:
+    """Return the details of a document; of one that was read as plain text, those that its path says."""
+    if not value:
+        kind = "query" if _is_result(path) else "text"
+        return DocumentDetails(_choose_type(path, kind, {}, None), date=find_date_in_path(path))
+    fields: dict[str, Any] = json.loads(value)
+    citations = tuple(CitationInText(**one) for one in fields.pop("citations"))
+    keys, names = tuple(fields.pop("keys")), tuple(fields.pop("names"))
+    return DocumentDetails(**fields, keys=keys, names=names, citations=citations)
 
 
 def _is_result(path: str) -> bool:
     return path.rpartition("/")[2] == RESULT_FILE
 
 
-def _choose_title(parsed: _ParsedFiles, header: RfcHeader | None, question: str) -> str:
-    found = parsed.reading.title
-    if header:
-        title = header.title or (found if suffix_of(parsed.path) != ".txt" else "")
-        is_named = title.lower().startswith(header.label.lower()) or not title
-        return shorten(title or header.label if is_named else f"{header.label} – {title}", MAX_TITLE_CHARS)
-    if parsed.kind == "text":
+def _rfc_title(header: RfcHeader, found: str, path: str) -> str:
+    title = header.title or (found if suffix_of(path) != ".txt" else "")
+    is_named = title.lower().startswith(header.label.lower()) or not title
+    return shorten(title or header.label if is_named else f"{header.label} – {title}", MAX_TITLE_CHARS)
+
+
+def _choose_title(path: str, kind: str, found: str, stated: Stated, question: str) -> str:
+    if kind == "text":
         return found
-    is_page = parsed.kind == "page"
-    stated = next(_text_values(reversed(parsed.stated) if is_page else parsed.stated, ("title",)), "")
     # Without a heading, the title is the name of the file.
-    has_heading = found.lower() not in ORIGINALS if is_page else found != "result"
-    folder = parsed.path.split("/")[-2] if "/" in parsed.path else parsed.path
-    return shorten(stated or ("" if is_page else question) or (found if has_heading else folder), MAX_TITLE_CHARS)
+    has_heading = found.lower() not in ORIGINALS if kind == "page" else found != "result"
+    heading = found if has_heading else path.split("/")[-2] if "/" in path else path
+    if kind == "page":
+        return shorten(next(_text_values(reversed(stated), ("title",)), heading), MAX_TITLE_CHARS)
+    return shorten(next(_text_values(stated, ("title",)), question or heading), MAX_TITLE_CHARS)
 
 
-def _choose_type(parsed: _ParsedFiles, header: RfcHeader | None) -> str:
+def _choose_type(path: str, kind: str, front_matter: Mapping[str, Any], header: RfcHeader | None) -> str:
     """Return the type that the document states, else one that follows from its form and path."""
-    if stated := next(_text_values(parsed.stated[:1], ("type",)), ""):
+    if stated := next(_text_values([front_matter], ("type",)), ""):
         return shorten(stated, 40)
-    if parsed.kind != "text":
-        return parsed.kind
+    if kind != "text":
+        return kind
     if header:
         return header.series.name
-    return "report" if find_date_in_path(parsed.path) else "note"
+    return "report" if find_date_in_path(path) else "note"
 
 
 def _find_identities(stated: Iterable[Mapping[str, Any]], url: str, header: RfcHeader | None) -> Iterable[str]:
