@@ -1,11 +1,9 @@
 """Search of the archives: the best documents by their words, each with its best passage, and highlights as HTML."""
 
-import contextlib
 import html
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -15,10 +13,10 @@ from dowse.archives.archive_locations import Archive
 from dowse.archives.archive_ranking import ArchiveWords, look_up_words, question_score, rank_archived
 from dowse.archives.archive_types import ArchiveHit, Highlight, StoredArchiveDocument
 from dowse.archives.archive_update import document_id, source_of
-from dowse.errors import NotWritable, StoreBusy
 from dowse.indexes.damage_recovery import answer_or_rebuild
 from dowse.indexes.document_search import ask_documents, read_now
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import update_if_quick
 from dowse.protocols import Searchable
 from dowse.screening.masking import screen_text
 from dowse.searching.candidates import query_of_best_words
@@ -41,16 +39,9 @@ from dowse.text.excerpts import FoundWord, add_marks, choose_windows, window_aro
 from dowse.types import Coverage, DocumentMatch, StoredDocument, TextQuery
 
 _WORD = re.compile(r"\w+")
-UPDATED_FILES = 200
-"""Changed files that are indexed before the answer of a command; with more, they are searched directly."""
 
-
-@dataclass(frozen=True, slots=True)
-class ArchiveAnswer:
-    """The hits in one archive, best first, and how much of it was searched."""
-
-    hits: tuple[ArchiveHit, ...]
-    coverage: Coverage
+ArchiveAnswer = tuple[Sequence[ArchiveHit], Coverage]
+"""The hits in one archive, best first, and how much of it was searched."""
 
 
 def search_archives(
@@ -60,8 +51,9 @@ def search_archives(
     parsed = parse_plain_query(query)
 
     def search(archive: Archive, index: ArchiveIndex) -> ArchiveAnswer:
-        is_behind = not _update_if_quick(index)
-        return search_archive(index, archive, parsed, limit, fuzzy=fuzzy, is_behind=is_behind)
+        # What takes long is not indexed here, but searched directly.
+        pending = update_if_quick(index, start=lambda _index: None) if index.root.is_dir() else 0
+        return search_archive(index, archive, parsed, limit, fuzzy=fuzzy, pending=pending, is_behind=bool(pending))
 
     found = (answer_or_rebuild(index, partial(search, archive, index)) for archive, index in indexes.items())
     return merge_answers(found, limit)
@@ -69,7 +61,7 @@ def search_archives(
 
 def merge_answers(answers: Iterable[ArchiveAnswer], limit: int) -> list[ArchiveHit]:
     """Return the best hits of several archives in one order; of equal scores, the higher rank in its archive counts."""
-    ranked = [(-hit.score, rank, hit.document.path, hit) for answer in answers for rank, hit in enumerate(answer.hits)]
+    ranked = [(-hit.score, rank, hit.document.path, hit) for hits, _ in answers for rank, hit in enumerate(hits)]
     return [hit for *_, hit in sorted(ranked, key=lambda one: one[:3])[:limit]]
 
 
@@ -88,15 +80,12 @@ def search_archive(
     Unless `fuzzy`, a document has to have every word of the query as it is written.
     """
     if not query.text:
-        return ArchiveAnswer((), Coverage(0, 0, is_indexing=False, is_whole=True))
+        return (), Coverage(0, 0, is_indexing=False, is_whole=True)
 
     def ask(files: Searchable | None) -> tuple[list[ArchiveHit], list[str]]:
         return _find(index, files or index.store, archive, query, limit, fuzzy=fuzzy)
 
-    hits, covered = ask_documents(
-        index, query, SearchOptions(), ask, lambda found: found, pending=pending, is_behind=is_behind
-    )
-    return ArchiveAnswer(tuple(hits), covered)
+    return ask_documents(index, query, SearchOptions(), ask, lambda found: found, pending=pending, is_behind=is_behind)
 
 
 def _find(
@@ -158,21 +147,6 @@ def _best_passages(
             screened = screen_shown(passage, current.data, chunk, current.document.path, masks=masks)
             found[current.document.id] = screened.passages[0]
     return found
-
-
-def _update_if_quick(index: ArchiveIndex) -> bool:
-    """Bring an index up to date if few files changed or there is none; return whether it is, or its folder is missing."""
-    if not index.root.is_dir():
-        return True
-    with contextlib.suppress(NotWritable, StoreBusy):  # what cannot be written is searched directly
-        if not index.exists and not index.is_being_updated():
-            index.update()
-        if index.is_ready():
-            drift = index.drift()
-            if drift.pending and drift.pending <= UPDATED_FILES:
-                index.update(drift=drift)
-            return drift.pending <= UPDATED_FILES
-    return False
 
 
 def _has_words(current: Current, words: Sequence[str]) -> bool:

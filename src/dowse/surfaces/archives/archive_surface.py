@@ -78,7 +78,7 @@ class ArchiveSurface:
                 for archive, served in archives.items()
             )
         )
-        coverages = [answer.coverage for answer in answers]
+        coverages = [coverage for _, coverage in answers]
         return merge_answers(answers, limit), coverages, [*_describe_coverage(coverages), *warnings]
 
     async def database(self) -> ArchiveDatabase:
