@@ -255,7 +255,7 @@ def graph(
 @json_option
 def export(about: str | None, output: str, database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
     """Export documents as BibTeX: the results of a QUERY, one by its ID, or all. Exit code 1 if there are none."""
-    from dowse.archives.exports import as_bibtex
+    from dowse.archives.archive_replies import as_bibtex
 
     with open_archives(database) as archives:
         documents = _find_documents(archives, about, limit)
@@ -302,7 +302,7 @@ def _find_documents(archives: "ArchiveDatabase", about: str | None, limit: int) 
 
 def _render(archives: "ArchiveDatabase", found: "CitationGraph", format_: str, title: str) -> str:
     if format_ == "graphml":
-        from dowse.archives.exports import as_graphml
+        from dowse.archives.archive_replies import as_graphml
 
         return as_graphml(found)
     from dowse.archives.graph_page import as_html, page_data

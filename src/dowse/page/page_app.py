@@ -20,7 +20,16 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.mcp.http.access import BrowserSessions
 from dowse.mcp.http.app import PageRoutes
 from dowse.mcp.replies import error_reply
-from dowse.page.beside_view import links_view, outline_view, related_view, tree_view
+from dowse.page.beside_view import (
+    find_by_name,
+    find_page,
+    links_view,
+    outline_view,
+    related_view,
+    symbol_history,
+    symbol_view,
+    tree_view,
+)
 from dowse.page.folder_view import find_overviews, folder_address, folder_view, home_view
 from dowse.page.history_view import ProjectQuestions, commit_view, history_view
 from dowse.page.item_links import editor_address, read_picture, root_name
@@ -31,7 +40,6 @@ from dowse.page.page_texts import PageTexts
 from dowse.page.reading_view import item_title, item_view, lines_view, open_item
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view, why_view
 from dowse.page.status_view import Change, make_change, progress_view, question_view, status_view
-from dowse.page.symbol_view import find_by_name, find_page, symbol_history, symbol_view
 from dowse.parsing.parser_pool import shared_pool
 
 Result = TypeVar("Result")

@@ -7,8 +7,8 @@ import networkx as nx  # type: ignore[import-untyped]
 import pytest
 
 from dowse.archives.archive_database import ArchiveDatabase
+from dowse.archives.archive_replies import as_bibtex, as_graphml
 from dowse.archives.citation_graph import whole_graph
-from dowse.archives.exports import as_bibtex, as_graphml
 from dowse.archives.graph_page import lay_out
 from tests.archives.sample_archives import HOSTILE, captured_page, make_database
 
