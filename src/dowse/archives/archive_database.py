@@ -13,8 +13,11 @@ from dowse.system.platform import make_private_folder
 from dowse.visible_text import one_line
 
 _DOCUMENT_COLUMNS = "number, id, title, path, source, type, date, question, url, archive"
-_CITATION_COLUMNS = "citations.source, citations.target, url, context, confidence, kind, line, fault, ordinal"
-_SELECT_CITATIONS = f"SELECT {_CITATION_COLUMNS} FROM citations WHERE is_citation AND"  # noqa: S608 - a constant
+SELECT_CITATIONS = """
+    SELECT sources.id, targets.id, citations.url, context, confidence, kind, line, fault, citations.source, target, ordinal
+    FROM citations JOIN documents AS sources ON sources.number = citations.source
+    LEFT JOIN documents AS targets ON targets.number = target
+    WHERE is_citation AND"""
 REMEDY = "If it is the database of your archives, remove it and run: dowse archive index"
 
 STEPS: tuple[str, ...] = (
@@ -142,22 +145,15 @@ class ArchiveDatabase(SqliteDatabase):
 
     def citations(self, end: Literal["source", "target"], numbers: Sequence[int]) -> dict[int, list[Citation]]:
         """Return the citations in each of some documents, in the order of its text, or those of each in others."""
-        rows = list(self.rows_in(f"{_SELECT_CITATIONS} citations.{end} IN", numbers))
-        rows.sort(key=lambda row: (row[0], row[6], row[8]))
-        ids = self.ids(number for row in rows for number in row[:2] if number is not None)
+        rows = list(self.rows_in(f"{SELECT_CITATIONS} citations.{end} IN", numbers))
         found: dict[int, list[Citation]] = {number: [] for number in numbers}
-        for row in rows:
-            found[row[0] if end == "source" else row[1]].append(citation_from_row(row[:8], ids))
+        for row in sorted(rows, key=lambda row: (row[8], row[6], row[10])):
+            found[row[8] if end == "source" else row[9]].append(citation_from_row(row))
         return found
 
     def numbers(self, ids: Iterable[str]) -> dict[str, int]:
         """Return the numbers of the documents with these ids that the database has."""
         return {row[0]: row[1] for row in self.rows_in("SELECT id, number FROM documents WHERE id IN", ids)}
-
-    def ids(self, numbers: Iterable[int]) -> dict[int, str]:
-        """Return the ids of documents by their numbers."""
-        rows = self.rows_in("SELECT number, id FROM documents WHERE number IN", set(numbers))
-        return {row[0]: row[1] for row in rows}
 
     def locations(self) -> ArchiveLocations:
         """Return the locations of the archives that were last indexed."""
@@ -196,16 +192,13 @@ def _require_possible(file: Path) -> None:
         raise UsageError(f"{file.name} cannot be a database: {above.name} is not a folder. {remedy}")
 
 
-def citation_from_row(row: SqlRow, ids: dict[int, str]) -> Citation:
-    """Return the citation in a row of the `citations` table."""
-    source, target, url, context, confidence, kind, line, fault = row
-    if tuple(map(type, row[2:])) != (str, str, float, str, int, str):
+def citation_from_row(row: SqlRow) -> Citation:
+    """Return the citation in a row of `SELECT_CITATIONS`."""
+    if tuple(map(type, row[2:8])) != (str, str, float, str, int, str):
         raise StoreDamaged(f"The archives' database is damaged: it has a citation of another type. {REMEDY}")
-    try:
-        source_id, target_id = ids[source], ids[target] if target is not None else None
-    except KeyError as error:
-        raise StoreDamaged(f"The archives' database is damaged: it cites a document that it lacks. {REMEDY}") from error
-    return Citation(source_id, target_id, url, context, confidence, kind, line, fault)
+    if row[1] is None and row[9] is not None:
+        raise StoreDamaged(f"The archives' database is damaged: it cites a document that it lacks. {REMEDY}")
+    return Citation(*row[:8])
 
 
 def _document_from_row(row: SqlRow, names: dict[str, str]) -> StoredArchiveDocument:

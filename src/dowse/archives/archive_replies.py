@@ -144,8 +144,8 @@ def _citation_with_titles(citation: Citation, titles: dict[str, tuple[str, str]]
 
 def _titles_and_paths(database: ArchiveDatabase, citations: Sequence[Citation]) -> dict[str, tuple[str, str]]:
     ids = {id_ for citation in citations for id_ in (citation.source_id, citation.target_id) if id_}
-    rows = list(database.rows_in("SELECT number FROM documents WHERE id IN", ids))
-    return {found.id: (found.title, found.path) for found in database.documents(row[0] for row in rows).values()}
+    found = database.documents(database.numbers(ids).values())
+    return {one.id: (one.title, one.path) for one in found.values()}
 
 
 _TEXT_KEYS = ("title", "question", "context", "label", "sourceTitle", "targetTitle", "url", "targetUrl")

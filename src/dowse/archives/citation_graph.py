@@ -6,7 +6,7 @@ from heapq import nsmallest
 from itertools import chain
 from typing import Literal
 
-from dowse.archives.archive_database import ArchiveDatabase, citation_from_row
+from dowse.archives.archive_database import SELECT_CITATIONS, ArchiveDatabase, citation_from_row
 from dowse.archives.archive_types import Citation, CitationGraph, Edge, Node, StoredArchiveDocument
 from dowse.archives.archive_update import NOT_A_DOCUMENT
 from dowse.sqlite_database import SqlRow
@@ -132,11 +132,7 @@ def most_cited_unarchived(database: ArchiveDatabase, limit: int) -> list[SqlRow]
 
 def broken_links(database: ArchiveDatabase, limit: int) -> tuple[list[Citation], int]:
     """Return the links to missing files and pages of the archives, by document, and their total number."""
-    where = "FROM citations WHERE is_citation AND fault != '' AND fault != ?"
-    ((total,),) = database.rows(f"SELECT COUNT(*) {where}", (NOT_A_DOCUMENT,))
-    rows = database.rows(
-        f"SELECT source, target, url, context, confidence, kind, line, fault {where} ORDER BY source, ordinal LIMIT ?",
-        (NOT_A_DOCUMENT, limit),
-    )
-    ids = database.ids(row[0] for row in rows)
-    return [citation_from_row(row, ids) for row in rows], total
+    count = "SELECT COUNT(*) FROM citations WHERE is_citation AND fault != '' AND fault != ?"
+    ((total,),) = database.rows(count, (NOT_A_DOCUMENT,))
+    query = f"{SELECT_CITATIONS} fault != '' AND fault != ? ORDER BY citations.source, ordinal LIMIT ?"
+    return [citation_from_row(row) for row in database.rows(query, (NOT_A_DOCUMENT, limit))], total
