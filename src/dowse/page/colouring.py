@@ -22,14 +22,6 @@ class CodeText:
     """The whole file, or as much of it as matters: a passage may begin or end inside a string or comment."""
 
 
-def join_runs(passages: Sequence[tuple[int, str]], colours: Sequence[Runs]) -> Runs:
-    """Return the colours of passages that are shown as one text, a line end between them."""
-    joined: list[int] = []
-    for (_, text), runs in zip(passages, colours, strict=True):
-        joined += (*(runs if sum(runs[::2]) == len(text) else (len(text), 0)), 1, 0)
-    return joined[:-2]
-
-
 def paint(text: str, runs: Runs = (), marks: Sequence[tuple[int, int]] = ()) -> Html:
     """Return a text as HTML, coloured, with some places marked; wrong lengths or colours lose colours, not text."""
     cuts = _cut(runs, len(text))

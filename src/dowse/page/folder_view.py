@@ -71,7 +71,7 @@ def _root_facts(status: SourceStatus, overview: RootOverview) -> list[Html]:
     updated = time_view(status.last_updated or "")
     return facts(
         [
-            counted({name: count for name, count in status.counts.items() if name != "chunks"}),
+            counted(status.counts),
             format_size(overview.size_bytes) if overview.size_bytes else "",
             STATE_NAMES.get(status.state, status.state) if status.state != "ready" else "",
             ("indexed ", updated) if updated else None,

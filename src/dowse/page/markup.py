@@ -1,6 +1,6 @@
 """HTML that is escaped by default: a template is ours, a value is text unless it is HTML already; numbers and times as people say them."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from html import escape
 from typing import Any
@@ -72,9 +72,10 @@ def encode(markup: Html) -> bytes:
     return markup.encode("utf-8", "replace")
 
 
-def counted(counts: "dict[str, int]") -> str:
-    """Return counts whose names are plurals, as statuses have them: `1 document, 12 chunks`."""
-    return ", ".join(pluralize(count, name.removesuffix("s"), name) for name, count in counts.items())
+def counted(counts: Mapping[str, int]) -> str:
+    """Return counts whose names are plurals, as statuses have them, without the chunks: `1 document, 12 files`."""
+    shown = {name: count for name, count in counts.items() if name != "chunks"}
+    return ", ".join(pluralize(count, name.removesuffix("s"), name) for name, count in shown.items())
 
 
 def time_view(moment: str) -> Html | None:

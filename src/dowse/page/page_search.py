@@ -58,13 +58,9 @@ class PageQuery:
         """Whether anything but the words limits the results."""
         return any((self.source, self.kind, self.language, self.path, self.since, self.until))
 
-    def changed(self, **changes: Any) -> "PageQuery":
-        """Return the query with some fields changed."""
-        return replace(self, **changes)
-
     def address(self, **changes: Any) -> str:
         """Return the address of the search, with some fields changed; defaults are left out."""
-        changed = self.changed(**changes)
+        changed = replace(self, **changes)
         given = {one.name: value for one in fields(self) if (value := getattr(changed, one.name)) != one.default}
         return f"/?{urlencode(given, errors='replace')}" if given else "/"
 
@@ -77,24 +73,16 @@ class PageQuery:
 
     def toggled(self, name: str, value: str) -> "PageQuery":
         """Return the query with a filter, or without it if it has it; filters of words are typed into the box."""
-        field_name = {"lang": "language"}.get(name, name)
-        if getattr(self, field_name, "") and value in self.values(name):
-            return self.changed(**{field_name: ""})
-        if self.mode != "words":
-            return self.changed(**{field_name: value})
-        given = [
-            text
-            for one, found, text in find_filters(self.q, is_language)
-            if one == name and (found == value or name in ("lang", "kind"))
-        ]
+        beside, is_chosen = "language" if name == "lang" else name, value in self.values(name)
+        if self.mode != "words" or (is_chosen and getattr(self, beside, "")):
+            change: dict[str, Any] = {beside: "" if is_chosen else value}
+            return replace(self, **change)
         text = self.q
-        for one in given:
-            text = text.replace(one, "", 1)
-        words = " ".join(text.split())
-        if value in self.values(name):
-            return replace(self, q=words)
-        quoted = f'"{value}"' if " " in value else value
-        return replace(self, q=f"{words} {name}:{quoted}")
+        for one, found, written in find_filters(self.q, is_language):
+            if one == name and (found == value or name in ("lang", "kind")):
+                text = text.replace(written, "", 1)
+        words, quoted = " ".join(text.split()), f'"{value}"' if " " in value else value
+        return replace(self, q=words if is_chosen else f"{words} {name}:{quoted}")
 
     def day(self, name: Literal["since", "until"]) -> date | None:
         """Return the day of a filter; raise UsageError where it is none."""

@@ -4,14 +4,14 @@ marked; and why a hit is where it is."""
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from posixpath import commonpath
 from typing import NamedTuple
 from urllib.parse import urlencode
 
 from dowse.federation.source_list import SourceList
 from dowse.indexes.project_search import explain_file
-from dowse.page.colouring import CodeText, Runs, join_runs, paint
+from dowse.page.colouring import CodeText, Runs, paint
 from dowse.page.item_links import find_item, item_address, root_name
 from dowse.page.markdown_view import FindMarks, write_markdown
 from dowse.page.markup import Html, facts, html, link, tag, time_view
@@ -43,7 +43,7 @@ async def _text_view(hit: PageHit, marks: FindMarks, texts: PageTexts, seconds: 
     is_code = hit.source.startswith("project/") and not hit.is_converted
     code = CodeText(hit.passages, detect_language(hit.path, b"") if is_code else "text", hit.path, hit.file)
     runs = await texts.colours(code, seconds)
-    return code_view(hit, join_runs(hit.passages, runs), marks), all(runs) or code.language in ("", "text")
+    return code_view(hit, runs, marks), all(runs) or code.language in ("", "text")
 
 
 def is_document(hit: PageHit) -> bool:
@@ -54,9 +54,10 @@ def is_document(hit: PageHit) -> bool:
     )
 
 
-def code_view(hit: PageHit, runs: Runs, marks: FindMarks) -> Html:
+def code_view(hit: PageHit, colours: Sequence[Runs], marks: FindMarks) -> Html:
     """Return the lines of a hit, with their numbers where they have some."""
-    painted = paint(hit.text, runs, marks(hit.text))
+    lines = [paint(text, runs, marks(text)) for (_, text), runs in zip(hit.passages, colours, strict=True)]
+    painted = Html("\n".join(lines))
     if not painted.strip():
         return Html()
     more = tag("p", f"{pluralize(hit.more_lines, 'more line')} in this file" if hit.more_lines else "", class_="about")

@@ -147,7 +147,7 @@ def _facts(status: SourceStatus, facts: Mapping[str, Any]) -> list[tuple[str, st
     changes = f"{pluralize(waiting, 'file')} {'waits' if waiting == 1 else 'wait'} to be indexed" if waiting else ""
     skipped = [f"{pluralize(count, 'file')} {why}" for why, count in facts.get("skipped", {}).items()]
     return [
-        ("Has", counted({name: count for name, count in status.counts.items() if name != "chunks"})),
+        ("Has", counted(status.counts)),
         ("Indexed", time_view(status.last_updated or "")),
         ("Changes", changes),
         ("Kept fresh", _watching(str(facts.get("watcher", "")))),
