@@ -19,9 +19,8 @@ from dowse.federation.source_list import NoClient, SourceList
 from dowse.indexes.project_search import ExactQuery
 from dowse.mcp.replies import coverage_warnings
 from dowse.page.item_links import read_address, root_name
-from dowse.places.place_store import PlaceStore
 from dowse.reading.languages import is_language, language_called
-from dowse.searching.exact_search import Occurrence, Occurrences
+from dowse.searching.exact_search import Occurrence
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.organisation.place_search import find_text as find_text_at_place
@@ -74,7 +73,7 @@ class PageQuery:
     def toggled(self, name: str, value: str) -> "PageQuery":
         """Return the query with a filter, or without it if it has it; filters of words are typed into the box."""
         beside, is_chosen = "language" if name == "lang" else name, value in self.values(name)
-        if self.mode != "words" or (is_chosen and getattr(self, beside, "")):
+        if self.mode != "words" or (is_chosen and bool(getattr(self, beside, ""))):
             change: dict[str, Any] = {beside: "" if is_chosen else value}
             return replace(self, **change)
         text = self.q
@@ -281,8 +280,9 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
         coverages[name] = covered
     searched = [found for _, (found, _) in answers]
     if sources.place and query.source in ("", "project", place_name(sources.place.place)):
-        found, texts = await asyncio.to_thread(_find_at_place, sources.place.store, query, seconds)
-        hits += _occurrence_hits(place_name(sources.place.place), str, found.found, texts)
+        asked = _text_query(query, "", seconds)
+        found = await asyncio.to_thread(find_text_at_place, sources.place.store, asked)
+        hits += _occurrence_hits(place_name(sources.place.place), str, found.found, asked.texts or {})
         searched.append(found)
     total, files = (sum(getattr(found, name) for found in searched) for name in ("total", "files"))
     is_complete = all(found.is_complete for found in searched)
@@ -295,11 +295,6 @@ async def _find_occurrences(sources: SourceList, query: PageQuery, seconds: floa
         hits[: query.limit], frozenset(), notes, summary, len(hits) > query.limit, is_complete,
         frozenset((root_name(hit.source), hit.locator) for hit in hits), _growing(coverages),
     )  # fmt: skip
-
-
-def _find_at_place(store: PlaceStore, query: PageQuery, seconds: float) -> tuple[Occurrences, dict[str, str]]:
-    asked = _text_query(query, "", seconds)
-    return find_text_at_place(store, asked), asked.texts or {}
 
 
 def _text_query(query: PageQuery, name: str, seconds: float) -> ExactQuery:
