@@ -31,7 +31,7 @@ PICTURES = {
     "page-search": ("light", SEARCH),
     "page-search-dark": ("dark", SEARCH),
     "page-search-narrow": ("narrow", SEARCH),
-    "page-file": ("light", "/read?id=project/dowse/src/dowse/page/markup.py&symbol=render#L19-L29"),
+    "page-file": ("light", "/read?id=project/dowse/src/dowse/page/markup.py&symbol=render#L57-L67"),
     "page-markdown": ("light", "/read?id=project/dowse/docs/page.md"),
     "page-folder": ("light", "/read?id=project/dowse/src/dowse/parsing/"),
     "page-status": ("light", "/status"),

@@ -1,4 +1,4 @@
-"""Searches of the page: one that nobody waits for any more leaves the index to the next."""
+"""Searches of the page: the address holds all of one, and one that nobody waits for leaves the index to the next."""
 
 import asyncio
 import itertools
@@ -6,24 +6,46 @@ import threading
 from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from dowse.errors import SearchStopped
 from dowse.page import page_search
-from dowse.page.page_search import PageQuery, find_hits
+from dowse.page.page_search import PageQuery, find_hits, read_query
 from dowse.types import View
+from tests.examples import examples
+
+WORDS = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), max_size=20)
+MODES, KINDS = st.sampled_from(["words", "exact", "regex"]), st.sampled_from(["", "code", "docs"])
+
+
+@examples(50, many=2000)
+@given(WORDS, MODES, WORDS, KINDS, st.integers(1, 50))
+def test_a_query_comes_back_from_its_address(text: str, mode: Any, path: str, kind: str, limit: int) -> None:
+    query = PageQuery(text, mode, path=path, kind=kind, limit=limit)
+    assert read_query(dict(parse_qsl(query.address().partition("?")[2]))) == query
+
+
+def test_odd_fields_are_ignored() -> None:
+    assert read_query({"q": "a", "mode": "x", "kind": "y", "limit": "-3"}) == PageQuery("a")
+    assert read_query({"limit": "999"}).limit == 50
+    assert read_query({"limit": "٣"}) == PageQuery()
 
 
 class EndlessIndex:
-    """An index with more files than anybody waits for."""
+    """An index with more files than anybody waits for, which is searched on a thread."""
 
+    name = "endless"
     settings = SimpleNamespace(mask_secrets=False)
     exists = True
 
     def __init__(self) -> None:
         self.store = self.source = self
         self.is_read = threading.Event()
+        self.error: BaseException | None = None
 
     def is_ready(self) -> bool:
         return True
@@ -36,41 +58,31 @@ class EndlessIndex:
         self.is_read.set()
         return b"apple", None
 
+    async def ask_fresh(self, work: Callable[["EndlessIndex", list[str]], object], _view: View) -> object:
+        return await asyncio.to_thread(self._do, work)
 
-class ServedEndlessIndex:
-    """It is searched on a thread, as an index is."""
-
-    name = "endless"
-
-    def __init__(self) -> None:
-        self.index = EndlessIndex()
-        self.error: BaseException | None = None
-
-    async def ask_fresh(self, work: Callable[[EndlessIndex, list[str]], object], _view: View) -> object:
-        def do() -> object:
-            try:
-                return work(self.index, [])
-            except BaseException as error:
-                self.error = error
-                raise
-
-        return await asyncio.to_thread(do)
+    def _do(self, work: Callable[["EndlessIndex", list[str]], object]) -> object:
+        try:
+            return work(self, [])
+        except BaseException as error:
+            self.error = error
+            raise
 
 
 def test_an_exact_search_that_is_outdated_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    served = ServedEndlessIndex()
+    index = EndlessIndex()
     root = SimpleNamespace(
-        name="project/endless", kind="project", kinds=("project",), served=served, main_view=View.PROJECT
+        name="project/endless", kind="project", kinds=("project",), served=index, main_view=View.PROJECT
     )
     monkeypatch.setattr(page_search, "EXACT_SECONDS", 3600.0)
 
     async def type_another_letter() -> None:
         sources: Any = SimpleNamespace(roots=lambda: [root])
         search = asyncio.ensure_future(find_hits(sources, PageQuery("pear", mode="exact")))
-        await asyncio.to_thread(served.index.is_read.wait)
+        await asyncio.to_thread(index.is_read.wait)
         search.cancel()
         with pytest.raises(asyncio.CancelledError):
             await search
 
     asyncio.run(type_another_letter())  # which waits for its threads
-    assert isinstance(served.error, SearchStopped)
+    assert isinstance(index.error, SearchStopped)
