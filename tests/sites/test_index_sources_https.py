@@ -3,12 +3,10 @@
 import datetime
 import gzip
 import ipaddress
-import ssl
-import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
@@ -21,6 +19,7 @@ from dowse.errors import Failed, UsageError
 from dowse.sites import index_sources
 from dowse.sites.index_sources import FetchedIndex, open_index_source
 from dowse.sites.site import ServedSite
+from tests.http_server import serving
 from tests.sites.sample_sites import PAGES, encoded, index
 
 Answer = Callable[[BaseHTTPRequestHandler], None]
@@ -56,52 +55,38 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class Site:
     """A web server with configurable replies."""
 
-    def __init__(self, certificate: Path | None) -> None:
+    url = ""
+
+    def __init__(self) -> None:
         self.answer: Answer = lambda _request: None
         self.requests: list[dict[str, str]] = []
-        site = self
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
 
-            def do_GET(self) -> None:
-                site.requests.append({"path": self.path, **dict(self.headers)})
-                with suppress(OSError):
-                    site.answer(self)
-                self.close_connection = True
+@contextmanager
+def serving_site(certificate: Path | None) -> Iterator[Site]:
+    site = Site()
 
-            def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
-                pass
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
 
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
+        def do_GET(self) -> None:
+            site.requests.append({"path": self.path, **dict(self.headers)})
+            with suppress(OSError):
+                site.answer(self)
+            self.close_connection = True
 
-            def handle_error(self, request: object, client_address: object) -> None:
-                pass
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base's name
+            pass
 
-        self._server = Server(("127.0.0.1", 0), Handler)
-        if certificate:
-            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-            context.load_cert_chain(certificate)
-            listener = context.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
-            self._server.socket = listener
-        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
-        self.port = self._server.server_address[1]
-        self.url = (
-            f"https://localhost:{self.port}/search-index.json" if certificate else f"http://127.0.0.1:{self.port}"
-        )
-
-    def close(self) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    with serving(Handler, certificate) as site.url:
+        yield site
 
 
 @pytest.fixture
 def site(certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Site]:
     monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
-    made = Site(certificate)
-    yield made
-    made.close()
+    with serving_site(certificate) as made:
+        yield made
 
 
 def giving(data: bytes, **headers: str) -> Answer:
@@ -158,7 +143,7 @@ def cut(request: BaseHTTPRequestHandler) -> None:
 
 
 def fetched(site: Site, mark: str | None = None) -> FetchedIndex | None:
-    return open_index_source(site.url).fetch(mark)
+    return open_index_source(f"{site.url}/search-index.json").fetch(mark)
 
 
 INDEX = encoded(index())
@@ -166,7 +151,7 @@ INDEX = encoded(index())
 
 def test_an_index_is_served_from_a_web_server(site: Site) -> None:
     site.answer = giving(INDEX, ETag='"1"')
-    assert len(ServedSite(open_index_source(site.url)).current) == 4
+    assert len(ServedSite(open_index_source(f"{site.url}/search-index.json")).current) == 4
     assert site.requests[0]["User-Agent"].startswith("dowse/")
 
 
@@ -174,7 +159,7 @@ def test_an_index_is_served_from_a_web_server(site: Site) -> None:
 def test_it_is_only_sent_again_when_it_changed(site: Site, headers: dict[str, str]) -> None:
     now = 0.0
     site.answer = giving(INDEX, **headers)
-    live = ServedSite(open_index_source(site.url), lambda: now)
+    live = ServedSite(open_index_source(f"{site.url}/search-index.json"), lambda: now)
     before = live.current
     live.refresh()
     assert len(site.requests) == 1
@@ -192,7 +177,7 @@ def test_it_is_only_sent_again_when_it_changed(site: Site, headers: dict[str, st
 def test_a_server_that_fails_later_does_not_take_the_site_away(site: Site) -> None:
     now = 0.0
     site.answer = giving(INDEX, ETag='"1"')
-    live = ServedSite(open_index_source(site.url), lambda: now)
+    live = ServedSite(open_index_source(f"{site.url}/search-index.json"), lambda: now)
     now = 100
     site.answer = failing
     live.refresh()
@@ -220,14 +205,13 @@ def test_a_redirect_on_the_same_server_is_followed(site: Site) -> None:
 
 
 def test_a_redirect_into_a_private_network_is_not_followed(site: Site, certificate: Path) -> None:
-    inner = Site(certificate)
-    inner.answer = giving(INDEX)
-    for place in (inner.url, f"https://127.0.0.1:{inner.port}/", f"https://[::1]:{inner.port}/", "https://0.0.0.0/"):
-        site.answer = leading(place)
-        with pytest.raises(Failed, match="not a public address"):
-            fetched(site)
-    assert inner.requests == []
-    inner.close()
+    with serving_site(certificate) as inner:
+        port = inner.url.rpartition(":")[2]
+        for place in (inner.url, f"https://127.0.0.1:{port}/", f"https://[::1]:{port}/", "https://0.0.0.0/"):
+            site.answer = leading(place)
+            with pytest.raises(Failed, match="not a public address"):
+                fetched(site)
+        assert inner.requests == []
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from dowse.sites.index_sources import open_index_source
 from dowse.sites.site import ServedSite
 from tests.s3_server import make_bucket, needs_s3_server, s3_environment
 from tests.sites.sample_sites import PAGES, encoded, index
-from tests.sites.test_index_sources_https import Answer, Site, cut, dripping, failing, giving, refusing
+from tests.sites.test_index_sources_https import Answer, cut, dripping, failing, giving, refusing, serving_site
 
 
 @pytest.fixture
@@ -67,17 +67,17 @@ def test_a_bucket_that_fails_for_a_while_does_not_take_the_site_away(
 ) -> None:
     pytest.importorskip("boto3", reason="needs the extra s3")
     monkeypatch.setattr(index_sources, "FETCH_SECONDS", 0.5)
-    now, site = 0.0, Site(None)
-    for name, value in s3_environment(site.url).items():
-        monkeypatch.setenv(name, value)
-    site.answer = giving(encoded(index()), ETag='"1"')
-    live = ServedSite(open_index_source("s3://sites/search-index.json"), lambda: now)
-    before = live.current
-    site.answer, now = failing, 100.0
-    live.refresh()
-    assert live.problem
-    assert live.current is before
-    site.answer, now = giving(encoded(index(*PAGES[:2])), ETag='"2"'), 100_000.0
-    live.refresh()
-    assert (live.problem is None, len(live.current)) == (True, 2)
-    site.close()
+    now = 0.0
+    with serving_site(None) as site:
+        for name, value in s3_environment(site.url).items():
+            monkeypatch.setenv(name, value)
+        site.answer = giving(encoded(index()), ETag='"1"')
+        live = ServedSite(open_index_source("s3://sites/search-index.json"), lambda: now)
+        before = live.current
+        site.answer, now = failing, 100.0
+        live.refresh()
+        assert live.problem
+        assert live.current is before
+        site.answer, now = giving(encoded(index(*PAGES[:2])), ETag='"2"'), 100_000.0
+        live.refresh()
+        assert (live.problem is None, len(live.current)) == (True, 2)
