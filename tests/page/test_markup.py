@@ -2,7 +2,7 @@
 
 import pytest
 
-from dowse.page.markup import Html, counted, encode, html, render, time_of, time_view
+from dowse.page.markup import Html, counted, encode, html, render, tag, time_of, time_view
 from dowse.visible_text import pluralize
 
 
@@ -26,6 +26,12 @@ def test_braces_of_a_value_are_no_places() -> None:
 def test_anything_else_is_a_mistake() -> None:
     with pytest.raises(TypeError):
         html("{x}", x=object())
+
+
+def test_an_element_has_the_attributes_that_have_a_value_and_none_is_empty() -> None:
+    shown = tag("a", "<", Html("<b>"), href='"', class_="x", data_line=3, hidden=True, title=None, open=False)
+    assert shown == '<a href="&quot;" class="x" data-line="3" hidden>&lt;<b></a>'
+    assert tag("p", "", None, [tag("span", "")], class_="note") == ""
 
 
 def test_a_lone_surrogate_can_be_sent() -> None:

@@ -39,7 +39,7 @@ from dowse.page.page_search import find_hits, read_query, running_roots
 from dowse.page.page_texts import PageTexts
 from dowse.page.reading_view import item_title, item_view, lines_view, open_item
 from dowse.page.search_view import COLOUR_SECONDS, RELOAD_SECONDS, filters_view, results_view, why_view
-from dowse.page.status_view import Change, make_change, progress_view, question_view, status_view
+from dowse.page.status_view import make_change, progress_view, question_view, status_view
 from dowse.parsing.parser_pool import shared_pool
 
 Result = TypeVar("Result")
@@ -195,10 +195,12 @@ class BrowserPage:
             )
         if not self.sessions.may_change(request.headers, form.get("form_token", "")):
             return error_view(request, "Not allowed", "The form is too old. Open the status again.", 403)
-        change = Change(form.get("action", ""), form.get("source", ""))
+        action, source = form.get("action", ""), form.get("source", "")
         if form.get("confirm") != "yes":
-            return page("status", "Confirm", await question_view(self.sources, change, self.sessions.form_token))
-        await make_change(self.sources, change)
+            return page(
+                "status", "Confirm", await question_view(self.sources, action, source, self.sessions.form_token)
+            )
+        await make_change(self.sources, action, source)
         return RedirectResponse("/status", 303, HEADERS)
 
     async def statuses(self) -> list[SourceStatus]:

@@ -2,7 +2,6 @@
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -84,14 +83,6 @@ _FORM = """<form method="post" action="/change"><input type="hidden" name="form_
 _QUESTION = """<section class="message"><h1>{label} {source}</h1><p>{question}</p>
 <div class="box">{yes}<a class="button" href="/status">No</a></div></section>
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change that a person asks for on the page."""
-
-    action: str
-    source: str
 
 
 async def status_view(
@@ -203,45 +194,45 @@ def _lists(source: str, facts: Mapping[str, Any]) -> list[Html]:
 
 def _buttons(status: SourceStatus, form_token: str) -> list[Html]:
     actions = ["index"] if status.state == "not_found" else ["index", "reindex", "forget"]
-    return [_form(Change(action, status.name), ACTIONS[action], form_token) for action in actions]
+    return [_form(action, status.name, ACTIONS[action], form_token) for action in actions]
 
 
-def _form(change: Change, label: str, form_token: str, *, is_confirmed: bool = False) -> Html:
+def _form(action: str, source: str, label: str, form_token: str, *, is_confirmed: bool = False) -> Html:
     return html(
-        _FORM, form_token=form_token, action=change.action, source=change.source, label=label,
+        _FORM, form_token=form_token, action=action, source=source, label=label,
         confirm=Html('<input type="hidden" name="confirm" value="yes">') if is_confirmed else None,
-        danger=Html(' class="danger"') if is_confirmed and change.action != "index" else None,
+        danger=Html(' class="danger"') if is_confirmed and action != "index" else None,
     )  # fmt: skip
 
 
-async def question_view(sources: SourceList, change: Change, form_token: str) -> Html:
+async def question_view(sources: SourceList, action: str, source: str, form_token: str) -> Html:
     """Return the question before a change."""
-    served, view = _folder(sources, change)
-    question = {"reindex": REBUILD_QUESTION, "forget": DELETE_QUESTION}.get(change.action)
+    served, view = _folder(sources, action, source)
+    question = {"reindex": REBUILD_QUESTION, "forget": DELETE_QUESTION}.get(action)
     if question is None:
         count = await served.ask(lambda index: index.count_files(), view)
         question = CREATE_QUESTION.format(count=f"{count:,}", name=served.name).replace(" 1 files", " 1 file")
     return html(
-        _QUESTION, label=ACTIONS[change.action], source=root_name(change.source), question=question,
-        yes=_form(change, f"Yes, {ACTIONS[change.action].lower()}", form_token, is_confirmed=True),
+        _QUESTION, label=ACTIONS[action], source=root_name(source), question=question,
+        yes=_form(action, source, f"Yes, {ACTIONS[action].lower()}", form_token, is_confirmed=True),
     )  # fmt: skip
 
 
-async def make_change(sources: SourceList, change: Change) -> None:
+async def make_change(sources: SourceList, action: str, source: str) -> None:
     """Start a change that was confirmed. Indexing goes on in its own process."""
-    served, view = _folder(sources, change)
-    if change.action == "forget":
+    served, view = _folder(sources, action, source)
+    if action == "forget":
         await served.leave_alone()
         await served.ask(forget, view)
         return
     with contextlib.suppress(TooManyFiles):  # the question named the number of files
         await served.ask(lambda index: index.require_size(), view)
     served.keep_fresh()
-    served.start_run(REBUILD if change.action == "reindex" else None, view)
+    served.start_run(REBUILD if action == "reindex" else None, view)
 
 
-def _folder(sources: SourceList, change: Change) -> tuple[ServedIndex, View]:
-    root = sources.root(change.source)
-    if root is None or change.action not in ACTIONS:
+def _folder(sources: SourceList, action: str, source: str) -> tuple[ServedIndex, View]:
+    root = sources.root(source)
+    if root is None or action not in ACTIONS:
         raise ItemNotFound("there is no such source or action")
     return root.served, root.main_view
