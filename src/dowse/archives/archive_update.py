@@ -166,7 +166,7 @@ def update_database(
     report = ArchiveReport()
     with database.transaction() as connection:
         for archive, index in indexes.items():
-            _ArchiveUpdate(database, connection, archive, index).run(report)
+            _update_archive(database, connection, archive, index, report)
         for archive in locations.roots.keys() - indexes.keys():
             _keep_or_remove(connection, archive, locations, report, prunes=prunes)
         if report.added or report.updated or report.removed:
@@ -186,71 +186,61 @@ def _state_of(index: ArchiveIndex) -> str:
     return f"{catalog.id} {catalog.sequence()} {index.given_root}"
 
 
-class _ArchiveUpdate:
-    """The update of the documents of one archive, within a transaction."""
+def _update_archive(
+    database: ArchiveDatabase,
+    connection: sqlite3.Connection,
+    archive: Archive,
+    index: ArchiveIndex,
+    report: ArchiveReport,
+) -> None:
+    """Bring the documents of one archive up to date, within a transaction."""
+    facts = {"state": _state_of(index), "recipe": RECIPE, "folder": index.given_root.as_posix()}
+    is_same_recipe = database.fact(f"recipe:{archive}") == RECIPE
+    read_text = text_reader(index.kept_source)
+    known: dict[str, bytes] = dict(database.rows("SELECT path, hash FROM documents WHERE archive = ?", (archive,)))
+    for document in index.store.documents():
+        digest = known.pop(document.path, None)
+        if is_same_recipe and digest == document.content_hash:
+            report.unchanged += 1
+            continue
+        text = index.store.converted_text(document.id)
+        _put_document(connection, archive, index, document, read_text(document) if text is None else text)
+        report.added += digest is None
+        report.updated += digest is not None
+    for path in known:
+        connection.execute("DELETE FROM documents WHERE archive = ? AND path = ?", (archive, path))
+    report.removed += len(known)
+    skipped: dict[str, int] = json.loads(index.whole.fact("skipped") or "{}")
+    for reason, count in skipped.items():
+        report.skipped[reason] = report.skipped.get(reason, 0) + count
+    report.warnings += _describe_problems(index.store.totals("docs").unparsed)
+    for name, value in facts.items():
+        connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"{name}:{archive}", value))
 
-    def __init__(
-        self, database: ArchiveDatabase, connection: sqlite3.Connection, archive: Archive, index: ArchiveIndex
-    ) -> None:
-        self._database, self._connection, self._archive, self._index = database, connection, archive, index
-        self._read_text = text_reader(index.kept_source)
 
-    def run(self, report: ArchiveReport) -> None:
-        """Bring the documents up to date."""
-        state = _state_of(self._index)
-        is_same_recipe = self._database.fact(f"recipe:{self._archive}") == RECIPE
-        query = "SELECT path, hash FROM documents WHERE archive = ?"
-        known: dict[str, bytes] = dict(self._database.rows(query, (self._archive,)))
-        for document in self._index.store.documents():
-            digest = known.pop(document.path, None)
-            if is_same_recipe and digest == document.content_hash:
-                report.unchanged += 1
-                continue
-            self._put(document)
-            report.added += digest is None
-            report.updated += digest is not None
-        for path in known:
-            self._connection.execute("DELETE FROM documents WHERE archive = ? AND path = ?", (self._archive, path))
-        report.removed += len(known)
-        self._describe(report)
-        facts = {"state": state, "recipe": RECIPE, "folder": self._index.given_root.as_posix()}
-        for name, value in facts.items():
-            self._connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"{name}:{self._archive}", value))
-
-    def _put(self, stored: StoredDocument) -> None:
-        """Add or replace a document."""
-        details = details_from_json(self._index.store.catalog.details(stored.id), stored.path)
-        text = self._index.store.converted_text(stored.id)
-        text = self._read_text(stored) if text is None else text
-        digest = b"" if text is None else stored.content_hash  # a file that has just changed is read again
-        id_ = document_id(self._archive, stored.path)
-        values = (
-            id_, self._archive, stored.path, stored.title, details.date, source_of(self._archive, details), details.type,
-            details.question, details.url, json.dumps(details.names), digest,
-        )  # fmt: skip
-        self._connection.execute(_PUT_DOCUMENT, values)
-        (number,) = self._connection.execute("SELECT number FROM documents WHERE id = ?", (id_,)).fetchone()
-        self._connection.execute("DELETE FROM identities WHERE document = ?", (number,))
-        self._connection.execute("DELETE FROM citations WHERE source = ?", (number,))
-        body = (number, text or "", details.body_start)
-        self._connection.execute("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", body)
-        self._connection.executemany(
-            "INSERT OR IGNORE INTO identities VALUES (?, ?)", [(key, number) for key in details.keys]
-        )
-        self._connection.executemany(
-            "INSERT INTO citations (source, ordinal, url, written, key, kind, context, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [
-                (number, ordinal, one.url, "" if one.key else one.url, one.key, one.kind, one.context, one.line)
-                for ordinal, one in enumerate(details.citations)
-            ],
-        )
-
-    def _describe(self, report: ArchiveReport) -> None:
-        """Add what the index left out, and the files that its parsers could not read."""
-        skipped: dict[str, int] = json.loads(self._index.whole.fact("skipped") or "{}")
-        for reason, count in skipped.items():
-            report.skipped[reason] = report.skipped.get(reason, 0) + count
-        report.warnings += _describe_problems(self._index.store.totals("docs").unparsed)
+def _put_document(
+    connection: sqlite3.Connection, archive: Archive, index: ArchiveIndex, stored: StoredDocument, text: str | None
+) -> None:
+    """Add or replace a document. One whose text has just changed, so that there is none, is read again by the next run."""
+    details = details_from_json(index.store.catalog.details(stored.id), stored.path)
+    digest, id_ = b"" if text is None else stored.content_hash, document_id(archive, stored.path)
+    values = (
+        id_, archive, stored.path, stored.title, details.date, source_of(archive, details), details.type,
+        details.question, details.url, json.dumps(details.names), digest,
+    )  # fmt: skip
+    connection.execute(_PUT_DOCUMENT, values)
+    (number,) = connection.execute("SELECT number FROM documents WHERE id = ?", (id_,)).fetchone()
+    connection.execute("DELETE FROM identities WHERE document = ?", (number,))
+    connection.execute("DELETE FROM citations WHERE source = ?", (number,))
+    connection.execute("INSERT OR REPLACE INTO content VALUES (?, ?, ?)", (number, text or "", details.body_start))
+    connection.executemany("INSERT OR IGNORE INTO identities VALUES (?, ?)", [(key, number) for key in details.keys])
+    connection.executemany(
+        "INSERT INTO citations (source, ordinal, url, written, key, kind, context, line) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (number, ordinal, one.url, "" if one.key else one.url, one.key, one.kind, one.context, one.line)
+            for ordinal, one in enumerate(details.citations)
+        ],
+    )
 
 
 def _describe_problems(problems: Mapping[str, str]) -> Iterator[str]:
