@@ -33,16 +33,16 @@ _NEWEST_CITED = """
 """Select the cited document: the newest of several captures of one page."""
 
 
-def resolve_citations(connection: sqlite3.Connection, roots: Mapping[Archive, Path]) -> None:
-    """Resolve the citations of all documents: a new document may be the target of links in any other one."""
+def resolve_citations(connection: sqlite3.Connection, roots: Mapping[Archive, Path], only: set[int] | None) -> None:
+    """Resolve the citations of the documents `only`, or of all documents, which is needed after names have changed."""
     resolver = _Resolver(connection, roots)
-    rows = connection.execute(
-        "SELECT source, ordinal, written FROM citations WHERE kind IN ('path', 'wiki')"
-    ).fetchall()
+    query = "SELECT source, ordinal, written FROM citations WHERE kind IN ('path', 'wiki')"
+    rows = (row for row in connection.execute(query).fetchall() if only is None or row[0] in only)
     connection.executemany(
         "UPDATE citations SET target = ?, fault = ?, is_citation = ? WHERE source = ? AND ordinal = ?",
         [(*resolver.resolve(written, source), source, ordinal) for source, ordinal, written in rows],
     )
+    # A new document may be the target of URLs in any other document.
     connection.execute(f"UPDATE citations SET target = ({_NEWEST_CITED}) WHERE key != ''")  # noqa: S608 - a constant
     connection.execute(
         "UPDATE citations SET is_citation = 0, target = NULL WHERE target = source "
@@ -103,6 +103,8 @@ def _archive_prefixes(roots: Mapping[Archive, Path]) -> dict[str, str]:
 
 MAX_PROBLEMS = 20
 """Files that cannot be parsed and are named; the others are counted."""
+_RENAMED = 0
+"""The number of no document."""
 _ID_DIGITS = 16
 """Hexadecimal digits of an id: 64 bits. Two of a million documents share an id in one of 37 million archives."""
 _COLUMNS = ("id", "archive", "path", "title", "date", "source", "type", "question", "url", "names", "hash")
@@ -165,13 +167,14 @@ def update_database(
     """
     report = ArchiveReport()
     with database.transaction() as connection:
+        changed = set[int]()
         for archive, index in indexes.items():
-            _update_archive(database, connection, archive, index, report)
+            changed |= _update_archive(database, connection, archive, index, report)
         for archive in locations.roots.keys() - indexes.keys():
             _keep_or_remove(connection, archive, locations, report, prunes=prunes)
-        if report.added or report.updated or report.removed:
+        if changed or report.removed:
             roots = {archive: _last_known_root(database, locations, archive) for archive in locations.roots}
-            resolve_citations(connection, roots)
+            resolve_citations(connection, roots, None if _RENAMED in changed or report.removed else changed)
         (report.citations,) = connection.execute("SELECT COUNT(*) FROM citations WHERE is_citation").fetchone()
     return report
 
@@ -192,19 +195,25 @@ def _update_archive(
     archive: Archive,
     index: ArchiveIndex,
     report: ArchiveReport,
-) -> None:
-    """Bring the documents of one archive up to date, within a transaction."""
+) -> set[int]:
+    """Bring the documents of one archive up to date, within a transaction.
+
+    Return the numbers of those that were written, with `_RENAMED` if links to one may resolve differently.
+    """
     facts = {"state": _state_of(index), "recipe": RECIPE, "folder": index.given_root.as_posix()}
     is_same_recipe = database.fact(f"recipe:{archive}") == RECIPE
     read_text = text_reader(index.kept_source)
-    known: dict[str, bytes] = dict(database.rows("SELECT path, hash FROM documents WHERE archive = ?", (archive,)))
+    query, changed = "SELECT path, hash, title, names FROM documents WHERE archive = ?", set[int]()
+    known = {path: row for path, *row in database.rows(query, (archive,))}
     for document in index.store.documents():
-        digest = known.pop(document.path, None)
+        digest, *names = known.pop(document.path, (None,))
         if is_same_recipe and digest == document.content_hash:
             report.unchanged += 1
             continue
         text = index.store.converted_text(document.id)
-        _put_document(connection, archive, index, document, read_text(document) if text is None else text)
+        text = read_text(document) if text is None else text
+        number, *new_names = _put_document(connection, archive, index, document, text)
+        changed |= {number} if new_names == names else {number, _RENAMED}
         report.added += digest is None
         report.updated += digest is not None
     for path in known:
@@ -216,17 +225,22 @@ def _update_archive(
     report.warnings += _describe_problems(index.store.totals("docs").unparsed)
     for name, value in facts.items():
         connection.execute("INSERT OR REPLACE INTO facts VALUES (?, ?)", (f"{name}:{archive}", value))
+    return changed
 
 
 def _put_document(
     connection: sqlite3.Connection, archive: Archive, index: ArchiveIndex, stored: StoredDocument, text: str | None
-) -> None:
-    """Add or replace a document. One whose text has just changed, so that there is none, is read again by the next run."""
+) -> tuple[int, str, str]:
+    """Add or replace a document; return its number and the names that links may use for it.
+
+    One whose text has just changed, so that there is none, is read again by the next run.
+    """
     details = details_from_json(index.store.catalog.details(stored.id), stored.path)
+    names = json.dumps(details.names)
     digest, id_ = b"" if text is None else stored.content_hash, document_id(archive, stored.path)
     values = (
         id_, archive, stored.path, stored.title, details.date, source_of(archive, details), details.type,
-        details.question, details.url, json.dumps(details.names), digest,
+        details.question, details.url, names, digest,
     )  # fmt: skip
     connection.execute(_PUT_DOCUMENT, values)
     (number,) = connection.execute("SELECT number FROM documents WHERE id = ?", (id_,)).fetchone()
@@ -241,6 +255,7 @@ def _put_document(
             for ordinal, one in enumerate(details.citations)
         ],
     )
+    return number, stored.title, names
 
 
 def _describe_problems(problems: Mapping[str, str]) -> Iterator[str]:
