@@ -4,8 +4,9 @@ marked; and why a hit is where it is."""
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from posixpath import commonpath
+from types import MappingProxyType
 from typing import NamedTuple
 from urllib.parse import urlencode
 
@@ -287,10 +288,12 @@ class Choice(NamedTuple):
 def facets_view(query: PageQuery, matched: Collection[tuple[str, str]]) -> Html:
     """Return what the matching files can be limited to; nothing where that would not help."""
     paths = [path for _, path in matched]
+    kinds = Counter("docs" if path.lower().endswith(_DOCUMENT_ENDINGS) else "code" for path in paths)
+    languages = Counter(language for path in paths if (language := detect_language(path, b"")))
     groups = {
         "Root": _roots(query, matched),
-        "Kind": _kinds(query, paths),
-        "Language": _languages(query, paths),
+        "Kind": _choices(query, "kind", kinds, _KIND_LABELS),
+        "Language": _choices(query, "lang", languages),
         "Folder": _folders(query, matched),
         "Tests": _tests(query, paths),
     }
@@ -319,26 +322,15 @@ def _roots(query: PageQuery, matched: Iterable[tuple[str, str]]) -> list[Choice]
     ]
 
 
-def _kinds(query: PageQuery, paths: Iterable[str]) -> list[Choice]:
-    counts = Counter("docs" if path.lower().endswith(_DOCUMENT_ENDINGS) else "code" for path in paths)
-    return [_choice(query, "kind", kind, count, _KIND_LABELS[kind]) for kind, count in counts.most_common()]
-
-
-def _languages(query: PageQuery, paths: Iterable[str]) -> list[Choice]:
-    counts = Counter(detect_language(path, b"") for path in paths)
-    return [_choice(query, "lang", name, count, name) for name, count in counts.most_common() if name]
-
-
 def _folders(query: PageQuery, matched: Collection[tuple[str, str]]) -> list[Choice]:
     """Return the folders below the one that has all matching files, and those that were chosen."""
-    chosen = [_choice(query, "path", value, len(matched), value) for value in query.values("path")]
+    chosen = _choices(query, "path", dict.fromkeys(query.values("path"), len(matched)))
     folders = [path.rpartition("/")[0] for _, path in matched]
     shared = commonpath(folders) if folders and all(folders) else ""
     lead = f"{shared}/" if shared else ""
     names = ((path, path[len(lead) :].partition("/")) for _, path in matched)
     counts = Counter(f"{lead}{name}/" for _, (name, slash, _) in names if slash)
-    found = [_choice(query, "path", folder, count, folder) for folder, count in counts.most_common()]
-    return [*chosen, *(one for one in found if not one.is_chosen)]
+    return [*chosen, *(one for one in _choices(query, "path", counts) if not one.is_chosen)]
 
 
 def _tests(query: PageQuery, paths: Iterable[str]) -> list[Choice]:
@@ -350,8 +342,14 @@ def _tests(query: PageQuery, paths: Iterable[str]) -> list[Choice]:
     if not folder:
         return []
     outside = sum(folder not in path.split("/") for path in paths)
-    return [_choice(query, "-path", folder, outside, f"Without {folder}")]
+    return _choices(query, "-path", {folder: outside}, {folder: f"Without {folder}"})
 
 
-def _choice(query: PageQuery, name: str, value: str, count: int, label: str) -> Choice:
-    return Choice(label, count, query.toggled(name, value).address(), value in query.values(name))
+def _choices(
+    query: PageQuery, name: str, counts: Mapping[str, int], labels: Mapping[str, str] = MappingProxyType({})
+) -> list[Choice]:
+    """Return the values of a filter with how many files have each, the most frequent first."""
+    return [
+        Choice(labels.get(value, value), count, query.toggled(name, value).address(), value in query.values(name))
+        for value, count in sorted(counts.items(), key=lambda pair: -pair[1])
+    ]
