@@ -132,8 +132,8 @@ class Results(Sequence[Result], Generic[Result]):
         return html("{style}{items}{notes}", style=Html(_STYLE), items=list(map(self._shown, self.items)), notes=notes)
 
     def _shown(self, item: Result) -> str:
-        from dowse.page.colouring import paint
         from dowse.page.markup import html
+        from dowse.page.page_texts import paint
         from dowse.searching.passages import found_terms
 
         if not isinstance(item, Hit):

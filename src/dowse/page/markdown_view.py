@@ -2,12 +2,10 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from dowse.page.colouring import CodeText, Runs, paint
 from dowse.page.markup import Html, html, link, render, tag
-from dowse.reading.languages import language_called
+from dowse.page.page_texts import ParsedMarkdown, paint
 from dowse.reading.markdown_events import is_inline, named
 from dowse.reading.outlines import Heading
 
@@ -32,31 +30,6 @@ _HTML_TAG = re.compile(
 )
 _ATTRIBUTE = re.compile(r"\b(src|alt)\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 _BLOCKS = {"Paragraph", "Heading", "CodeBlock", "Item", "Table", "BlockQuote", "HtmlBlock"}
-
-
-@dataclass(frozen=True, slots=True)
-class ParsedMarkdown:
-    """The events of a text, each with its line, its headings, and the colours of each block of code."""
-
-    events: Sequence[tuple[Any, int]]
-    headings: tuple[Heading, ...]
-    colours: Sequence[Runs] = ()
-
-    def code_blocks(self) -> list[CodeText]:
-        """Return the blocks of code, in order, with their languages."""
-        blocks = list[CodeText]()
-        language: str | None = None
-        pieces: list[str] = []
-        for event, _ in self.events:
-            name, value = named(event)
-            if name == "Start" and named(value)[0] == "CodeBlock":
-                language, pieces = _language(named(value)[1]), []
-            elif name == "Text" and language is not None:
-                pieces.append(str(value))
-            elif name == "End" and language is not None:
-                blocks.append(CodeText(((1, "".join(pieces)),), language))
-                language = None
-        return blocks
 
 
 def write_markdown(
@@ -209,16 +182,6 @@ class _Writer:
 def _target(value: Any) -> str:
     """Return the target of a link or picture."""
     return str(value.get("dest_url", "")) if isinstance(value, dict) else ""
-
-
-def _language(value: Any) -> str:
-    """Return the language of a block of code, which is named as people or files name it; empty for an indented block."""
-    info = str(value.get("Fenced", "")) if isinstance(value, dict) else ""
-    word = re.split(r"[\s,{]", info.strip(), maxsplit=1)[0].lower()
-    return language_called(_ALIASES.get(word, word)) if word else ""
-
-
-_ALIASES = {"shell": "bash", "console": "bash", "jsonc": "json"}
 
 
 def heading_list(headings: Sequence[Heading]) -> Html:

@@ -1,28 +1,78 @@
-"""Texts as the parser processes take them apart: colours, Markdown and symbols, with the last replies cached."""
+"""Texts as the parser processes take them apart: colours, which are written as HTML here, Markdown and symbols."""
 
 import asyncio
-import time
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
+from html import escape
 from typing import Any
 
 from dowse.errors import Failed
-from dowse.page.colouring import CodeText, Runs
-from dowse.page.markdown_view import ParsedMarkdown
-from dowse.page.view_jobs import UNCOLOURED
+from dowse.page.markup import Html
+from dowse.page.view_jobs import COLOURS, UNCOLOURED
 from dowse.parsing.parser_pool import shared_pool
 from dowse.parsing.parser_process import ParserReply, ParserRequest
 from dowse.reading.outlines import Heading
+
+Runs = Sequence[int]
+"""Lengths and colours in turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class CodeText:
+    """Passages of one file, each with its first line, and the file's language; its path says more where that is unknown."""
+
+    passages: tuple[tuple[int, str], ...]
+    language: str
+    path: str = ""
+    file: bytes = b""
+    """The whole file, or as much of it as matters: a passage may begin or end inside a string or comment."""
+
+
+def paint(text: str, runs: Runs = (), marks: Sequence[tuple[int, int]] = ()) -> Html:
+    """Return a text as HTML, coloured, with some places marked; wrong lengths or colours lose colours, not text."""
+    cuts = _cut(runs, len(text))
+    pieces: list[str] = []
+    waiting = list(reversed([(start, end) for start, end in marks if end > start]))
+    at = 0
+    for end, colour in cuts:
+        while at < end:
+            while waiting and waiting[-1][1] <= at:
+                waiting.pop()
+            is_marked = bool(waiting) and waiting[-1][0] <= at
+            following = waiting[-1][1] if is_marked else waiting[-1][0] if waiting else end
+            stop = min(end, following)
+            piece = escape(text[at:stop])
+            if colour:
+                piece = f'<span class="{colour}">{piece}</span>'
+            pieces.append(f"<mark>{piece}</mark>" if is_marked else piece)
+            at = stop
+    return Html("".join(pieces))
+
+
+def _cut(runs: Runs, length: int) -> list[tuple[int, str]]:
+    """Return where each run ends, and its class."""
+    cuts, at = [], 0
+    for size, colour in zip(runs[::2], runs[1::2], strict=False):
+        at = min(length, at + max(0, size))
+        cuts.append((at, COLOURS[colour] if 0 <= colour < len(COLOURS) else ""))
+    return cuts if at == length else [*cuts, (length, "")]
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedMarkdown:
+    """The events of a text, each with its line, its headings, and the colours of each block of code."""
+
+    events: Sequence[tuple[Any, int]]
+    headings: tuple[Heading, ...]
+    colours: Sequence[Runs]
+
 
 JOBS = "dowse.page.view_jobs"
 USUAL_LANGUAGES = ("python", "javascript", "typescript")
 CACHED_REPLIES, MAX_CACHED_EVENTS = 500, 1_000
 """Passages come back with the next letter that is typed; whole documents, which have more events, are not kept."""
-
-FIRST_SECONDS = 0.25
-"""How long the first colours of a text that is read are waited for."""
 
 Fields = dict[str, Any]
 
@@ -49,15 +99,10 @@ class PageTexts:
         return found if len(found) == len(text.passages) else [()] * len(text.passages)
 
     async def markdown(self, text: str, seconds: float | None = None) -> ParsedMarkdown | None:
-        """Return a text taken apart, with the colours of its code; None if its parser cannot cope with it, or not in time."""
-        started = time.monotonic()
+        """Return a text taken apart; None if its parser cannot cope with it, or not in time."""
         reply = await self._ask(_encode(text), seconds, job="markdown")
-        if not reply:
-            return None
-        parsed = ParsedMarkdown(reply["events"], tuple(Heading(*one) for one in reply["headings"]))
-        left = FIRST_SECONDS if seconds is None else max(0.0, started + seconds - time.monotonic())
-        colours = await asyncio.gather(*(self.colours(block, left) for block in parsed.code_blocks()))
-        return replace(parsed, colours=[runs for (runs,) in colours])
+        headings = tuple(Heading(*one) for one in reply.get("headings", ()))
+        return ParsedMarkdown(reply["events"], headings, reply["colours"]) if reply else None
 
     async def symbols(self, text: str, language: str) -> Sequence[tuple[str, str, int, int]]:
         """Return the definitions of a text with their kinds and lines; none where its parser cannot cope with it."""

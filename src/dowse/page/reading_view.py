@@ -7,11 +7,10 @@ from urllib.parse import quote, unquote, urlencode
 from dowse.federation.federated_search import find_source
 from dowse.federation.federation_types import AS_DOCUMENT, ROOT_KINDS, FetchedItem, SearchSource, id_of
 from dowse.federation.source_list import NoClient, SourceList
-from dowse.page.colouring import CodeText, paint
 from dowse.page.item_links import item_address, picture_address, read_address, root_name
 from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, heading_list, write_markdown
 from dowse.page.markup import Html, html, late, link, tag, time_view
-from dowse.page.page_texts import FIRST_SECONDS, PageTexts
+from dowse.page.page_texts import CodeText, PageTexts, paint
 from dowse.page.search_view import flag_warning
 from dowse.reading.languages import detect_language
 from dowse.reading.outlines import Heading
@@ -22,8 +21,8 @@ from dowse.visible_text import one_line, pluralize
 
 BLOCK_LINES = 200
 """Lines that are coloured together; a screen shows about 50."""
-LATER_SECONDS = 3.0
-"""How long the colours of blocks that the script asks for are waited for."""
+FIRST_SECONDS, LATER_SECONDS = 0.25, 3.0
+"""How long the colours of the first block are waited for, and those of others, which the script asks for."""
 TITLE_CHARACTERS = 200
 _HEAD = """<div class="head">
 <nav class="path mono" aria-label="Path">{crumbs}</nav><p id="where" class="about" aria-live="off"></p>

@@ -12,12 +12,11 @@ from urllib.parse import urlencode
 
 from dowse.federation.source_list import SourceList
 from dowse.indexes.project_search import explain_file
-from dowse.page.colouring import CodeText, Runs, paint
 from dowse.page.item_links import find_item, item_address, root_name
 from dowse.page.markdown_view import FindMarks, write_markdown
 from dowse.page.markup import Html, facts, html, link, tag, time_view
 from dowse.page.page_search import MAX_LIMIT, PageHit, PageQuery, PageResults
-from dowse.page.page_texts import PageTexts
+from dowse.page.page_texts import CodeText, PageTexts, Runs, paint
 from dowse.page.status_view import progress_view
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from dowse.reading.languages import language_called
 from dowse.text.line_numbers import line_starts, split_lines
 from dowse.text.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 
@@ -147,21 +148,41 @@ def _symbols(language: str, text: str) -> list[tuple[str, str, int, int]]:
 
 
 def _markdown(text: str) -> Fields:
-    """Return the events of a Markdown text after its front matter, and its headings with their anchors."""
+    """Return the events of a Markdown text after its front matter, its headings with their anchors, and the colours of its code."""
     from dowse.reading.front_matter import parse_front_matter
-    from dowse.reading.markdown_events import parse_markdown
+    from dowse.reading.markdown_events import named, parse_markdown
     from dowse.reading.outlines import Outline
 
     _, start = parse_front_matter(text)
     body = text[start:]
     utf8 = body.encode("utf-8", "surrogatepass")
     before = text[:start].count("\n")
-    events: list[Any] = []
+    events, colours = list[Any](), list[list[int]]()
+    language, code = "", None
     line, at = 1 + before, 0
     for event, where in parse_markdown(body):
         if where["start"] > at:
             line += utf8.count(b"\n", at, where["start"])
             at = where["start"]
         events.append((event, line if where["start"] == at else 0))
+        name, value = named(event)
+        if name == "Start" and named(value)[0] == "CodeBlock":
+            language, code = _code_language(named(value)[1]), ""
+        elif name == "Text" and code is not None:
+            code += value
+        elif code is not None:
+            data = code.encode("utf-8", "surrogatepass")
+            tree, code = _parse(language, data), None
+            colours.append(_runs(tree, data, 0, len(data)) if tree else [])
     headings = [(one.level, one.text, one.line, one.anchor) for one in Outline(text).headings]
-    return {"events": events, "headings": headings}
+    return {"events": events, "headings": headings, "colours": colours}
+
+
+def _code_language(value: Any) -> str:
+    """Return the language of a block of code, which is named as people or files name it; empty for an indented block."""
+    info = str(value.get("Fenced", "")) if isinstance(value, dict) else ""
+    word = re.split(r"[\s,{]", info.strip(), maxsplit=1)[0].lower()
+    return language_called(_ALIASES.get(word, word)) if word else ""
+
+
+_ALIASES = {"shell": "bash", "console": "bash", "jsonc": "json"}

@@ -6,7 +6,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.page.colouring import paint
+from dowse.page.page_texts import paint
 from tests.examples import examples
 
 NUMBERS = st.lists(st.integers(-5, 20), max_size=12)
