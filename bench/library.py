@@ -93,8 +93,8 @@ async def of_tools(root: Path) -> tuple[float, float]:
             lambda query: answers.answer_question(ToolCall(query=query, names=None, limit=5, kind=None, **shared))
         )
         code = await of_tool(
-            lambda query: surface.search_kind(
-                ToolCall(query=query, top_k=5, offset=0, mode="hybrid", alpha=None, detail="passages", language=None, exclude=None, **shared), "code"
+            lambda query: surface.search_code(
+                ToolCall(query=query, top_k=5, offset=0, mode="hybrid", alpha=None, detail="passages", language=None, exclude=None, **shared)
             )
         )  # fmt: skip
     finally:

@@ -19,8 +19,8 @@ from dowse.error_catalog import CATALOG
 from dowse.keeping.served_index import Service
 from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, HOW_TO_CONFIRM
 from dowse.mcp.tools import Level
-from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION
-from dowse.surfaces.project.project_tools import ENHANCED_HINTS
+from dowse.surfaces.project.index_tools import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION
+from dowse.surfaces.project.project_surface import ENHANCED_HINTS
 from mcp import Client
 
 Schema = Mapping[str, Any]

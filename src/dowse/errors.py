@@ -19,7 +19,6 @@ DowseError
 ├── NoSuchDocument                   a document or section does not exist              exit 1
 ├── CatalogError                     an error by its code in the error catalog         exit 3
 ├── SourceNotReady                   a source cannot answer yet                        exit 3
-├── SnapshotGone                     a named index was deleted while it was open       exit 3
 ├── SearchStopped                    the client no longer waits for the answer         exit 3
 ├── LexicalDamaged                   the lexical index has to be rebuilt               exit 3
 └── Failed                           it could not be done                              exit 3
@@ -167,10 +166,6 @@ class SourceNotReady(DowseError):
     """A source of a federated search cannot answer yet; the message says what to do."""
 
     code = "NOT_READY"
-
-
-class SnapshotGone(DowseError):
-    """A named index was deleted while it was open."""
 
 
 class SearchStopped(DowseError):

@@ -15,7 +15,7 @@ from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry, index_file
 from dowse.page.folder_view import folder_view
 from dowse.page.page_texts import PageTexts
-from dowse.surfaces.notes.notes_handlers import NotesSurface
+from dowse.surfaces.notes.notes_surface import NotesSurface
 
 NOTES = [
     make_note("top", "A note.", {"title": "At the top <b>", "url": " https://example.org/top"}),

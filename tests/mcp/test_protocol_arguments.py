@@ -15,7 +15,6 @@ from dowse.keeping.served_index import Service
 from dowse.mcp.protocol import check_arguments
 from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface
-from dowse.surfaces.project.project_tools import ProjectTools
 from tests.sample_data import write_tree
 from tests.sources.test_path_decision_hostile_names import NAMES, strings
 from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
@@ -51,7 +50,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> list[Tool]:
     """Every tool of a server of two projects, where tools have all their arguments."""
     folder = tmp_path_factory.mktemp("roots")
     roots = [write_tree(folder / name, {"a.py": ""}) for name in ("one", "two")]
-    return list(anyio.run(ProjectTools(ProjectSurface(Service(roots), folder)).current, cast("Any", None)))
+    return list(anyio.run(ProjectSurface(Service(roots), folder).tools, cast("Any", None)))
 
 
 ANYTHING = st.recursive(

@@ -11,8 +11,7 @@ from mcp.client.stdio import StdioServerParameters
 
 from dowse.mcp.protocol import make_server
 from dowse.mcp.replies import BUDGET_TOKENS
-from dowse.surfaces.notes.notes_handlers import NotesSurface
-from dowse.surfaces.notes.notes_tools import notes_tools
+from dowse.surfaces.notes.notes_surface import NotesSurface
 from tests.mcp.fixed_tools import fixed_tools
 from tests.repository import REPOSITORY
 from tests.surfaces.project import project_client
@@ -31,7 +30,7 @@ class Assistant(project_client.Assistant):
 
 
 def notes_server(surface: NotesSurface, budget_tokens: int = BUDGET_TOKENS) -> Any:
-    return make_server(fixed_tools(notes_tools(surface)), instructions="Notes.", budget_tokens=budget_tokens)
+    return make_server(fixed_tools(surface.tools), instructions="Notes.", budget_tokens=budget_tokens)
 
 
 def run_conversation(

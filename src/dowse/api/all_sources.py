@@ -42,7 +42,7 @@ class AllSources:
             locations.require_any()
             self._list.archives = ArchiveSurface(locations)
         if notes:
-            from dowse.surfaces.notes.notes_handlers import NotesSurface
+            from dowse.surfaces.notes.notes_surface import NotesSurface
 
             self._list.notes = NotesSurface(has_memory=False)
 

@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from dowse.searching.history.commit_diffs import CommitChanges
     from dowse.searching.history.history_search import CommitHit, HistoryAnswer, HistoryOptions
     from dowse.searching.history.project_history import History
-    from dowse.surfaces.documents.document_links import DocumentLink
-    from dowse.surfaces.documents.link_graph import LinkGraph
+    from dowse.surfaces.documents.document_links import DocumentLink, LinkGraph
 
 
 class FolderTarget(IndexedTarget):
@@ -151,7 +150,7 @@ class FolderTarget(IndexedTarget):
 
     def _link_graph(self, index: ProjectIndex) -> "LinkGraph":
         from dowse.sources.open_folders import exists_below
-        from dowse.surfaces.documents.link_graph import LinkGraph
+        from dowse.surfaces.documents.document_links import LinkGraph
 
         self._updating(None)(index)
         graph = self._link_graphs.setdefault(index.root, LinkGraph(partial(exists_below, index.root)))

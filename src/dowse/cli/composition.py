@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dowse.keeping.served_index import Service
     from dowse.surfaces.documents.documents_surface import DocumentsSurface
     from dowse.surfaces.organisation.place_surface import PlaceSurface
-    from dowse.surfaces.project.project_tools import ProjectTools
+    from dowse.surfaces.project.project_surface import ProjectSurface
     from dowse.surfaces.sites.sites_surface import SitesSurface
 
 PUBLIC: frozenset[Surface] = frozenset({"documents", "site"})
@@ -106,7 +106,7 @@ class ComposedServer:
         self._locations = locations
         self._announcer, self._place = Announcer(), place
         self._documents: DocumentsSurface | None = None
-        self._project_tools: ProjectTools | None = None
+        self._projects: ProjectSurface | None = None
         self._offered_for: Sequence[Tool] | None = None
         self._by_name: Mapping[str, Tool] = {}
         self._is_listed = asyncio.Event()
@@ -165,8 +165,8 @@ class ComposedServer:
         of_projects: Sequence[Tool] = ()
         if self._answers:
             return await self._answer_tools(self._answers, client)
-        if self._project_tools and "code" in self._offered:
-            of_projects = await self._project_tools.current(client)
+        if self._projects and "code" in self._offered:
+            of_projects = await self._projects.tools(client)
         if of_projects is not self._offered_for or not self._by_name:
             self._offered_for, self._by_name = of_projects, self._tools_by_name(of_projects)
         self._is_listed.set()
@@ -210,7 +210,7 @@ class ComposedServer:
 
     async def status(self, call: Call) -> dict[str, Any]:
         """Return the status of the projects, if there are any, and of every source."""
-        of_projects = self._project_tools.surface.get_index_status if self._project_tools else None
+        of_projects = self._projects.indexes.get_index_status if self._projects else None
         of_projects = self._place.get_index_status if self._place else of_projects
         return await FederatedSurface(self.source_list).status(call, of_projects)
 
@@ -278,12 +278,10 @@ class ComposedServer:
         if self._service is None:
             return None
         from dowse.surfaces.project.project_surface import INSTRUCTIONS, ProjectSurface
-        from dowse.surfaces.project.project_tools import ProjectTools, project_tools
 
-        surface = ProjectSurface(self._service, self._start)
-        self._project_tools = ProjectTools(surface)
+        self._projects = ProjectSurface(self._service, self._start)
         self.source_list.projects = self._service
-        return SurfacePart(project_tools(surface, {}), INSTRUCTIONS)
+        return SurfacePart(self._projects.every_tool, INSTRUCTIONS)
 
     def _documents_part(self) -> SurfacePart | None:
         if self._service is None:
@@ -314,11 +312,10 @@ class ComposedServer:
         return SurfacePart(surface.tools, INSTRUCTIONS, surface.close)
 
     def _indexes_part(self) -> SurfacePart:
-        from dowse.surfaces.notes.notes_handlers import NotesSurface
-        from dowse.surfaces.notes.notes_tools import INSTRUCTIONS, notes_tools
+        from dowse.surfaces.notes.notes_surface import INSTRUCTIONS, NotesSurface
 
         surface = self.source_list.notes = NotesSurface(has_memory=self._offer.level != "assistant")
-        return SurfacePart(notes_tools(surface), INSTRUCTIONS, surface.close)
+        return SurfacePart(surface.tools, INSTRUCTIONS, surface.close)
 
     def _make_answers(self) -> "AnswerSurface":
         from dowse.federation.answers.answer_surface import AnswerSurface

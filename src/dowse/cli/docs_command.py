@@ -183,7 +183,7 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     if text is None:
         raise NoSuchDocument(f"{path} has no section {anchor}.")
     if as_json:
-        from dowse.surfaces.documents.document_tools import document_reply
+        from dowse.surfaces.documents.document_replies import document_reply
 
         return CommandReply(document_reply(found, make_uri(path), anchor, (None, None), sys.maxsize))
     if sys.stdout.isatty():

@@ -88,12 +88,12 @@ def search(name: str, query: str, *, k: int, offset: int, as_json: bool) -> int 
 
     Exit code 1: nothing was found.
     """
-    from dowse.surfaces.notes.notes_handlers import search_reply
+    from dowse.surfaces.notes.notes_surface import search_reply
 
     with _open_registry() as registry:
         reply = registry.use(
             name,
-            lambda index: search_reply(index, query, k=k, offset=offset, budget=sys.maxsize),
+            lambda index: search_reply(index, query, k, offset, sys.maxsize),
         )
     show_warnings([warning[0].lower() + warning[1:] for warning in reply.get("warnings", ())])
     results, total = reply["results"], reply["total_matches"]
@@ -119,7 +119,7 @@ def list_(*, as_json: bool) -> int | CommandReply:
     found = [info for info in found if info.backend == "disk"]
     show_warnings(problems)
     if as_json:
-        from dowse.surfaces.notes.notes_handlers import list_reply
+        from dowse.surfaces.notes.notes_surface import list_reply
 
         return CommandReply(list_reply(found, problems, sys.maxsize))
     for info in found:
@@ -146,7 +146,7 @@ def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply
             return 0
         found = registry.use(name, lambda index: index.document(doc_id))
     if as_json:
-        from dowse.surfaces.notes.notes_handlers import document_reply
+        from dowse.surfaces.notes.notes_surface import document_reply
 
         return CommandReply(document_reply(found, 0, sys.maxsize))
     for line in found.content.splitlines():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dowse.error_catalog import is_absolute
 from dowse.errors import CatalogError, ItemNotFound, UsageError
 from dowse.mcp.replies import Reply, wire_characters
-from dowse.mcp.schemas import INTEGER, LIST, MAX_QUERY_CHARACTERS, OBJECT, TEXT, TEXTS, describe, item, reply
+from dowse.mcp.schemas import INTEGER, LIST, OBJECT, TEXT, TEXTS, describe, item, query, reply
 from dowse.mcp.tools import Call, Schema, Tool
 from dowse.visible_text import one_line
 
@@ -114,7 +114,7 @@ def _parse_day(name: str, given: str | None) -> date | None:
 
 
 _SEARCH: dict[str, Schema] = {
-    "query": describe(TEXT, 'Words, +must, -not, "a phrase"', minLength=1, maxLength=MAX_QUERY_CHARACTERS),
+    "query": query('Words, +must, -not, "a phrase"'),
     "source": describe(TEXT, "A source, or project, documents, site, archive, index"),
     "path": describe(TEXT, "Glob: src/**/*.py"),
     "language": describe(TEXT, "Such as python"),

@@ -22,10 +22,9 @@ from dowse.federation.federation_types import (
     id_of,
     source_name,
 )
-from dowse.notes.named_index import NamedIndex
-from dowse.notes.notes_search import NoteResult
+from dowse.notes.named_index import NamedIndex, NoteResult
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
-from dowse.surfaces.notes.notes_handlers import NotesSurface
+from dowse.surfaces.notes.notes_surface import NotesSurface
 from dowse.visible_text import one_line
 
 Answer = TypeVar("Answer")

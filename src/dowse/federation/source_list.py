@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from dowse.keeping.served_index import Service
     from dowse.surfaces.archives.archive_surface import ArchiveSurface
     from dowse.surfaces.documents.document_folders import DocumentFolders
-    from dowse.surfaces.notes.notes_handlers import NotesSurface
+    from dowse.surfaces.notes.notes_surface import NotesSurface
     from dowse.surfaces.organisation.place_surface import PlaceSurface
     from dowse.surfaces.sites.sites_surface import SitesSurface
 

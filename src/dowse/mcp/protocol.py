@@ -272,13 +272,19 @@ def check_arguments(tool: Tool, arguments: Mapping[str, Any] | None) -> dict[str
         except UsageError as error:
             raise InvalidArgument(name, str(error)) from error
     return {
-        name: _replace_surrogates(present.get(name, schema.get("default"))) for name, schema in tool.arguments.items()
+        name: _normalize(present.get(name, schema.get("default")), schema) for name, schema in tool.arguments.items()
     }
 
 
-def _replace_surrogates(value: Any) -> Any:
-    """Return a text that can be encoded: JSON may contain lone surrogates, which UTF-8 has no bytes for."""
-    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+def _normalize(value: Any, schema: Schema) -> Any:
+    """Return a whole number as an integer, and a text that can be encoded: JSON may contain lone surrogates."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()
+    return int(value) if isinstance(value, float) and _is_whole(schema) else value
+
+
+def _is_whole(schema: Schema) -> bool:
+    return schema["type"] == "integer" or schema.get("multipleOf") == 1
 
 
 def _check_value(name: str, value: Any, schema: Schema) -> None:
@@ -303,8 +309,7 @@ def _check_number(name: str, value: Any, schema: Schema) -> None:
     if (minimum is not None and not value >= minimum) or (maximum is not None and not value <= maximum):
         bounds = f"between {minimum} and {maximum}" if maximum is not None else f"at least {minimum}"
         raise UsageError(f"{name} has to be {bounds}, not {_display(value)}.")
-    is_whole = schema["type"] == "integer" or schema.get("multipleOf") == 1
-    if is_whole and isinstance(value, float) and not value.is_integer():
+    if _is_whole(schema) and isinstance(value, float) and not value.is_integer():
         raise UsageError(f"{name} has to be a whole number, not {_display(value)}.")
 
 

@@ -59,6 +59,25 @@ def fit_items(items: Iterable[Item], characters: int, size: Callable[[Any], int]
     return kept
 
 
+def fit_page(
+    items: Sequence[Item], offset: int, limit: int, characters: int, total: int = 0
+) -> tuple[list[Item], Reply]:
+    """Return the items of a page that fit, at least one, and where the next page begins.
+
+    `total` is the number of items behind all pages, if it is greater than that of the items.
+    """
+    page = items[offset : offset + limit]
+    shown = fit_items(page, characters) or list(page[:1])
+    return shown, next_page(offset, shown, page, max(total, len(items)))
+
+
+def next_page(offset: int, shown: Sequence[object], page: Sequence[object], total: int) -> Reply:
+    """Return where the next page begins, and whether the budget cut this one."""
+    following = offset + len(shown)
+    cut = f"The budget is spent. More with offset: {following}." if len(shown) < len(page) else ""
+    return present(nextOffset=following if following < total else 0, truncated=cut)
+
+
 def fit_notes(items: Iterable[Item], budget: int) -> list[Item]:
     """Return the first notes of one kind that fit the share of the budget that notes may take."""
     return fit_items(items, budget // NOTE_SHARE)

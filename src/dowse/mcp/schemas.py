@@ -11,13 +11,16 @@ OBJECT: Schema = {"type": "object"}
 TEXTS: Schema = {"type": "array", "items": TEXT}
 SCREENING: dict[str, Schema] = {"masked": {"type": "array"}, "flags": {"type": "array"}}
 """Fields of a hit: the kinds of secrets masked in it, and its content warnings."""
-MAX_QUERY_CHARACTERS = 200_000
-"""A longer query is refused. Of a pasted log, the beginning is searched for, and the reply says so."""
 
 
 def describe(schema: Schema, description: str, **more: object) -> Schema:
     """Return a schema with a description and further keys."""
     return {**schema, "description": description, **more}
+
+
+def query(description: str) -> Schema:
+    """Return the schema of a query. Of a pasted log, the beginning is searched for, and the reply says so."""
+    return describe(TEXT, description, minLength=1, maxLength=200_000)
 
 
 def count(description: str, default: int, maximum: int, minimum: int = 1) -> Schema:
@@ -39,3 +42,8 @@ def reply(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
 def item(required: tuple[str, ...], **properties: Schema) -> Schema:
     """Return the schema of an object within a reply."""
     return {"type": "object", "properties": properties, "required": list(required)}
+
+
+def rows(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
+    """Return the schema of a list of objects within a reply."""
+    return {"type": "array", "items": item(required, **properties)}

@@ -1,8 +1,9 @@
 """The definition of a tool: its arguments, its output schema, its annotations and its function."""
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, Literal, NamedTuple, Protocol
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from dowse.errors import DowseError
 
@@ -84,6 +85,41 @@ class Tool:
         """The JSON Schema of the arguments."""
         schema: Schema = {"type": "object", "properties": dict(self.arguments), "additionalProperties": False}
         return {**schema, "required": list(self.required)} if self.required else schema
+
+
+CHANGES = MappingProxyType({"is_read_only": False})
+DESTROYS = MappingProxyType({"is_read_only": False, "is_destructive": True})
+"""The facts of a tool that changes something, and of one that may remove something as well."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def tool(
+    title: str,
+    output: Schema,
+    arguments: Mapping[str, Schema] | None = None,
+    required: tuple[str, ...] = (),
+    **facts: Any,
+) -> Callable[[Method], Method]:
+    """Make a method of a surface the handler of a tool.
+
+    The method's docstring is the description that clients are shown. Its name is that of the tool, unless `facts`,
+    which are further fields of the tool, have another.
+    """
+
+    def mark(method: Method) -> Method:
+        named = {"name": method.__name__, "description": method.__doc__, **facts}
+        made = Tool(title=title, run=method, output=output, arguments=arguments or {}, required=required, **named)
+        vars(method)["tool"] = made
+        return method
+
+    return mark
+
+
+def tools_of(surface: object, **facts: Any) -> tuple[Tool, ...]:
+    """Return the tools whose handlers are methods of a surface, in the order of the methods."""
+    marked = [(name, getattr(method, "tool", None)) for name, method in vars(type(surface)).items()]
+    return tuple(replace(tool, run=getattr(surface, name), **facts) for name, tool in marked if isinstance(tool, Tool))
 
 
 ToolProvider = Callable[[Call], Awaitable[Mapping[str, Tool]]]

@@ -26,7 +26,9 @@ _REACH = (HIGHLIGHT_CONTEXT_CHARACTERS, HIGHLIGHT_CONTEXT_CHARACTERS + MAX_HIGHL
 
 def find_highlights(text: str, query: NotesQuery, weights: Mapping[str, float], tokenizer: NotesTokenizer) -> list[str]:
     """Return the best passages of a text, best first: whole phrases, then tokens that no passage before has."""
-    tokens = _choose_tokens(query, weights)
+    required = {token for sequence in query.required for token in sequence}
+    order = sorted(query.positive, key=lambda token: (token not in required, -weights[token], token))
+    tokens = order[:MAX_HIGHLIGHT_TOKENS]  # of a query with more, the required and the rarest
     phrases = [phrase for phrase in query.required if len(phrase) > 1]
     places = list(find_words(text, {token: number for number, token in enumerate(tokens)}, _splitting(tokenizer)))
     found = sorted([*places, *_find_phrases(text, places, tokens, phrases, tokenizer)])
@@ -41,15 +43,6 @@ def find_highlights(text: str, query: NotesQuery, weights: Mapping[str, float], 
         before, after = (ELLIPSIS if rest.strip() else "" for rest in (text[:start], text[end:]))
         passages.setdefault(" ".join(passage.lower().split()), f"{before}{passage}{after}")
     return list(passages.values())[:MAX_HIGHLIGHTS]
-
-
-def _choose_tokens(query: NotesQuery, weights: Mapping[str, float]) -> list[str]:
-    """Return the tokens to look for. A query with too many keeps the required tokens, then the rarest."""
-    if len(query.positive) <= MAX_HIGHLIGHT_TOKENS:
-        return list(query.positive)
-    required = {token for tokens in query.required for token in tokens}
-    order = sorted(query.positive, key=lambda token: (token not in required, -weights[token], token))
-    return order[:MAX_HIGHLIGHT_TOKENS]
 
 
 def _splitting(tokenizer: NotesTokenizer) -> Splitting:

@@ -5,7 +5,7 @@ import sqlite3
 from itertools import pairwise
 
 from dowse.column_types import find_mistyped_columns
-from dowse.errors import DowseError, NotFound, SnapshotGone, StoreDamaged
+from dowse.errors import DowseError, NotFound, StoreDamaged
 from dowse.notes.named_index import NamedIndex
 from dowse.notes.notes_database import check_note
 from dowse.notes.notes_search import group_places
@@ -24,7 +24,7 @@ def check_notes() -> list[Finding]:
         try:
             with contextlib.closing(open_on_disk(name)) as index:
                 problems = _find_problems(index)
-        except (NotFound, SnapshotGone):  # it was deleted meanwhile
+        except NotFound:  # it was deleted meanwhile
             continue
         except DowseError as error:
             problems = [str(error)]

@@ -21,9 +21,8 @@ STEPS = (
     CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     -- Documents with ids up to `posted` are in batches, in the table `postings`.
     CREATE TABLE state (
-        posted INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL, text_bytes INTEGER NOT NULL,
-        is_deleted INTEGER NOT NULL);
-    INSERT INTO state VALUES (0, 0, 0, 0, 0);
+        posted INTEGER NOT NULL, documents INTEGER NOT NULL, tokens INTEGER NOT NULL, text_bytes INTEGER NOT NULL);
+    INSERT INTO state VALUES (0, 0, 0, 0);
     -- Rows are never updated: new content is a new row with a new id, and ids are never reused.
     CREATE TABLE documents (
         id INTEGER PRIMARY KEY AUTOINCREMENT, doc_id TEXT NOT NULL UNIQUE, tokens INTEGER NOT NULL,

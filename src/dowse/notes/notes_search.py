@@ -1,4 +1,4 @@
-"""The postings of an index, and its search from the query text to a page of results, within one transaction.
+"""The postings of an index, and the notes that match a query by them, with their scores.
 
 One table has, for each token, the places where it occurs. A place is one number, the document's id in its high half and
 the position of the token in its low half. A row has all places of a token in one batch of documents, ascending; places of
@@ -15,20 +15,16 @@ import math
 import sqlite3
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice, pairwise
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from dowse.errors import StoreDamaged
-from dowse.notes.highlights import find_highlights
 from dowse.notes.limits import BATCH_TOKENS
-from dowse.notes.notes_database import DiskDatabase, check_note, note_checksum
-from dowse.notes.notes_documents import NewNote
-from dowse.notes.notes_tokens import NotesQuery, NotesTokenizer, TokenSequence, tokenize_query
-from dowse.text.query_syntax import Query, parse_query
+from dowse.notes.notes_database import DiskDatabase
+from dowse.notes.notes_tokens import NotesQuery, NotesTokenizer, TokenSequence
 
 Numbers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -121,74 +117,11 @@ def is_in(wanted: Numbers, numbers: Numbers) -> Flags:
     return flags
 
 
-TokenizedNote = tuple[NewNote, list[str]]
-"""A document and its tokens."""
-
-
-def put_notes(connection: sqlite3.Connection, tokenizer: NotesTokenizer, notes: Sequence[TokenizedNote]) -> set[str]:
-    """Add or replace documents; return the ids that existed before. An identical document is not written."""
-    existing, new = set[str](), list[TokenizedNote]()
-    find = "SELECT metadata, text FROM documents JOIN contents USING (id) WHERE doc_id = ?"
-    for note, tokens in notes:
-        stored = connection.execute(find, (note.doc_id,)).fetchone()
-        if stored:
-            existing.add(note.doc_id)
-        if stored != (note.metadata, note.content):
-            new.append((note, tokens))
-    for note, _ in new:
-        if note.doc_id in existing:
-            delete_note(connection, tokenizer, note.doc_id)
-    if new:
-        _insert_notes(connection, tokenizer, new)
-    return existing
-
-
-def _insert_notes(connection: sqlite3.Connection, tokenizer: NotesTokenizer, new: Sequence[TokenizedNote]) -> None:
-    row = connection.execute("SELECT seq FROM sqlite_sequence WHERE name = 'documents'").fetchone()
-    numbered = list(enumerate(new, (row[0] if row else 0) + 1))
-    connection.executemany(
-        "INSERT INTO documents VALUES (?, ?, ?, ?)",
-        ((number, note.doc_id, len(tokens), note.metadata) for number, (note, tokens) in numbered),
-    )
-    connection.executemany(
-        "INSERT INTO contents VALUES (?, ?, ?)",
-        (
-            (number, note.content, note_checksum(note.doc_id, note.content, note.metadata))
-            for number, (note, _) in numbered
-        ),
-    )
-    insert_postings(connection, tokenizer, {number: tokens for number, (_, tokens) in numbered})
-    sizes = (len(note.content if note.content.isascii() else note.content.encode()) for note, _ in new)
-    _count(connection, len(new), sum(len(tokens) for _, tokens in new), sum(sizes))
-
-
-def delete_note(connection: sqlite3.Connection, tokenizer: NotesTokenizer, doc_id: str) -> bool:
-    """Delete a document; return whether it existed."""
-    find = "SELECT id, tokens, text FROM documents JOIN contents USING (id) WHERE doc_id = ?"
-    row = connection.execute(find, (doc_id,)).fetchone()
-    if row is None:
-        return False
-    number, tokens, text = row
-    connection.execute("DELETE FROM documents WHERE id = ?", (number,))
-    connection.execute("DELETE FROM contents WHERE id = ?", (number,))
-    delete_postings(connection, number, tokenizer.tokens(text))
-    _count(connection, -1, -tokens, -len(text.encode()))
-    return True
-
-
-def _count(connection: sqlite3.Connection, documents: int, tokens: int, text_bytes: int) -> None:
-    connection.execute(
-        "UPDATE state SET documents = documents + ?, tokens = tokens + ?, text_bytes = text_bytes + ?",
-        (documents, tokens, text_bytes),
-    )
-
-
 CheckCancelled = Callable[[], None]
 """Called regularly during a search; raises when the caller has given up."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredNotes:
+class ScoredNotes(NamedTuple):
     """The documents that match, ascending by id, and their scores."""
 
     ids: Numbers
@@ -240,66 +173,10 @@ def score_documents(
     return ScoredNotes(ids, scores, weights)
 
 
-@dataclass(frozen=True, slots=True)
-class NoteResult:
-    """A document that matches, as in a reply."""
-
-    doc_id: str
-    score: float
-    highlights: list[str]
-    metadata: dict[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class NotesAnswer:
-    """A page of results, the total number of matches, and the parsed query."""
-
-    total: int
-    query: Query
-    ignored: tuple[str, ...]
-    """Words that yield no token in this index."""
-    results: tuple[NoteResult, ...] = ()
-
-
-Fits = Callable[[NoteResult], bool]
-"""Tells whether the reply has room for one more result. The search stops at the first that does not fit."""
-
-
-def search_notes(
-    connection: sqlite3.Connection,
-    documents: int,
-    tokenizer: NotesTokenizer,
-    text: str,
-    *,
-    k: int,
-    offset: int,
-    check_cancelled: CheckCancelled,
-    fits: Fits,
-) -> NotesAnswer:
-    """Return the documents that match, from `offset` on, best first; equal scores come in order of id."""
-    parsed = parse_query(text)
-    query = tokenize_query(parsed, tokenizer)
-    if not query.positive:
-        return NotesAnswer(0, parsed, query.ignored)
-    found = score_documents(connection, tokenizer, documents, query, check_cancelled)
-    end = offset + k
-    page = _sort_best(connection, found, documents, end)[offset:end]
-    results = []
-    for score, doc_id, number in page:
-        check_cancelled()
-        content, metadata = _read_document(connection, number)
-        highlights = find_highlights(content, query, found.weights, tokenizer)
-        result = NoteResult(doc_id, score, highlights, json.loads(metadata))
-        if not fits(result):
-            break
-        results.append(result)
-    return NotesAnswer(len(found.ids), parsed, query.ignored, tuple(results))
-
-
-def _sort_best(
+def sort_best(
     connection: sqlite3.Connection, found: ScoredNotes, documents: int, limit: int
-) -> list[tuple[float, str, int]]:
-    """Return the score, doc_id and id of the best documents, in order."""
+) -> list[tuple[float, int]]:
+    """Return the scores and ids of the best documents, in order."""
     ids, scores = found.ids, found.scores
     if len(ids) > limit:
         min_score = np.partition(scores, -limit)[-limit]
@@ -309,9 +186,9 @@ def _sort_best(
         ids, scores = ids[is_best], scores[is_best]
     doc_ids = dict(_read_doc_ids(connection, ids))
     if len(doc_ids) < len(ids):
-        raise _note_missing()
-    matches = [(score, doc_ids[number], number) for score, number in zip(scores.tolist(), ids.tolist(), strict=True)]
-    return sorted(matches, key=lambda match: (-match[0], match[1]))
+        raise note_missing()
+    matches = zip(scores.tolist(), ids.tolist(), strict=True)
+    return sorted(matches, key=lambda match: (-match[0], doc_ids[match[1]]))
 
 
 def _first_by_doc_id(connection: sqlite3.Connection, ids: Numbers, documents: int, count: int) -> Numbers:
@@ -326,17 +203,8 @@ def _first_by_doc_id(connection: sqlite3.Connection, ids: Numbers, documents: in
     return np.sort(np.fromiter(islice(chosen, count), np.int64))
 
 
-def _read_document(connection: sqlite3.Connection, number: int) -> tuple[str, str]:
-    query = "SELECT doc_id, text, metadata, checksum FROM documents JOIN contents USING (id) WHERE id = ?"
-    row = connection.execute(query, (number,)).fetchone()
-    if row is None:
-        raise _note_missing()
-    doc_id, text, metadata, checksum = row
-    check_note(doc_id, text, metadata, checksum)
-    return text, metadata
-
-
-def _note_missing() -> StoreDamaged:
+def note_missing() -> StoreDamaged:
+    """Return the error of a note that the postings name and that is not there."""
     return StoreDamaged(f"An index of notes is damaged: its words are in a note that is gone. {DiskDatabase.remedy}")
 
 

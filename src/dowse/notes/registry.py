@@ -7,13 +7,12 @@ import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from dowse.errors import DowseError, Failed, LimitReached, NotFound, SnapshotGone, UsageError
+from dowse.errors import DowseError, Failed, LimitReached, NotFound, UsageError
 from dowse.notes.limits import (
     BUSY_SECONDS,
     DEFAULT_INDEX,
@@ -25,7 +24,6 @@ from dowse.notes.limits import (
 from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import APPLICATION_ID, STEPS, DiskDatabase, MemoryDatabase
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
-from dowse.sqlite_connection import open_connection
 from dowse.sqlite_database import run_steps
 from dowse.store import storage_layout
 from dowse.system.platform import Lock, disk_errors, make_private_folder, refusal_to_write, sync_folder
@@ -59,7 +57,7 @@ class NotesRegistry:
             )
         with self._lock:
             # A server could not reach a file of the default name: there, the name means the index in memory.
-            if name == DEFAULT_INDEX or name in self._memory or _is_on_disk(name):
+            if name == DEFAULT_INDEX or name in self._memory or index_file(name).exists():
                 raise UsageError(f"Index already exists: {name}")
             if backend not in BACKENDS:
                 raise UsageError(f"Unknown backend: {str(backend)[:_MAX_SHOWN_CHARACTERS]}")
@@ -71,28 +69,20 @@ class NotesRegistry:
                 self._make_in_memory(name, tokenizer)
 
     def use(self, name: str, work: Callable[[NamedIndex], T]) -> T:
-        """Call `work` with an index. An index that was deleted and created again in between is reopened."""
-        with suppress(SnapshotGone):
-            return work(self._open(name))
-        try:
-            return work(self._open(name))
-        except SnapshotGone as error:
-            raise NotFound(f"Index not found: {name}") from error
+        """Call `work` with an index. What it adds to an index that is being deleted is deleted with it."""
+        with self._lock:
+            index = self._memory.get(name) or self._open_on_disk(name)
+        return work(index)
 
     def delete(self, name: str) -> int:
         """Delete an index and return how many documents it had. The default index becomes an empty one."""
         documents = self.use(name, lambda index: index.info().documents)
         with self._lock:
-            index = self._memory.pop(name, None)
-            if name == DEFAULT_INDEX:
+            if self._memory.pop(name, None) is None:
+                self._close_on_disk(name)
+                delete_files(name)
+            elif name == DEFAULT_INDEX:
                 self._make_in_memory(name, NotesTokenizer())
-        if index is not None:
-            index.mark_deleted()
-            return documents
-        self.use(name, NamedIndex.mark_deleted)
-        with self._lock:
-            self._close_on_disk(name)
-        delete_files(name)
         return documents
 
     def names(self) -> "list[str]":
@@ -119,10 +109,6 @@ class NotesRegistry:
                 index.close()
             self._memory.clear()
             self._disk.clear()
-
-    def _open(self, name: str) -> NamedIndex:
-        with self._lock:
-            return self._memory.get(name) or self._open_on_disk(name)
 
     def _open_on_disk(self, name: str) -> NamedIndex:
         """Return an open index on disk. Above the limit, the least recently used index is closed."""
@@ -183,11 +169,11 @@ def create_on_disk(name: str, tokenizer: NotesTokenizer) -> None:
     make_private_folder(file.parent)
     new = file.with_name(f".{file.name}{_NEW}")
     with disk_errors(file), lock_files():
-        if _is_on_disk(name):
+        if file.exists():
             raise UsageError(f"Index already exists: {name}")
         _require_index_limit(len(names_on_disk()))
         # Other processes may have been killed while they created or deleted an index.
-        for leftover in (*file.parent.glob(f".index-*{_NEW}*"), file, *_sidecar_files(file)):
+        for leftover in (*file.parent.glob(f".index-*{_NEW}*"), *_sidecar_files(file)):
             leftover.unlink(missing_ok=True)
         try:
             with contextlib.closing(sqlite3.connect(new, isolation_level=None)) as connection:
@@ -208,11 +194,9 @@ def open_on_disk(name: str) -> NamedIndex:
 
 
 def delete_files(name: str) -> None:
-    """Delete the files of an index that is marked as deleted. Every process that has it open sees the mark."""
+    """Delete the files of an index. A process that has it open sees that at its next use."""
     file = index_file(name)
-    with lock_files():
-        if _is_on_disk(name):  # a new index was created under this name in between
-            return
+    with disk_errors(file), lock_files():
         for path in (file, *_sidecar_files(file)):
             path.unlink(missing_ok=True)
         sync_folder(file.parent)
@@ -223,20 +207,6 @@ def lock_files() -> Iterator[None]:
     """Hold the lock for creating, opening and deleting files: SQLite finds its sidecar files by name."""
     with Lock(storage_layout.notes_folder() / ".lock").held(BUSY_SECONDS):
         yield
-
-
-def _is_on_disk(name: str) -> bool:
-    """Return whether there is a file of this index, even if it cannot be used."""
-    return index_file(name).exists() and not _is_marked_deleted(index_file(name))
-
-
-def _is_marked_deleted(file: Path) -> bool:
-    """Return whether a file belongs to an index that is marked as deleted."""
-    try:
-        with contextlib.closing(open_connection(file, mode="rw").connection) as connection:
-            return bool(connection.execute("SELECT is_deleted FROM state").fetchone()[0])
-    except (sqlite3.Error, UnicodeDecodeError, TypeError):
-        return False
 
 
 def _sidecar_files(file: Path) -> list[Path]:

@@ -19,8 +19,8 @@ from dowse.mcp.replies import without_storage_root
 from dowse.page.item_links import read_address, root_name
 from dowse.page.markup import Html, about, counted, html, link, tag, time_view
 from dowse.parsing.parser_limits import kept_bytes
+from dowse.surfaces.project.index_tools import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION, forget
 from dowse.surfaces.project.project_replies import status_reply
-from dowse.surfaces.project.project_surface import CREATE_QUESTION, DELETE_QUESTION, REBUILD_QUESTION, forget
 from dowse.types import Coverage, View
 from dowse.visible_text import pluralize
 

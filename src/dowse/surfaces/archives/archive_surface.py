@@ -5,7 +5,6 @@ import contextlib
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_locations import Archive, ArchiveLocations
@@ -16,12 +15,11 @@ from dowse.errors import CatalogError, DowseError, NotIndexed, NotWritable, Usag
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.user_settings import masks_secrets
 from dowse.keeping.keeper import is_far_behind
-from dowse.mcp.replies import coverage_warnings, wire_characters
-from dowse.mcp.schemas import FLAG, INTEGER, LIST, NUMBER, OBJECT, SCREENING, TEXT, TEXTS, describe, item, reply
-from dowse.mcp.tools import Call, ProseReply, Schema, Tool
+from dowse.mcp.replies import Reply, coverage_warnings, wire_characters
+from dowse.mcp.schemas import FLAG, INTEGER, LIST, NUMBER, OBJECT, SCREENING, TEXT, TEXTS, describe, item, reply, rows
+from dowse.mcp.tools import Call, ProseReply, Schema, tool, tools_of
 from dowse.searching.query_terms import SearchQuery, parse_plain_query
 from dowse.surfaces.archives.archive_keeping import ArchiveKeeping
-from dowse.surfaces.archives.archive_reply_fitting import fit_search_reply
 from dowse.system.platform import refusal_to_write
 from dowse.types import Coverage, View
 
@@ -31,14 +29,36 @@ MAX_QUERY_CHARACTERS = 10_000
 FIRST_INDEX_SECONDS = 20.0
 """Maximum time that a call that needs citations waits for the first indexing; clients give up after 60 s."""
 FIRST_INDEX_CHECK_SECONDS = 0.05
+_CITATION_LIMITS = (20, 10, 5, 2, 1, 0)
+"""How many citations of a document are shown in a reply that is too long, one number after the other."""
 
 INSTRUCTIONS = (
     "searchLocalArchives searches the research reports and captured web pages kept on this machine; "
     "includeCitations shows what cites what."
 )
 
-
-GraphQuery = Callable[[ArchiveDatabase, Any], dict[str, Any]]
+_LIMIT = {"limit": describe(INTEGER, "Maximum number to return", default=20, minimum=1, maximum=500)}
+_DEPTH = "How many levels of citations to follow; with 2 or 3, the reply has the graph around the document"
+_DOCUMENT: dict[str, Schema] = {"id": TEXT, "title": TEXT, "path": TEXT, "source": TEXT}
+_DOCUMENT |= {"date": {"type": ["string", "null"]}, "score": NUMBER}
+_SEARCH_REPLY = reply(
+    ("results", "metadata"),
+    results=rows(
+        ("document", "highlights"),
+        document=item(("id", "title", "path", "source", "score"), **_DOCUMENT),
+        highlights=rows(("field", "snippets"), field=TEXT, snippets=TEXTS, **SCREENING),
+        citations=item(("citing", "cited"), citing=LIST, cited=LIST),
+    ),
+    citationGraph=item(("nodes", "edges"), nodes=LIST, edges=LIST),
+    metadata=item(("totalResults", "query"), totalResults=NUMBER, query=TEXT),
+)
+_SEARCH_ARGUMENTS: dict[str, Schema] = {
+    "query": describe(TEXT, "The search query"),
+    "fuzzy": describe(FLAG, "Whether to enable fuzzy matching", default=True),
+    "includeCitations": describe(FLAG, "Whether to include citation information", default=False),
+    "citationDepth": describe(INTEGER, "How many levels of citations to include", default=1, minimum=1, maximum=3),
+    "limit": describe(INTEGER, "Maximum number of results to return", default=10, minimum=1, maximum=50),
+}
 
 
 class ArchiveSurface:
@@ -47,7 +67,7 @@ class ArchiveSurface:
     def __init__(self, locations: ArchiveLocations, *, keeps_fresh: bool = True) -> None:
         self.locations = locations
         self.keeping = ArchiveKeeping(locations, keeps_fresh=keeps_fresh)
-        self.tools = _tools(self)
+        self.tools = tools_of(self, failure=failure_reply)
 
     def close(self) -> None:
         """Stop indexing and close the database."""
@@ -100,10 +120,11 @@ class ArchiveSurface:
 
     # The tools
 
-    async def search(self, call: Call) -> dict[str, Any]:
-        """Return the best documents for a query, and their citations."""
+    @tool("Search archives", _SEARCH_REPLY, _SEARCH_ARGUMENTS, ("query",), name="searchLocalArchives")
+    async def search(self, call: Call) -> Reply:
+        """Searches the local research and URL content archives"""
         arguments = call.arguments
-        query, limit = arguments["query"][:MAX_QUERY_CHARACTERS], int(arguments["limit"])
+        query, limit = arguments["query"][:MAX_QUERY_CHARACTERS], arguments["limit"]
         database, without = None, list[str]()
         if arguments["includeCitations"]:
             try:
@@ -111,25 +132,59 @@ class ArchiveSurface:
             except NotIndexed:
                 without = ["Citations are left out until the archives are indexed."]
         hits, coverages, warnings = await self.find(parse_plain_query(query), limit, fuzzy=arguments["fuzzy"])
-        asked = {**arguments, "query": query, "citationDepth": int(arguments["citationDepth"]), "limit": limit}
-        found = await asyncio.to_thread(_read, database, partial(search_reply, database, hits, asked))
+        found = await asyncio.to_thread(
+            _read, database, partial(search_reply, database, hits, {**arguments, "query": query})
+        )
         if any(coverage.is_indexing for coverage in coverages):
             found["metadata"]["indexing"] = True
         if warnings := [*without, *warnings]:
             found["metadata"]["warnings"] = warnings
-        return fit_search_reply(screen_reply(found, masks=masks_secrets()), call.budget_characters, wire_characters)
+        return _fit_search_reply(screen_reply(found, masks=masks_secrets()), call.budget_characters)
 
-    async def answer(self, call: Call, graph_query: GraphQuery) -> dict[str, Any]:
+    @tool(
+        "Find citations",
+        reply(("document",), document=OBJECT, citing=LIST, cited=LIST),
+        {
+            "document": describe(TEXT, "A document by its id (doc-…), path, URL or exact title"),
+            "direction": describe(TEXT, "Which citations to return", enum=["both", "citing", "cited"], default="both"),
+            "depth": describe(INTEGER, _DEPTH, default=1, minimum=1, maximum=3),
+            **_LIMIT,
+        },
+        ("document",),
+        is_extra=True,
+    )
+    async def find_citations(self, call: Call) -> Reply:
+        """Returns what one archived document cites, and what cites it"""
+        given = call.arguments
+
+        def find(database: ArchiveDatabase) -> Reply:
+            document = database.document(given["document"])
+            options = {name: given[name] for name in ("direction", "depth", "limit")}
+            return citations_reply(database, document, **options)
+
+        return await self._answer(call, find)
+
+    @tool("Most cited", reply(("documents", "outside"), documents=LIST, outside=LIST), _LIMIT, is_extra=True)
+    async def archive_most_cited(self, call: Call) -> Reply:
+        """Lists the most cited archived documents, and the most cited pages that are not archived"""
+        return await self._answer(call, lambda database: most_cited_reply(database, call.arguments["limit"]))
+
+    @tool("Broken links", reply(("links", "total"), links=LIST, total=NUMBER), _LIMIT, is_extra=True)
+    async def archive_broken_links(self, call: Call) -> Reply:
+        """Lists the broken links between archived documents"""
+        return await self._answer(call, lambda database: broken_reply(database, call.arguments["limit"]))
+
+    async def _answer(self, call: Call, graph_query: Callable[[ArchiveDatabase], Reply]) -> Reply:
         """Answer a query about the graph."""
         database = await self.database()
-        answer = await asyncio.to_thread(_read, database, partial(graph_query, database, call.arguments))
+        answer = await asyncio.to_thread(_read, database, partial(graph_query, database))
         found = screen_reply(answer, masks=masks_secrets())
         if wire_characters(found) > call.budget_characters:
             return _shorten_lists(found, call.budget_characters)
         return found
 
 
-def _read(database: ArchiveDatabase | None, make_reply: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def _read(database: ArchiveDatabase | None, make_reply: Callable[[], Reply]) -> Reply:
     """Return a reply; an odd value in the database is its damage."""
     with database.odd_values_are_damage() if database else contextlib.nullcontext():
         return make_reply()
@@ -149,7 +204,7 @@ def _describe_coverage(coverages: Sequence[Coverage]) -> list[str]:
     return list(dict.fromkeys(warnings))
 
 
-def _shorten_lists(found: dict[str, Any], budget: int) -> dict[str, Any]:
+def _shorten_lists(found: Reply, budget: int) -> Reply:
     """Leave out the graph of a reply and halve its longest lists until it fits, and state so in `truncated`."""
     found = {**found, "truncated": "Lists are cut to fit the reply. Ask with a smaller limit, or for one direction."}
     if "citationGraph" in found:
@@ -159,6 +214,49 @@ def _shorten_lists(found: dict[str, Any], budget: int) -> dict[str, Any]:
         name = max(lists, key=lambda key: len(found[key]))
         found[name] = found[name][: len(found[name]) // 2]
     return found
+
+
+def _fit_search_reply(reply: Reply, budget: int) -> Reply:
+    """Return a reply within a budget: without its graph and with fewer citations, then with fewer snippets and results."""
+    if wire_characters(reply) <= budget:
+        return reply
+    if "citationGraph" in reply:
+        reply = {**reply, "citationGraph": {"nodes": [], "edges": [], "truncated": "Left out: too long."}}
+    for maximum in _CITATION_LIMITS:
+        reply = {**reply, "results": [_with_fewer_citations(result, maximum) for result in reply["results"]]}
+        shorter = _with_note(reply, "Citations or their graph are left out; find_citations lists all of one document.")
+        if wire_characters(shorter) <= budget:
+            return shorter
+    return _with_fewer_results(reply, budget)
+
+
+def _with_fewer_results(reply: Reply, budget: int) -> Reply:
+    """Return a reply without citations and with as many results as fit, at least one."""
+    total = len(reply["results"])
+    results = [{**result, "highlights": result["highlights"][:1]} for result in reply["results"]]
+    for shown in range(total, 0, -1):
+        note = f"{shown} of {total} results are shown, without citations. Ask for a smaller limit."
+        fewer = _with_note({**reply, "results": results[:shown]}, note)
+        fewer["metadata"]["totalResults"] = shown
+        if wire_characters(fewer) <= budget:
+            break
+    return fewer
+
+
+def _with_fewer_citations(result: Reply, maximum: int) -> Reply:
+    citations = result.get("citations")
+    if not citations or max(len(citations["citing"]), len(citations["cited"])) <= maximum:
+        return result
+    totals = {
+        "totalCiting": citations.get("totalCiting", len(citations["citing"])),
+        "totalCited": citations.get("totalCited", len(citations["cited"])),
+    }
+    fewer = {"citing": citations["citing"][:maximum], "cited": citations["cited"][:maximum], **totals}
+    return {**result, "citations": fewer}
+
+
+def _with_note(reply: Reply, note: str) -> Reply:
+    return {**reply, "metadata": {**reply["metadata"], "truncated": note}}
 
 
 def failure_reply(error: DowseError) -> ProseReply:
@@ -178,83 +276,3 @@ _PUBLIC_MESSAGES = {
     "NOT_WRITABLE": "the folder of the database cannot be written.",
     "UNEXPECTED": "something went wrong inside the search. Please try again, and report it if it stays.",
 }
-
-
-def _find_citations(database: ArchiveDatabase, arguments: Any) -> dict[str, Any]:
-    depth, limit = int(arguments["depth"]), int(arguments["limit"])
-    document = database.document(arguments["document"])
-    return citations_reply(database, document, direction=arguments["direction"], depth=depth, limit=limit)
-
-
-_LIMIT = {"limit": describe(INTEGER, "Maximum number to return", default=20, minimum=1, maximum=500)}
-_SEARCH_ARGUMENTS: dict[str, Schema] = {
-    "query": describe(TEXT, "The search query"),
-    "fuzzy": describe(FLAG, "Whether to enable fuzzy matching", default=True),
-    "includeCitations": describe(FLAG, "Whether to include citation information", default=False),
-    "citationDepth": describe(INTEGER, "How many levels of citations to include", default=1, minimum=1, maximum=3),
-    "limit": describe(INTEGER, "Maximum number of results to return", default=10, minimum=1, maximum=50),
-}
-_DOCUMENT_NAME = "A document by its id (doc-…), path, URL or exact title"
-_SEARCH_REPLY = reply(
-    ("results", "metadata"),
-    results={
-        "type": "array",
-        "items": item(
-            ("document", "highlights"),
-            document=item(
-                ("id", "title", "path", "source", "score"),
-                id=TEXT, title=TEXT, path=TEXT, source=TEXT, date={"type": ["string", "null"]}, score=NUMBER,
-            ),
-            highlights={
-                "type": "array",
-                "items": item(("field", "snippets"), field=TEXT, snippets=TEXTS, **SCREENING),
-            },
-            citations=item(("citing", "cited"), citing=LIST, cited=LIST),
-        ),
-    },
-    citationGraph=item(("nodes", "edges"), nodes=LIST, edges=LIST),
-    metadata=item(("totalResults", "query"), totalResults=NUMBER, query=TEXT),
-)  # fmt: skip
-
-
-def _tools(surface: ArchiveSurface) -> tuple[Tool, ...]:
-    def extra(
-        names: tuple[str, str, str],
-        graph_query: GraphQuery,
-        output: Schema,
-        arguments: dict[str, Schema],
-        required: tuple[str, ...] = (),
-    ) -> Tool:
-        run = partial(surface.answer, graph_query=graph_query)
-        return Tool(*names, run, output, arguments, required, is_extra=True, failure=failure_reply)
-
-    direction = describe(TEXT, "Which citations to return", enum=["both", "citing", "cited"], default="both")
-    depth = describe(
-        INTEGER,
-        "How many levels of citations to follow; with 2 or 3, the reply has the graph around the document",
-        default=1,
-        minimum=1,
-        maximum=3,
-    )
-    return (
-        Tool(
-            "searchLocalArchives", "Search archives", "Searches the local research and URL content archives",
-            surface.search, _SEARCH_REPLY, _SEARCH_ARGUMENTS, ("query",), failure=failure_reply,
-        ),
-        extra(
-            ("find_citations", "Find citations", "Returns what one archived document cites, and what cites it"), _find_citations,
-            reply(("document",), document=OBJECT, citing=LIST, cited=LIST),
-            {"document": describe(TEXT, _DOCUMENT_NAME), "direction": direction, "depth": depth, **_LIMIT},
-            ("document",),
-        ),
-        extra(
-            ("archive_most_cited", "Most cited", "Lists the most cited archived documents, and the most cited pages that are not archived"),
-            lambda database, arguments: most_cited_reply(database, int(arguments["limit"])),
-            reply(("documents", "outside"), documents=LIST, outside=LIST), dict(_LIMIT),
-        ),
-        extra(
-            ("archive_broken_links", "Broken links", "Lists the broken links between archived documents"),
-            lambda database, arguments: broken_reply(database, int(arguments["limit"])),
-            reply(("links", "total"), links=LIST, total=NUMBER), dict(_LIMIT),
-        ),
-    )  # fmt: skip

@@ -24,7 +24,7 @@ from dowse.mcp.resources import Announcer
 from dowse.mcp.tools import Call
 from dowse.sources.open_folders import exists_below
 from dowse.surfaces.documents.doc_uris import SCHEME, make_uri, parse_uri
-from dowse.surfaces.documents.link_graph import LinkGraph
+from dowse.surfaces.documents.document_links import LinkGraph
 from dowse.surfaces.root_detection import find_roots
 from dowse.types import Document, View
 
@@ -38,8 +38,7 @@ class ResourceList:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._state = ("", -1)
-        self._checksum = 0
+        self._checksum: int | None = None
         """The hash of all paths and titles when the list was last compared with the index."""
         self._shown: dict[str, str] = {}
         """The titles of listed paths, until the list is first compared with the index."""
@@ -48,7 +47,7 @@ class ResourceList:
     @property
     def is_compared(self) -> bool:
         """Whether the list was compared with the index; from then on the index is followed."""
-        return self._state[1] >= 0
+        return self._checksum is not None
 
     def record_page(self, page: Iterable[ListedDocument], *, is_last: bool) -> None:
         """Record a page that a client was shown."""
@@ -59,14 +58,10 @@ class ResourceList:
 
     def has_changed(self, store: "LocalStore") -> bool:
         """Return whether the list of a complete index changed since the last call, or since clients saw it."""
+        titles = {path: title for _, path, title in store.titles()}  # of 15,000 documents in 20 ms
         with self._lock:
-            state = (store.catalog.id, store.catalog.sequence())
-            if self._state == state:
-                return False
-            titles = {path: title for _, path, title in store.titles()}  # of 15,000 documents in 20 ms
             before, self._checksum = self._checksum, hash(frozenset(titles.items()))
-            is_first, self._state = not self.is_compared, state
-            if not is_first:
+            if before is not None:
                 return self._checksum != before
             last, shown, self._shown = max(self._shown, default=""), self._shown, {}
             return shown != {path: title for path, title in titles.items() if self._is_all_shown or path <= last}
@@ -134,8 +129,7 @@ class DocumentFolders:
         """The folder in which a root is detected if none was named."""
         self._announcer = announcer
         self._folders: list[DocumentFolder] = []
-        self._timers: dict[DocumentFolder, asyncio.TimerHandle] = {}
-        self._comparisons: set[asyncio.Task[None]] = set()
+        self._comparisons: dict[DocumentFolder, asyncio.Task[None]] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def live_in(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -144,9 +138,8 @@ class DocumentFolders:
 
     def close(self) -> None:
         """Stop announcing changes."""
-        for timer in self._timers.values():
-            timer.cancel()
-        self._timers.clear()
+        for comparison in self._comparisons.values():
+            comparison.cancel()
         self._loop = None
 
     def known(self) -> list[DocumentFolder]:
@@ -206,15 +199,11 @@ class DocumentFolders:
             asyncio.run_coroutine_threadsafe(self._announcer.announce(), self._loop)
 
     def _compare_later(self, folder: DocumentFolder) -> None:
-        if folder not in self._timers and self._loop:
-            self._timers[folder] = self._loop.call_later(COMPARE_AGAIN_SECONDS, self._compare, folder)
+        if folder not in self._comparisons:
+            self._comparisons[folder] = asyncio.ensure_future(self._compare(folder))
 
-    def _compare(self, folder: DocumentFolder) -> None:
-        async def compare() -> None:
-            with contextlib.suppress(DowseError, RuntimeError):  # deleted meanwhile, or the server is stopping
-                await folder.served.ask(partial(self._announce_change, folder), View.DOCUMENTS)
-
-        del self._timers[folder]
-        task = asyncio.ensure_future(compare())
-        self._comparisons.add(task)
-        task.add_done_callback(self._comparisons.discard)
+    async def _compare(self, folder: DocumentFolder) -> None:
+        await asyncio.sleep(COMPARE_AGAIN_SECONDS)
+        del self._comparisons[folder]
+        with contextlib.suppress(DowseError, RuntimeError):  # deleted meanwhile, or the server is stopping
+            await folder.served.ask(partial(self._announce_change, folder), View.DOCUMENTS)

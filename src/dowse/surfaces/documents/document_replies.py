@@ -1,15 +1,29 @@
-"""The reply of `search_documents`: the specification's prose, and the same facts as structured content."""
+"""The replies about documents: of a search, the specification's prose and the same facts as structured content; of one
+document, its lines."""
 
 import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, coverage_reply, coverage_warnings, fit_items, present
+from dowse.errors import UsageError
+from dowse.mcp.replies import (
+    ENVELOPE_CHARACTERS,
+    Reply,
+    coverage_reply,
+    coverage_warnings,
+    fit_items,
+    largest,
+    present,
+    wire_characters,
+)
 from dowse.mcp.tools import ProseReply
+from dowse.parsing.document_parsing import ParsedOutline, outline
+from dowse.screening.masking import Screened, find_flags
 from dowse.searching.document_ranking import RankedDocument
 from dowse.searching.passages import content_warnings, found_terms, without_front_matter
 from dowse.text.excerpts import PASSAGE_CHARACTERS, FoundWord, add_marks, best_window, window_around
-from dowse.types import Coverage
+from dowse.text.line_numbers import split_lines
+from dowse.types import Coverage, Document
 from dowse.visible_text import join_lines, one_line
 
 DESCRIPTION_CHARACTERS = 160
@@ -117,3 +131,53 @@ def _coverage_notes(coverages: list[Coverage]) -> list[str]:
     if "indexing" in covered:
         return ["The documents are being indexed; there may be more in a moment."]
     return ["Some documents have changed a moment ago and are being indexed."]
+
+
+def about_document(document: Document, uri: str, lines: int) -> Reply:
+    """Return what every reply about one document says of it."""
+    return {"uri": uri, "title": one_line(document.reading.title, TITLE_CHARACTERS), "totalLines": lines}
+
+
+def document_reply(
+    document: Document, uri: str, section: str, lines: tuple[int | None, int | None], budget: int
+) -> Reply:
+    """Return some lines of a document, or a section of it, as many lines as fit."""
+    every = split_lines(document.reading.text)
+    found = outline(document.reading.text, [section], document.language) if section else ParsedOutline()
+    start, end = _line_range(found, section, *lines)
+    end = min(end or len(every), len(every))
+    if start > len(every) and every:
+        raise UsageError(f"startLine: {start} is beyond the end; the document has {len(every)} lines.")
+    reply: Reply = {**about_document(document, uri, len(every)), "startLine": start}
+    room = budget - wire_characters(reply) - ENVELOPE_CHARACTERS
+    count = largest(
+        end - start + 1, lambda count: wire_characters("".join(every[start - 1 : start - 1 + count])) <= room
+    )
+    text, last = "".join(every[start - 1 : start - 1 + count]), start + count - 1
+    if last < start <= len(every):
+        text = every[start - 1][: budget // 4]
+        reply["truncated"] = f"Line {start} is longer than a reply. resources/read gives the whole document."
+    elif last < end:
+        reply["truncated"] = f"Cut at line {last} for the length of the reply. Go on with startLine: {last + 1}."
+    return {
+        **reply,
+        "endLine": max(last, start),
+        "text": text,
+        **Screened(text, flags=find_flags(text)).warning_fields(start),
+    }
+
+
+def _line_range(
+    outline: ParsedOutline, section: str | None, start: int | None, end: int | None
+) -> tuple[int, int | None]:
+    """Return the first and the last line that a call asks for; no last line means the end of the document."""
+    if not section:
+        if start is not None and end is not None and end < start:
+            raise UsageError(f"endLine: {end} comes before startLine {start}.")
+        return start or 1, end
+    if start is not None or end is not None:
+        raise UsageError("section: give a section or lines, not both.")
+    found = outline.section(section)
+    if found is None:
+        raise UsageError(f"section: the document has none called '{section}'. get_document_outline lists them.")
+    return found.start_line, found.end_line

@@ -12,16 +12,15 @@ from dowse.indexes.project_search import ExactQuery
 from dowse.indexes.query_vectors import QueryEncoder
 from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, fit_items, present
 from dowse.mcp.schemas import TEXT, describe
-from dowse.mcp.tools import Call
+from dowse.mcp.tools import Call, tools_of
 from dowse.places.place_rows import PublishedProject
 from dowse.places.place_store import PlaceStore
 from dowse.places.place_table import SharedPlace
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.organisation.place_search import coverage_of, find_paths, find_text, search_place
-from dowse.surfaces.project import path_search
+from dowse.surfaces.project import path_search, shared_tools
 from dowse.surfaces.project.project_replies import ProjectAnswer, paths_reply, search_reply
-from dowse.surfaces.project.project_tools import search_tools, status_tools
 from dowse.surfaces.project.text_replies import occurrences_reply
 from dowse.types import Kind
 
@@ -32,12 +31,6 @@ INSTRUCTIONS = (
 )
 FIND_SECONDS = 5.0
 """How long a place is searched for a text; the reply says if that was not enough."""
-_DESCRIPTIONS = {
-    "search_code": "Search the code of all projects",
-    "search_docs": "Search the documentation of all projects (.md, .txt)",
-    "list_projects": "List every project that is published here, with its commit",
-    "get_index_status": "Show what is published here",
-}
 
 
 class StoppableEncoder(QueryEncoder, Protocol):
@@ -47,7 +40,7 @@ class StoppableEncoder(QueryEncoder, Protocol):
 
 
 class PlaceSurface:
-    """The handlers of the project tools that only read, over the projects of a place."""
+    """The project tools that only read, over the projects of a place."""
 
     def __init__(
         self, place: SharedPlace, projects: Sequence[str] = (), encoder: StoppableEncoder | None = None
@@ -58,12 +51,9 @@ class PlaceSurface:
         self._opening = self._thread.submit(self._open)
         project = {"project": describe(TEXT, "Project name; without it, all projects")}
         self.tools = tuple(
-            replace(
-                tool, description=_DESCRIPTIONS.get(tool.name, tool.description),
-                arguments=tool.arguments if tool.name in ("list_projects", "get_index_status") else {**tool.arguments, **project},
-            )
-            for tool in (*search_tools(self, {}), *status_tools(self))
-        )  # fmt: skip
+            replace(tool, arguments={**tool.arguments, **project}) if tool.arguments else tool
+            for tool in tools_of(self)
+        )
 
     def _open(self) -> PlaceStore:
         return PlaceStore(self.place, self._names)
@@ -80,37 +70,44 @@ class PlaceSurface:
         name = call.arguments.get("project")
         return self.store.narrowed([name]) if name else self.store
 
-    async def search_kind(self, call: Call, kind: Kind) -> Reply:
-        """Search one kind of files."""
+    @shared_tools.search_code
+    async def search_code(self, call: Call) -> Reply:
+        """Search the code of all projects"""
+        return await self._search(call, "code")
+
+    @shared_tools.search_docs
+    async def search_docs(self, call: Call) -> Reply:
+        """Search the documentation of all projects (.md, .txt)"""
+        return await self._search(call, "docs")
+
+    async def _search(self, call: Call, kind: Kind) -> Reply:
         started, arguments = time.perf_counter(), call.arguments
-        limit, offset = int(arguments["top_k"]), int(arguments["offset"])
         options, query = path_search.search_options(arguments, kind), parse_search_query(arguments["query"])
 
         def find() -> Reply:
             store = self._chosen(call)
             answer = search_place(store, query, options, self.encoder)
             found = ProjectAnswer(answer, coverage_of(store), str, store.warnings, (), options.detail)
-            reply = search_reply([found], offset, limit, call.budget_characters)
+            reply = search_reply([found], arguments["offset"], arguments["top_k"], call.budget_characters)
             return reply | present(commits=commits_of(store, [hit["path"] for hit in reply["results"]]))
 
         reply = await asyncio.to_thread(find)
         return {**reply, "searchTimeMs": round((time.perf_counter() - started) * 1000, 1)}
 
+    @shared_tools.search_by_path
     async def search_by_path(self, call: Call) -> Reply:
-        """Find files by a glob."""
+        """Find indexed files whose path matches a glob pattern"""
         arguments = call.arguments
         pattern = path_search.relative_pattern(arguments["pattern"])
-        path_search.compile_pattern(pattern)
         paths = await asyncio.to_thread(lambda: find_paths(self._chosen(call), pattern))
-        reply = paths_reply(paths, int(arguments["offset"]), int(arguments["limit"]), call.budget_characters)
+        reply = paths_reply(paths, arguments["offset"], arguments["limit"], call.budget_characters)
         return reply | present(hint="" if paths else path_search.suggest_pattern(pattern))
 
+    @shared_tools.find_text
     async def find_text(self, call: Call) -> Reply:
-        """Find every occurrence of a text or pattern."""
+        """Find every line with an exact text or regular expression, with a complete count; prefer it to grep"""
         arguments = call.arguments
-        limit, offset = int(arguments["limit"]), int(arguments["offset"])
-        if arguments["path"]:
-            path_search.compile_pattern(arguments["path"])
+        limit, offset = arguments["limit"], arguments["offset"]
         glob = path_search.relative_pattern(arguments["path"]) if arguments["path"] else None
         query = ExactQuery(
             arguments["text"], SearchOptions(limit, path_glob=glob), FIND_SECONDS, arguments["regex"], offset
@@ -125,12 +122,14 @@ class PlaceSurface:
             [(str, found, coverage_of(store))], offset, limit, call.budget_characters, store.warnings
         )
 
+    @shared_tools.get_index_status
     async def get_index_status(self, call: Call) -> Reply:  # noqa: ARG002 - it takes no arguments
-        """Describe the place."""
+        """Show what is published here"""
         return await asyncio.to_thread(lambda: status_reply(self.store))
 
+    @shared_tools.list_projects
     async def list_projects(self, call: Call) -> Reply:
-        """List the projects of the place."""
+        """List every project that is published here, with its commit"""
         return await asyncio.to_thread(lambda: projects_reply(self.store, call.budget_characters))
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from dowse.errors import DowseError
+from dowse.errors import DowseError, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, find_all_now
 from dowse.keeping.served_index import ServedIndex, Service
@@ -38,6 +38,18 @@ class ChosenProjects:
             await find_roots(self.service, call, self._start)
         name = call.arguments.get("project")
         return [self.service.find(name)] if name else list(self.service.projects)
+
+    async def only(self, call: Call) -> ServedIndex:
+        """Return the project that the call names, or the only one."""
+        projects = await self.kept_fresh(call)
+        if len(projects) > 1:
+            raise UsageError(f"There are several projects. Say which with project: {self.service.names()}.")
+        return projects[0]
+
+    async def located(self, call: Call) -> tuple[ServedIndex, str]:
+        """Return the project of the path that the call names, and the path in it."""
+        await self.kept_fresh(call)
+        return self.service.locate(call.arguments["path"], call.arguments.get("project"))
 
     def glob_within(self, served: ServedIndex, glob: str | None) -> str | None:
         """Return a glob relative to one project; with several projects it may begin with the project's name."""

@@ -19,30 +19,28 @@ from dowse.types import KINDS, Coverage, Kind, Reason, Verdict
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
     """Return the regular expression of a glob over relative paths; raise INVALID_PATTERN for a wrong one."""
-    glob = relative_pattern(pattern)
-    try:
-        return compile_glob(glob)
-    except UsageError as error:
-        raise CatalogError("INVALID_PATTERN", pattern=pattern, detail=str(error)) from error
+    return compile_glob(relative_pattern(pattern))
 
 
 def relative_pattern(pattern: str) -> str:
-    """Return a glob without a leading `./`; raise INVALID_PATTERN if it leads out of the project."""
+    """Return a glob without a leading `./`; raise INVALID_PATTERN if it is wrong or leads out of the project."""
     glob = pattern.removeprefix("./")
     if is_absolute(glob) or ".." in glob.replace("\\", "/").split("/"):
         raise CatalogError("INVALID_PATTERN", pattern=pattern, detail="patterns are relative to the project")
+    try:
+        compile_glob(glob)
+    except UsageError as error:
+        raise CatalogError("INVALID_PATTERN", pattern=pattern, detail=str(error)) from error
     return glob
 
 
 def search_options(arguments: Mapping[str, Any], kind: Kind) -> SearchOptions:
     """Return the options of a search for one kind of files, with relative globs; raise INVALID_PATTERN for a wrong one."""
-    path, excluded = arguments["path"] or None, arguments["exclude"] or ()
-    for glob in (*([path] if path else []), *excluded):
-        compile_pattern(glob)
+    path = relative_pattern(arguments["path"]) if arguments["path"] else None
     return SearchOptions(
-        int(arguments["offset"]) + int(arguments["top_k"]), kind, path and relative_pattern(path),
+        arguments["offset"] + arguments["top_k"], kind, path,
         arguments["language"], arguments["mode"], arguments["alpha"], tests=arguments.get("tests", "ranked"),
-        detail=arguments["detail"], excluded_globs=tuple(map(relative_pattern, excluded)),
+        detail=arguments["detail"], excluded_globs=tuple(map(relative_pattern, arguments["exclude"] or ())),
     )  # fmt: skip
 
 

@@ -15,7 +15,9 @@ from dowse.mcp.replies import (
     coverage_reply,
     fit_items,
     fit_notes,
+    fit_page,
     fit_results,
+    next_page,
     overall_state,
     present,
     wire_characters,
@@ -81,16 +83,9 @@ def search_reply(
         "results": results,
         "totalResults": len(results),
         **present(weakerMatches=sum(answer.answer.weaker for answer in answers) + len(found) - relevant),
-        **_rest(offset, results, page, total),
+        **next_page(offset, results, page, total),
         **notes,
     }
-
-
-def _rest(offset: int, shown: Sequence[Any], page: Sequence[Any], total: int) -> Reply:
-    """Return where the next page begins, and whether the budget cut this one."""
-    following = offset + len(shown)
-    cut = f"The budget is spent. More with offset: {following}." if len(shown) < len(page) else ""
-    return present(nextOffset=following if following < total else 0, truncated=cut)
 
 
 def _search_methods(answers: list[ProjectAnswer]) -> dict[str, float]:
@@ -129,9 +124,8 @@ def _hit(answer: ProjectAnswer, hit: SearchHit) -> Reply:
 def paths_reply(paths: list[str], offset: int, limit: int, budget: int, warnings: Iterable[str] = ()) -> Reply:
     """Return a page of paths."""
     notes = present(warnings=fit_notes(dict.fromkeys(warnings), budget))
-    page = paths[offset : offset + limit]
-    shown = fit_items(page, budget - ENVELOPE_CHARACTERS - wire_characters(notes)) or page[:1]
-    return {"matches": shown, "totalMatches": len(paths), **_rest(offset, shown, page, len(paths)), **notes}
+    shown, more = fit_page(paths, offset, limit, budget - ENVELOPE_CHARACTERS - wire_characters(notes))
+    return {"matches": shown, "totalMatches": len(paths), **more, **notes}
 
 
 def incomplete_notes(coverages: list[Coverage], pending: list[str]) -> Reply:

@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from dowse.indexes.index import PathDecision
-from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, coverage_reply, fit_items, fit_notes, present, wire_characters
+from dowse.mcp.replies import (
+    ENVELOPE_CHARACTERS,
+    Reply,
+    coverage_reply,
+    fit_items,
+    fit_notes,
+    next_page,
+    present,
+    wire_characters,
+)
 from dowse.searching.exact_search import Occurrence, Occurrences
 from dowse.types import Coverage
 
@@ -30,17 +39,17 @@ def occurrences_reply(
     notes = present(warnings=fit_notes(dict.fromkeys(warnings), budget))
     if not is_complete:
         notes["coverage"] = coverage_reply([coverage for _, _, coverage in found])
-    first = offset - sum(occurrences.offset for _, occurrences, _ in found)
-    page = every[first : first + limit]
-    shown = fit_items(page, budget - ENVELOPE_CHARACTERS - wire_characters(notes)) or page[:1]
-    following = offset + len(shown)
+    room = budget - ENVELOPE_CHARACTERS - wire_characters(notes)
+    skipped = sum(occurrences.offset for _, occurrences, _ in found)
+    page = every[offset - skipped :][:limit]
+    shown = fit_items(page, room) or page[:1]
     return {
         "matches": shown,
         "totalMatches": total,
         "totalLines": lines,
         "totalFiles": files,
         "complete": is_complete,
-        **present(nextOffset=following if shown and following < lines else 0),
+        **(next_page(offset, shown, page, lines) if shown else {}),
         **notes,
     }
 

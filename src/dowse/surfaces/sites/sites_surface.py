@@ -5,15 +5,15 @@ import contextlib
 import re
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING
 
 from dowse.errors import UsageError
 from dowse.indexes.user_settings import masks_secrets
-from dowse.mcp.schemas import NUMBER, SCREENING, TEXT, TEXTS, count, describe, item, reply
-from dowse.mcp.tools import Call, ProseReply, Schema, Tool
+from dowse.mcp.schemas import LIST, NUMBER, OBJECT, SCREENING, TEXT, TEXTS, count, describe, reply, rows
+from dowse.mcp.tools import Call, ProseReply, Schema, Tool, tool, tools_of
 from dowse.searching.query_terms import parse_search_query
 from dowse.sites.index_check import MAX_PREFIX_CHARACTERS, PREFIX_PATTERN, is_date
 from dowse.sites.page_urls import is_same_host, normalize_host, split_url
@@ -37,6 +37,34 @@ INSTRUCTIONS = (
 )
 
 
+_SEARCH_ARGUMENTS: dict[str, Schema] = {
+    "query": describe(TEXT, 'What to search for; +must, -not and "a phrase" work', maxLength=10_000),
+    "limit": count("Maximum number of results (1-25)", 10, MAX_RESULTS),
+    "topics": describe(TEXTS, "Only pages with one of these topics"),
+    "since": describe(TEXT, "Only pages from this day on (YYYY-MM-DD)", maxLength=40),
+    "until": describe(TEXT, "Only pages up to this day (YYYY-MM-DD)", maxLength=40),
+}
+_ARTICLE_ARGUMENTS: dict[str, Schema] = {
+    "url": describe(TEXT, "Path or full URL of the page; / is the home page", minLength=1, maxLength=4096),
+    "offset": count("Skip this many characters of the text, to continue a long page", 0, 1 << 40, 0),
+}
+_PAGE = {"url": TEXT, "path": TEXT, "title": TEXT, "date": TEXT, "topics": TEXTS, "abstract": TEXT}
+_HIT = {"title": TEXT, **_PAGE, "passage": TEXT, "score": NUMBER, **SCREENING}
+_SEARCH_REPLY = reply(
+    ("totalMatches", "results"),
+    site=TEXT,
+    query=TEXT,
+    totalMatches=NUMBER,
+    results=rows(("title", "url", "path", "score"), **_HIT),
+    searchTimeMs=NUMBER,
+    truncated=TEXT,
+)
+_ARTICLE_REPLY = reply(("url", "path", "title", "body"), **_PAGE, body=TEXT, truncated=TEXT, flags=TEXTS)
+_INFO: dict[str, Schema] = dict.fromkeys(("name", "domain", "description", "tool", "version", "generated"), TEXT)
+_INFO |= {"pageCount": NUMBER, "topics": LIST, "dates": OBJECT, "loaded": TEXT, "source": TEXT, "problem": TEXT}
+_INFO_REPLY = reply(**_INFO, sites=LIST)
+
+
 @dataclass(frozen=True, slots=True)
 class NamedSite:
     """A served site, and the name that its tool has after `search_`."""
@@ -54,15 +82,8 @@ class SitesSurface:
         self._refreshes: set[asyncio.Future[None]] = set()
         self.tools: tuple[Tool, ...] = (
             *(self._search_tool(served) for served in self.served),
-            Tool(
-                "get_article", "Read a page", f"Read a whole page of {self._subject()} by its URL",
-                self.get_article, _ARTICLE_REPLY, self._with_site(_ARTICLE_ARGUMENTS), ("url",),
-            ),
-            Tool(
-                "get_index_info", "About the site's index", f"Describe the index of {self._subject()}: pages, topics, dates, age",
-                self.get_index_info, _INFO_REPLY, self._with_site({}),
-            ),
-        )  # fmt: skip
+            *map(self._about_sites, tools_of(self)),
+        )
 
     def health(self) -> "list[SourceHealth]":
         """Return the health of each site, for the monitoring of the server."""
@@ -88,14 +109,15 @@ class SitesSurface:
         days = {name: _parse_day(name, arguments[name]) for name in ("since", "until")}
         topics = [topic for topic in arguments["topics"] or () if topic.strip()]
         site = await self.current(served)
-        search = partial(site.search, parse_search_query(arguments["query"]), int(arguments["limit"]), topics, **days)
+        search = partial(site.search, parse_search_query(arguments["query"]), arguments["limit"], topics, **days)
         results = await asyncio.to_thread(search)
         seconds, budget = time.perf_counter() - started, call.budget_characters
         return search_reply(site, arguments["query"], results, seconds, budget, masks=masks_secrets())
 
+    @tool("Read a page", _ARTICLE_REPLY, _ARTICLE_ARGUMENTS, ("url",))
     async def get_article(self, call: Call) -> ProseReply:
-        """Return a page by its URL."""
-        url, offset = call.arguments["url"], int(call.arguments["offset"])
+        """Read a whole page of the website by its URL"""
+        url, offset = call.arguments["url"], call.arguments["offset"]
         candidates = await self._candidates(call.arguments.get("site"))
         found = [(served, site, page) for served, site in candidates if (page := site.find(url)) is not None]
         if len(found) > 1:
@@ -106,8 +128,9 @@ class SitesSurface:
         _, site, page = found[0]
         return article_reply(site, page, offset, call.budget_characters)
 
+    @tool("About the site's index", _INFO_REPLY)
     async def get_index_info(self, call: Call) -> ProseReply:
-        """Describe the indexes."""
+        """Describe the index of the website: pages, topics, dates, age"""
         name = call.arguments.get("site")
         facts = [(served.name, served.site, site) for served, site in await self._candidates(name)]
         return info_reply(facts, is_list=len(self.served) > 1 and name is None)
@@ -153,14 +176,13 @@ class SitesSurface:
             partial(self.search, served=served), _SEARCH_REPLY, _SEARCH_ARGUMENTS, ("query",),
         )  # fmt: skip
 
-    def _subject(self) -> str:
-        return "the website" if len(self.served) == 1 else "one of the websites"
-
-    def _with_site(self, arguments: dict[str, Schema]) -> dict[str, Schema]:
+    def _about_sites(self, tool: Tool) -> Tool:
+        """Return a tool that all sites share; with several of them, it takes the name of one."""
         if len(self.served) == 1:
-            return arguments
-        names = [served.name for served in self.served]
-        return {**arguments, "site": describe(TEXT, f"Which website: {', '.join(names)}", maxLength=300)}
+            return tool
+        site = describe(TEXT, f"Which website: {self.names()}", maxLength=300)
+        description = tool.description.replace("the website", "one of the websites")
+        return replace(tool, description=description, arguments={**tool.arguments, "site": site})
 
 
 def _name_sites(sites: Sequence[tuple[str | None, ServedSite]]) -> list[NamedSite]:
@@ -205,39 +227,6 @@ def _no_page_message(url: str, candidates: list[tuple[NamedSite, LoadedSite]]) -
 
 def _quote(text: str) -> str:
     return f"'{label(text, 100)}'"
-
-
-_SEARCH_ARGUMENTS: dict[str, Schema] = {
-    "query": describe(TEXT, 'What to search for; +must, -not and "a phrase" work', maxLength=10_000),
-    "limit": count("Maximum number of results (1-25)", 10, MAX_RESULTS),
-    "topics": describe(TEXTS, "Only pages with one of these topics"),
-    "since": describe(TEXT, "Only pages from this day on (YYYY-MM-DD)", maxLength=40),
-    "until": describe(TEXT, "Only pages up to this day (YYYY-MM-DD)", maxLength=40),
-}
-_ARTICLE_ARGUMENTS: dict[str, Schema] = {
-    "url": describe(TEXT, "Path or full URL of the page; / is the home page", minLength=1, maxLength=4096),
-    "offset": count("Skip this many characters of the text, to continue a long page", 0, 1 << 40, 0),
-}
-_SEARCH_REPLY = reply(
-    ("totalMatches", "results"),
-    site=TEXT, query=TEXT, totalMatches=NUMBER,
-    results={
-        "type": "array",
-        "items": item(
-            ("title", "url", "path", "score"),
-            title=TEXT, url=TEXT, path=TEXT, date=TEXT, topics=TEXTS, abstract=TEXT, passage=TEXT, score=NUMBER, **SCREENING,
-        ),
-    },
-    searchTimeMs=NUMBER, truncated=TEXT,
-)  # fmt: skip
-_ARTICLE_REPLY = reply(
-    ("url", "path", "title", "body"),
-    url=TEXT, path=TEXT, title=TEXT, date=TEXT, topics=TEXTS, abstract=TEXT, body=TEXT, truncated=TEXT, flags=TEXTS,
-)  # fmt: skip
-_INFO_REPLY = reply(
-    name=TEXT, domain=TEXT, description=TEXT, tool=TEXT, version=TEXT, generated=TEXT, pageCount=NUMBER,
-    topics={"type": "array"}, dates={"type": "object"}, loaded=TEXT, source=TEXT, problem=TEXT, sites={"type": "array"},
-)  # fmt: skip
 
 
 def open_sites(arguments: Iterable[str]) -> SitesSurface:

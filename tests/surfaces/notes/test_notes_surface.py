@@ -174,7 +174,7 @@ def test_a_cancelled_search_stands_in_nobodys_way(mode: str) -> None:
 
 def test_nothing_heavy_is_imported_before_the_first_call() -> None:
     program = (
-        "import sys; from dowse.surfaces.notes.notes_handlers import NotesSurface; from dowse.surfaces.notes.notes_tools import notes_tools; notes_tools(NotesSurface()); "
+        "import sys; from dowse.surfaces.notes.notes_surface import NotesSurface; NotesSurface(); "
         "print(sorted({'numpy', 'regex', 'tantivy', 'sqlite3'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -9,28 +9,70 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from dowse.errors import DowseError, InvalidArgument, InvalidDocuments, SearchStopped, UsageError
 from dowse.mcp.replies import (
     ENVELOPE_CHARACTERS,
+    Reply,
     ask_consent,
     fit_items,
     fit_text,
     wire_characters,
     without_storage_root,
 )
-from dowse.mcp.tools import Call
-from dowse.notes.limits import DEFAULT_INDEX, MAX_BATCH_DOCUMENTS
+from dowse.mcp.schemas import FLAG, INTEGER, LIST, NUMBER, OBJECT, TEXT, TEXTS, describe, rows
+from dowse.mcp.tools import CHANGES, DESTROYS, Call, Schema, tool, tools_of
+from dowse.notes.limits import (
+    DEFAULT_INDEX,
+    DEFAULT_K,
+    MAX_BATCH_DOCUMENTS,
+    MAX_K,
+    MAX_OFFSET,
+    MAX_QUERY_CHARACTERS,
+)
 
 if TYPE_CHECKING:
     import anyio
 
-    from dowse.notes.named_index import IndexInfo, NamedIndex
+    from dowse.notes.named_index import IndexInfo, NamedIndex, NoteResult, NotesAnswer
     from dowse.notes.notes_documents import StoredNote
-    from dowse.notes.notes_search import NoteResult, NotesAnswer
     from dowse.notes.registry import NotesRegistry
 
 Got = TypeVar("Got")
 
+INSTRUCTIONS = (
+    "Keep notes and findings of your own with search_add_document, and find them with search_index; indexes made "
+    "with backend disk outlast this session."
+)
 DELETE_QUESTION = "Delete the index {name} and its {count} documents? This cannot be undone."
 THREADS = 16
 """Calls that run at the same time; further calls wait."""
+MAX_PARSED_CHARACTERS = 10_000
+"""A longer parsed query is cut."""
+
+
+def _reply(*required: str, **properties: Schema) -> Schema:
+    """Return the schema of an object with these properties and possibly others, or with an error."""
+    choices = [{"required": list(required)}, {"required": ["error"]}]
+    return {"type": "object", "properties": {**properties, "error": TEXT}, "anyOf": choices}
+
+
+_NAME = describe(TEXT, "Name for the new index: letters, digits, - and _")
+_INDEX = {"index_name": describe(TEXT, "Target index", default=DEFAULT_INDEX)}
+_ID = {"doc_id": describe(TEXT, "Unique document identifier")}
+_NOTE = {
+    "content": describe(TEXT, "Text content to index"),
+    "metadata": describe(OBJECT, "Arbitrary key-value metadata"),
+}
+_NOTES = {"type": "array", "description": "Objects with doc_id, content and metadata", "items": OBJECT}
+_WORDS = {
+    "lowercase": describe(FLAG, "Convert tokens to lowercase", default=True),
+    "min_length": describe(INTEGER, "Minimum token character length", default=2),
+}
+_BACKEND = describe(TEXT, "memory or disk (survives a restart)", default="memory")
+_CONFIRM = {"confirm": describe(FLAG, "Confirm, if the client cannot ask the user", default=False)}
+_RESULT = {"doc_id": TEXT, "score": NUMBER, "highlights": TEXTS, "metadata": OBJECT}
+_FOUND = {"results": rows(tuple(_RESULT), **_RESULT), "total_matches": INTEGER}
+_ADDED = {"status": TEXT, "doc_id": TEXT, "token_count": INTEGER}
+_CREATED = {"status": TEXT, "index_name": TEXT, "backend": TEXT}
+_DELETED = _reply("status", "doc_id", status=TEXT, doc_id=TEXT)
+_STORED = {"doc_id": TEXT, "content": TEXT, "metadata": OBJECT}
 
 
 class NotesSurface:
@@ -38,6 +80,7 @@ class NotesSurface:
 
     def __init__(self, *, has_memory: bool = True) -> None:
         """Without memory there is no default index: nothing could be added to it where these tools are not offered."""
+        self.tools = tools_of(self, failure=error_of)
         self._has_memory = has_memory
         self._library: NotesRegistry | None = None
         self._opening = threading.Lock()
@@ -52,15 +95,31 @@ class NotesSurface:
 
     # Specified tools
 
-    async def create_index(self, call: Call) -> dict[str, Any]:
-        """Create an empty index."""
-        given = call.arguments
-        name, backend = given["index_name"], given["backend"]
-        await self._do(lambda library, _: library.create(name, backend, given["tokenizer_config"]))
-        return {"status": "created", "index_name": name, "backend": backend}
+    @tool(
+        "Search an index",
+        _reply(*_FOUND, **_FOUND, query_parsed=OBJECT, next_offset=INTEGER),
+        {
+            "query": describe(TEXT, "Search query (supports +/- and phrase operators)", maxLength=MAX_QUERY_CHARACTERS),
+            "k": describe(INTEGER, "Maximum results to return", default=DEFAULT_K, minimum=1, maximum=MAX_K),
+            **_INDEX,
+            "offset": describe(INTEGER, "Skip this many results", default=0, minimum=0, maximum=MAX_OFFSET),
+        },
+        ("query",),
+    )
+    async def search_index(self, call: Call) -> Reply:
+        """Search documents you added to a named index; ranked, with highlights. Query: words, +must, -not, "a phrase\""""
+        given, budget = call.arguments, call.budget_characters
 
-    async def add_document(self, call: Call) -> dict[str, Any]:
-        """Add or replace one document."""
+        def search(index: "NamedIndex", check_cancelled: Callable[[], None]) -> Reply:
+            return search_reply(
+                index, given["query"], given["k"], given["offset"], budget, check_cancelled=check_cancelled
+            )
+
+        return await self.use(given["index_name"], search)
+
+    @tool("Add a document", _reply(*_ADDED, **_ADDED), {**_ID, **_NOTE, **_INDEX}, ("doc_id", "content"), **DESTROYS)
+    async def search_add_document(self, call: Call) -> Reply:
+        """Add a document to a named index, or replace the one with this id"""
         from dowse.notes.notes_documents import make_note
 
         given = call.arguments
@@ -68,22 +127,37 @@ class NotesSurface:
         (added,) = await self.use(given["index_name"], lambda index, _: index.add([one]))
         return asdict(added)
 
-    async def search_index(self, call: Call) -> dict[str, Any]:
-        """Return the documents that match a query."""
+    @tool(
+        "Create an index",
+        _reply(*_CREATED, **_CREATED),
+        {
+            "index_name": _NAME,
+            "backend": _BACKEND,
+            "tokenizer_config": {"type": "object", "description": "Tokenizer settings", "properties": _WORDS},
+        },
+        ("index_name",),
+        **CHANGES,
+        is_idempotent=False,
+    )
+    async def search_create_index(self, call: Call) -> Reply:
+        """Create a named index: in memory for the life of the server, or on disk"""
         given = call.arguments
-        name, text, k, offset = given["index_name"], given["query"], int(given["k"]), int(given["offset"])
-        return await self.use(
-            name,
-            lambda index, check_cancelled: search_reply(
-                index, text, k=k, offset=offset, budget=call.budget_characters,
-                check_cancelled=check_cancelled,
-            ),
-        )  # fmt: skip
+        name, backend = given["index_name"], given["backend"]
+        await self._do(lambda library, _: library.create(name, backend, given["tokenizer_config"]))
+        return {"status": "created", "index_name": name, "backend": backend}
 
     # Further tools
 
-    async def add_documents(self, call: Call) -> dict[str, Any]:
-        """Add or replace many documents, all or none."""
+    @tool(
+        "Add many documents",
+        _reply("status", status=TEXT, added=INTEGER, replaced=INTEGER, documents=LIST),
+        {"documents": _NOTES, **_INDEX},
+        ("documents",),
+        **DESTROYS,
+        is_extra=True,
+    )
+    async def search_add_documents(self, call: Call) -> Reply:
+        """Add or replace many documents at once; if any is invalid, none is added and each error is listed"""
         notes = _notes(call.arguments["documents"])
         added = await self.use(call.arguments["index_name"], lambda index, _: index.add(notes))
         reply: dict[str, Any] = {
@@ -97,26 +171,42 @@ class NotesSurface:
             return {**reply, "documents": each}
         return {**reply, "truncated": "The documents are not listed one by one: the reply would be too long."}
 
-    async def get_document(self, call: Call) -> dict[str, Any]:
-        """Return a document as it was added, with as much content as the reply has room for."""
+    @tool(
+        "Get a document",
+        _reply(*_STORED, **_ADDED | _STORED, next_offset=INTEGER),
+        {**_ID, **_INDEX, "offset": describe(INTEGER, "Skip this many characters", default=0, minimum=0)},
+        ("doc_id",),
+        is_extra=True,
+    )
+    async def search_get_document(self, call: Call) -> Reply:
+        """Return a document of a named index as it was added"""
         given = call.arguments
-        offset = int(given["offset"])
-        name, doc_id = given["index_name"], given["doc_id"]
-        found = await self.use(name, lambda index, _: index.document(doc_id))
-        return document_reply(found, offset, call.budget_characters)
+        found = await self.use(given["index_name"], lambda index, _: index.document(given["doc_id"]))
+        return document_reply(found, given["offset"], call.budget_characters)
 
-    async def delete_document(self, call: Call) -> dict[str, Any]:
+    @tool("Delete a document", _DELETED, {**_ID, **_INDEX}, ("doc_id",), **DESTROYS, is_extra=True)
+    async def search_delete_document(self, call: Call) -> Reply:
+        """Delete a document from a named index"""
         name, doc_id = call.arguments["index_name"], call.arguments["doc_id"]
         await self.use(name, lambda index, _: index.delete(doc_id))
         return {"status": "deleted", "doc_id": doc_id}
 
-    async def list_indexes(self, call: Call) -> dict[str, Any]:
-        """Return all indexes with their counts."""
+    @tool("List indexes", _reply("indexes", "total_indexes", indexes=LIST, total_indexes=INTEGER), is_extra=True)
+    async def search_list_indexes(self, call: Call) -> Reply:
+        """List all named indexes with their documents, tokens, size and tokenizer"""
         found, problems = await self._do(lambda library, _: library.list())
         return list_reply(found, problems, call.budget_characters)
 
-    async def delete_index(self, call: Call) -> dict[str, Any]:
-        """Delete an index with all its documents, after a confirmation."""
+    @tool(
+        "Delete an index",
+        _reply("status", status=TEXT, index_name=TEXT, documents=INTEGER),
+        {"index_name": describe(TEXT, "Name of the index"), **_CONFIRM},
+        ("index_name",),
+        **DESTROYS,
+        is_extra=True,
+    )
+    async def search_delete_index(self, call: Call) -> Reply:
+        """Delete a named index and all its documents"""
         name = call.arguments["index_name"]
         info = await self.use(name, lambda index, _: index.info())
         question = DELETE_QUESTION.format(name=name, count=info.documents)
@@ -235,10 +325,10 @@ class _Page:
 def search_reply(
     index: "NamedIndex",
     query: str,
-    *,
     k: int,
     offset: int,
     budget: int,
+    *,
     check_cancelled: Callable[[], None] = lambda: None,
 ) -> dict[str, Any]:
     """Return the notes that match a query, as many as fit."""
@@ -287,10 +377,7 @@ def list_reply(found: "Sequence[IndexInfo]", problems: list[str], budget: int) -
 def _parsed(answer: "NotesAnswer") -> dict[str, list[str]]:
     """Return the parsed query, cut if it is very long."""
     parsed = answer.query.as_json()
-    if len(json.dumps(parsed)) <= _PARSED:
+    if len(json.dumps(parsed)) <= MAX_PARSED_CHARACTERS:
         return parsed
-    left = _PARSED
+    left = MAX_PARSED_CHARACTERS
     return {kind: [word for word in words if (left := left - len(word) - 4) > 0] for kind, words in parsed.items()}
-
-
-_PARSED = 10_000
