@@ -10,8 +10,7 @@ from mcp.server.stdio import stdio_server
 from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams, TextContent, Tool
 
 from dowse.mcp.http.access import Admission
-from dowse.mcp.http.app import make_app
-from dowse.mcp.http.uvicorn_server import bind, uvicorn_config
+from dowse.mcp.http.app import bind, make_app, uvicorn_config
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp

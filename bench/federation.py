@@ -24,12 +24,11 @@ from dowse.archives.archive_update import index_archives
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation.federated_search import search_all
 from dowse.federation.federation_types import SOURCE_KINDS, Item, SourceQuery
-from dowse.federation.source_list import NoClient
 from dowse.indexes.index import ProjectIndex
 from dowse.keeping.served_index import Service
 from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from dowse.mcp.resources import Announcer
-from dowse.mcp.tools import Level
+from dowse.mcp.tools import Call, Level
 from dowse.notes.notes_documents import make_note
 from dowse.searching.query_terms import parse_search_query
 from dowse.surfaces.documents.document_folders import DocumentFolders
@@ -189,7 +188,7 @@ async def _fairness(made: ComposedServer, judged: Mixed) -> Table:
 
 
 async def _answers(made: ComposedServer, text: str) -> dict[str, tuple[Item, ...]]:
-    outcome = await search_all(made.source_list, NoClient(), SourceQuery(parse_search_query(text), LIMIT))
+    outcome = await search_all(made.source_list, Call(), SourceQuery(parse_search_query(text), LIMIT))
     if outcome.problems:
         print(text, dict(outcome.problems), file=sys.stderr)
     return {name: found.items for name, found in outcome.answers.items()}

@@ -30,10 +30,11 @@ from unittest.mock import patch
 from bench import quality
 from bench.lines import HOME, load_issues
 from dowse.federation.answers.answer_surface import AnswerSurface
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.keeping.encoding_worker import model_pool
 from dowse.keeping.encoding_worker.background_encoder import BackgroundEncoder
 from dowse.keeping.served_index import Service
+from dowse.mcp.tools import Call
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -159,7 +160,7 @@ async def ask(root: Path, calls: Iterable[dict[str, Any]], encoder: BackgroundEn
 
 
 def _call(arguments: dict[str, Any]) -> Any:
-    client = NoClient()
+    client = Call()
     return SimpleNamespace(
         arguments=arguments, budget_characters=80_000, can_ask=False, ask=client.ask, roots=client.roots
     )

@@ -18,8 +18,9 @@ from typing import Any
 
 import dowse
 from dowse.federation.answers.answer_surface import AnswerSurface
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.keeping.served_index import Service
+from dowse.mcp.tools import Call
 from dowse.surfaces.project.project_surface import ProjectSurface
 
 QUERIES = (
@@ -35,7 +36,7 @@ SEARCH = (
 )
 
 
-class ToolCall(NoClient):
+class ToolCall(Call):
     """A call of a tool."""
 
     def __init__(self, **arguments: Any) -> None:

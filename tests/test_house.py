@@ -282,7 +282,7 @@ SYSTEM_MODULES = {
     "cli/__init__.py": {"signal"},
     "indexes/freshness/folder_watcher.py": {"fcntl"},
     "searching/history/git_objects.py": {"resource"},
-    "mcp/http/uvicorn_server.py": {"resource"},
+    "mcp/http/app.py": {"resource"},
     "keeping/indexing_worker.py": {"signal"},
     "parsing/parser_limits.py": {"resource", "signal"},
     "parsing/parser_process.py": {"signal"},

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from dowse.cli.command_list import dowse
-from dowse.mcp.http import access, mcp_endpoint, uvicorn_server
+from dowse.mcp.http import access, app, mcp_endpoint
 from tests.repository import REPOSITORY
 
 PAGE = (REPOSITORY / "docs" / "http.md").read_text(encoding="utf-8")
@@ -37,13 +37,13 @@ def test_the_limits_are_those_of_the_program() -> None:
     limits = PAGE.partition("## Limits")[2].partition("\n## ")[0]
     for limit in (
         f"{mcp_endpoint.MAX_BODY_BYTES >> 20} MB, {mcp_endpoint.BODY_SECONDS:.0f} s; {mcp_endpoint.MAX_BODIES_BYTES >> 20} MB",
-        f"{access.MAX_HEAD_BYTES >> 10} KB, {access.MAX_HEADERS} headers, {uvicorn_server.REQUEST_HEAD_SECONDS:.0f} s",
-        f"| a reply that is not read | {uvicorn_server.REPLY_READ_SECONDS:.0f} s",
-        f"| a connection that is not used | {uvicorn_server.KEEP_ALIVE_SECONDS} s",
-        f"{uvicorn_server.MAX_CONNECTIONS:,}; {uvicorn_server.MAX_CLIENT_CONNECTIONS} of one client",
+        f"{access.MAX_HEAD_BYTES >> 10} KB, {access.MAX_HEADERS} headers, {app.REQUEST_HEAD_SECONDS:.0f} s",
+        f"| a reply that is not read | {app.REPLY_READ_SECONDS:.0f} s",
+        f"| a connection that is not used | {app.KEEP_ALIVE_SECONDS} s",
+        f"{app.MAX_CONNECTIONS:,}; {app.MAX_CLIENT_CONNECTIONS} of one client",
         f"{mcp_endpoint.MAX_SESSIONS:,}, 30 minutes",
         f"{access.LOOPBACK_RATE:,.0f} a second from this machine, {access.REMOTE_RATE:.0f} from others",
-        f"requests have {uvicorn_server.GRACE_SECONDS:.0f} seconds",
-        f"{uvicorn_server.FORCE_SECONDS:.0f} seconds later",
+        f"requests have {app.GRACE_SECONDS:.0f} seconds",
+        f"{app.FORCE_SECONDS:.0f} seconds later",
     ):
         assert limit in limits

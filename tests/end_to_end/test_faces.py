@@ -12,8 +12,8 @@ import pytest
 from dowse.cli import main
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.federation.federated_search import source_statuses
-from dowse.federation.source_list import NoClient
 from dowse.keeping.served_index import Service
+from dowse.mcp.tools import Call
 from dowse.page.item_links import root_name
 from dowse.page.status_view import STATE_NAMES, status_view
 from dowse.visible_text import pluralize
@@ -154,10 +154,8 @@ def test_there_is_one_status(faces: Faces) -> None:
 
     async def ask() -> tuple[Reply, str]:
         composed = faces.server()
-        statuses = await source_statuses(composed.source_list, NoClient())
-        return await composed.status(NoClient()), await status_view(
-            composed.source_list, statuses, None, is_public=False
-        )
+        statuses = await source_statuses(composed.source_list, Call())
+        return await composed.status(Call()), await status_view(composed.source_list, statuses, None, is_public=False)
 
     reply, shown = asyncio.run(ask())
     skipped = ", ".join(f"{pluralize(count, 'file')} {why}" for why, count in reply["skipped"].items())

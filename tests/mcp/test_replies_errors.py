@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from dowse.surfaces.notes.notes_handlers import error_of
 from mcp.client.stdio import StdioServerParameters
 
 from dowse.error_catalog import CATALOG
@@ -17,6 +16,7 @@ from dowse.errors import Failed, UsageError, error_with
 from dowse.indexes import growing_index
 from dowse.mcp.replies import error_reply, without_storage_root
 from dowse.store import storage_layout
+from dowse.surfaces.notes.notes_surface import error_of
 from dowse.system.platform import Lock, writing_error
 from tests.end_to_end.preloaded import FAILING, compile_library, failing
 from tests.sample_data import index, write_tree

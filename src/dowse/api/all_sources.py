@@ -10,7 +10,8 @@ from dowse.errors import ItemNotFound, NoSuchDocument, UsageError
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedResult, fetch_one, search_all, source_statuses
 from dowse.federation.federation_types import SourceQuery
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
+from dowse.mcp.tools import Call
 from dowse.searching.query_terms import SearchQuery
 from dowse.text.analysis import terms_of
 from dowse.types import Kind
@@ -51,7 +52,7 @@ class AllSources:
     ) -> Results[Hit]:
         """Search all sources."""
         asked = SourceQuery(query, limit, path, language, kind=kind)
-        found = self._loop.run(search_all(self._list, NoClient(), asked))
+        found = self._loop.run(search_all(self._list, Call(), asked))
         is_complete = not found.problems and all(
             answer.coverage is None or answer.coverage.is_complete for answer in found.answers.values()
         )
@@ -62,7 +63,7 @@ class AllSources:
     def read(self, item_id: str) -> str:
         """Return the whole text of an item by the id of its hit."""
         try:
-            _, item = self._loop.run(fetch_one(self._list, NoClient(), item_id))
+            _, item = self._loop.run(fetch_one(self._list, Call(), item_id))
         except ItemNotFound as error:
             raise NoSuchDocument(f"{item_id} was not found: {error}.") from error
         return item.text
@@ -111,7 +112,7 @@ class AllSources:
 
     def status(self) -> list[Status]:
         """Return the state of each source."""
-        found = self._loop.run(source_statuses(self._list, NoClient()))
+        found = self._loop.run(source_statuses(self._list, Call()))
         return [
             Status(
                 one.name, one.state, one.total,  # type: ignore[arg-type] # the words are the same

@@ -205,12 +205,12 @@ UNUSABLE_STATES = {"not_found", "failed"}
 
 def _status_reply(root: Path) -> CommandReply:
     """Return what the tool get_index_status of a server replies, which indexes nothing; the exit code is about files alone."""
-    from dowse.federation.source_list import RUN_INDEX, NoClient
+    from dowse.federation.source_list import RUN_INDEX, Call
 
     composed = compose_server(ServeOptions(roots=(root,)), is_prepared=False)
     composed.source_list.remedy, composed.source_list.indexes_projects = RUN_INDEX, False
     try:
-        reply = asyncio.run(composed.status(NoClient()))
+        reply = asyncio.run(composed.status(Call()))
     finally:
         composed.close()
     show_warnings(reply.get("warnings", []))

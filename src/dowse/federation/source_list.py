@@ -2,17 +2,15 @@
 
 import asyncio
 import logging
-import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dowse.errors import CatalogError, DowseError, TooManyFiles
 from dowse.federation.federation_types import SearchSource, ServedRoot, SourceQuery, source_name
-from dowse.mcp.tools import Call, Schema
+from dowse.mcp.tools import Call
 from dowse.types import View
 
 if TYPE_CHECKING:
@@ -178,20 +176,3 @@ async def _prepare_each(sources: list[SearchSource], wait_for_quiet: Callable[[]
             await source.prepare(query)
         except (DowseError, OSError) as error:
             _log.debug("%s cannot be prepared: %s", source.name, error)  # its first search says so
-
-
-class NoClient:
-    """A call without a client: no user to ask, and no roots."""
-
-    arguments: Mapping[str, Any] = MappingProxyType({})
-    budget_characters = sys.maxsize
-    can_ask = False
-
-    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:  # noqa: ARG002 - there is no user
-        return None
-
-    async def roots(self) -> list[str]:
-        return []
-
-    async def progress(self, done: float, total: float | None, message: str) -> None:
-        """Report to nobody."""

@@ -46,7 +46,7 @@ from dowse import __version__
 from dowse.errors import CatalogError, ConfirmationNeeded, DowseError, InvalidArgument, UsageError
 from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, error_reply
 from dowse.mcp.resources import Announcer, Resources, ResourceServer, serve_resources
-from dowse.mcp.tools import ProseReply, Schema, Tool, ToolProvider
+from dowse.mcp.tools import Call, ProseReply, Schema, Tool, ToolProvider
 from dowse.system.platform import writing_error
 from dowse.visible_text import show_line_breaks
 
@@ -182,24 +182,21 @@ def _tool_result(reply: dict[str, Any] | ProseReply | str, *, is_error: bool = F
 _ROUNDS_REVISION = "2026-07-28"
 
 
-class _Call:
+class _Call(Call):
     """A call as it comes from the SDK, with the answers to questions of its earlier rounds."""
 
     def __init__(self, context: Any, params: CallToolRequestParams, budget_tokens: int) -> None:
-        self.arguments: Mapping[str, Any] = {}
         self.budget_characters = budget_tokens * CHARACTERS_PER_TOKEN
         self._session, self._request_id, self._params = context.session, context.request_id, params
         self._rounds: dict[str, dict[str, Any]] = json.loads(params.request_state or "{}")
 
     @property
     def can_ask(self) -> bool:
-        """Whether the client can show forms to its user."""
         capabilities = self._session.client_capabilities
         elicitation = capabilities.elicitation if capabilities else None
         return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
 
     async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:
-        """Return the content of an accepted answer; None for any other answer."""
         schema: Schema = {"type": "object", "properties": dict(fields or {}), "required": list(fields or {})}
         if is_version_at_least(self._session.protocol_version, _ROUNDS_REVISION):
             return self._answer_from_rounds(key, question, schema)

@@ -28,7 +28,7 @@ def count(description: str, default: int, maximum: int, minimum: int = 1) -> Sch
     return describe(NUMBER, description, default=default, minimum=minimum, maximum=maximum, multipleOf=1)
 
 
-def reply(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
+def reply(required: tuple[str, ...] = (), /, **properties: Schema) -> Schema:
     """Return the schema of a reply: an object with these properties and possibly others, or an error.
 
     Clients built on the TypeScript SDK 1.x check errors against this schema as well.
@@ -39,11 +39,11 @@ def reply(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     return {**schema, "anyOf": [{"required": list(required)}, {"required": ["code"]}]}
 
 
-def item(required: tuple[str, ...], **properties: Schema) -> Schema:
+def item(required: tuple[str, ...], /, **properties: Schema) -> Schema:
     """Return the schema of an object within a reply."""
     return {"type": "object", "properties": properties, "required": list(required)}
 
 
-def rows(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
+def rows(required: tuple[str, ...] = (), /, **properties: Schema) -> Schema:
     """Return the schema of a list of objects within a reply."""
     return {"type": "array", "items": item(required, **properties)}

@@ -1,9 +1,10 @@
 """The definition of a tool: its arguments, its output schema, its annotations and its function."""
 
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar
 
 from dowse.errors import DowseError
 
@@ -28,35 +29,31 @@ class ProseReply(NamedTuple):
     text: str
 
 
-class Call(Protocol):
-    """One call of a tool: its arguments, and the client behind it."""
+class Call:
+    """One call of a tool: its arguments, and the client behind it. This one has no client."""
 
-    @property
-    def arguments(self) -> Mapping[str, Any]:
-        """The checked arguments with defaults filled in; None for absent ones."""
-        ...
-
-    @property
-    def budget_characters(self) -> int:
-        """The budget of the reply, as `wire_characters` counts."""
-        ...
+    arguments: Mapping[str, Any] = MappingProxyType({})
+    """The checked arguments with defaults filled in; None for absent ones."""
+    budget_characters = sys.maxsize
+    """The budget of the reply, as `wire_characters` counts."""
 
     @property
     def can_ask(self) -> bool:
         """Whether the user can be asked."""
-        ...
+        return False
 
-    async def ask(self, key: str, question: str, fields: Mapping[str, Schema] | None = None) -> dict[str, Any] | None:
+    async def ask(
+        self, _key: str, _question: str, _fields: Mapping[str, Schema] | None = None
+    ) -> dict[str, Any] | None:
         """Ask the user; return None for anything but an accepted answer."""
-        ...
+        return None
 
     async def roots(self) -> list[str]:
         """Return the folders that a client of the older protocol works in, as URIs."""
-        ...
+        return []
 
-    async def progress(self, done: float, total: float | None, message: str) -> None:
+    async def progress(self, _done: float, _total: float | None, _message: str) -> None:
         """Report progress to a client that asked for it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +96,7 @@ def tool(
     output: Schema,
     arguments: Mapping[str, Schema] | None = None,
     required: tuple[str, ...] = (),
+    /,
     **facts: Any,
 ) -> Callable[[Method], Method]:
     """Make a method of a surface the handler of a tool.

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.errors import DowseError, ItemNotFound, NotIndexed
 from dowse.federation.federation_types import ServedRoot, id_of
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.indexes.name_lookup import FoundName, find_names
+from dowse.mcp.tools import Call
 from dowse.page.folder_view import read_folder
 from dowse.page.history_view import PageCall, ProjectQuestions, commits_view, glob_of
 from dowse.page.item_links import find_item, item_address, quoted_name, read_address, root_name
@@ -299,7 +300,7 @@ async def find_by_name(sources: SourceList, text: str) -> Html:
     text = text.strip()[:MAX_NAME_CHARACTERS]
     if not text:
         return tag("p", _EXAMPLES, class_="about")
-    await sources.find(NoClient())
+    await sources.find(Call())
     roots = sources.roots()
     asked = (root.served.ask(lambda index: find_names(index, text, LISTED_NAMES), root.main_view) for root in roots)
     found: list[Sequence[FoundName]] = await asyncio.gather(*asked)

@@ -7,9 +7,10 @@ from urllib.parse import urlencode
 
 from dowse.errors import ItemNotFound
 from dowse.federation.federation_types import SearchSource, SourceStatus, id_of
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.indexes.index_status import format_size
 from dowse.indexes.root_overview import RootOverview, folder_files, root_overview
+from dowse.mcp.tools import Call
 from dowse.page.item_links import find_item, read_address, root_name
 from dowse.page.markup import Html, about, counted, facts, html, link, tag, time_of, time_view
 from dowse.page.page_texts import PageTexts
@@ -195,7 +196,7 @@ async def _readme(source: str, sources: SourceList, members: Sequence[Member], t
 
 async def folder_address(sources: SourceList, item_id: str) -> str | None:
     """Return the address of the folder that an id means without a slash at its end; None if it means none."""
-    known, _ = await sources.find(NoClient())
+    known, _ = await sources.find(Call())
     if any(source.name == item_id for source in known):
         return read_address(f"{item_id}/")
     with contextlib.suppress(ItemNotFound):

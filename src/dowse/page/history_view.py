@@ -7,9 +7,10 @@ from urllib.parse import urlencode
 
 from dowse.errors import CatalogError, DowseError, ItemNotFound, NoHistory
 from dowse.federation.federation_types import id_of, source_name
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.replies import Reply, error_reply
+from dowse.mcp.tools import Call
 from dowse.page.item_links import find_item, quoted_name, read_address
 from dowse.page.markup import Html, facts, html, link, tag, time_view
 from dowse.page.reading_view import head_view
@@ -19,7 +20,7 @@ from dowse.visible_text import one_line, pluralize
 LISTED_COMMITS = 50
 
 
-class PageCall(NoClient):
+class PageCall(Call):
     """A call of a handler by the page, about one project or all."""
 
     def __init__(self, project: ServedIndex | None, arguments: Mapping[str, Any]) -> None:

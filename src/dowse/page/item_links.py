@@ -8,7 +8,8 @@ from urllib.parse import quote, unquote
 from dowse.errors import ItemNotFound
 from dowse.federation.federated_search import find_source
 from dowse.federation.federation_types import AS_DOCUMENT, ROOT_KINDS, SearchSource, id_of
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
+from dowse.mcp.tools import Call
 from dowse.settings import EDITORS
 from dowse.sources.project_files import picture_type
 from dowse.types import Verdict
@@ -22,7 +23,7 @@ def root_name(source: str) -> str:
 
 async def find_item(sources: SourceList, item_id: str) -> tuple[SearchSource, str]:
     """Return the source of an id and the place in it, which is the path of a file; ItemNotFound if there is no source."""
-    source, locator = await find_source(sources, NoClient(), item_id)
+    source, locator = await find_source(sources, Call(), item_id)
     return source, locator.removesuffix(AS_DOCUMENT)
 
 

@@ -16,10 +16,11 @@ from starlette.routing import Route
 from dowse.errors import DowseError, ItemNotFound, UsageError
 from dowse.federation.federated_search import find_source, source_statuses
 from dowse.federation.federation_types import SourceStatus
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.mcp.http.access import BrowserSessions
 from dowse.mcp.http.app import PageRoutes
 from dowse.mcp.replies import error_reply
+from dowse.mcp.tools import Call
 from dowse.page.beside_view import (
     find_by_name,
     find_page,
@@ -90,7 +91,7 @@ class BrowserPage:
     async def search(self, request: Request) -> Response:
         """Reply with the whole view of a search, or with what is here."""
         query = read_query(request.query_params)
-        sources = await self.sources.find_quickly() or (await self.sources.find(NoClient()))[0]
+        sources = await self.sources.find_quickly() or (await self.sources.find(Call()))[0]
         if query.q.strip():
             shared_pool().expect(0)  # the process that colours starts beside the search
             found = await self._found(request, RELOAD_SECONDS)
@@ -149,7 +150,7 @@ class BrowserPage:
         """Reply with a file or document as it is now, or with a folder."""
         item_id, view = _parameters(request, "id", "view")
         if item_id.endswith("/"):
-            source, folder = await find_source(self.sources, NoClient(), item_id)
+            source, folder = await find_source(self.sources, Call(), item_id)
             body = await folder_view(self.sources, source, folder, self.texts)
             return page("read", folder.rstrip("/").rpartition("/")[2] or root_name(source.name), body)
         try:
@@ -205,7 +206,7 @@ class BrowserPage:
 
     async def statuses(self) -> list[SourceStatus]:
         """Return the status of every source."""
-        return await source_statuses(self.sources, NoClient())
+        return await source_statuses(self.sources, Call())
 
 
 def _parameters(request: Request, *names: str) -> list[str]:

@@ -15,9 +15,10 @@ from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedResult, search_all
 from dowse.federation.federation_types import AS_DOCUMENT, SourceQuery, id_of, locator_in
 from dowse.federation.place_source import place_name
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
 from dowse.indexes.project_search import ExactQuery
 from dowse.mcp.replies import coverage_warnings
+from dowse.mcp.tools import Call
 from dowse.page.item_links import read_address, root_name
 from dowse.reading.languages import is_language, language_called
 from dowse.searching.exact_search import Occurrence
@@ -203,7 +204,7 @@ async def _find_words(sources: SourceList, query: PageQuery, *, is_quick: bool) 
         query.kind or None,  # type: ignore[arg-type] # it was checked
         lists_matches=True, asks_model=not is_quick,
     )  # fmt: skip
-    found = await search_all(sources, NoClient(), source_query, query.source or None, is_quick=is_quick)
+    found = await search_all(sources, Call(), source_query, query.source or None, is_quick=is_quick)
     words = [*parsed.positive, *(near for answer in found.answers.values() for near in answer.corrected.values())]
     shown = found.results[:limit]
     # Documents are ranked without their whole texts, and the project has most of them as well.

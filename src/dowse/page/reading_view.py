@@ -6,7 +6,8 @@ from urllib.parse import quote, unquote, urlencode
 
 from dowse.federation.federated_search import find_source
 from dowse.federation.federation_types import AS_DOCUMENT, ROOT_KINDS, FetchedItem, SearchSource, id_of
-from dowse.federation.source_list import NoClient, SourceList
+from dowse.federation.source_list import SourceList
+from dowse.mcp.tools import Call
 from dowse.page.item_links import item_address, picture_address, read_address, root_name
 from dowse.page.markdown_view import MAX_RENDERED_CHARACTERS, heading_list, write_markdown
 from dowse.page.markup import Html, html, late, link, tag, time_view
@@ -73,7 +74,7 @@ class OpenItem:
 
 async def open_item(sources: SourceList, item_id: str) -> OpenItem:
     """Read an item as it is now; ItemNotFound if there is none that may be read."""
-    source, locator = await find_source(sources, NoClient(), item_id)
+    source, locator = await find_source(sources, Call(), item_id)
     return OpenItem(item_id, source, locator.removesuffix(AS_DOCUMENT), await source.fetch(locator))
 
 

@@ -154,7 +154,7 @@ def test_nothing_comes_that_the_client_does_not_understand(recorded: Conversatio
 
 
 def test_the_server_ends_with_its_client(recorded: Conversation) -> None:
-    """Over HTTP the server keeps running; tests/mcp/http/test_uvicorn_server_shutdown.py tests its end."""
+    """Over HTTP the server keeps running; tests/mcp/http/test_app_shutdown.py tests its end."""
     process = recorded.transcript["pid"]
     assert recorded.is_over_http == (process is None)
     wait_until(lambda: process is None or not is_alive(process))

@@ -26,7 +26,7 @@ NETWORK = {
 MAY_USE_NETWORK = {
     "system/https_client.py": "downloads an index from a URL on the command line, and asks for a model or vectors as the user's settings say",
     "system/s3_client.py": "an index or a shared index in a bucket, on the command line or in the user's settings",
-    "mcp/http/uvicorn_server.py": "listens where --http says",
+    "mcp/http/app.py": "listens where --http says",
     "surfaces/root_detection.py": "url2pathname, which converts paths only",
 }
 

@@ -1,11 +1,14 @@
 """The tools that say what is indexed, and those that change it."""
 
 import asyncio
+import time
+from collections.abc import Sequence
 from functools import partial
 
 from dowse.error_catalog import user_message
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_lookup import forget_project, list_projects
+from dowse.indexes.remaining_time import MIN_SECONDS, MIN_SHARE, format_seconds_left
 from dowse.keeping.indexing_run import REBUILD, IndexingRun
 from dowse.keeping.served_index import ServedIndex
 from dowse.mcp.replies import Reply, ask_consent
@@ -14,13 +17,15 @@ from dowse.mcp.tools import CHANGES, DESTROYS, Call, tool
 from dowse.surfaces.project import shared_tools
 from dowse.surfaces.project.chosen_projects import ChosenProjects
 from dowse.surfaces.project.path_search import reindex_file
-from dowse.surfaces.project.progress import follow_runs
 from dowse.surfaces.project.project_replies import combined_reply, indexing_reply, projects_reply, status_reply
 from dowse.types import View
 
 REBUILD_QUESTION = "This will rebuild the entire index. Continue?"
 DELETE_QUESTION = "Delete the index for this project? This cannot be undone."
 CREATE_QUESTION = "Index {count} files of {name}?"
+FOLLOW_SECONDS = 50.0
+"""How long a call follows the indexing, since clients give up after 60 s. Then it replies `indexing`; the work goes on."""
+PROGRESS_POLL_SECONDS = 0.1
 
 _CONFIRM = {"confirm": describe(FLAG, "Yes, if the client cannot ask the user", default=False)}
 _FILE = {"path": describe(TEXT, "Relative path to the file (e.g., 'src/auth/login.ts')", minLength=1, maxLength=4096)}
@@ -121,6 +126,32 @@ class IndexTools:
 
 def _own_run(served: ServedIndex) -> IndexingRun | None:
     return served.run if served.is_running else None
+
+
+async def follow_runs(call: Call, runs: Sequence[IndexingRun], names: str) -> None:
+    """Report the progress of some runs until all have ended or FOLLOW_SECONDS passed; a cancelled call stops them."""
+    deadline, reported, is_running = time.monotonic() + FOLLOW_SECONDS, -1, True
+    try:
+        while is_running and time.monotonic() < deadline:
+            is_running = any(run.is_running for run in runs)  # read first, so that the last figures are reported
+            done, total = sum(run.done for run in runs), sum(run.total for run in runs)
+            if done > reported:
+                reported = done
+                of = f" of {total:,}" if total else ""
+                left = format_seconds_left(_seconds_left(runs, done, total))
+                await call.progress(done, total or None, f"Indexing {names}: {done:,}{of} files{left}")
+            if is_running:
+                await asyncio.sleep(PROGRESS_POLL_SECONDS)
+    except asyncio.CancelledError:
+        for run in runs:
+            asyncio.get_running_loop().run_in_executor(None, run.stop)  # finished work is kept
+        raise
+
+
+def _seconds_left(runs: Sequence[IndexingRun], done: int, total: int) -> int | None:
+    elapsed = time.monotonic() - min(run.started for run in runs)
+    is_known = elapsed > MIN_SECONDS and MIN_SHARE * total < done < total
+    return round(elapsed * (total - done) / done) if is_known else None
 
 
 def require_index(served: ServedIndex, index: ProjectIndex) -> None:

@@ -45,7 +45,7 @@ def search_options(arguments: Mapping[str, Any], kind: Kind) -> SearchOptions:
 
 
 class PathMatches(NamedTuple):
-    """The paths of one project that match a glob."""
+    """The paths of one project that match a glob, as replies show them."""
 
     paths: list[str]
     pending: list[str]
@@ -56,9 +56,10 @@ class PathMatches(NamedTuple):
 def find_paths(
     index: ProjectIndex, pending: list[str], expression: re.Pattern[str], shown_path: Callable[[str], str]
 ) -> PathMatches:
-    """Return the indexed files that still exist and whose shown path matches."""
+    """Return the shown paths of the indexed files that still exist and match, with the project's name or without it."""
     shown = ((path, shown_path(path)) for path in index.store.paths())
-    paths = [name for path, name in shown if expression.fullmatch(name) and os.path.lexists(f"{index.root}/{path}")]
+    matching = (one for one in shown if any(map(expression.fullmatch, one)))
+    paths = [name for path, name in matching if os.path.lexists(f"{index.root}/{path}")]
     return PathMatches(paths, pending, coverage(index, len(pending)))
 
 

@@ -68,8 +68,6 @@ class ProjectSurface:
         self.every_tool: tuple[Tool, ...] = (*tools_of(self), *tools_of(self.indexes))
         """All tools as they are for one project."""
         self._histories = HistoryReadings()
-        self._settings_of: list[Path] = []
-        self._settings: SettingsFiles | None = None
         self._offered_for: tuple[object, ...] | None = None
         self._offered = self.every_tool
 
@@ -80,21 +78,14 @@ class ProjectSurface:
         if not self.service.projects:
             await add_client_roots(self.service, client)
         names = tuple(served.name for served in self.service.projects)
-        key = (names, has_hints := self._has_hints())
+        own = (index_folder(served.root) / "config.json" for served in self.service.projects[:1])
+        settings = SettingsFiles(global_settings_file(), *own).current()
+        key = (names, has_hints := settings.enhanced_tool_descriptions)
         if key != self._offered_for:
             hints = ENHANCED_HINTS if has_hints else {}
             self._offered = tuple(_as_offered(tool, names, hints) for tool in self.every_tool)
             self._offered_for = key
         return self._offered
-
-    def _has_hints(self) -> bool:
-        """Return whether the settings of the first project ask for longer descriptions."""
-        roots = [served.root for served in self.service.projects[:1]]
-        if self._settings is None or roots != self._settings_of:
-            folders = map(index_folder, roots)
-            self._settings = SettingsFiles(global_settings_file(), *(folder / "config.json" for folder in folders))
-            self._settings_of = roots
-        return self._settings.current().enhanced_tool_descriptions
 
     # Searching
 
@@ -160,15 +151,12 @@ class ProjectSurface:
         """Find indexed files whose path matches a glob pattern"""
         pattern = call.arguments["pattern"]
         expression = path_search.compile_pattern(pattern)
-        found, problems = await gather_answers(
-            {
-                served: served.ask_fresh(
-                    partial(path_search.find_paths, expression=expression, shown_path=self._pattern_path(call, served))
-                )
-                for served in await self.projects.kept_fresh(call)
-            }
-        )
-        paths = sorted(self._qualified(call, served, path) for served, matches in found for path in matches.paths)
+        asked = {}
+        for served in await self.projects.kept_fresh(call):
+            find = partial(path_search.find_paths, expression=expression, shown_path=self._shown(served))
+            asked[served] = served.ask_fresh(find)
+        found, problems = await gather_answers(asked)
+        paths = sorted(path for _, matches in found for path in matches.paths)
         unsearched = [warning for _, matches in found for warning in coverage_warnings(matches.coverage)]
         warnings = [*self.service.warnings, *problems, *unsearched]
         pending = [self.service.shown_path(served, path) for served, matches in found for path in matches.pending]
@@ -177,15 +165,6 @@ class ProjectSurface:
             **incomplete_notes([matches.coverage for _, matches in found], pending),
             **present(hint="" if paths else path_search.suggest_pattern(pattern)),
         }
-
-    def _pattern_path(self, call: Call, served: ServedIndex) -> Callable[[str], str]:
-        """Return how a path is written for the pattern: without the project's name if it is the only one, or is named."""
-        name = call.arguments.get("project")
-        is_bare = name is not None and not call.arguments["pattern"].startswith(f"{name}/")
-        return str if is_bare or not self.service.has_several else self._shown(served)
-
-    def _qualified(self, call: Call, served: ServedIndex, path: str) -> str:
-        return self.service.shown_path(served, path) if self._pattern_path(call, served) is str else path
 
     def _shown(self, served: ServedIndex) -> Callable[[str], str]:
         """Return how replies show the paths of a project."""

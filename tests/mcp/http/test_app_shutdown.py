@@ -11,7 +11,7 @@ from tests.end_to_end.crash.project import make_project
 from tests.mcp.http.http_server import ACCEPT, CHUNKED, Connection, HttpClient, HttpServer, encode_request, with_hyphens
 from tests.mcp.stdio.stdio_client import NEWER, OLDER, is_alive, wait_until
 
-GRACE = {"dowse.mcp.http.uvicorn_server.GRACE_SECONDS": 1.0}
+GRACE = {"dowse.mcp.http.app.GRACE_SECONDS": 1.0}
 SOON_SECONDS = 30
 """Generous: the tests only check that nothing waits for ever."""
 
@@ -33,7 +33,7 @@ def open_stream(server: HttpServer) -> Connection:
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT], ids=lambda how: how.name)
 def test_the_server_leaves_with_streams_open_and_says_nothing_of_it(root: Path, how: signal.Signals) -> None:
-    with HttpServer(root, constants={"dowse.mcp.http.uvicorn_server.GRACE_SECONDS": 1000.0}) as server:
+    with HttpServer(root, constants={"dowse.mcp.http.app.GRACE_SECONDS": 1000.0}) as server:
         streams = [open_stream(server) for _ in range(3)]
         idle = server.connect()
         began = time.monotonic()
@@ -58,7 +58,7 @@ def test_requests_that_go_on_are_cut_off_with_their_workers(orchards: list[Path]
 
 
 def test_requests_that_end_in_time_are_answered(orchards: list[Path]) -> None:
-    with HttpServer(*orchards, constants={"dowse.mcp.http.uvicorn_server.GRACE_SECONDS": 60.0}) as server:
+    with HttpServer(*orchards, constants={"dowse.mcp.http.app.GRACE_SECONDS": 60.0}) as server:
         held = [HttpClient(server, root.name).suspend_indexing(project=root.name) for root in orchards]
         server.process.send_signal(signal.SIGTERM)
         wait_until(lambda: is_refused(server))

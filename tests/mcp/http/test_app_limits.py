@@ -27,10 +27,10 @@ def impatient(fruit: Path) -> Iterator[HttpServer]:
     """A server with short time limits."""
     constants = {
         "dowse.mcp.http.mcp_endpoint.BODY_SECONDS": SECONDS,
-        "dowse.mcp.http.uvicorn_server.REQUEST_HEAD_SECONDS": SECONDS,
-        "dowse.mcp.http.uvicorn_server.REPLY_READ_SECONDS": SECONDS,
-        "dowse.mcp.http.uvicorn_server.KEEP_ALIVE_SECONDS": SECONDS,
-        "dowse.mcp.http.uvicorn_server.MAX_CONNECTIONS": CONNECTIONS,
+        "dowse.mcp.http.app.REQUEST_HEAD_SECONDS": SECONDS,
+        "dowse.mcp.http.app.REPLY_READ_SECONDS": SECONDS,
+        "dowse.mcp.http.app.KEEP_ALIVE_SECONDS": SECONDS,
+        "dowse.mcp.http.app.MAX_CONNECTIONS": CONNECTIONS,
         "dowse.mcp.http.mcp_endpoint.MAX_BODIES_BYTES": MAX_BODY_BYTES + 1,
         "dowse.mcp.http.mcp_endpoint.MAX_SESSIONS": SESSIONS,
     }
@@ -217,7 +217,7 @@ def test_more_sessions_than_there_may_be_are_refused_until_one_ends(server: Http
 
 def test_one_client_on_another_machine_cannot_take_all_connections(fruit: Path) -> None:
     outside = address_of_this_machine()
-    constants = {"dowse.mcp.http.uvicorn_server.MAX_CLIENT_CONNECTIONS": 3}
+    constants = {"dowse.mcp.http.app.MAX_CLIENT_CONNECTIONS": 3}
     options = ("--http", "0.0.0.0:0", "--allow-remote")
     with HttpServer(fruit, options=options, constants=constants, home=fruit.parent, token=TOKEN) as server:
         connections = [Connection(socket.create_connection((outside, server.port))) for _ in range(3)]

@@ -11,7 +11,7 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.store import lexical_follower, storage_layout
-from dowse.surfaces.project import progress
+from dowse.surfaces.project import index_tools
 from dowse.system.platform import Lock
 from tests.sample_data import make_words_older, write_tree
 from tests.surfaces.project.project_client import Assistant, call_tool, content_of, run_conversation, wait_until
@@ -122,7 +122,7 @@ def test_a_client_that_leaves_finds_what_was_done_when_it_comes_back(
     tree: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(progress, "FOLLOW_SECONDS", 0.0)
+        patch.setattr(index_tools, "FOLLOW_SECONDS", 0.0)
         assert call_tool("auto", "create_index", tree)["status"] == "indexing"
     assert not Lock(storage_layout.index_folder(tree) / "index.lock").is_taken(), (
         "nobody works for a client that is gone"
@@ -133,7 +133,7 @@ def test_a_client_that_leaves_finds_what_was_done_when_it_comes_back(
 def test_a_long_run_is_left_to_itself_and_a_second_call_reports_it(
     tree: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(progress, "FOLLOW_SECONDS", 0.0)
+    monkeypatch.setattr(index_tools, "FOLLOW_SECONDS", 0.0)
 
     storage_layout.index_folder(tree).mkdir(parents=True)
 
