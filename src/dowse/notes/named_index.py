@@ -2,7 +2,7 @@
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,10 +59,6 @@ class NotesAnswer:
     ignored: tuple[str, ...]
     """Words that yield no token in this index."""
     results: tuple[NoteResult, ...] = ()
-
-
-Fits = Callable[[NoteResult], bool]
-"""Tells whether the reply has room for one more result. The search stops at the first that does not fit."""
 
 
 _STORED = "SELECT doc_id, text, metadata, tokens, checksum FROM documents JOIN contents USING (id) WHERE"
@@ -159,9 +155,8 @@ class NamedIndex:
         offset: int = 0,
         *,
         check_cancelled: CheckCancelled = lambda: None,
-        fits: Fits = lambda _: True,
     ) -> NotesAnswer:
-        """Return the documents that match a query, best first, as many as fit; equal scores come in order of id."""
+        """Return the documents that match a query, best first; equal scores come in order of id."""
         parsed = parse_query(text)
         query = tokenize_query(parsed, self.tokenizer)
         with self.database.snapshot() as connection:
@@ -177,10 +172,7 @@ class NamedIndex:
                     raise note_missing()
                 note = _make_stored(row)
                 highlights = find_highlights(note.content, query, found.weights, self.tokenizer)
-                result = NoteResult(note.doc_id, score, highlights, note.metadata)
-                if not fits(result):
-                    break
-                results.append(result)
+                results.append(NoteResult(note.doc_id, score, highlights, note.metadata))
             return NotesAnswer(len(found.ids), parsed, query.ignored, tuple(results))
 
     def document(self, doc_id: str) -> StoredNote:

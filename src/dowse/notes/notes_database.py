@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dowse.errors import Failed, LimitReached, NotWritable, StoreDamaged
-from dowse.notes.limits import BUSY_SECONDS, CACHE_KB, MAX_MEMORY_BYTES
+from dowse.notes import limits
 from dowse.sqlite_connection import DatabaseConnection
 from dowse.sqlite_database import SqliteDatabase, run_steps, transaction
 
@@ -77,7 +77,7 @@ class MemoryDatabase:
             except sqlite3.Error as error:
                 if getattr(error, "sqlite_errorname", "").startswith(("SQLITE_FULL", "SQLITE_NOMEM")):
                     raise LimitReached(
-                        f"The memory indexes of this server are full ({MAX_MEMORY_BYTES // 2**20:,} MB); nothing was "
+                        f"The memory indexes of this server are full ({limits.MAX_MEMORY_BYTES // 2**20:,} MB); nothing was "
                         'changed. Delete documents or an index, or create one with the backend "disk".'
                     ) from error
                 raise Failed(f"The index cannot be changed ({error}); nothing was changed.") from error
@@ -104,9 +104,9 @@ class DiskDatabase(SqliteDatabase):
     remedy = "Restore the file from a backup, or delete the index."
     newer_remedy = "Upgrade dowse."
     is_created = False
-    busy_seconds = BUSY_SECONDS
+    busy_seconds = limits.BUSY_SECONDS
     # Notes exist nowhere else, so a change is on disk before the reply is sent.
-    settings = ("synchronous = FULL", "temp_store = MEMORY", f"cache_size = -{CACHE_KB}")
+    settings = ("synchronous = FULL", "temp_store = MEMORY", f"cache_size = -{limits.CACHE_KB}")
 
     def __init__(self, file: Path, lock_files: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
         self._lock_files = lock_files

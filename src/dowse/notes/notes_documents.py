@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dowse.errors import UsageError
-from dowse.notes.limits import MAX_CONTENT_BYTES, MAX_ID_CHARACTERS, MAX_METADATA_CHARACTERS, MAX_METADATA_DEPTH
+from dowse.notes import limits
 
 NO_CONTENT = "Content must be a non-empty string"
 FIELDS = ("doc_id", "content", "metadata")
@@ -56,15 +56,15 @@ def make_note(doc_id: Any, content: Any, metadata: Any = None) -> NewNote:
     """Return a document with these fields. Raise a UsageError that names the invalid one."""
     if not isinstance(doc_id, str) or not doc_id.strip():
         raise UsageError("doc_id must be a non-empty string")
-    if len(doc_id) > MAX_ID_CHARACTERS:
-        raise UsageError(f"doc_id has {len(doc_id):,} characters; the maximum is {MAX_ID_CHARACTERS:,}.")
+    if len(doc_id) > limits.MAX_ID_CHARACTERS:
+        raise UsageError(f"doc_id has {len(doc_id):,} characters; the maximum is {limits.MAX_ID_CHARACTERS:,}.")
     if not _is_valid_unicode(doc_id):
         raise UsageError("doc_id contains a lone surrogate, which is not valid Unicode.")
     if not isinstance(content, str) or not content.strip():
         raise UsageError(NO_CONTENT)
     data = content.encode(errors="replace")  # a lone surrogate becomes a question mark, as in every other argument
-    if len(data) > MAX_CONTENT_BYTES:
-        maximum = f"{MAX_CONTENT_BYTES // 2**20} MiB"
+    if len(data) > limits.MAX_CONTENT_BYTES:
+        maximum = f"{limits.MAX_CONTENT_BYTES // 2**20} MiB"
         raise UsageError(f"Content has {len(data):,} bytes. Maximum {maximum}; split it into several documents.")
     return NewNote(doc_id, content if _is_valid_unicode(content) else data.decode(), _check_metadata(metadata))
 
@@ -80,20 +80,22 @@ def _check_metadata(metadata: Any) -> str:
     except ValueError as error:
         message = "metadata contains a number that JSON does not have: NaN, infinity, or one with thousands of digits."
         raise UsageError(message) from error
-    if len(text) > MAX_METADATA_CHARACTERS:
-        raise UsageError(f"metadata has {len(text):,} characters as JSON; the maximum is {MAX_METADATA_CHARACTERS:,}.")
+    if len(text) > limits.MAX_METADATA_CHARACTERS:
+        raise UsageError(
+            f"metadata has {len(text):,} characters as JSON; the maximum is {limits.MAX_METADATA_CHARACTERS:,}."
+        )
     return text
 
 
 def _require_depth(metadata: Mapping[str, Any]) -> None:
     """Raise if a value is nested too deep. Not recursive: nesting may exceed the stack."""
     level: list[Any] = [metadata]
-    for _ in range(MAX_METADATA_DEPTH):
+    for _ in range(limits.MAX_METADATA_DEPTH):
         parts = (value.values() if isinstance(value, dict) else value for value in level)
         level = [inner for part in parts for inner in part if isinstance(inner, dict | list)]
         if not level:
             return
-    raise UsageError(f"metadata is nested deeper than {MAX_METADATA_DEPTH} levels.")
+    raise UsageError(f"metadata is nested deeper than {limits.MAX_METADATA_DEPTH} levels.")
 
 
 def _is_valid_unicode(text: str) -> bool:

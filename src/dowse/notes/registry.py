@@ -13,14 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dowse.errors import DowseError, Failed, LimitReached, NotFound, UsageError
-from dowse.notes.limits import (
-    BUSY_SECONDS,
-    DEFAULT_INDEX,
-    MAX_INDEXES,
-    MAX_MEMORY_BYTES,
-    MAX_NAME_CHARACTERS,
-    MAX_OPEN_INDEXES,
-)
+from dowse.notes import limits
 from dowse.notes.named_index import IndexInfo, NamedIndex
 from dowse.notes.notes_database import APPLICATION_ID, STEPS, DiskDatabase, MemoryDatabase
 from dowse.notes.notes_tokens import NotesTokenizer, parse_tokenizer_config
@@ -33,8 +26,8 @@ T = TypeVar("T")
 BACKENDS = ("memory", "disk")
 _NEW = ".new"
 """The ending of a file that is not complete yet."""
-_MAX_SHOWN_CHARACTERS = 2 * MAX_NAME_CHARACTERS
-_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{MAX_NAME_CHARACTERS}}}")
+_MAX_SHOWN_CHARACTERS = 2 * limits.MAX_NAME_CHARACTERS
+_NAME = re.compile(rf"[A-Za-z0-9_-]{{1,{limits.MAX_NAME_CHARACTERS}}}")
 _FILE = re.compile(r"index-((?:\+[a-z]|[a-z0-9_-])+)\.db")
 
 
@@ -47,17 +40,17 @@ class NotesRegistry:
         self._disk: OrderedDict[str, tuple[tuple[int, int], NamedIndex]] = OrderedDict()
         """Open indexes with the identity of their files, the most recently used one last."""
         if has_memory:
-            self._make_in_memory(DEFAULT_INDEX, NotesTokenizer())
+            self._make_in_memory(limits.DEFAULT_INDEX, NotesTokenizer())
 
     def create(self, name: Any, backend: Any = "memory", config: Mapping[str, Any] | None = None) -> None:
         """Create an empty index."""
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             raise UsageError(
-                f"{str(name)[:_MAX_SHOWN_CHARACTERS]!r} is not an index name. Use letters, digits, - and _, at most {MAX_NAME_CHARACTERS}."
+                f"{str(name)[:_MAX_SHOWN_CHARACTERS]!r} is not an index name. Use letters, digits, - and _, at most {limits.MAX_NAME_CHARACTERS}."
             )
         with self._lock:
             # A server could not reach a file of the default name: there, the name means the index in memory.
-            if name == DEFAULT_INDEX or name in self._memory or index_file(name).exists():
+            if name == limits.DEFAULT_INDEX or name in self._memory or index_file(name).exists():
                 raise UsageError(f"Index already exists: {name}")
             if backend not in BACKENDS:
                 raise UsageError(f"Unknown backend: {str(backend)[:_MAX_SHOWN_CHARACTERS]}")
@@ -81,7 +74,7 @@ class NotesRegistry:
             if self._memory.pop(name, None) is None:
                 self._close_on_disk(name)
                 delete_files(name)
-            elif name == DEFAULT_INDEX:
+            elif name == limits.DEFAULT_INDEX:
                 self._make_in_memory(name, NotesTokenizer())
         return documents
 
@@ -131,7 +124,7 @@ class NotesRegistry:
             self._close_on_disk(name)
             self._disk[name] = known = (identity, open_on_disk(name))
         self._disk.move_to_end(name)
-        if len(self._disk) > MAX_OPEN_INDEXES:
+        if len(self._disk) > limits.MAX_OPEN_INDEXES:
             _, (_, oldest) = self._disk.popitem(last=False)
             oldest.close()  # a thread that is using it keeps its connection until it is done
         return known[1]
@@ -147,7 +140,7 @@ class NotesRegistry:
     def _free_memory_bytes(self) -> int:
         """Return how many more bytes all memory indexes together may take."""
         taken = sum(index.database.size_bytes() for index in list(self._memory.values()))
-        return MAX_MEMORY_BYTES - taken
+        return limits.MAX_MEMORY_BYTES - taken
 
 
 def index_file(name: str) -> Path:
@@ -205,7 +198,7 @@ def delete_files(name: str) -> None:
 @contextlib.contextmanager
 def lock_files() -> Iterator[None]:
     """Hold the lock for creating, opening and deleting files: SQLite finds its sidecar files by name."""
-    with Lock(storage_layout.notes_folder() / ".lock").held(BUSY_SECONDS):
+    with Lock(storage_layout.notes_folder() / ".lock").held(limits.BUSY_SECONDS):
         yield
 
 
@@ -222,5 +215,5 @@ def _make_facts(name: str, tokenizer: NotesTokenizer) -> dict[str, str]:
 
 
 def _require_index_limit(count: int) -> None:
-    if count >= MAX_INDEXES:
+    if count >= limits.MAX_INDEXES:
         raise LimitReached(f"There are {count} indexes, which is the maximum. Delete one that is not needed.")

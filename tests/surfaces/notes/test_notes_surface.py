@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 
-from dowse.notes import registry as library_module
+from dowse.notes import limits
 from tests.notes.notes_server import Assistant, run_conversation
 
 
@@ -142,8 +142,8 @@ def test_a_reply_keeps_its_budget_and_says_how_to_go_on() -> None:
 
 
 def test_limits_are_told_when_they_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library_module, "MAX_INDEXES", 2)
-    monkeypatch.setattr(library_module, "MAX_MEMORY_BYTES", 3_000_000)
+    monkeypatch.setattr(limits, "MAX_INDEXES", 2)
+    monkeypatch.setattr(limits, "MAX_MEMORY_BYTES", 3_000_000)
 
     async def conversation(assistant: Assistant) -> None:
         await assistant.call_tool("search_create_index", index_name="one")

@@ -1,8 +1,10 @@
 """The tools of named indexes, in which an assistant stores and finds notes."""
 
+import asyncio
 import json
 import threading
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,19 +20,10 @@ from dowse.mcp.replies import (
 )
 from dowse.mcp.schemas import FLAG, INTEGER, LIST, NUMBER, OBJECT, TEXT, TEXTS, describe, rows
 from dowse.mcp.tools import CHANGES, DESTROYS, Call, Schema, tool, tools_of
-from dowse.notes.limits import (
-    DEFAULT_INDEX,
-    DEFAULT_K,
-    MAX_BATCH_DOCUMENTS,
-    MAX_K,
-    MAX_OFFSET,
-    MAX_QUERY_CHARACTERS,
-)
+from dowse.notes import limits
 
 if TYPE_CHECKING:
-    import anyio
-
-    from dowse.notes.named_index import IndexInfo, NamedIndex, NoteResult, NotesAnswer
+    from dowse.notes.named_index import IndexInfo, NamedIndex, NotesAnswer
     from dowse.notes.notes_documents import StoredNote
     from dowse.notes.registry import NotesRegistry
 
@@ -43,6 +36,8 @@ INSTRUCTIONS = (
 DELETE_QUESTION = "Delete the index {name} and its {count} documents? This cannot be undone."
 THREADS = 16
 """Calls that run at the same time; further calls wait."""
+MIN_RESULT_CHARACTERS = 120
+"""What a result of a search takes in a reply at least."""
 MAX_PARSED_CHARACTERS = 10_000
 """A longer parsed query is cut."""
 
@@ -54,7 +49,7 @@ def _reply(*required: str, **properties: Schema) -> Schema:
 
 
 _NAME = describe(TEXT, "Name for the new index: letters, digits, - and _")
-_INDEX = {"index_name": describe(TEXT, "Target index", default=DEFAULT_INDEX)}
+_INDEX = {"index_name": describe(TEXT, "Target index", default=limits.DEFAULT_INDEX)}
 _ID = {"doc_id": describe(TEXT, "Unique document identifier")}
 _NOTE = {
     "content": describe(TEXT, "Text content to index"),
@@ -84,7 +79,7 @@ class NotesSurface:
         self._has_memory = has_memory
         self._library: NotesRegistry | None = None
         self._opening = threading.Lock()
-        self._limiter: anyio.CapacityLimiter | None = None
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="notes")
 
     def close(self) -> None:
         """Close the indexes. Those in memory are lost."""
@@ -99,10 +94,14 @@ class NotesSurface:
         "Search an index",
         _reply(*_FOUND, **_FOUND, query_parsed=OBJECT, next_offset=INTEGER),
         {
-            "query": describe(TEXT, "Search query (supports +/- and phrase operators)", maxLength=MAX_QUERY_CHARACTERS),
-            "k": describe(INTEGER, "Maximum results to return", default=DEFAULT_K, minimum=1, maximum=MAX_K),
+            "query": describe(
+                TEXT, "Search query (supports +/- and phrase operators)", maxLength=limits.MAX_QUERY_CHARACTERS
+            ),
+            "k": describe(
+                INTEGER, "Maximum results to return", default=limits.DEFAULT_K, minimum=1, maximum=limits.MAX_K
+            ),
             **_INDEX,
-            "offset": describe(INTEGER, "Skip this many results", default=0, minimum=0, maximum=MAX_OFFSET),
+            "offset": describe(INTEGER, "Skip this many results", default=0, minimum=0, maximum=limits.MAX_OFFSET),
         },
         ("query",),
     )
@@ -227,8 +226,10 @@ class NotesSurface:
 
         def find(library: "NotesRegistry", _: object) -> list[str]:
             names = library.names()
-            if DEFAULT_INDEX in names and not library.use(DEFAULT_INDEX, lambda index: index.info().documents):
-                names.remove(DEFAULT_INDEX)
+            if limits.DEFAULT_INDEX in names and not library.use(
+                limits.DEFAULT_INDEX, lambda index: index.info().documents
+            ):
+                names.remove(limits.DEFAULT_INDEX)
             return names
 
         return await self._do(find)
@@ -243,19 +244,15 @@ class NotesSurface:
 
     async def _do(self, work: "Callable[[NotesRegistry, Callable[[], None]], Got]") -> Got:
         """Run `work` in a thread. If the client cancels, the thread is abandoned and stops at its next check."""
-        import anyio.to_thread  # the command line needs only the replies
-
         stop = threading.Event()
 
         def check_cancelled() -> None:
             if stop.is_set():
                 raise SearchStopped("The client cancelled this search.")
 
-        self._limiter = self._limiter or anyio.CapacityLimiter(THREADS)
         try:
-            return await anyio.to_thread.run_sync(
-                lambda: work(self._opened(), check_cancelled), abandon_on_cancel=True, limiter=self._limiter
-            )
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._threads, lambda: work(self._opened(), check_cancelled))
         finally:
             stop.set()
 
@@ -284,8 +281,10 @@ def error_of(error: DowseError) -> dict[str, Any]:
 def _notes(values: list[Any]) -> list[Any]:
     from dowse.notes.notes_documents import parse_note
 
-    if not 1 <= len(values) <= MAX_BATCH_DOCUMENTS:
-        raise UsageError(f"documents has to contain 1 to {MAX_BATCH_DOCUMENTS:,} documents, not {len(values):,}.")
+    if not 1 <= len(values) <= limits.MAX_BATCH_DOCUMENTS:
+        raise UsageError(
+            f"documents has to contain 1 to {limits.MAX_BATCH_DOCUMENTS:,} documents, not {len(values):,}."
+        )
     notes, errors = [], []
     for position, value in enumerate(values):
         try:
@@ -298,28 +297,6 @@ def _notes(values: list[Any]) -> list[Any]:
         message = f"{len(errors)} of {len(values)} documents are invalid, so none was added."
         raise InvalidDocuments(message, errors[:100])
     return notes
-
-
-class _Page:
-    """The results that a reply has room for."""
-
-    def __init__(self, budget_characters: int) -> None:
-        self._left = budget_characters - ENVELOPE_CHARACTERS
-        self.results: list[dict[str, Any]] = []
-        self.is_full = False
-
-    def fits(self, result: "NoteResult") -> bool:
-        """Add one more result, without its metadata if the first does not fit otherwise; return whether it fits."""
-        for entry in (asdict(result), {**asdict(result), "metadata": {}, "metadata_omitted": True}):
-            size = wire_characters(entry) + 4
-            if size <= self._left:
-                self._left -= size
-                self.results.append(entry)
-                return True
-            if self.results:  # the next page has room for it with its metadata
-                break
-        self.is_full = True
-        return False
 
 
 def search_reply(
@@ -335,17 +312,18 @@ def search_reply(
     if not query.strip():
         index.info()  # raises an error if the index is gone
         return {"results": [], "total_matches": 0}
-    page = _Page(budget)
-    answer = index.search(query, k, offset, check_cancelled=check_cancelled, fits=page.fits)
-    reply: dict[str, Any] = {"results": page.results, "total_matches": answer.total, "query_parsed": _parsed(answer)}
-    end = offset + len(page.results)
-    if answer.total > end and page.results:
+    most = min(k, max(1, budget // MIN_RESULT_CHARACTERS))
+    answer = index.search(query, most, offset, check_cancelled=check_cancelled)
+    entries, room = [asdict(result) for result in answer.results], budget - ENVELOPE_CHARACTERS
+    shown = fit_items(entries, room)
+    if entries and not shown:
+        shown = fit_items([{**entries[0], "metadata": {}, "metadata_omitted": True}], room)
+    reply: Reply = {"results": shown, "total_matches": answer.total, "query_parsed": _parsed(answer)}
+    end, wanted = offset + len(shown), max(0, min(k, answer.total - offset))
+    if answer.total > end and shown:
         reply["next_offset"] = end
-    if page.is_full:
-        requested = min(k, answer.total - offset)
-        reply["truncated"] = (
-            f"{len(page.results)} of {requested} results fit. Continue with offset {end}, or use a smaller k."
-        )
+    if len(shown) < wanted:
+        reply["truncated"] = f"{len(shown)} of {wanted} results fit. Continue with offset {end}, or use a smaller k."
     if answer.ignored:
         words = ", ".join(word[:40] for word in answer.ignored[:10])
         reply["warnings"] = [f"These words were ignored, since they have no token in this index: {words}"]
