@@ -298,7 +298,7 @@ class ComposedServer:
         from dowse.surfaces.sites.sites_surface import INSTRUCTIONS
 
         self.source_list.sites = self._sites
-        return SurfacePart(self._sites.tools, INSTRUCTIONS, self._sites.close)
+        return SurfacePart(self._sites.tools, INSTRUCTIONS)
 
     def _archive_part(self) -> SurfacePart | None:
         from dowse.archives.archive_locations import find_locations, has_archives

@@ -334,7 +334,7 @@ def _find_all(
     exit_code = 0 if found.total else 1
     if as_json:
         from dowse.mcp.replies import coverage_warnings
-        from dowse.surfaces.project.text_replies import occurrences_reply
+        from dowse.surfaces.project.project_replies import occurrences_reply
 
         budget, warnings = how["budget"] * CHARACTERS_PER_TOKEN, [*target.warnings, *coverage_warnings(coverage)]
         return CommandReply(

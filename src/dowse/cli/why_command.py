@@ -44,7 +44,7 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
         found, ranked = target.explain(str(path), query)
         exit_code = 0 if (ranked.rank if ranked else found.verdict.is_allowed) else 1
         if as_json:
-            from dowse.surfaces.project.text_replies import explanation_reply
+            from dowse.surfaces.project.project_replies import explanation_reply
 
             return CommandReply(explanation_reply(found, ranked), exit_code)
         if ranked:

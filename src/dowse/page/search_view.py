@@ -21,7 +21,7 @@ from dowse.page.status_view import progress_view
 from dowse.reading.languages import detect_language
 from dowse.searching.passages import found_terms
 from dowse.searching.path_kinds import kinds_of
-from dowse.surfaces.project.text_replies import explanation_reply
+from dowse.surfaces.project.project_replies import explanation_reply
 from dowse.text.line_numbers import split_lines
 from dowse.visible_text import one_line, pluralize
 

@@ -21,9 +21,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from dowse import __version__
-from dowse.mcp.http.access import MAX_HEAD_BYTES, MCP_PATHS, AccessControl, Admission, SignIn, client_key, is_loopback
+from dowse.mcp.http import access
 from dowse.mcp.http.mcp_endpoint import Endpoint
-from dowse.mcp.http.requests import REQUEST_KEY
 from dowse.mcp.protocol import SERVER_NAME
 from dowse.system.signals import exit_after, on_stop_signals, raise_on_interrupt
 from dowse.types import SourceHealth
@@ -59,16 +58,16 @@ class PageRoutes:
     """The page for people: its routes, and the reply to a browser that has to sign in."""
 
     routes: Sequence[BaseRoute]
-    sign_in: SignIn
+    sign_in: access.SignIn
 
 
 def make_app(
     server: "Server[Any]",
     sources: Sources,
-    admission: Admission,
+    admission: access.Admission,
     rate: float | None = None,
     page: PageRoutes | None = None,
-) -> AccessControl:
+) -> access.AccessControl:
     """Return the application, behind its access control."""
     endpoint, check = Endpoint(server), SourceCheck(sources)
 
@@ -85,7 +84,7 @@ def make_app(
             "version": __version__,
             "status": "ok" if is_healthy else "unavailable",
         }
-        if request.scope[REQUEST_KEY].has_token:
+        if request.scope[access.REQUEST_KEY].has_token:
             reply["sources"] = [
                 {"name": source.name, "status": "unavailable" if source.problem else "ok", "problem": source.problem}
                 for source in found
@@ -97,10 +96,12 @@ def make_app(
     pages.router.redirect_slashes = False  # a redirect would repeat what was asked for
 
     async def app(scope: Scope, receive: Receive, send: Send) -> None:
-        is_message = scope["type"] == "http" and scope["path"] in MCP_PATHS  # not through the routing that pages need
+        is_message = (
+            scope["type"] == "http" and scope["path"] in access.MCP_PATHS
+        )  # not through the routing that pages need
         await (endpoint if is_message else pages)(scope, receive, send)
 
-    return AccessControl(app, admission, rate, page.sign_in if page else None)
+    return access.AccessControl(app, admission, rate, page.sign_in if page else None)
 
 
 class SourceCheck:
@@ -128,7 +129,7 @@ def bind(host: str, port: int) -> socket.socket:
     return socket.create_server((host, port), family=family, backlog=BACKLOG, dualstack_ipv6=is_dual_stack)
 
 
-def run_http_server(app: AccessControl, listening: socket.socket, announce: Callable[[], None]) -> None:
+def run_http_server(app: access.AccessControl, listening: socket.socket, announce: Callable[[], None]) -> None:
     """Announce the server and serve until a signal arrives; open requests then have a moment to end."""
     _raise_file_limit(MAX_CONNECTIONS + SPARE_FILES)
     server = _Server(uvicorn_config(app), app)
@@ -153,7 +154,7 @@ def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
         server_header=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=int(GRACE_SECONDS) + 1,  # our own shutdown is faster
-        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        h11_max_incomplete_event_size=access.MAX_HEAD_BYTES,
         proxy_headers=False,
     )
 
@@ -161,9 +162,9 @@ def uvicorn_config(app: ASGIApp) -> uvicorn.Config:
 class _Server(uvicorn.Server):
     """uvicorn's server, which at shutdown ends streams at once and gives other requests a moment."""
 
-    def __init__(self, config: uvicorn.Config, access: AccessControl) -> None:
+    def __init__(self, config: uvicorn.Config, control: access.AccessControl) -> None:
         super().__init__(config)
-        self._open_requests = access.open_requests
+        self._open_requests = control.open_requests
         AppStatus.enable_automatic_graceful_drain = False  # it would cut off requests as well
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -217,11 +218,13 @@ class _TimedProtocol(H11Protocol):
     def _has_too_many_connections(self) -> bool:
         if len(self.connections) > MAX_CONNECTIONS:
             return True
-        if self.client is None or is_loopback(self.client[0]):
+        if self.client is None or access.is_loopback(self.client[0]):
             return False
-        own_key = client_key(self.client[0])
+        own_key = access.client_key(self.client[0])
         clients = (other.client for other in self.connections if isinstance(other, H11Protocol))
-        return sum(1 for client in clients if client and client_key(client[0]) == own_key) > MAX_CLIENT_CONNECTIONS
+        return (
+            sum(1 for client in clients if client and access.client_key(client[0]) == own_key) > MAX_CLIENT_CONNECTIONS
+        )
 
     def _is_between_requests(self) -> bool:
         cycle: Any = self.cycle  # None before the first request

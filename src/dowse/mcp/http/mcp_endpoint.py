@@ -19,7 +19,7 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from dowse.errors import BodyRefused, InvalidMessage
-from dowse.mcp.http.requests import REQUEST_KEY, Request, error_response
+from dowse.mcp.http.access import REQUEST_KEY, Request, error_response
 from dowse.mcp.jsonrpc_lines import format_line, parse_line
 
 if TYPE_CHECKING:

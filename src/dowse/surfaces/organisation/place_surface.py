@@ -20,8 +20,7 @@ from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.organisation.place_search import coverage_of, find_paths, find_text, search_place
 from dowse.surfaces.project import path_search, shared_tools
-from dowse.surfaces.project.project_replies import ProjectAnswer, paths_reply, search_reply
-from dowse.surfaces.project.text_replies import occurrences_reply
+from dowse.surfaces.project.project_replies import ProjectAnswer, occurrences_reply, paths_reply, search_reply
 from dowse.types import Kind
 
 INSTRUCTIONS = (

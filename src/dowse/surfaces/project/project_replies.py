@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dowse.errors import DowseError
-from dowse.indexes.index import ProjectIndex
+from dowse.indexes.index import PathDecision, ProjectIndex
 from dowse.indexes.index_status import IndexStatus, format_size
 from dowse.indexes.remaining_time import format_seconds_left
 from dowse.mcp.replies import (
@@ -23,7 +23,8 @@ from dowse.mcp.replies import (
     wire_characters,
     without_storage_root,
 )
-from dowse.searching.explain import strongest_signals
+from dowse.searching.exact_search import Occurrence, Occurrences
+from dowse.searching.explain import RankExplanation, strongest_signals
 from dowse.searching.passages import Passage, content_warnings, passage_text
 from dowse.searching.ranking import count_relevant
 from dowse.searching.search import SHOWN_COPIES, Answer, Detail, SearchHit
@@ -35,6 +36,8 @@ if TYPE_CHECKING:  # a command that prints a reply starts 40 ms sooner
     from dowse.keeping.served_index import ServedIndex
     from dowse.keeping.watch_status import WatchStatus
 
+ShowPath = Callable[[str], str]
+
 MAX_LINE_CHARACTERS = 400
 """A longer line of a passage is cut around its first match."""
 
@@ -45,7 +48,7 @@ class ProjectAnswer:
 
     answer: Answer
     coverage: Coverage
-    shown_path: Callable[[str], str]
+    shown_path: ShowPath
     warnings: Sequence[str] = ()
     pending: Sequence[str] = ()
     """Paths that changed and are not indexed yet; a dot stands for all."""
@@ -281,3 +284,64 @@ def projects_reply(projects: list[Project], budget: int) -> Reply:
     shown = fit_items(listed, budget - ENVELOPE_CHARACTERS)
     cut = "" if len(shown) == len(projects) else "The budget is spent. dowse projects lists all."
     return {"projects": shown, "totalProjects": len(projects), **present(truncated=cut)}
+
+
+def occurrences_reply(
+    found: Sequence[tuple[ShowPath, Occurrences, Coverage]],
+    offset: int,
+    limit: int,
+    budget: int,
+    warnings: Iterable[str],
+) -> Reply:
+    """Return a page of the lines with a text in one or several projects, and how many matches, lines and files there are."""
+    every = [_occurrence(shown_path, one) for shown_path, occurrences, _ in found for one in occurrences.found]
+    total, lines, files = (
+        sum(getattr(occurrences, name) for _, occurrences, _ in found) for name in ("total", "lines", "files")
+    )
+    is_complete = all(occurrences.is_complete and coverage.is_complete for _, occurrences, coverage in found)
+    notes = present(warnings=fit_notes(dict.fromkeys(warnings), budget))
+    if not is_complete:
+        notes["coverage"] = coverage_reply([coverage for _, _, coverage in found])
+    room = budget - ENVELOPE_CHARACTERS - wire_characters(notes)
+    skipped = sum(occurrences.offset for _, occurrences, _ in found)
+    page = every[offset - skipped :][:limit]
+    shown = fit_items(page, room) or page[:1]
+    return {
+        "matches": shown,
+        "totalMatches": total,
+        "totalLines": lines,
+        "totalFiles": files,
+        "complete": is_complete,
+        **(next_page(offset, shown, page, lines) if shown else {}),
+        **notes,
+    }
+
+
+def _occurrence(shown_path: ShowPath, one: Occurrence) -> Reply:
+    place = {"path": shown_path(one.path), "line": one.line, "text": one.text}
+    return place | present(count=one.count if one.count > 1 else 0, masked=list(one.masked), flags=list(one.flags))
+
+
+def explanation_reply(found: PathDecision, ranked: RankExplanation | None, shown_path: ShowPath = str) -> Reply:
+    """Return the rule that includes or excludes a file and, with a query, its rank and the signals that led to it."""
+    verdict = found.verdict
+    rule = verdict.rule
+    reply = {
+        "path": shown_path(verdict.path),
+        "allowed": verdict.is_allowed,
+        "indexed": found.stored is not None,
+        **present(
+            reason=str(verdict.reason or ""),
+            detail=verdict.detail,
+            rule={"pattern": rule.pattern, "origin": rule.origin, "line": rule.line} if rule else None,
+        ),
+    }
+    if ranked is None:
+        return reply
+    return reply | {
+        "rank": ranked.rank or 0,
+        "of": ranked.of,
+        "score": round(ranked.score, 4),
+        "signals": {name: round(value, 4) for name, value in ranked.signals.items()},
+        **present(best=shown_path(ranked.best_path) if ranked.best_path and ranked.rank != 1 else None),
+    }

@@ -30,9 +30,15 @@ from dowse.surfaces.project.chosen_projects import ChosenProjects, find_text, ga
 from dowse.surfaces.project.history_replies import HistoryPlace, HistoryReadings, commit_reply, history_reply
 from dowse.surfaces.project.index_tools import IndexTools, require_index
 from dowse.surfaces.project.path_search import filter_warnings
-from dowse.surfaces.project.project_replies import ProjectAnswer, incomplete_notes, paths_reply, search_reply
+from dowse.surfaces.project.project_replies import (
+    ProjectAnswer,
+    explanation_reply,
+    incomplete_notes,
+    occurrences_reply,
+    paths_reply,
+    search_reply,
+)
 from dowse.surfaces.project.reference_replies import references_reply, related_reply
-from dowse.surfaces.project.text_replies import explanation_reply, occurrences_reply
 from dowse.surfaces.root_detection import add_client_roots
 from dowse.types import Kind, View
 

@@ -98,9 +98,6 @@ class SitesSurface:
         """Return the names of all sites, for a message."""
         return ", ".join(served.name for served in self.served)
 
-    def close(self) -> None:
-        """Do nothing: the surface holds no open resources."""
-
     # Tools
 
     async def search(self, call: Call, served: NamedSite) -> ProseReply:
