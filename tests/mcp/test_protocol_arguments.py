@@ -17,7 +17,9 @@ from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface
 from tests.sample_data import write_tree
 from tests.sources.test_path_decision_hostile_names import NAMES, strings
-from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
+from tests.surfaces.project.project_client import connect, content_of
+
+pytestmark = pytest.mark.anyio
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
     ("search_code", {"query": "x", "limit": None}, "limit"),
@@ -31,15 +33,13 @@ REFUSED: list[tuple[str, dict[str, Any], str]] = [
 """Values that the recording of wrong arguments, which follows the schemas, does not have."""
 
 
-def test_a_wrong_argument_is_refused_by_its_name(indexed: Path, mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_wrong_argument_is_refused_by_its_name(indexed: Path, mode: str) -> None:
+    async with connect(mode, indexed) as assistant:
         for tool, arguments, name in REFUSED:
             error = await assistant.expect_error(tool, **arguments)
             assert error["code"] == "INVALID_ARGUMENT", (tool, error)
             assert name in error["userMessage"], (tool, error)
             assert len(error["userMessage"]) < 300
-
-    run_conversation(mode, conversation, indexed)
 
 
 # The check agrees with the schema
@@ -123,11 +123,10 @@ def calls_with(text: str) -> list[tuple[str, dict[str, str]]]:
 @pytest.mark.parametrize(
     "is_every_call", [False, pytest.param(True, marks=pytest.mark.soak)], ids=["one call", "every"]
 )
-def test_no_string_makes_a_tool_fail_in_an_unexpected_way(indexed: Path, is_every_call: bool) -> None:
+async def test_no_string_makes_a_tool_fail_in_an_unexpected_way(indexed: Path, is_every_call: bool) -> None:
     """Our own strings are passed in every call, and those of the big list in one call each."""
     ours = {*NAMES, *ODD_STRINGS}
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect("auto", indexed) as assistant:
         for number, text in enumerate(STRINGS):
             calls = calls_with(text)
             for tool, arguments in calls if is_every_call or text in ours else [calls[number % len(calls)]]:
@@ -135,12 +134,8 @@ def test_no_string_makes_a_tool_fail_in_an_unexpected_way(indexed: Path, is_ever
                 expected = (None, "INVALID_ARGUMENT", "INVALID_PATTERN", "FILE_NOT_FOUND")
                 assert reply.get("code") in expected, (tool, text, reply)
 
-    run_conversation("auto", conversation, indexed)
 
-
-def test_the_list_of_tools_has_one_page(indexed: Path, mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_the_list_of_tools_has_one_page(indexed: Path, mode: str) -> None:
+    async with connect(mode, indexed) as assistant:
         with pytest.raises(MCPError, match="has one page"):
             await assistant.client.list_tools(cursor="another page")
-
-    run_conversation(mode, conversation, indexed)

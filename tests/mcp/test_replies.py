@@ -11,7 +11,9 @@ from mcp_types import CallToolResult
 
 from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, total_wire_characters, wire_characters
 from tests.sample_data import index, write_tree
-from tests.surfaces.project.project_client import Assistant, content_of, run_conversation
+from tests.surfaces.project.project_client import Assistant, connect, content_of, run_conversation
+
+pytestmark = pytest.mark.anyio
 
 QUOTED = '"needle": "\\\\path\\"quoted\\"",'
 
@@ -88,18 +90,15 @@ def test_paths_come_in_pages_too(tmp_path: Path) -> None:
         assert all(reply["totalMatches"] == 300 for reply in replies)
 
 
-def test_many_projects_are_cut_and_that_is_said(root: Path, tmp_path: Path) -> None:
+async def test_many_projects_are_cut_and_that_is_said(root: Path, tmp_path: Path) -> None:
     roots = [write_tree(tmp_path / "many" / f"{'name' * 20}{number}", {"a.py": "x = 1\n"}) for number in range(20)]
     index(*roots)
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect("auto", root, budget_tokens=1000) as assistant:
         result = await assistant.client.call_tool("list_projects", {})
         reply = content_of(result)
         assert transferred_characters(result) <= 1000 * CHARACTERS_PER_TOKEN
         assert (0 < len(reply["projects"]) < 20, reply["totalProjects"]) == (True, 20)
         assert "dowse projects" in reply["truncated"]
-
-    run_conversation("auto", conversation, root, budget_tokens=1000)
 
 
 @given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=8) | st.integers(), max_size=3), max_size=4))

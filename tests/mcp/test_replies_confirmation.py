@@ -14,13 +14,14 @@ from tests.surfaces.project.conftest import INDEXED
 from tests.surfaces.project.project_client import (
     CANCEL,
     DECLINE,
-    Assistant,
     ScriptedUser,
     accept,
     call_tool,
+    connect,
     content_of,
-    run_conversation,
 )
+
+pytestmark = pytest.mark.anyio
 
 QUESTIONS = {
     "create_index": f"Index {len(INDEXED)} files of fruit?",
@@ -41,29 +42,23 @@ def index_state(root: Path) -> dict[str, object]:
     return {**files, "catalog": (folder / "catalog.sqlite").stat().st_ino, "documents": documents}
 
 
-def test_a_person_is_asked_and_a_yes_is_done(root: Path, mode: str) -> None:
+async def test_a_person_is_asked_and_a_yes_is_done(root: Path, mode: str) -> None:
     user = ScriptedUser(accept(), accept(), accept())
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, root, **user.client) as assistant:
         for tool in QUESTIONS:  # create, rebuild, delete
             assert (await assistant.call_tool(tool))["status"] == "success", tool
             assert storage_layout.index_folder(root).exists() == (tool != "delete_index")
-
-    run_conversation(mode, conversation, root, **user.client)
     assert user.questions == list(QUESTIONS.values())
 
 
-def test_anything_but_a_yes_changes_nothing(indexed: Path, mode: str) -> None:
+async def test_anything_but_a_yes_changes_nothing(indexed: Path, mode: str) -> None:
     before = index_state(indexed)
     user = ScriptedUser(*NOT_YES.values(), *NOT_YES.values(), *NOT_YES.values())
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, indexed, **user.client) as assistant:
         for tool in QUESTIONS:
             for answer in NOT_YES:
                 assert await assistant.call_tool(tool) == {"status": "cancelled"}, (tool, answer)
                 assert index_state(indexed) == before, (tool, answer)
-
-    run_conversation(mode, conversation, indexed, **user.client)
     assert len(user.questions) == 9
 
 
@@ -72,14 +67,11 @@ def test_a_project_that_nobody_agreed_to_index_leaves_no_trace(root: Path, stora
     assert not storage.exists()
 
 
-def test_an_argument_does_not_replace_the_question(indexed: Path, mode: str) -> None:
+async def test_an_argument_does_not_replace_the_question(indexed: Path, mode: str) -> None:
     before, user = index_state(indexed), ScriptedUser(DECLINE, DECLINE, DECLINE)
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, indexed, **user.client) as assistant:
         for tool in QUESTIONS:
             assert await assistant.call_tool(tool, confirm=True) == {"status": "cancelled"}, tool
-
-    run_conversation(mode, conversation, indexed, **user.client)
     assert user.questions == list(QUESTIONS.values())
     assert index_state(indexed) == before
 
@@ -97,8 +89,8 @@ def test_a_client_that_cannot_show_its_question_after_all_has_not_said_yes(index
 # Clients that cannot ask the user
 
 
-def test_what_destroys_needs_a_word_when_nobody_can_be_asked(indexed: Path, mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_what_destroys_needs_a_word_when_nobody_can_be_asked(indexed: Path, mode: str) -> None:
+    async with connect(mode, indexed) as assistant:
         before = index_state(indexed)
         for tool in ("reindex_project", "delete_index"):
             for confirm in (False, None):
@@ -107,8 +99,6 @@ def test_what_destroys_needs_a_word_when_nobody_can_be_asked(indexed: Path, mode
                 assert "confirm: true" in reply["message"]
         assert index_state(indexed) == before
         assert (await assistant.call_tool("delete_index", confirm=True))["status"] == "success"
-
-    run_conversation(mode, conversation, indexed)
 
 
 # Larger than maxFiles
@@ -134,8 +124,8 @@ def test_a_large_project_needs_a_word_when_nobody_can_be_asked(large: Path, mode
 # Forged answers of clients of the newer protocol
 
 
-def test_an_answer_that_nobody_asked_for_counts_for_nothing(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_an_answer_that_nobody_asked_for_counts_for_nothing(indexed: Path) -> None:
+    async with connect("auto", indexed, **ScriptedUser().client) as assistant:
         before = index_state(indexed)
         result = await assistant.client.session.call_tool(
             "delete_index", {}, input_responses={"confirm": accept()}, allow_input_required=True
@@ -143,12 +133,10 @@ def test_an_answer_that_nobody_asked_for_counts_for_nothing(indexed: Path) -> No
         assert isinstance(result, InputRequiredResult)
         assert index_state(indexed) == before
 
-    run_conversation("auto", conversation, indexed, **ScriptedUser().client)
-
 
 @pytest.mark.parametrize("state", ["", "x", '{"confirm": {"question": "' + QUESTIONS["delete_index"] + '"}}'])
-def test_a_state_that_we_did_not_give_is_refused(indexed: Path, state: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_state_that_we_did_not_give_is_refused(indexed: Path, state: str) -> None:
+    async with connect("auto", indexed, **ScriptedUser().client) as assistant:
         before = index_state(indexed)
         with pytest.raises(MCPError):
             await assistant.client.session.call_tool(
@@ -160,11 +148,9 @@ def test_a_state_that_we_did_not_give_is_refused(indexed: Path, state: str) -> N
             )
         assert index_state(indexed) == before
 
-    run_conversation("auto", conversation, indexed, **ScriptedUser().client)
 
-
-def test_a_yes_to_one_question_is_not_a_yes_to_another(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_yes_to_one_question_is_not_a_yes_to_another(indexed: Path) -> None:
+    async with connect("auto", indexed, **ScriptedUser().client) as assistant:
         before = index_state(indexed)
         question = await assistant.client.session.call_tool("reindex_project", {}, allow_input_required=True)
         assert isinstance(question, InputRequiredResult)
@@ -178,11 +164,9 @@ def test_a_yes_to_one_question_is_not_a_yes_to_another(indexed: Path) -> None:
             )
         assert index_state(indexed) == before
 
-    run_conversation("auto", conversation, indexed, **ScriptedUser().client)
 
-
-def test_a_question_whose_facts_changed_is_asked_again(root: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_question_whose_facts_changed_is_asked_again(root: Path) -> None:
+    async with connect("auto", root, **ScriptedUser().client) as assistant:
         session = assistant.client.session
         first = await session.call_tool("create_index", {}, allow_input_required=True)
         assert isinstance(first, InputRequiredResult)
@@ -206,5 +190,3 @@ def test_a_question_whose_facts_changed_is_asked_again(root: Path) -> None:
         )
         assert not isinstance(third, InputRequiredResult)
         assert content_of(third)["filesIndexed"] == len(INDEXED) + 1
-
-    run_conversation("auto", conversation, root, **ScriptedUser().client)

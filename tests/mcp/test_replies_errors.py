@@ -22,13 +22,14 @@ from tests.end_to_end.preloaded import FAILING, compile_library, failing
 from tests.sample_data import index, write_tree
 from tests.surfaces.project.conftest import INDEXED
 from tests.surfaces.project.project_client import (
-    Assistant,
     call_tool,
+    connect,
     expect_error,
-    run_conversation,
     run_conversation_over_stdio,
     wait_until,
 )
+
+pytestmark = pytest.mark.anyio
 
 UNREADABLE = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-dac_override,-dac_read_search"]
 """Makes root respect the permissions of files."""
@@ -60,8 +61,8 @@ def damage(root: Path) -> None:
         stream.write(b"\xa5" * (size - 100))
 
 
-def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path) -> None:
+    async with connect("auto", indexed) as assistant:
         damage(indexed)
         error = await assistant.expect_error("search_code", query="apple")
         assert error["code"] == "INDEX_CORRUPT"
@@ -74,8 +75,6 @@ def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path) -> None:
         await wait_until(is_mended)
         assert (await assistant.call_tool("search_code", query="peel_apple"))["results"][0]["path"] == "src/apple.py"
         assert (await assistant.call_tool("get_index_status"))["totalFiles"] == len(INDEXED)
-
-    run_conversation("auto", conversation, indexed)
     assert list(storage_layout.index_folder(indexed).glob("*.bak*"))
 
 
@@ -152,16 +151,14 @@ def test_permission_denied(locked: Path) -> None:
     }
 
 
-def test_a_project_that_went_away_cannot_be_accessed(indexed: Path, tmp_path: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_project_that_went_away_cannot_be_accessed(indexed: Path, tmp_path: Path) -> None:
+    async with connect("auto", indexed) as assistant:
         indexed.rename(tmp_path / "elsewhere")
         error = await assistant.expect_error("search_code", query="apple")
         assert error["code"] in ("PERMISSION_DENIED", "FAILED")
         assert str(tmp_path) not in error["userMessage"]
         (tmp_path / "elsewhere").rename(indexed)
         assert (await assistant.call_tool("search_code", query="peel_apple"))["results"]
-
-    run_conversation("auto", conversation, indexed)
 
 
 INVALID_PATTERNS = [
@@ -170,8 +167,8 @@ INVALID_PATTERNS = [
 ]  # fmt: skip
 
 
-def test_invalid_pattern(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_invalid_pattern(indexed: Path) -> None:
+    async with connect("auto", indexed) as assistant:
         for pattern in INVALID_PATTERNS:
             error = await assistant.expect_error("search_by_path", pattern=pattern)
             assert error["code"] == "INVALID_PATTERN", pattern
@@ -180,8 +177,6 @@ def test_invalid_pattern(indexed: Path) -> None:
             assert error["developerMessage"] != "INVALID_PATTERN: "
             narrowed = await assistant.expect_error("search_code", query="apple", path=pattern)
             assert narrowed["code"] == "INVALID_PATTERN", pattern
-
-    run_conversation("auto", conversation, indexed)
 
 
 def test_every_message_can_be_made_of_what_is_always_known() -> None:

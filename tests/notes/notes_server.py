@@ -3,7 +3,8 @@
 import contextlib
 import os
 import sys
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -15,7 +16,7 @@ from dowse.surfaces.notes.notes_surface import NotesSurface
 from tests.mcp.fixed_tools import fixed_tools
 from tests.repository import REPOSITORY
 from tests.surfaces.project import project_client
-from tests.surfaces.project.project_client import content_of, converse
+from tests.surfaces.project.project_client import connect_to, content_of
 
 Result = TypeVar("Result")
 
@@ -33,13 +34,12 @@ def notes_server(surface: NotesSurface, budget_tokens: int = BUDGET_TOKENS) -> A
     return make_server(fixed_tools(surface.tools), instructions="Notes.", budget_tokens=budget_tokens)
 
 
-def run_conversation(
-    mode: str, conversation: Callable[[Assistant], Awaitable[Result]], budget_tokens: int = BUDGET_TOKENS, **client: Any
-) -> Result:
-    """Run a conversation with a new server."""
+@asynccontextmanager
+async def connect(mode: str, budget_tokens: int = BUDGET_TOKENS) -> AsyncIterator[Assistant]:
+    """Connect a client to a new server."""
     with contextlib.closing(NotesSurface()) as surface:
-        server = partial(notes_server, surface, budget_tokens)
-        return converse(server, lambda connected: conversation(Assistant(connected)), mode, **client)
+        async with connect_to(partial(notes_server, surface, budget_tokens), mode) as connected:
+            yield Assistant(connected)
 
 
 def program() -> StdioServerParameters:

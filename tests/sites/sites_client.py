@@ -1,16 +1,18 @@
 """A client for a server of sites."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
+import anyio
 from jsonschema import Draft202012Validator
 from mcp_types import CallToolResult, TextContent
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.mcp.replies import BUDGET_TOKENS
 from dowse.surfaces.sites.sites_surface import open_sites
-from tests.surfaces.project.project_client import Assistant, converse
+from tests.surfaces.project.project_client import Assistant, connect_to
 
 Result = TypeVar("Result")
 
@@ -42,13 +44,22 @@ def content_and_text(result: CallToolResult) -> tuple[dict[str, Any], str]:
     return dict(result.structured_content), block.text
 
 
-def run_conversation(
-    conversation: Callable[[Reader], Awaitable[Result]],
-    *locations: Path | str,
-    mode: str = "auto",
-    budget: int = BUDGET_TOKENS,
-) -> Result:
-    """Run a conversation with a server of the sites at these locations."""
+@asynccontextmanager
+async def connect(*locations: Path | str, mode: str = "auto", budget: int = BUDGET_TOKENS) -> AsyncIterator[Reader]:
+    """Connect a client to a server of the sites at these locations."""
     offer = Offer(("site",), budget_tokens=budget)
     server = ComposedServer(None, Path.cwd(), offer, open_sites([str(location) for location in locations]))
-    return converse(server.server, lambda client: conversation(Reader(client)), mode)
+    async with connect_to(server.server, mode) as client:
+        yield Reader(client)
+
+
+def run_conversation(
+    conversation: Callable[[Reader], Awaitable[Result]], *locations: Path | str, **options: Any
+) -> Result:
+    """Run a conversation with a server of the sites at these locations."""
+
+    async def run() -> Result:
+        async with connect(*locations, **options) as reader:
+            return await conversation(reader)
+
+    return anyio.run(run)

@@ -11,13 +11,14 @@ from tests.sample_data import index, write_tree
 from tests.surfaces.project.project_client import (
     CANCEL,
     DECLINE,
-    Assistant,
     ScriptedUser,
     accept,
     call_tool,
+    connect,
     expect_error,
-    run_conversation,
 )
+
+pytestmark = pytest.mark.anyio
 
 CODE = {"src/deep/a.py": "apple = 1\n"}
 
@@ -69,10 +70,9 @@ def test_a_folder_that_is_never_read_is_not_detected(tmp_path: Path) -> None:
     assert expect_error("auto", "create_index", start=start)["code"] == "PROJECT_NOT_DETECTED"
 
 
-def test_without_a_marker_the_folder_itself_is_taken_and_every_reply_says_so(plain: Path, mode: str) -> None:
+async def test_without_a_marker_the_folder_itself_is_taken_and_every_reply_says_so(plain: Path, mode: str) -> None:
     index(plain)
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, start=plain) as assistant:
         for tool, arguments in (
             ("get_index_status", {}), ("search_code", {"query": "apple"}), ("search_by_path", {"pattern": "**"}), ("create_index", {})
         ):  # fmt: skip
@@ -80,8 +80,6 @@ def test_without_a_marker_the_folder_itself_is_taken_and_every_reply_says_so(pla
             assert reply["warnings"] == ["No project marker was found; the folder 'plain' is used as the project."], (
                 tool
             )
-
-    run_conversation(mode, conversation, start=plain)
 
 
 # Clients that ask the user
@@ -97,14 +95,11 @@ def test_a_person_may_choose_the_folder_we_are_in(plain: Path, mode: str, answer
     assert user.fields[0]["path"]["default"] == str(plain)
 
 
-def test_a_person_may_name_another_folder(plain: Path, tmp_path: Path, mode: str) -> None:
+async def test_a_person_may_name_another_folder(plain: Path, tmp_path: Path, mode: str) -> None:
     other = write_tree(tmp_path / "other", CODE)
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, start=plain, **ScriptedUser(accept(path=str(other))).client) as assistant:
         assert (await assistant.call_tool("get_index_status"))["projectPath"] == str(other)
         assert (await assistant.call_tool("get_index_status"))["projectPath"] == str(other), "and is asked once"
-
-    run_conversation(mode, conversation, start=plain, **ScriptedUser(accept(path=str(other))).client)
 
 
 def test_a_home_is_written_short(storage: Path, plain: Path, mode: str) -> None:
@@ -118,30 +113,26 @@ NONSENSE = [
 ]  # fmt: skip
 
 
-def test_an_answer_that_is_no_project_is_refused_and_asked_for_again(storage: Path, plain: Path, mode: str) -> None:
+async def test_an_answer_that_is_no_project_is_refused_and_asked_for_again(
+    storage: Path, plain: Path, mode: str
+) -> None:
     (plain / ".git").mkdir()
     start = write_tree(plain.parent / "start", CODE)
     answers = [accept(path=answer.format(home=storage.parent, plain=plain)) for answer in NONSENSE]
     user = ScriptedUser(*answers, DECLINE, CANCEL, accept(path=str(plain)))
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, start=start, **user.client) as assistant:
         for answer in (*NONSENSE, "decline", "cancel"):
             error = await assistant.expect_error("get_index_status")
             assert error["code"] == "PROJECT_NOT_DETECTED", answer
         assert (await assistant.call_tool("get_index_status"))["projectPath"] == str(plain)
 
-    run_conversation(mode, conversation, start=start, **user.client)
 
-
-def test_where_the_folder_we_are_in_is_too_wide_it_is_not_offered(storage: Path, plain: Path, mode: str) -> None:
+async def test_where_the_folder_we_are_in_is_too_wide_it_is_not_offered(storage: Path, plain: Path, mode: str) -> None:
     user = ScriptedUser(accept(path=""), accept(path="1"), accept(path=str(plain)))
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, start=storage.parent, **user.client) as assistant:
         for _ in range(2):
             assert (await assistant.expect_error("get_index_status"))["code"] == "PROJECT_NOT_DETECTED"
         assert (await assistant.call_tool("get_index_status"))["projectPath"] == str(plain)
-
-    run_conversation(mode, conversation, start=storage.parent, **user.client)
     assert str(storage.parent) not in user.questions[0]
     assert "default" not in user.fields[0]["path"]
 
@@ -163,17 +154,13 @@ def client_roots(*uris: str) -> dict[str, Any]:
     return {"list_roots_callback": listed}
 
 
-def test_the_folders_of_the_client_are_served(plain: Path, tmp_path: Path) -> None:
+async def test_the_folders_of_the_client_are_served(plain: Path, tmp_path: Path) -> None:
     other = write_tree(tmp_path / "with space", CODE)
-
-    async def conversation(assistant: Assistant) -> None:
+    roots = client_roots(plain.as_uri(), other.as_uri(), plain.as_uri())
+    async with connect("legacy", start=tmp_path, **roots) as assistant:
         reply = await assistant.call_tool("get_index_status")
         assert [one["projectPath"] for one in reply["projects"]] == [str(plain), str(other)]
         assert "project" in (await assistant.tools())["search_code"].input_schema["properties"]
-
-    run_conversation(
-        "legacy", conversation, start=tmp_path, **client_roots(plain.as_uri(), other.as_uri(), plain.as_uri())
-    )
 
 
 def test_the_folders_of_the_client_do_not_count_where_one_was_named(plain: Path, root: Path) -> None:
@@ -182,23 +169,22 @@ def test_the_folders_of_the_client_do_not_count_where_one_was_named(plain: Path,
     )
 
 
-def test_a_folder_of_the_client_that_is_no_project_is_said_once(storage: Path, plain: Path, tmp_path: Path) -> None:
+async def test_a_folder_of_the_client_that_is_no_project_is_said_once(
+    storage: Path, plain: Path, tmp_path: Path
+) -> None:
     write_tree(tmp_path, {".git/hooks/x": "", "file.py": ""})
     unserved = [
         "file:///", storage.parent.as_uri(), "file:///nowhere/at/all", f"file://elsewhere{plain}",
         (tmp_path / ".git/hooks").as_uri(), (tmp_path / "file.py").as_uri(), "file:///%00",
     ]  # fmt: skip
-
-    async def conversation(assistant: Assistant) -> None:
+    write_tree(plain, {"go.mod": ""})
+    async with connect("legacy", start=plain, **client_roots(*unserved)) as assistant:
         for _ in range(3):
             await assistant.tools()
             reply = await assistant.call_tool("get_index_status")
         assert reply["projectPath"] == str(plain)
         refused = [warning for warning in reply["warnings"] if "root of the client" in warning]
         assert refused == list(dict.fromkeys(refused)) != []
-
-    write_tree(plain, {"go.mod": ""})
-    run_conversation("legacy", conversation, start=plain, **client_roots(*unserved))
 
 
 def test_a_client_that_cannot_tell_its_folders_has_none(plain: Path) -> None:

@@ -299,9 +299,10 @@ def places(tmp_path: Path) -> ArchiveLocations:
 
 
 @pytest.mark.parametrize("query", ["robot", "robot called", SLACK.rpartition("-")[2], "signs with that"])
-def test_a_secret_in_an_archive_is_masked_where_it_is_found(places: ArchiveLocations, query: str) -> None:
+@pytest.mark.anyio
+async def test_a_secret_in_an_archive_is_masked_where_it_is_found(places: ArchiveLocations, query: str) -> None:
     arguments = {"query": query, "includeCitations": True}
-    reply = without_secrets(archives.content_of(archives.call("auto", places, "searchLocalArchives", arguments)))
+    reply = without_secrets(archives.content_of(await archives.call("auto", places, "searchLocalArchives", arguments)))
     result = reply["results"][0]
     assert result["document"]["masked"] == ["aws-access-token"]
     assert result["document"]["title"] == "Robots [masked: aws-access-token]"
@@ -324,16 +325,18 @@ def test_a_search_over_all_sources_masks_the_titles_and_addresses_of_archives(tm
     assert "Robots [masked: aws-access-token]" in without_secrets(text)
 
 
-def test_a_hit_in_an_archive_is_flagged(places: ArchiveLocations) -> None:
+@pytest.mark.anyio
+async def test_a_hit_in_an_archive_is_flagged(places: ArchiveLocations) -> None:
     reply = archives.content_of(
-        archives.call("auto", places, "searchLocalArchives", {"query": "instructions of the robot"})
+        await archives.call("auto", places, "searchLocalArchives", {"query": "instructions of the robot"})
     )
     flags = [one.get("flags") for one in reply["results"][0]["highlights"] if one["field"] == "content"]
     assert flags == [["instructions"]]
 
 
-def test_the_citations_of_a_document_are_masked_too(places: ArchiveLocations) -> None:
-    archives_reply = archives.call("auto", places, "find_citations", {"document": f"Robots {AWS}"})
+@pytest.mark.anyio
+async def test_the_citations_of_a_document_are_masked_too(places: ArchiveLocations) -> None:
+    archives_reply = await archives.call("auto", places, "find_citations", {"document": f"Robots {AWS}"})
     (cited,) = without_secrets(archives.content_of(archives_reply))["citing"]
     assert "[masked: slack-bot-token]" in cited["context"]
 
@@ -341,13 +344,12 @@ def test_the_citations_of_a_document_are_masked_too(places: ArchiveLocations) ->
 # Named indexes: text that an assistant wrote itself
 
 
-def test_named_indexes_are_left_alone() -> None:
-    async def conversation(assistant: notes.Assistant) -> None:
+@pytest.mark.anyio
+async def test_named_indexes_are_left_alone() -> None:
+    async with notes.connect("auto") as assistant:
         await assistant.call_tool("search_add_document", doc_id="a", content=f"robot {AWS}")
         reply = await assistant.call_tool("search_index", query="robot")
         assert AWS in json.dumps(reply)
-
-    notes.run_conversation("auto", conversation)
 
 
 # Commands

@@ -1,6 +1,6 @@
 """The SDK's own client over HTTP, in both revisions of the protocol, alone and among others."""
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import anyio
@@ -13,22 +13,11 @@ from tests.mcp.http.http_server import HttpServer
 from tests.mcp.stdio.stdio_client import OLDER, PATIENCE_SECONDS
 from tests.sample_data import index, write_tree
 
+pytestmark = pytest.mark.anyio
+
 
 def mode_of(revision: str) -> Any:
     return "legacy" if revision == OLDER else "auto"
-
-
-def run_conversation(
-    conversation: Callable[[Client], Awaitable[None]], server: HttpServer, revision: str, **options: Any
-) -> None:
-    """Run a conversation with a server."""
-
-    async def run() -> None:
-        async with Client(server.url, mode=mode_of(revision), **options) as client:
-            assert client.protocol_version == revision
-            await conversation(client)
-
-    anyio.run(run)
 
 
 async def call_tool(client: Client, tool: str, /, **arguments: Any) -> dict[str, Any]:
@@ -54,7 +43,7 @@ def market(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpServer]:
         assert "Traceback" not in server.stderr
 
 
-def test_a_question_and_its_answer(market: HttpServer, revision: str) -> None:
+async def test_a_question_and_its_answer(market: HttpServer, revision: str) -> None:
     questions, answers = list[str](), [ElicitResult(action="decline"), ElicitResult(action="accept", content={})]
     project = "three" if revision == OLDER else "four"
 
@@ -62,15 +51,14 @@ def test_a_question_and_its_answer(market: HttpServer, revision: str) -> None:
         questions.append(question.message)
         return answers.pop(0)
 
-    async def conversation(client: Client) -> None:
+    async with Client(market.url, mode=mode_of(revision), elicitation_callback=answer) as client:
+        assert client.protocol_version == revision
         replies = [await call_tool(client, "delete_index", project=project) for _ in range(2)]
         assert [reply["status"] for reply in replies] == ["cancelled", "success"]
-
-    run_conversation(conversation, market, revision, elicitation_callback=answer)
     assert questions == ["Delete the index for this project? This cannot be undone."] * 2
 
 
-def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: HttpServer) -> None:
+async def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: HttpServer) -> None:
     asked: list[str] = []
 
     async def delete(project: str, action: Any) -> None:
@@ -85,10 +73,7 @@ def test_two_clients_that_are_asked_at_once_are_each_asked_their_own(market: Htt
             status = (await call_tool(client, "delete_index", project=project))["status"]
             assert status == ("success" if action == "accept" else "cancelled")
 
-    async def both() -> None:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(delete, "one", "accept")
-            tasks.start_soon(delete, "two", "decline")
-
-    anyio.run(both)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(delete, "one", "accept")
+        tasks.start_soon(delete, "two", "decline")
     assert sorted(asked) == ["one", "two"]

@@ -4,7 +4,8 @@ import asyncio
 import contextlib
 import json
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -25,7 +26,9 @@ from mcp import Client
 from tests.archives.sample_archives import captured_page, index_archives, locations_in, make_archives
 from tests.mcp.fixed_tools import fixed_tools
 from tests.sample_data import write_tree
-from tests.surfaces.project.project_client import converse, wait_until
+from tests.surfaces.project.project_client import connect_to, wait_until
+
+pytestmark = pytest.mark.anyio
 
 Result = TypeVar("Result")
 Reply = dict[str, Any]
@@ -46,31 +49,25 @@ def locations(tmp_path: Path) -> ArchiveLocations:
     return found
 
 
-def run_conversation(
-    mode: str,
-    locations: ArchiveLocations,
-    conversation: Callable[[Client], Awaitable[Result]],
-    *,
-    keeps_fresh: bool = False,
-    budget: int = BUDGET_TOKENS,
-) -> Result:
-    """Run a conversation with a server of archives only."""
+@asynccontextmanager
+async def connect(
+    mode: str, locations: ArchiveLocations, *, keeps_fresh: bool = False, budget: int = BUDGET_TOKENS
+) -> AsyncIterator[Client]:
+    """Connect a client to a server of archives only."""
     with contextlib.closing(ArchiveSurface(locations, keeps_fresh=keeps_fresh)) as surface:
-        tools = fixed_tools(surface.tools)
-        server = partial(make_server, tools, instructions=INSTRUCTIONS, budget_tokens=budget)
-        return converse(server, conversation, mode)
+        server = partial(make_server, fixed_tools(surface.tools), instructions=INSTRUCTIONS, budget_tokens=budget)
+        async with connect_to(server, mode) as client:
+            yield client
 
 
-def call(
+async def call(
     mode: str, locations: ArchiveLocations, tool: str, arguments: Reply, budget: int = BUDGET_TOKENS
 ) -> CallToolResult:
-    async def conversation(client: Client) -> CallToolResult:
+    async with connect(mode, locations, budget=budget) as client:
         result = await client.call_tool(tool, arguments)
         listed = {listed_tool.name: listed_tool for listed_tool in (await client.list_tools()).tools}
         Draft202012Validator(listed[tool].output_schema).validate(result.structured_content)
         return result
-
-    return run_conversation(mode, locations, conversation, budget=budget)
 
 
 def content_of(result: CallToolResult) -> Reply:
@@ -81,9 +78,9 @@ def content_of(result: CallToolResult) -> Reply:
     return dict(result.structured_content or {})
 
 
-def test_the_specification_s_example_field_for_field(mode: str, locations: ArchiveLocations) -> None:
+async def test_the_specification_s_example_field_for_field(mode: str, locations: ArchiveLocations) -> None:
     arguments = {"query": "machine learning", "fuzzy": True, "includeCitations": True, "limit": 5}
-    reply = content_of(call(mode, locations, "searchLocalArchives", arguments))
+    reply = content_of(await call(mode, locations, "searchLocalArchives", arguments))
     first, second = (result["document"]["id"] for result in [*reply["results"], {"document": {"id": ""}}][:2])
     (result,) = reply["results"]
     graph = reply["citationGraph"]
@@ -124,17 +121,17 @@ def test_the_specification_s_example_field_for_field(mode: str, locations: Archi
     }  # fmt: skip
 
 
-def test_no_database_fails_in_the_words_of_the_specification_and_names_no_folder(tmp_path: Path) -> None:
-    result = call("auto", locations_in(tmp_path), "searchLocalArchives", {"query": "x"})
+async def test_no_database_fails_in_the_words_of_the_specification_and_names_no_folder(tmp_path: Path) -> None:
+    result = await call("auto", locations_in(tmp_path), "searchLocalArchives", {"query": "x"})
     (block,) = result.content
     assert isinstance(block, TextContent)
     assert block.text.startswith("Failed to search local archives: No archive has been indexed")
     assert str(tmp_path) not in block.text
 
 
-def test_a_damaged_database_is_said_to_be_one(locations: ArchiveLocations) -> None:
+async def test_a_damaged_database_is_said_to_be_one(locations: ArchiveLocations) -> None:
     locations.database.write_bytes(b"SQLite format 3\0" + os.urandom(5000))
-    result = call("auto", locations, "searchLocalArchives", {"query": "x"})
+    result = await call("auto", locations, "searchLocalArchives", {"query": "x"})
     assert result.is_error
     assert (result.structured_content or {})["userMessage"].startswith("Failed to search local archives: the database")
     assert str(locations.database) not in (result.structured_content or {})["userMessage"]
@@ -152,29 +149,28 @@ def linked(tmp_path_factory: pytest.TempPathFactory) -> ArchiveLocations:
     return locations
 
 
-def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(linked: ArchiveLocations) -> None:
+async def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(linked: ArchiveLocations) -> None:
     for budget in (1000, 4000):
         arguments = {"query": "apple", "includeCitations": True, "citationDepth": 3, "limit": 50}
-        reply = content_of(call("auto", linked, "searchLocalArchives", arguments, budget))
+        reply = content_of(await call("auto", linked, "searchLocalArchives", arguments, budget))
         assert wire_characters(reply) <= budget * 4
         assert "truncated" in reply["metadata"]
         ids = {node["id"] for node in reply["citationGraph"]["nodes"]}
         assert all({edge["from"], edge["to"]} <= ids for edge in reply["citationGraph"]["edges"])
-        shorter = content_of(call("auto", linked, "find_citations", {"document": "0.md", "limit": 500}, budget))
+        shorter = content_of(await call("auto", linked, "find_citations", {"document": "0.md", "limit": 500}, budget))
         assert wire_characters(shorter) <= budget * 4
         assert "truncated" in shorter
         around = content_of(
-            call("auto", linked, "find_citations", {"document": "0.md", "limit": 500, "depth": 3}, budget)
+            await call("auto", linked, "find_citations", {"document": "0.md", "limit": 500, "depth": 3}, budget)
         )
         assert wire_characters(around) <= budget * 4
         assert around["citationGraph"]["truncated"].startswith("Left out")
         assert around["citing"], "the citations themselves are worth more than the graph around them"
 
 
-def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
+async def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, RESEARCH, PAGES)
-
-    async def conversation(client: Client) -> None:
+    async with connect("auto", locations, keeps_fresh=True) as client:
         assert content_of(await client.call_tool("searchLocalArchives", {"query": "machine"}))["results"]
         make_archives(tmp_path, {"2025-06-01/new.md": "# Pomegranates\n"})
 
@@ -182,8 +178,6 @@ def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
             return bool(content_of(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
 
         await wait_until(is_found)
-
-    run_conversation("auto", locations, conversation, keeps_fresh=True)
 
 
 @contextlib.contextmanager
@@ -196,11 +190,11 @@ def held_back(locations: ArchiveLocations) -> Iterator[None]:
         yield
 
 
-def test_the_first_search_reads_the_files_that_are_not_indexed_yet(tmp_path: Path) -> None:
+async def test_the_first_search_reads_the_files_that_are_not_indexed_yet(tmp_path: Path) -> None:
     """It waited for the whole index and failed after 20 s; later, paths began with the name of the archive until then."""
     locations = make_archives(tmp_path, RESEARCH, PAGES)
+    async with connect("auto", locations, keeps_fresh=True) as client:
 
-    async def conversation(client: Client) -> None:
         async def search(query: str) -> Reply:
             return content_of(await client.call_tool("searchLocalArchives", {"query": query}))
 
@@ -223,34 +217,32 @@ def test_the_first_search_reads_the_files_that_are_not_indexed_yet(tmp_path: Pat
 
         await wait_until(is_indexed)
 
-    run_conversation("auto", locations, conversation, keeps_fresh=True)
-
 
 @pytest.mark.parametrize("query", ["ordinary zymurgy", "über"])
-def test_the_first_search_finds_a_word_of_every_document_that_it_says_it_searched(tmp_path: Path, query: str) -> None:
+async def test_the_first_search_finds_a_word_of_every_document_that_it_says_it_searched(
+    tmp_path: Path, query: str
+) -> None:
     """Of 2,501 documents that were said to be searched, one with the rare word of a query was not found."""
     files = {f"{number}.md": f"# Note {number}\n\n{'Ordinary words. ' * 9}\n" for number in range(60)}
     page = captured_page("https://example.com/late", "Über beer", "Notes about zymurgy.\n")
     locations = make_archives(tmp_path, files, {"late": page})
 
-    async def conversation(client: Client) -> None:
-        found: Reply = {}
-
-        async def says_that_all_were_searched() -> bool:
-            nonlocal found
-            found = content_of(await client.call_tool("searchLocalArchives", {"query": query}))
-            return "61 of 61 documents were searched" in found["metadata"]["warnings"][0]
-
-        await wait_until(says_that_all_were_searched)
-        assert found["metadata"]["indexing"]
-        assert "Über beer" in [result["document"]["title"] for result in found["results"]]
-
+    found: Reply = {}
     with held_back(locations):
-        run_conversation("auto", locations, conversation, keeps_fresh=True)
+        async with connect("auto", locations, keeps_fresh=True) as client:
+
+            async def says_that_all_were_searched() -> bool:
+                nonlocal found
+                found = content_of(await client.call_tool("searchLocalArchives", {"query": query}))
+                return "61 of 61 documents were searched" in found["metadata"]["warnings"][0]
+
+            await wait_until(says_that_all_were_searched)
+            assert found["metadata"]["indexing"]
+            assert "Über beer" in [result["document"]["title"] for result in found["results"]]
 
 
 @pytest.mark.parametrize("obstacle", ["a folder", "another file", "a file above it"])
-def test_a_wrong_database_is_an_error_of_the_first_call(tmp_path: Path, obstacle: str) -> None:
+async def test_a_wrong_database_is_an_error_of_the_first_call(tmp_path: Path, obstacle: str) -> None:
     """The first search was answered, and the second failed."""
     locations = make_archives(tmp_path, RESEARCH)
     text = "Notes of somebody else, which are no database.\n" * 100
@@ -260,22 +252,18 @@ def test_a_wrong_database_is_an_error_of_the_first_call(tmp_path: Path, obstacle
         write_tree(tmp_path, {"data/search.db": text})
     else:
         write_tree(tmp_path, {"data": text})
-
-    async def conversation(client: Client) -> None:
+    async with connect("auto", locations, keeps_fresh=True) as client:
         for _ in range(2):
             result = await client.call_tool("searchLocalArchives", {"query": "machine"})
             assert result.is_error
             assert str(tmp_path) not in str((result.structured_content or {})["userMessage"])
 
-    run_conversation("auto", locations, conversation, keeps_fresh=True)
 
-
-def test_no_search_of_a_new_archive_meets_a_busy_database(tmp_path: Path) -> None:
+async def test_no_search_of_a_new_archive_meets_a_busy_database(tmp_path: Path) -> None:
     """6 of 15 servers failed with "in use by another program", because the process that indexes held the database."""
     files = {f"{number}.md": f"# Apple {number}\n\nSee [another]({number + 1}.md).\n" for number in range(400)}
     locations = make_archives(tmp_path, files, PAGES)
-
-    async def conversation(client: Client) -> None:
+    async with connect("auto", locations, keeps_fresh=True) as client:
         calls = [
             client.call_tool("searchLocalArchives", {"query": "apple", "includeCitations": number % 2 == 0})
             for number in range(6)
@@ -283,17 +271,15 @@ def test_no_search_of_a_new_archive_meets_a_busy_database(tmp_path: Path) -> Non
         for result in await asyncio.gather(*calls):
             assert content_of(result)["results"]
 
-    run_conversation("auto", locations, conversation, keeps_fresh=True)
 
-
-def test_the_database_follows_changes_for_other_programs(tmp_path: Path) -> None:
+async def test_the_database_follows_changes_for_other_programs(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, RESEARCH)
 
     def titles() -> set[str]:
         with contextlib.closing(create_database(locations.database)) as database:
             return {document.title for document in database.documents().values()}
 
-    async def conversation(client: Client) -> None:
+    async with connect("auto", locations, keeps_fresh=True) as client:
         assert content_of(await client.call_tool("searchLocalArchives", {"query": "machine"}))["results"]
 
         async def has_both() -> bool:
@@ -302,26 +288,24 @@ def test_the_database_follows_changes_for_other_programs(tmp_path: Path) -> None
         make_archives(tmp_path, {"new/one.md": "# Pomegranates\n"})
         await wait_until(has_both)
 
-    run_conversation("auto", locations, conversation, keeps_fresh=True)
 
-
-def test_an_archive_that_is_named_and_missing_is_said_without_its_path(tmp_path: Path) -> None:
+async def test_an_archive_that_is_named_and_missing_is_said_without_its_path(tmp_path: Path) -> None:
     found = make_archives(tmp_path, RESEARCH)
     index_archives(found).close()
     named = replace(found, named=frozenset({"url-content"}))
-    result = call("auto", named, "searchLocalArchives", {"query": "machine"})
+    result = await call("auto", named, "searchLocalArchives", {"query": "machine"})
     assert result.structured_content is not None
     (warning,) = result.structured_content["metadata"]["warnings"]
     assert warning.startswith("The url-content archive that is named does not exist. Create the folder, or correct")
     assert str(tmp_path) not in json.dumps(result.structured_content)
 
 
-def test_a_server_searches_an_archive_whose_disk_is_absent(tmp_path: Path) -> None:
+async def test_a_server_searches_an_archive_whose_disk_is_absent(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, RESEARCH, PAGES)
     index_archives(locations).close()
     locations.research.rename(tmp_path / "unplugged")
+    async with connect("auto", locations, keeps_fresh=True) as client:
 
-    async def conversation(client: Client) -> None:
         def ask() -> Any:
             return client.call_tool("searchLocalArchives", {"query": "machine", "includeCitations": True})
 
@@ -333,5 +317,3 @@ def test_a_server_searches_an_archive_whose_disk_is_absent(tmp_path: Path) -> No
             return bool(content_of(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
 
         await wait_until(is_found)
-
-    run_conversation("auto", locations, conversation, keeps_fresh=True)

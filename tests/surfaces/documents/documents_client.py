@@ -1,10 +1,12 @@
 """A client that lists, reads and searches the documents of a server, and validates the replies."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+import anyio
 from jsonschema import Draft202012Validator
 from mcp_types import Resource, TextContent, TextResourceContents
 
@@ -15,7 +17,7 @@ from dowse.mcp.tools import Level, Surface
 from dowse.types import View
 from mcp import Client, MCPError
 from tests import sample_data
-from tests.surfaces.project.project_client import converse
+from tests.surfaces.project.project_client import connect_to
 
 Result = TypeVar("Result")
 Reply = dict[str, Any]
@@ -95,18 +97,31 @@ class Reader:
         return str((result.structured_content or {})["userMessage"])
 
 
-def run_conversation(
+@asynccontextmanager
+async def connect(
     mode: str,
-    conversation: Callable[[Reader], Awaitable[Result]],
     *roots: Path,
     surfaces: tuple[Surface, ...] = ("documents",),
     level: Level = "standard",
     budget_tokens: int = BUDGET_TOKENS,
     **client: Any,
+) -> AsyncIterator[Reader]:
+    """Connect a client to a server of some folders."""
+    server = ComposedServer(Service(list(roots)), Path("/"), Offer(surfaces, level, budget_tokens))
+    async with connect_to(server.server, mode, **client) as connected:
+        yield Reader(connected)
+
+
+def run_conversation(
+    mode: str, conversation: Callable[[Reader], Awaitable[Result]], *roots: Path, **options: Any
 ) -> Result:
     """Run a conversation with a server of some folders."""
-    server = ComposedServer(Service(list(roots)), Path("/"), Offer(surfaces, level, budget_tokens))
-    return converse(server.server, lambda connected: conversation(Reader(connected)), mode, **client)
+
+    async def run() -> Result:
+        async with connect(mode, *roots, **options) as reader:
+            return await conversation(reader)
+
+    return anyio.run(run)
 
 
 index = partial(sample_data.index, view=View.DOCUMENTS)

@@ -20,8 +20,10 @@ from dowse.types import View
 from mcp import Client, MCPError
 from tests.sample_data import write_tree
 from tests.surfaces.documents.conftest import LISTED
-from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, run_conversation
+from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, connect, index, run_conversation
 from tests.surfaces.project.project_client import wait_until
+
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -38,8 +40,8 @@ def folders(tmp_path: Path) -> list[Path]:
     return found
 
 
-def test_addresses_begin_with_the_name_of_their_folder(folders: list[Path]) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_addresses_begin_with_the_name_of_their_folder(folders: list[Path]) -> None:
+    async with connect("auto", *folders) as reader:
         uris = await reader.uris()
         assert uris == [
             "docs://notes/apple.md",
@@ -53,11 +55,9 @@ def test_addresses_begin_with_the_name_of_their_folder(folders: list[Path]) -> N
         for uri in ("docs://apple.md", "docs://notes", "docs://notes/pear.md", "docs://notes-2/../notes/apple.md"):
             assert await reader.read_error(uri) == (NOT_FOUND["auto"], f"Resource not found: {uri}")
 
-    run_conversation("auto", conversation, *folders)
 
-
-def test_all_folders_are_searched_and_counted_together(folders: list[Path]) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_all_folders_are_searched_and_counted_together(folders: list[Path]) -> None:
+    async with connect("auto", *folders) as reader:
         text, content = await reader.search_with_text("red", limit=2)
         assert text.startswith("Search results: 3 matches (showing 2)")
         assert content["coverage"] == {"indexedFiles": 5, "expectedFiles": 5, "complete": True}
@@ -70,26 +70,21 @@ def test_all_folders_are_searched_and_counted_together(folders: list[Path]) -> N
         scores = [one["relevance"] for one in (await reader.search("pears red"))["results"]]
         assert scores == sorted(scores, reverse=True)
 
-    run_conversation("auto", conversation, *folders)
 
-
-def test_links_stay_within_their_folder(folders: list[Path]) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_links_stay_within_their_folder(folders: list[Path]) -> None:
+    async with connect("auto", *folders, level="full") as reader:
         (broken,) = (await reader.call_tool("find_links", direction="broken"))["links"]
         assert (broken["from"], broken["target"]) == ("docs://notes/apple.md", "pear.md")
 
-    run_conversation("auto", conversation, *folders, level="full")
 
-
-def test_pages_go_over_from_one_folder_to_the_next(tmp_path: Path) -> None:
+async def test_pages_go_over_from_one_folder_to_the_next(tmp_path: Path) -> None:
     sizes = (PAGE - 1, 1, PAGE, 3)
     roots = [
         write_tree(tmp_path / f"f{number}", {f"{at:04}.md": f"# {number} {at}\n" for at in range(size)})
         for number, size in enumerate(sizes)
     ]
     index(*roots)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", *roots) as reader:
         sizes_told, uris, cursor = [], list[str](), None
         while True:
             page, cursor = await reader.list_page(cursor)
@@ -100,14 +95,10 @@ def test_pages_go_over_from_one_folder_to_the_next(tmp_path: Path) -> None:
         assert sizes_told == [PAGE, PAGE, 3]
         assert uris == [f"docs://f{number}/{at:04}.md" for number, size in enumerate(sizes) for at in range(size)]
 
-    run_conversation("auto", conversation, *roots)
 
-
-def test_the_list_is_the_same_without_an_index(unindexed: Path) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_the_list_is_the_same_without_an_index(unindexed: Path) -> None:
+    async with connect("auto", unindexed) as reader:
         assert await reader.uris() == LISTED
-
-    run_conversation("auto", conversation, unindexed)
 
 
 def _many(folder: Path) -> Path:
@@ -132,10 +123,9 @@ def test_pages_follow_each_other_by_path_before_and_after_the_index_is_made(tmp_
     assert run_conversation("auto", conversation, root) == paths
 
 
-def test_a_page_that_was_begun_goes_on_when_the_index_is_made_in_between(tmp_path: Path) -> None:
+async def test_a_page_that_was_begun_goes_on_when_the_index_is_made_in_between(tmp_path: Path) -> None:
     root = _many(tmp_path)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", root) as reader:
         first, cursor = await reader.list_page()
         index(root)
         second, cursor = await reader.list_page(cursor)
@@ -146,20 +136,16 @@ def test_a_page_that_was_begun_goes_on_when_the_index_is_made_in_between(tmp_pat
         assert len(set(titles)) == len(titles) == 420
         assert end is None
 
-    run_conversation("auto", conversation, root)
-
 
 CURSORS = ["", "1", "!!", "MA==", "Ojo=", "MDph/w==", "LTE6", "wrI6", "OTk5OTk5OTk5OTk5Og==", "💥", "a" * 10_000]
 
 
-def test_a_cursor_that_is_not_ours_is_refused(notes: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_a_cursor_that_is_not_ours_is_refused(notes: Path, mode: str) -> None:
+    async with connect(mode, notes) as reader:
         for cursor in CURSORS:
             with pytest.raises(MCPError, match="The cursor did not come from this server") as caught:
                 await reader.list_page(cursor)
             assert caught.value.error.code == -32602, cursor
-
-    run_conversation(mode, conversation, notes)
 
 
 class NotificationCounter:

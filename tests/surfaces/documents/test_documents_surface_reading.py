@@ -13,11 +13,13 @@ from mcp_types import TextResourceContents
 
 from dowse.surfaces.documents.doc_uris import make_uri, parse_uri
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, index, run_conversation
+from tests.surfaces.documents.documents_client import NOT_FOUND, Reader, connect, index, run_conversation
+
+pytestmark = pytest.mark.anyio
 
 
-def test_a_document_is_read_as_a_reader_gets_it(notes: Path, mode: str) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_a_document_is_read_as_a_reader_gets_it(notes: Path, mode: str) -> None:
+    async with connect(mode, notes) as reader:
         assert await reader.read("docs://guide/pruning.md") == (notes / "guide/pruning.md").read_text(encoding="utf-8")
         assert await reader.read("docs://memo.txt") == "Buy secateurs\nand a ladder\nbefore spring\n"
         page = await reader.read("docs://guide/grafting.html")
@@ -26,21 +28,17 @@ def test_a_document_is_read_as_a_reader_gets_it(notes: Path, mode: str) -> None:
         assert "steal" not in page
         assert "<" not in page
 
-    run_conversation(mode, conversation, notes)
 
-
-def test_the_type_is_the_one_that_is_listed(notes: Path) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_the_type_is_the_one_that_is_listed(notes: Path) -> None:
+    async with connect("auto", notes) as reader:
         for listed in await reader.list_all():
             (content,) = (await reader.client.read_resource(str(listed.uri))).contents
             assert isinstance(content, TextResourceContents)
             assert content.mime_type == listed.mime_type
 
-    run_conversation("auto", conversation, notes)
 
-
-def test_a_section_is_what_stands_below_its_heading(notes: Path) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_a_section_is_what_stands_below_its_heading(notes: Path) -> None:
+    async with connect("auto", notes) as reader:
         when = "## When\n\nIn late winter, before the buds open.\n\n"
         assert await reader.read("docs://guide/pruning.md#when") == when
         assert await reader.read("docs://guide/pruning.md#When") == when
@@ -50,27 +48,22 @@ def test_a_section_is_what_stands_below_its_heading(notes: Path) -> None:
             "Resource not found: docs://guide/pruning.md#where",
         )
 
-    run_conversation("auto", conversation, notes)
-
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["LF", "CRLF", "CR"])
-def test_lines_end_as_they_do_in_the_file(tmp_path: Path, end: str) -> None:
+async def test_lines_end_as_they_do_in_the_file(tmp_path: Path, end: str) -> None:
     text = end.join(["# Title", "", "one", "", "## Über uns", "", "two", "", "## Next", "three", ""])
     write_tree(tmp_path, {"a.md": text.encode(), "b.md": b"\xef\xbb\xbf" + text.encode()})
     index(tmp_path)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", tmp_path) as reader:
         for uri in ("docs://a.md", "docs://b.md"):
             assert await reader.read(uri) == text
             section = end.join(["## Über uns", "", "two", "", ""])
             assert await reader.read(f"{uri}#%C3%BCber-uns") == section
             assert await reader.read(f"{uri}#über-uns") == section
 
-    run_conversation("auto", conversation, tmp_path)
 
-
-def test_a_document_is_read_as_it_is_now(notes: Path) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_a_document_is_read_as_it_is_now(notes: Path) -> None:
+    async with connect("auto", notes) as reader:
         (notes / "memo.txt").write_text("Something else\n", encoding="utf-8")
         (notes / "new.md").write_text("# New\n", encoding="utf-8")
         assert await reader.read("docs://memo.txt") == "Something else\n"
@@ -78,18 +71,13 @@ def test_a_document_is_read_as_it_is_now(notes: Path) -> None:
         (notes / "memo.txt").unlink()
         assert (await reader.read_error("docs://memo.txt"))[0] == NOT_FOUND["auto"]
 
-    run_conversation("auto", conversation, notes)
 
-
-def test_a_long_document_is_not_cut(tmp_path: Path) -> None:
+async def test_a_long_document_is_not_cut(tmp_path: Path) -> None:
     text = "# Long\n\n" + "All of this is wanted.\n" * 40_000
     write_tree(tmp_path, {"long.md": text})
-
-    async def conversation(reader: Reader) -> None:
-        assert await reader.read("docs://long.md") == text
-
     index(tmp_path)
-    run_conversation("legacy", conversation, tmp_path, budget_tokens=1000)
+    async with connect("legacy", tmp_path, budget_tokens=1000) as reader:
+        assert await reader.read("docs://long.md") == text
 
 
 NAMES = [
@@ -123,20 +111,17 @@ def test_every_address_that_is_listed_can_be_read_whatever_the_name(tmp_path: Pa
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere all names are Unicode")
-def test_a_name_that_is_no_unicode_is_neither_listed_nor_read(tmp_path: Path) -> None:
+async def test_a_name_that_is_no_unicode_is_neither_listed_nor_read(tmp_path: Path) -> None:
     os.makedirs(os.fsencode(tmp_path / "odd"))
     with open(os.fsencode(tmp_path / "odd") + b"/caf\xe9.md", "wb") as file:
         file.write(b"# hunter2\n")
     write_tree(tmp_path / "odd", {"fine.md": "# Fine\n"})
     index(tmp_path / "odd")
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", tmp_path / "odd") as reader:
         assert await reader.uris() == ["docs://fine.md"]
         code, message = await reader.read_error("docs://caf%E9.md")
         assert code == NOT_FOUND["auto"]
         assert message == "Resource not found: docs://caf%E9.md"
-
-    run_conversation("auto", conversation, tmp_path / "odd")
 
 
 @given(st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1), st.text())

@@ -7,11 +7,13 @@ import pytest
 
 from dowse.text.excerpts import PASSAGE_CHARACTERS
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import Reader, index, run_conversation
+from tests.surfaces.documents.documents_client import connect, index
+
+pytestmark = pytest.mark.anyio
 
 
-def test_the_reply_has_the_form_of_the_specification(notes: Path) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_the_reply_has_the_form_of_the_specification(notes: Path) -> None:
+    async with connect("auto", notes) as reader:
         text, content = await reader.search_with_text("rootstock")
         (one,) = content["results"]
         assert text == (
@@ -33,14 +35,11 @@ def test_the_reply_has_the_form_of_the_specification(notes: Path) -> None:
         }
         assert content["coverage"] == {"indexedFiles": 4, "expectedFiles": 4, "complete": True}
 
-    run_conversation("auto", conversation, notes)
 
-
-def test_the_header_says_how_many_there_are_and_how_many_are_shown(tmp_path: Path) -> None:
+async def test_the_header_says_how_many_there_are_and_how_many_are_shown(tmp_path: Path) -> None:
     root = write_tree(tmp_path, {f"{number}.md": f"# Page {number}\n\nA pear.\n" for number in range(5)})
     index(root)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", root) as reader:
         for limit, header in (
             (2, "Search results: 5 matches (showing 2)"),
             (5, "Search results: 5 matches"),
@@ -56,10 +55,8 @@ def test_the_header_says_how_many_there_are_and_how_many_are_shown(tmp_path: Pat
             assert text == "Search results: 0 matches"
             assert content["results"] == []
 
-    run_conversation("auto", conversation, root)
 
-
-def test_where_is_looked_can_be_chosen(tmp_path: Path) -> None:
+async def test_where_is_looked_can_be_chosen(tmp_path: Path) -> None:
     root = write_tree(
         tmp_path,
         {
@@ -69,8 +66,8 @@ def test_where_is_looked_can_be_chosen(tmp_path: Path) -> None:
         },
     )
     index(root)
+    async with connect("auto", root) as reader:
 
-    async def conversation(reader: Reader) -> None:
         async def places(**how: Any) -> dict[str, str]:
             return {one["uri"]: one["matchLocation"] for one in (await reader.search("quince", **how))["results"]}
 
@@ -82,10 +79,8 @@ def test_where_is_looked_can_be_chosen(tmp_path: Path) -> None:
         assert title["excerpt"] == "A fruit."
         assert "startLine" not in title
 
-    run_conversation("auto", conversation, root)
 
-
-def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path) -> None:
+async def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path) -> None:
     root = write_tree(
         tmp_path,
         {
@@ -96,8 +91,7 @@ def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path) -> None:
         },
     )
     index(root)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", root) as reader:
         found = (await reader.search("storing apples"))["results"]
         assert [one["uri"] for one in found[:2]] == ["docs://z.md", "docs://y.md"]
         assert found[0]["relevance"] == 1.0
@@ -105,31 +99,25 @@ def test_a_title_outranks_the_same_words_in_a_text(tmp_path: Path) -> None:
         scores = [one["relevance"] for one in found]
         assert scores == sorted(scores, reverse=True)
 
-    run_conversation("auto", conversation, root)
-
 
 @pytest.mark.parametrize(
     "title", ["Pruning apple trees", "How to do it", "C++", "日本語の文書", "🎉", "The 100% rule!", "naïve café"]
 )
-def test_an_exact_title_comes_first_and_is_relevant(tmp_path: Path, title: str) -> None:
+async def test_an_exact_title_comes_first_and_is_relevant(tmp_path: Path, title: str) -> None:
     others = {f"{number}.md": f"# Page {number}\n\nIt mentions {title} and more.\n" for number in range(20)}
     root = write_tree(tmp_path, {**others, "this.md": f"# {title}\n\nText.\n"})
     index(root)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", root) as reader:
         for place in ("both", "title"):
             (first, *_) = (await reader.search(title, searchIn=place))["results"]
             assert first["uri"] == "docs://this.md"
             assert first["relevance"] >= 0.8
 
-    run_conversation("auto", conversation, root)
 
-
-def test_nonsense_is_not_relevant(notes: Path) -> None:
+async def test_nonsense_is_not_relevant(notes: Path) -> None:
     write_tree(notes, {f"{number}.md": f"# Page {number}\n\nWords and orchards and ladders.\n" for number in range(30)})
     index(notes)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", notes) as reader:
         for query in (
             "xqzjv",
             "wkrrp blorft zzyx",
@@ -141,10 +129,8 @@ def test_nonsense_is_not_relevant(notes: Path) -> None:
                 found = (await reader.search(query, searchIn=place))["results"]
                 assert max((one["relevance"] for one in found), default=0) < 0.3, (query, found)
 
-    run_conversation("auto", conversation, notes)
 
-
-def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) -> None:
+async def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) -> None:
     filler = "Nothing of interest happens here at all. " * 30
     root = write_tree(
         tmp_path,
@@ -155,8 +141,7 @@ def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) 
         },
     )
     index(root)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", root) as reader:
         (one,) = (await reader.search("quince"))["results"]
         assert "The quince ripens late." in one["excerpt"]
         assert one["excerpt"].startswith("...")
@@ -171,16 +156,13 @@ def test_an_excerpt_is_around_the_best_passage_and_cut_at_words(tmp_path: Path) 
         (one,) = (await reader.search("loquat"))["results"]
         assert one["excerpt"] == "No such word here."
 
-    run_conversation("auto", conversation, root)
 
-
-def test_as_many_are_shown_as_were_asked_for_where_there_are_so_many(tmp_path: Path) -> None:
+async def test_as_many_are_shown_as_were_asked_for_where_there_are_so_many(tmp_path: Path) -> None:
     chapters = "".join(f"\n## Chapter {number}\n\nPears, {'pears and ' * 90} pears.\n" for number in range(60))
     few = {f"book{number}.md": f"# Book {number}\n{chapters}" for number in range(6)}
     many = {f"note{number}.md": f"# Note {number}\n\nOne pear.\n" for number in range(120)}
     index(write_tree(tmp_path, {**few, **many}))
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", tmp_path) as reader:
         for limit in (1, 7, 50, 100):
             text, content = await reader.search_with_text("pear", limit=limit)
             assert text.startswith(f"Search results: 126 matches (showing {limit})")
@@ -189,11 +171,9 @@ def test_as_many_are_shown_as_were_asked_for_where_there_are_so_many(tmp_path: P
             scores = [one["relevance"] for one in content["results"]]
             assert scores == sorted(scores, reverse=True)
 
-    run_conversation("auto", conversation, tmp_path)
 
-
-def test_answers_follow_a_file_that_was_just_changed_or_deleted(notes: Path) -> None:
-    async def conversation(reader: Reader) -> None:
+async def test_answers_follow_a_file_that_was_just_changed_or_deleted(notes: Path) -> None:
+    async with connect("auto", notes) as reader:
         assert await reader.found_uris("ladder") == ["docs://memo.txt"]
         (notes / "memo.txt").write_text("Sell the tractor\n", encoding="utf-8")
         assert await reader.found_uris("ladder") == []
@@ -208,8 +188,6 @@ def test_answers_follow_a_file_that_was_just_changed_or_deleted(notes: Path) -> 
         text, content = await reader.search_with_text("tractor medlars")
         assert text == "Search results: 0 matches"
         assert content["totalMatches"] == 0
-
-    run_conversation("auto", conversation, notes)
 
 
 FOLDER = {
@@ -258,11 +236,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("place", ["title", "content", "both"])
-def test_what_is_required_is_there_and_what_is_excluded_is_not(folder: Path, place: str) -> None:
+async def test_what_is_required_is_there_and_what_is_excluded_is_not(folder: Path, place: str) -> None:
     index(folder)
     column = ["title", "content", "both"].index(place)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", folder) as reader:
         for query, *expected in CASES:
             found = await reader.search(query, searchIn=place, limit=100)
             letters = "".join(sorted(one["uri"].removeprefix("docs://")[0] for one in found["results"]))
@@ -272,5 +249,3 @@ def test_what_is_required_is_there_and_what_is_excluded_is_not(folder: Path, pla
                 one["matchLocation"] in {"both": ("title", "content", "both")}.get(place, (place,))
                 for one in found["results"]
             )
-
-    run_conversation("auto", conversation, folder)

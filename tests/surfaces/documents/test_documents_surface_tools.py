@@ -9,7 +9,9 @@ import pytest
 from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from dowse.store.catalog_writer import MAX_LINKS
 from tests.sample_data import write_tree
-from tests.surfaces.documents.documents_client import Reader, index, run_conversation
+from tests.surfaces.documents.documents_client import connect, index
+
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -35,12 +37,11 @@ def site(tmp_path: Path) -> Path:
     return root
 
 
-def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -> None:
+async def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -> None:
     text = "# Long\n\n" + "".join(f'Line {number} with "quotes" and \\ more.\n' for number in range(3000))
     write_tree(tmp_path, {"long.md": text, "wide.md": "x" * 100_000, "empty.md": ""})
     index(tmp_path)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", tmp_path, level="full", budget_tokens=2000) as reader:
         pieces, start = [], 1
         while True:
             got = await reader.call_tool("read_document", uri="docs://long.md", startLine=start)
@@ -55,11 +56,10 @@ def test_a_long_document_is_read_in_pieces_that_make_the_whole(tmp_path: Path) -
         empty = await reader.call_tool("read_document", uri="docs://empty.md")
         assert empty["text"] == ""
 
-    run_conversation("auto", conversation, tmp_path, level="full", budget_tokens=2000)
 
+async def test_broken_links_are_found_in_one_document_or_all(site: Path) -> None:
+    async with connect("auto", site, level="full") as reader:
 
-def test_broken_links_are_found_in_one_document_or_all(site: Path) -> None:
-    async def conversation(reader: Reader) -> None:
         async def broken(**how: Any) -> list[tuple[str, str]]:
             found = await reader.call_tool("find_links", direction="broken", **how)
             return [(one["from"].removeprefix("docs://"), one["text"]) for one in found["links"]]
@@ -73,10 +73,8 @@ def test_broken_links_are_found_in_one_document_or_all(site: Path) -> None:
             message = await reader.expect_error("find_links", direction=direction)
             assert message == f"uri: which document? Links '{direction}' are those of one."
 
-    run_conversation("auto", conversation, site, level="full")
 
-
-def test_a_link_to_a_file_that_is_no_document_is_not_broken(tmp_path: Path) -> None:
+async def test_a_link_to_a_file_that_is_no_document_is_not_broken(tmp_path: Path) -> None:
     """Links to programs and data were called broken, although their files exist."""
     files = {
         "docs/a.md": "[x](../src/x.py) [data](d.json) [f](/src/) [gone](gone.py)\n",
@@ -84,8 +82,7 @@ def test_a_link_to_a_file_that_is_no_document_is_not_broken(tmp_path: Path) -> N
         "docs/d.json": "",
     }
     write_tree(tmp_path, files)
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", tmp_path, level="full") as reader:
         (broken,) = (await reader.call_tool("find_links", direction="broken"))["links"]
         assert broken["text"] == "gone"
         links = (await reader.call_tool("find_links", uri="docs://docs/a.md"))["links"]
@@ -93,22 +90,18 @@ def test_a_link_to_a_file_that_is_no_document_is_not_broken(tmp_path: Path) -> N
         (tmp_path / "docs/d.json").unlink()
         assert len((await reader.call_tool("find_links", direction="broken"))["links"]) == 2
 
-    run_conversation("auto", conversation, tmp_path, level="full")
 
-
-def test_the_first_links_of_a_document_are_kept(tmp_path: Path) -> None:
+async def test_the_first_links_of_a_document_are_kept(tmp_path: Path) -> None:
     links = "".join(f"[n{number}](b.md)\n" for number in range(MAX_LINKS + 2))
     write_tree(tmp_path, {"a.md": links, "b.md": "# B\n"})
-
-    async def conversation(reader: Reader) -> None:
+    async with connect("auto", tmp_path, level="full") as reader:
         found = await reader.call_tool("find_links", uri="docs://a.md", offset=MAX_LINKS - 2)
         assert (found["totalLinks"], [link["text"] for link in found["links"]]) == (MAX_LINKS, ["n19998", "n19999"])
 
-    run_conversation("auto", conversation, tmp_path, level="full")
 
+async def test_links_follow_what_was_just_changed(site: Path) -> None:
+    async with connect("auto", site, level="full") as reader:
 
-def test_links_follow_what_was_just_changed(site: Path) -> None:
-    async def conversation(reader: Reader) -> None:
         async def broken() -> set[str]:
             return {one["text"] for one in (await reader.call_tool("find_links", direction="broken"))["links"]}
 
@@ -121,5 +114,3 @@ def test_links_follow_what_was_just_changed(site: Path) -> None:
         assert "docs://page.html" not in {one["from"] for one in into["links"]}
         (site / "guide/install.md").unlink()
         assert {"relative", "pretty", "anchor"} <= await broken()
-
-    run_conversation("auto", conversation, site, level="full")

@@ -8,11 +8,13 @@ import anyio
 import pytest
 
 from dowse.notes import limits
-from tests.notes.notes_server import Assistant, run_conversation
+from tests.notes.notes_server import connect
+
+pytestmark = pytest.mark.anyio
 
 
-def test_the_example_of_the_specification(mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_the_example_of_the_specification(mode: str) -> None:
+    async with connect(mode) as assistant:
         content = "Rate limiting protects APIs from abuse by throttling request frequency."
         metadata = {"module": "rate_limiting", "type": "readme", "deep": [{"a": [1, 1.5, None, True, "ü"]}]}
         added = await assistant.call_tool(
@@ -35,11 +37,9 @@ def test_the_example_of_the_specification(mode: str) -> None:
             "terms": ["throttling"], "must": ["rate"], "must_not": ["java"], "phrases": ["request frequency"],
         }  # fmt: skip
 
-    run_conversation(mode, conversation)
 
-
-def test_errors_read_as_specified() -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_errors_read_as_specified() -> None:
+    async with connect("auto") as assistant:
         expect_error = assistant.expect_error
         assert await expect_error("search_index", query="x", index_name="nope") == "Index not found: nope"
         assert await expect_error("search_index", query="", index_name="../../etc") == "Index not found: ../../etc"
@@ -67,8 +67,6 @@ def test_errors_read_as_specified() -> None:
         assert "has no argument 'limit'" in await expect_error("search_index", query="x", limit=3)
         assert "2 has to" not in await expect_error("search_index", query=2)
 
-    run_conversation("auto", conversation)
-
 
 HARD: dict[str, dict[str, Any]] = {
     "an empty id": {"doc_id": " "},
@@ -81,24 +79,21 @@ HARD: dict[str, dict[str, Any]] = {
 }
 
 
-def test_what_cannot_be_added_leaves_the_old_document_untouched() -> None:
+async def test_what_cannot_be_added_leaves_the_old_document_untouched() -> None:
     deep: Any = {}
     for _ in range(150):
         deep = {"a": deep}
     HARD["deep metadata"]["metadata"] = deep
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect("auto") as assistant:
         await assistant.call_tool("search_add_document", doc_id="a", content="old words", metadata={"v": 1})
         for hard in HARD.values():
             assert await assistant.expect_error("search_add_document", **{"doc_id": "a", "content": "new", **hard})
         found = await assistant.call_tool("search_get_document", doc_id="a")
         assert found == {"doc_id": "a", "content": "old words", "metadata": {"v": 1}, "token_count": 2}
 
-    run_conversation("auto", conversation)
 
-
-def test_large_and_odd_things_that_are_allowed_work() -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_large_and_odd_things_that_are_allowed_work() -> None:
+    async with connect("auto") as assistant:
         words = [f"word{number}" for number in range(10_000)]
         text = " ".join(words)
         size = 2 * 2**20
@@ -113,11 +108,9 @@ def test_large_and_odd_things_that_are_allowed_work() -> None:
         assert (await assistant.call_tool("search_index", query=f'"{text}"'))["total_matches"] == 1
         assert (await assistant.call_tool("search_index", query="about", k=10_000))["total_matches"] == 7
 
-    run_conversation("auto", conversation)
 
-
-def test_a_reply_keeps_its_budget_and_says_how_to_go_on() -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_reply_keeps_its_budget_and_says_how_to_go_on() -> None:
+    async with connect("auto", budget_tokens=1000) as assistant:
         documents = [
             {"doc_id": f"d{n:03}", "content": f"words {n} " * 200, "metadata": {"x": "y" * 300}} for n in range(60)
         ]
@@ -138,14 +131,11 @@ def test_a_reply_keeps_its_budget_and_says_how_to_go_on() -> None:
             text, offset = text + part["content"], part.get("next_offset")
         assert text == documents[7]["content"]
 
-    run_conversation("auto", conversation, budget_tokens=1000)
 
-
-def test_limits_are_told_when_they_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_limits_are_told_when_they_are_reached(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "MAX_INDEXES", 2)
     monkeypatch.setattr(limits, "MAX_MEMORY_BYTES", 3_000_000)
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect("auto") as assistant:
         await assistant.call_tool("search_create_index", index_name="one")
         assert "There are 2 indexes" in await assistant.expect_error("search_create_index", index_name="two")
         await assistant.call_tool("search_add_document", doc_id="a", content="old words")
@@ -155,11 +145,9 @@ def test_limits_are_told_when_they_are_reached(monkeypatch: pytest.MonkeyPatch) 
         assert (await assistant.call_tool("search_index", query="old"))["total_matches"] == 1
         await assistant.call_tool("search_add_document", doc_id="b", content="small", index_name="one")
 
-    run_conversation("auto", conversation)
 
-
-def test_a_cancelled_search_stands_in_nobodys_way(mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_cancelled_search_stands_in_nobodys_way(mode: str) -> None:
+    async with connect(mode) as assistant:
         documents = [{"doc_id": f"d{n}", "content": f"w{n} common text"} for n in range(300)]
         await assistant.call_tool("search_add_documents", documents=documents)
         long_query = " ".join(f"w{n}" for n in range(20_000))
@@ -168,8 +156,6 @@ def test_a_cancelled_search_stands_in_nobodys_way(mode: str) -> None:
                 await assistant.client.call_tool("search_index", {"query": long_query})
         with anyio.fail_after(30):
             assert (await assistant.call_tool("search_index", query="common"))["total_matches"] == 300
-
-    run_conversation(mode, conversation)
 
 
 def test_nothing_heavy_is_imported_before_the_first_call() -> None:

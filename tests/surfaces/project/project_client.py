@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -63,19 +64,45 @@ def content_of(result: CallToolResult) -> Reply:
     return dict(result.structured_content)
 
 
-def run_conversation(
+@asynccontextmanager
+async def connect(
     mode: str,
-    conversation: Callable[[Assistant], Awaitable[Result]],
     *roots: Path,
     start: Path | None = None,
     budget_tokens: int = BUDGET_TOKENS,
     level: Level = "standard",
     **client: Any,
-) -> Result:
-    """Run a conversation with a server of some roots, or of the root that is detected from `start`."""
+) -> AsyncIterator[Assistant]:
+    """Connect a client to a server of some roots, or of the root that is detected from `start`."""
     offer = Offer(("code",), level, budget_tokens=budget_tokens)
     server = ComposedServer(Service(list(roots)), start or Path("/"), offer)
-    return converse(server.server, lambda connected: conversation(Assistant(connected)), mode, **client)
+    async with connect_to(server.server, mode, **client) as connected:
+        yield Assistant(connected)
+
+
+@asynccontextmanager
+async def connect_to(server: Callable[[], Any], mode: str = "auto", **client: Any) -> AsyncIterator[Client]:
+    """Connect a client to a server in this process."""
+    failure = None
+    async with Client(server(), mode=mode, **client) as connected:
+        try:
+            yield connected
+        except Exception as error:  # raised again outside of the task group, which would wrap it
+            failure = error
+    if failure:
+        raise failure
+
+
+def run_conversation(
+    mode: str, conversation: Callable[[Assistant], Awaitable[Result]], *roots: Path, **options: Any
+) -> Result:
+    """Run a conversation with a server of some roots."""
+
+    async def run() -> Result:
+        async with connect(mode, *roots, **options) as assistant:
+            return await conversation(assistant)
+
+    return anyio.run(run)
 
 
 def converse(
@@ -84,12 +111,8 @@ def converse(
     """Run a conversation with a server in this process."""
 
     async def run() -> Result:
-        async with Client(server(), mode=mode, **client) as connected:
-            try:
-                return await conversation(connected)
-            except Exception as error:  # raised again outside of the task group, which would wrap it
-                failure = error
-        raise failure
+        async with connect_to(server, mode, **client) as connected:
+            return await conversation(connected)
 
     return anyio.run(run)
 

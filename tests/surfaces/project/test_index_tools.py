@@ -14,7 +14,16 @@ from dowse.store import lexical_follower, storage_layout
 from dowse.surfaces.project import index_tools
 from dowse.system.platform import Lock
 from tests.sample_data import make_words_older, write_tree
-from tests.surfaces.project.project_client import Assistant, call_tool, content_of, run_conversation, wait_until
+from tests.surfaces.project.project_client import (
+    Assistant,
+    call_tool,
+    connect,
+    content_of,
+    run_conversation,
+    wait_until,
+)
+
+pytestmark = pytest.mark.anyio
 
 FILES = 250
 
@@ -46,7 +55,7 @@ class ProgressRecorder:
             self.has_some.set()
 
 
-def test_an_answer_does_not_wait_for_words_that_an_update_of_dowse_indexes_again(
+async def test_an_answer_does_not_wait_for_words_that_an_update_of_dowse_indexes_again(
     indexed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lexical_follower, "QUICK_DOCUMENTS", 2)
@@ -57,7 +66,7 @@ def test_an_answer_does_not_wait_for_words_that_an_update_of_dowse_indexes_again
         reply = await assistant.call_tool("search_code", query="peel pear")
         return reply["results"][0]["path"], reply["coverage"].get("searchedDirectly", 0)
 
-    async def conversation(assistant: Assistant) -> None:
+    async with connect("auto", indexed) as assistant:
         with Lock(project.folder / "write.lock").held(1.0):  # the process that indexes the words waits for it
             assert await search(assistant) == ("src/pear.py", 4)
 
@@ -67,11 +76,9 @@ def test_an_answer_does_not_wait_for_words_that_an_update_of_dowse_indexes_again
         await wait_until(is_whole)
         assert not project.whole.check()
 
-    run_conversation("auto", conversation, indexed)
 
-
-def test_progress_grows_and_ends_at_the_total(tree: Path, mode: str) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_progress_grows_and_ends_at_the_total(tree: Path, mode: str) -> None:
+    async with connect(mode, tree) as assistant:
         recorder = ProgressRecorder()
         result = await assistant.client.call_tool("create_index", {}, progress_callback=recorder)
         assert content_of(result)["filesIndexed"] == FILES
@@ -79,10 +86,8 @@ def test_progress_grows_and_ends_at_the_total(tree: Path, mode: str) -> None:
         assert (recorder.done[-1], recorder.totals[-1]) == (FILES, FILES)
         assert recorder.messages[-1] == f"Indexing tree: {FILES} of {FILES} files"
 
-    run_conversation(mode, conversation, tree)
 
-
-def test_a_call_that_is_cancelled_keeps_what_was_done(tree: Path, mode: str) -> None:
+async def test_a_call_that_is_cancelled_keeps_what_was_done(tree: Path, mode: str) -> None:
     async def is_something_kept() -> bool:
         project = ProjectIndex(tree)
         files = project.status().files
@@ -92,7 +97,7 @@ def test_a_call_that_is_cancelled_keeps_what_was_done(tree: Path, mode: str) -> 
     async def has_run_ended() -> bool:
         return not Lock(storage_layout.index_folder(tree) / "index.lock").is_taken()
 
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, tree) as assistant:
         recorder, again = ProgressRecorder(), ProgressRecorder()
         async with anyio.create_task_group() as tasks:
 
@@ -115,8 +120,6 @@ def test_a_call_that_is_cancelled_keeps_what_was_done(tree: Path, mode: str) -> 
         left = [total for total in again.totals if total]  # none if the run was faster than the cancellation
         assert all(total < FILES for total in left), "the rest was done, and not everything once more"
 
-    run_conversation(mode, conversation, tree)
-
 
 def test_a_client_that_leaves_finds_what_was_done_when_it_comes_back(
     tree: Path, monkeypatch: pytest.MonkeyPatch
@@ -130,14 +133,13 @@ def test_a_client_that_leaves_finds_what_was_done_when_it_comes_back(
     assert call_tool("auto", "create_index", tree)["filesIndexed"] == FILES
 
 
-def test_a_long_run_is_left_to_itself_and_a_second_call_reports_it(
+async def test_a_long_run_is_left_to_itself_and_a_second_call_reports_it(
     tree: Path, mode: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_tools, "FOLLOW_SECONDS", 0.0)
 
     storage_layout.index_folder(tree).mkdir(parents=True)
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, tree) as assistant:
         assert_indexing(await assistant.call_tool("create_index"))
         with Lock(storage_layout.index_folder(tree) / "index.lock").held(60):  # so that the run cannot end
             assert_indexing(await assistant.call_tool("create_index"))
@@ -149,8 +151,6 @@ def test_a_long_run_is_left_to_itself_and_a_second_call_reports_it(
         await wait_until(is_ready)
         assert (await assistant.call_tool("search_by_path", pattern="**"))["totalMatches"] == FILES
 
-    run_conversation(mode, conversation, tree)
-
 
 def assert_indexing(reply: dict[str, Any]) -> None:
     assert reply["status"] == "indexing"
@@ -158,8 +158,8 @@ def assert_indexing(reply: dict[str, Any]) -> None:
     assert "goes on" in reply["message"]
 
 
-def test_search_works_while_the_index_grows_and_states_coverage(tree: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_search_works_while_the_index_grows_and_states_coverage(tree: Path) -> None:
+    async with connect("auto", tree) as assistant:
         recorder = ProgressRecorder()
 
         async def create() -> None:
@@ -179,8 +179,6 @@ def test_search_works_while_the_index_grows_and_states_coverage(tree: Path) -> N
         reply = await wait_until(whole)
         assert reply["coverage"] == {"indexedFiles": FILES, "expectedFiles": FILES, "complete": True}
         assert reply["results"][0]["path"] == "src/m199/file199.py"
-
-    run_conversation("auto", conversation, tree)
 
 
 def test_while_another_process_indexes_that_is_said(indexed: Path) -> None:
@@ -204,8 +202,9 @@ def test_a_lock_that_a_dead_process_left_does_not_matter(indexed: Path) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="finds the process by /proc")
-def test_an_indexing_process_that_dies_is_said_and_the_next_one_goes_on(tree: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_an_indexing_process_that_dies_is_said_and_the_next_one_goes_on(tree: Path) -> None:
+    async with connect("auto", tree) as assistant:
+
         async def kill() -> None:
             for process in await wait_until(lambda: workers_of(tree)):
                 os.kill(process, signal.SIGKILL)
@@ -220,8 +219,6 @@ def test_an_indexing_process_that_dies_is_said_and_the_next_one_goes_on(tree: Pa
 
         await wait_until(is_done)
         assert (await assistant.call_tool("get_index_status"))["totalFiles"] == FILES
-
-    run_conversation("auto", conversation, tree)
 
 
 async def workers_of(root: Path) -> list[int]:

@@ -7,7 +7,9 @@ import pytest
 
 from dowse.system.platform import NAMES_FOLD_CASE
 from tests.sample_data import index, write_tree
-from tests.surfaces.project.project_client import Assistant, run_conversation
+from tests.surfaces.project.project_client import Assistant, connect, run_conversation
+
+pytestmark = pytest.mark.anyio
 
 SECRET = "hunter2"
 
@@ -107,8 +109,8 @@ def test_absolute_paths_into_the_project_are_refused_too(project: Path) -> None:
     assert replies(project, "auto", paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
-def test_what_was_refused_is_not_in_the_index(project: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_what_was_refused_is_not_in_the_index(project: Path) -> None:
+    async with connect("auto", project) as assistant:
         for path in (*DENIED, *OUTSIDE, *SYMLINKS, "ignored.py"):
             await assistant.expect_error("reindex_file", path=path)
         for tool in ("search_code", "search_docs"):
@@ -119,18 +121,14 @@ def test_what_was_refused_is_not_in_the_index(project: Path) -> None:
             ".gitignore", "folder/inside.py", "my file.md", "pyproject.toml", "src/größe.py", "src/main.py",
         ]  # fmt: skip
 
-    run_conversation("auto", conversation, project)
 
-
-def test_globs_reach_nothing_outside(project: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_globs_reach_nothing_outside(project: Path) -> None:
+    async with connect("auto", project) as assistant:
         for pattern in ("**/secret*", "**/.env*", "**/.git/**", "{..,src}/*", "hole/**", "**/id_rsa", "[.][.]/*"):
             assert (await assistant.call_tool("search_by_path", pattern=pattern))["matches"] in (
                 [],
                 ["src/größe.py", "src/main.py"],
             )
-
-    run_conversation("auto", conversation, project)
 
 
 # Several projects
@@ -142,10 +140,9 @@ def test_behind_the_name_of_a_project_the_same_is_refused(project: Path) -> None
     assert replies(project, "auto", paths, prefix="project/") == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
-def test_a_path_of_several_projects_begins_with_the_name_of_one(project: Path) -> None:
+async def test_a_path_of_several_projects_begins_with_the_name_of_one(project: Path) -> None:
     index(project.parent / "other")
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect("auto", project, project.parent / "other") as assistant:
         assert (await assistant.call_tool("reindex_file", path="project/src/main.py"))["path"] == "project/src/main.py"
         assert (await assistant.call_tool("reindex_file", path="src/main.py", project="project"))[
             "path"
@@ -154,5 +151,3 @@ def test_a_path_of_several_projects_begins_with_the_name_of_one(project: Path) -
         for path in ("src/main.py", "project", "project/", "/src/main.py", "nobody/src/main.py", "../project/src/main.py",
                      "other/src/main.py", "project/../other/secret.py", "./project/src/main.py"):  # fmt: skip
             assert (await assistant.expect_error("reindex_file", path=path))["code"] == "FILE_NOT_FOUND"
-
-    run_conversation("auto", conversation, project, project.parent / "other")

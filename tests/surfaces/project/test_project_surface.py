@@ -12,7 +12,9 @@ from dowse.store.local import LocalStore
 from dowse.types import View
 from tests.sample_data import index, open_indexed, write_tree
 from tests.surfaces.project.conftest import INDEXED
-from tests.surfaces.project.project_client import Assistant, call_tool, run_conversation
+from tests.surfaces.project.project_client import Assistant, call_tool, connect, run_conversation
+
+pytestmark = pytest.mark.anyio
 
 
 def test_every_argument_is_described_and_the_output_has_a_schema(indexed: Path) -> None:
@@ -30,7 +32,7 @@ def test_a_hit_is_the_lines_it_names(indexed: Path) -> None:
     assert 0 < hit["score"] <= 1
 
 
-def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path) -> None:
+async def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path) -> None:
     write_tree(
         root,
         {
@@ -38,16 +40,13 @@ def test_what_is_meant_is_found_though_no_word_of_it_is_used(root: Path) -> None
             "paint.py": "def draw_circle(canvas, radius):\n    canvas.ellipse(radius, radius)\n",
         },
     )
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect("auto", root) as assistant:
         await assistant.call_tool("create_index")
         found = await assistant.call_tool("search_code", query="round shape on the picture", mode="vector")
         assert [hit["path"] for hit in found["results"]][:1] == ["paint.py"]
         assert found["searchedBy"] == {"dowse-static-2": 1.0}
         found = await assistant.call_tool("search_code", query="delete user", mode="lexical")
         assert found["searchedBy"] == {"words": 1.0}
-
-    run_conversation("auto", conversation, root)
 
 
 # Search by path
@@ -69,7 +68,7 @@ def test_a_file_deleted_since_is_not_listed(indexed: Path) -> None:
 # Edge cases
 
 
-def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
+async def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
     indexed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("dowse.keeping.served_index.IDLE_SECONDS", 0.05)
@@ -81,14 +80,11 @@ def test_who_is_not_asked_for_a_while_lets_go_of_memory_and_answers_as_before(
         release_memory.set()
 
     monkeypatch.setattr(LocalStore, "release_memory", watched)
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect("2026-07-28", indexed) as assistant:
         before = await assistant.call_tool("search_code", query="peel an apple")
         assert await anyio.to_thread.run_sync(release_memory.wait, 10)
         after = await assistant.call_tool("search_code", query="peel an apple")
         assert after["results"] == before["results"]
-
-    run_conversation("2026-07-28", conversation, indexed)
 
 
 # Status
@@ -112,18 +108,16 @@ def test_a_root_that_has_only_documents_is_listed_with_their_number(indexed: Pat
 # Changes to the index
 
 
-def test_a_rebuild_forgets_what_was_there(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_rebuild_forgets_what_was_there(indexed: Path) -> None:
+    async with connect("auto", indexed) as assistant:
         (indexed / "src/pear.py").unlink()
         reply = await assistant.call_tool("reindex_project", confirm=True)
         assert (reply["status"], reply["message"]) == ("success", "Index rebuilt successfully")
         assert reply["filesIndexed"] == len(INDEXED) - 1
 
-    run_conversation("auto", conversation, indexed)
 
-
-def test_a_file_is_indexed_again_by_its_name(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_file_is_indexed_again_by_its_name(indexed: Path) -> None:
+    async with connect("auto", indexed) as assistant:
         write_tree(indexed, {"src/apple.py": "def slice_apple():\n    return 'thin'\n", "src/new.py": "fig = 1\n"})
         assert await assistant.call_tool("reindex_file", path="src/apple.py") == {
             "status": "success",
@@ -133,8 +127,6 @@ def test_a_file_is_indexed_again_by_its_name(indexed: Path) -> None:
         }
         assert (await assistant.call_tool("search_code", query="slice_apple"))["results"][0]["path"] == "src/apple.py"
         assert (await assistant.call_tool("reindex_file", path="src/new.py"))["chunksCreated"] == 1
-
-    run_conversation("auto", conversation, indexed)
 
 
 def test_the_fingerprints_follow_a_file_that_is_indexed_again(indexed: Path) -> None:
@@ -147,39 +139,32 @@ def test_the_fingerprints_follow_a_file_that_is_indexed_again(indexed: Path) -> 
     assert [path for path in before if before[path] != after[path]] == ["src/apple.py"]
 
 
-def test_a_file_that_is_gone_leaves_the_index_when_it_is_named(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_file_that_is_gone_leaves_the_index_when_it_is_named(indexed: Path) -> None:
+    async with connect("auto", indexed) as assistant:
         (indexed / "src/pear.py").unlink()
         assert (await assistant.expect_error("reindex_file", path="src/pear.py"))["code"] == "FILE_NOT_FOUND"
         assert (await assistant.call_tool("get_index_status"))["totalFiles"] == len(INDEXED) - 1
 
-    run_conversation("auto", conversation, indexed)
 
-
-def test_a_file_that_is_ignored_by_now_leaves_the_index_when_it_is_named(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_file_that_is_ignored_by_now_leaves_the_index_when_it_is_named(indexed: Path) -> None:
+    async with connect("auto", indexed) as assistant:
         write_tree(indexed, {".gitignore": "*.gen.py\npear.py\n"})
         assert "ignored" in (await assistant.expect_error("reindex_file", path="src/pear.py"))["developerMessage"]
         assert (await assistant.call_tool("get_index_status"))["code"]["files"] == len(INDEXED) - 3
 
-    run_conversation("auto", conversation, indexed)
 
-
-def test_the_title_of_an_issue_that_quotes_a_message_finds_the_code_without_the_message(indexed: Path) -> None:
+async def test_the_title_of_an_issue_that_quotes_a_message_finds_the_code_without_the_message(indexed: Path) -> None:
     """The message of a program is often put together, so that no file has it as it is quoted."""
-
-    async def conversation(assistant: Assistant) -> None:
+    async with connect("auto", indexed) as assistant:
         title = 'Peeling an apple twice fails with "apple is not red"'
         found = await assistant.call_tool("search_code", query=title)
         assert found["results"][0]["path"] == "src/apple.py"
         strict = await assistant.call_tool("search_code", query='peel "apple is not red"')
         assert (strict["results"], strict["withoutFilters"] > 0) == ([], True)
 
-    run_conversation("auto", conversation, indexed)
 
-
-def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path) -> None:
+    async with connect("auto", indexed) as assistant:
         await assistant.call_tool("search_code", query="apple")
         reply = await assistant.call_tool("delete_index", confirm=True)
         assert (reply["status"], reply["projectPath"]) == ("success", str(indexed))
@@ -188,5 +173,3 @@ def test_a_deleted_index_is_gone_and_the_files_stay(indexed: Path) -> None:
         assert (await assistant.call_tool("get_index_status"))["status"] == "not_found"
         assert (await assistant.expect_error("delete_index", confirm=True))["code"] == "INDEX_NOT_FOUND"
         assert (await assistant.call_tool("create_index"))["filesIndexed"] == len(INDEXED)
-
-    run_conversation("auto", conversation, indexed)

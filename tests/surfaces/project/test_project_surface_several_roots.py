@@ -9,12 +9,13 @@ from dowse.indexes.index_status import format_size
 from tests.sample_data import index, write_tree
 from tests.surfaces.project.project_client import (
     DECLINE,
-    Assistant,
     ScriptedUser,
     accept,
     call_tool,
-    run_conversation,
+    connect,
 )
+
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -35,8 +36,8 @@ def indexed_roots(roots: list[Path]) -> list[Path]:
     return roots
 
 
-def test_every_project_has_a_name_of_its_own(indexed_roots: list[Path]) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_every_project_has_a_name_of_its_own(indexed_roots: list[Path]) -> None:
+    async with connect("auto", *indexed_roots) as assistant:
         tools = await assistant.tools()
         for name, tool in tools.items():
             project = tool.input_schema["properties"].get("project")
@@ -51,8 +52,6 @@ def test_every_project_has_a_name_of_its_own(indexed_roots: list[Path]) -> None:
             "web/src/kiwi.ts",
         ]
 
-    run_conversation("auto", conversation, *indexed_roots)
-
 
 def test_one_project_named_twice_is_one(indexed_roots: list[Path], tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(indexed_roots[0])
@@ -60,15 +59,13 @@ def test_one_project_named_twice_is_one(indexed_roots: list[Path], tmp_path: Pat
     assert reply["matches"] == ["guide.md", "src/apple.py"]
 
 
-def test_a_page_goes_on_over_all_projects(indexed_roots: list[Path]) -> None:
-    async def conversation(assistant: Assistant) -> None:
+async def test_a_page_goes_on_over_all_projects(indexed_roots: list[Path]) -> None:
+    async with connect("auto", *indexed_roots) as assistant:
         every = (await assistant.call_tool("search_code", query="peel"))["results"]
         pages = [
             (await assistant.call_tool("search_code", query="peel", top_k=1, offset=at))["results"] for at in range(4)
         ]
         assert [hit for page in pages for hit in page] == every
-
-    run_conversation("auto", conversation, *indexed_roots)
 
 
 def test_the_size_is_that_of_all(indexed_roots: list[Path]) -> None:
@@ -86,20 +83,18 @@ def test_the_status_of_all_is_that_of_the_worst(indexed_roots: list[Path], tmp_p
     assert (reply["status"], reply["totalFiles"]) == ("incomplete", 5)
 
 
-def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> None:
+async def test_all_are_indexed_after_one_question(roots: list[Path], mode: str) -> None:
     user, recorder = ScriptedUser(DECLINE, accept()), list[tuple[float, float | None]]()
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         recorder.append((progress, total))
 
-    async def conversation(assistant: Assistant) -> None:
+    async with connect(mode, *roots, **user.client) as assistant:
         assert await assistant.call_tool("create_index") == {"status": "cancelled"}
         result = await assistant.client.call_tool("create_index", {}, progress_callback=note)
         reply = result.structured_content
         assert reply["status"], reply["filesIndexed"] == ("success", 5)
         assert [one["filesIndexed"] for one in reply["projects"]] == [2, 2, 1]
-
-    run_conversation(mode, conversation, *roots, **user.client)
     assert user.questions == ["Index 5 files of app, app-2, web?"] * 2
     assert [done for done, _ in recorder] == sorted({done for done, _ in recorder}), "it only grows, over all projects"
     assert recorder[-1] == (5, 5)
