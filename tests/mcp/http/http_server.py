@@ -7,18 +7,24 @@ import os
 import re
 import signal
 import socket
-import tempfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import pytest
 from mcp_types import jsonrpc_message_adapter
 
 from tests.forking import start
-from tests.mcp.stdio.stdio_client import CLIENT, NEWER, OLDER, PATIENCE_SECONDS, is_half_done, wait_until
-from tests.parsing.child_processes import children_of
+from tests.mcp.stdio.stdio_client import (
+    CLIENT,
+    NEWER,
+    OLDER,
+    PATIENCE_SECONDS,
+    ServerProcess,
+    client_metadata,
+    is_half_done,
+    wait_until,
+)
 
 Message = dict[str, Any]
 
@@ -26,7 +32,7 @@ ACCEPT = "application/json, text/event-stream"
 CHUNKED = {"transfer-encoding": "chunked"}
 
 
-class HttpServer:
+class HttpServer(ServerProcess):
     """A running `dowse serve ROOTS --http`, stopped at the end of the block."""
 
     def __init__(
@@ -39,8 +45,8 @@ class HttpServer:
         env: Mapping[str, str] | None = None,
         cwd: Path | None = None,
     ) -> None:
+        super().__init__()
         self.roots = roots
-        self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
         environment = {**(env or os.environ), **({"DOWSE_TOKEN": token} if token else {})}
         if home:
             environment |= {"HOME": str(home), "DOWSE_HOME": str(home / "dowse")}
@@ -54,13 +60,9 @@ class HttpServer:
             found = re.search(r" at (http://(\S+):(\d+)/mcp)\n", self.stderr)
             assert found, self.stderr
         except BaseException:
-            self.process.kill()
-            self.process.wait()
+            self.end()
             raise
         self.url, self.host, self.port = found[1], found[2], int(found[3])
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, _kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
         if self.process.poll() is None:
@@ -68,14 +70,7 @@ class HttpServer:
         try:
             self.process.wait(PATIENCE_SECONDS)
         finally:
-            self.process.kill()
-            self.process.wait()
-            self._stderr_file.close()
-
-    @property
-    def stderr(self) -> str:
-        """The text that the server has written to stderr."""
-        return os.pread(self._stderr_file.fileno(), 100_000_000, 0).decode()
+            self.end()
 
     @property
     def name(self) -> str:
@@ -86,12 +81,6 @@ class HttpServer:
         """Stop the server with a signal; return its exit code."""
         self.process.send_signal(signal_number)
         return self.process.wait(PATIENCE_SECONDS)
-
-    def workers(self) -> list[int]:
-        """Return the ids of the processes that the server has started."""
-        if not Path("/proc/self/stat").exists():
-            pytest.skip("needs /proc, to see which processes run")
-        return children_of(self.process.pid)
 
     def connect(self) -> "Connection":
         """Open a connection."""
@@ -120,12 +109,7 @@ class HttpServer:
 
     def memory_bytes(self) -> int:
         """Return the memory of the server that is not mapped from files."""
-        rollup = Path(f"/proc/{self.process.pid}/smaps_rollup")
-        if not rollup.exists():
-            pytest.skip("needs /proc, to see how much memory is used")
-        found = re.search(r"^Anonymous:\s+(\d+) kB", rollup.read_text(encoding="ascii"), re.MULTILINE)
-        assert found
-        return int(found[1]) * 1024
+        return self.bytes_in_proc("smaps_rollup", "Anonymous")
 
 
 class Connection:
@@ -275,10 +259,7 @@ class HttpClient:
     def message(self, method: str, /, **parameters: Any) -> Message:
         """Return a request in the form of the revision, with an id and a progress token."""
         number = next(self._numbers)
-        metadata: Message = {"progressToken": number}
-        if self.revision == NEWER:
-            client = {"protocolVersion": NEWER, "clientInfo": CLIENT, "clientCapabilities": self._capabilities}
-            metadata |= {f"io.modelcontextprotocol/{name}": value for name, value in client.items()}
+        metadata = {"progressToken": number, **client_metadata(self.revision, self._capabilities)}
         return {"jsonrpc": "2.0", "id": number, "method": method, "params": {**parameters, "_meta": metadata}}
 
     def headers_for(self, message: object) -> dict[str, str]:

@@ -29,7 +29,53 @@ CLIENT = {"name": "wire", "version": "1"}
 OLDER, NEWER = "2025-11-25", "2026-07-28"
 
 
-class StdioClient:
+def client_metadata(revision: str, capabilities: Message) -> Message:
+    """Return what a request says of its client, in the form of the revision."""
+    if revision == OLDER:
+        return {}
+    client = {"protocolVersion": revision, "clientInfo": CLIENT, "clientCapabilities": capabilities}
+    return {f"io.modelcontextprotocol/{name}": value for name, value in client.items()}
+
+
+class ServerProcess:
+    """A server, whose stderr is kept in a file."""
+
+    process: "subprocess.Popen[bytes]"
+
+    def __init__(self) -> None:
+        self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
+
+    def __enter__(self) -> Self:
+        return self
+
+    @property
+    def stderr(self) -> str:
+        """The text that the server has written to stderr."""
+        return os.pread(self._stderr_file.fileno(), 100_000_000, 0).decode()
+
+    def workers(self) -> list[int]:
+        """Return the ids of the processes that the server has started."""
+        if not Path("/proc/self/stat").exists():
+            pytest.skip("needs /proc, to see which processes run")
+        return children_of(self.process.pid)
+
+    def bytes_in_proc(self, file: str, field: str) -> int:
+        """Return a number of bytes that /proc has for the server."""
+        facts = Path(f"/proc/{self.process.pid}/{file}")
+        if not facts.exists():
+            pytest.skip("needs /proc, to see how much memory is used")
+        found = re.search(rf"^{field}:\s+(\d+) kB", facts.read_text(encoding="ascii"), re.MULTILINE)
+        assert found
+        return int(found[1]) * 1024
+
+    def end(self) -> None:
+        """Kill the server if it still runs."""
+        self.process.kill()
+        self.process.wait()
+        self._stderr_file.close()
+
+
+class StdioClient(ServerProcess):
     """A server process and a client on its pipes. Every line from the server has to be one JSON-RPC message."""
 
     def __init__(self, *roots: Path, **environment: str) -> None:
@@ -48,7 +94,7 @@ class StdioClient:
         self._capabilities: Message = {}
         self._number = 0
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        self._stderr_file = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the server
+        super().__init__()
         self.final_stderr = ""
         self.process = start(
             *arguments, env=env, cwd=str(cwd) if cwd else None,
@@ -56,9 +102,6 @@ class StdioClient:
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read_lines, daemon=True)
         self._reader.start()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: type[BaseException] | None, _error: object, _trace: TracebackType | None) -> None:
         self.close_stdin()
@@ -69,11 +112,9 @@ class StdioClient:
                 self.read_to_end()
             self.final_stderr = self.stderr
         finally:
-            self.process.kill()
-            self.process.wait()
+            self.end()
             assert self.process.stdout is not None
             self.process.stdout.close()
-            self._stderr_file.close()
 
     def initialize(self, revision: str = OLDER, *, can_ask: bool = False) -> Self:
         """Open the session as clients of the revision do."""
@@ -96,7 +137,7 @@ class StdioClient:
         """Send a request without waiting for the reply; return its id."""
         self._number += 1
         number = f"ours-{self._number}"
-        metadata = {"progressToken": number, **self._client_metadata()}
+        metadata = {"progressToken": number, **client_metadata(self._revision, self._capabilities)}
         parameters = {**parameters, "_meta": metadata}
         self.send({"jsonrpc": "2.0", "id": number, "method": method, "params": parameters})
         return number
@@ -164,25 +205,9 @@ class StdioClient:
         print(f"stopped in {time.monotonic() - started:.2f} s")
         return code
 
-    def workers(self) -> list[int]:
-        """Return the ids of the processes that the server has started."""
-        if not Path("/proc/self/stat").exists():
-            pytest.skip("needs /proc, to see which processes run")
-        return children_of(self.process.pid)
-
     def peak_memory_bytes(self) -> int:
         """Return the most memory that the server has used so far."""
-        status = Path(f"/proc/{self.process.pid}/status")
-        if not status.exists():
-            pytest.skip("needs /proc, to see how much memory was used")
-        found = re.search(r"^VmHWM:\s+(\d+) kB", status.read_text(encoding="ascii"), re.MULTILINE)
-        assert found
-        return int(found[1]) * 1024
-
-    @property
-    def stderr(self) -> str:
-        """The text that the server has written to stderr."""
-        return os.pread(self._stderr_file.fileno(), 100_000_000, 0).decode()
+        return self.bytes_in_proc("status", "VmHWM")
 
     def _read_lines(self) -> None:
         assert self.process.stdout is not None
@@ -202,12 +227,6 @@ class StdioClient:
         message = parse_message(line)
         self.received.append(message)
         return message
-
-    def _client_metadata(self) -> Message:
-        if self._revision == OLDER:
-            return {}
-        client = {"protocolVersion": self._revision, "clientInfo": CLIENT, "clientCapabilities": self._capabilities}
-        return {f"io.modelcontextprotocol/{name}": value for name, value in client.items()}
 
 
 def parse_message(line: bytes) -> Message:

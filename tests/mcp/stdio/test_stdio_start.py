@@ -11,7 +11,15 @@ from pathlib import Path
 import pytest
 
 from dowse.indexes.index import ProjectIndex
-from tests.mcp.stdio.stdio_client import PATIENCE_SECONDS, StdioClient, is_alive, resume_process, wait_until
+from tests.mcp.stdio.stdio_client import (
+    NEWER,
+    PATIENCE_SECONDS,
+    StdioClient,
+    client_metadata,
+    is_alive,
+    resume_process,
+    wait_until,
+)
 from tests.sample_data import index
 
 HEAVY = (
@@ -124,7 +132,7 @@ def test_a_client_that_does_not_read_any_more_does_not_hold_the_server(root: Pat
     ) as server:
         assert server.stdin is not None
         for number in range(200):  # more than the pipe holds
-            server.stdin.write(json.dumps(list_tools_request(number)).encode() + b"\n")
+            server.stdin.write(list_tools_request(number))
         server.stdin.close()
         assert server.wait(PATIENCE_SECONDS) == 0
 
@@ -136,12 +144,11 @@ def test_a_client_that_closes_its_ear_is_gone(root: Path) -> None:
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdout.close()
-        server.stdin.write(json.dumps(list_tools_request(1)).encode() + b"\n")
+        server.stdin.write(list_tools_request(1))
         server.stdin.flush()
         assert server.wait(PATIENCE_SECONDS) == 0
 
 
-def list_tools_request(number: int) -> dict[str, object]:
-    client = {"protocolVersion": "2026-07-28", "clientInfo": {"name": "ear", "version": "1"}, "clientCapabilities": {}}
-    metadata = {f"io.modelcontextprotocol/{key}": value for key, value in client.items()}
-    return {"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": {"_meta": metadata}}
+def list_tools_request(number: int) -> bytes:
+    params = {"_meta": client_metadata(NEWER, {})}
+    return json.dumps({"jsonrpc": "2.0", "id": number, "method": "tools/list", "params": params}).encode() + b"\n"

@@ -12,12 +12,11 @@ from dowse.store.storage_layout import index_folder
 from tests.sample_data import index, write_tree
 from tests.searching.history.repositories import Change, git, make_repository
 from tests.surfaces.project import project_client
-from tests.surfaces.project.project_client import Assistant
 
 FULL = {"level": "full"}
 call_tool = partial(project_client.call_tool, client=FULL)
 expect_error = partial(project_client.expect_error, client=FULL)
-run_conversation = partial(project_client.run_conversation, level="full")
+connect = partial(project_client.connect, "auto", level="full")
 
 CHANGES = [
     Change("Begin", {"pay.py": "def charge():\n    bill()\n"}),
@@ -66,37 +65,33 @@ def test_a_count_that_is_not_complete_says_so(shop: Path, monkeypatch: pytest.Mo
     assert not any("hasUncountedFiles" in hit for hit in whole["results"] if hit["subject"] == "Write all")
 
 
-def test_a_reply_fits_its_budget(tmp_path: Path) -> None:
+@pytest.mark.anyio
+async def test_a_reply_fits_its_budget(tmp_path: Path) -> None:
     body = "\n".join(f"The word is {number} {'x' * 200}" for number in range(3))
     changes = [Change(f"Word {number}\n\n{body}", {f"{number}/{'f' * 100}.py": "x\n"}) for number in range(40)]
     root = make_repository(tmp_path / "words", changes)
     git(root, "checkout", "-q", "main")
     index(root)
-
-    async def ask(assistant: Assistant) -> tuple[int, bool]:
+    async with connect(root, budget_tokens=2000) as assistant:
         reply = await assistant.call_tool("search_history", query="word", limit=40)
-        return len(reply["results"]), reply["cut"]
-
-    count, is_cut = run_conversation("auto", ask, root, budget_tokens=2000)
-    assert (0 < count < 40, is_cut) == (True, True)
+        assert (0 < len(reply["results"]) < 40, reply["cut"]) == (True, True)
 
 
-def test_commits_that_a_search_did_not_wait_for_are_read_in_the_background(
+@pytest.mark.anyio
+async def test_commits_that_a_search_did_not_wait_for_are_read_in_the_background(
     shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first reply says how far it has read, and the rest is read although nobody asks again."""
     monkeypatch.setattr(history_search, "search_history", partial(history_search.search_history, seconds=0))
     monkeypatch.setattr(project_history, "BATCH", 1)
     monkeypatch.setattr(project_history, "BATCHES", 1)
-
-    async def ask(assistant: Assistant) -> tuple[str, str]:
+    async with connect(shop) as assistant:
         first = await assistant.call_tool("search_history", query="begin")
         with anyio.fail_after(60):
             while read_commit_counts(index_folder(shop)) != {SYMBOLS_READ: 3}:
                 await anyio.sleep(0.02)
-        return first["covers"], (await assistant.call_tool("search_history", query="begin"))["covers"]
-
-    assert run_conversation("auto", ask, shop) == ("the newest 1 of 3 commits", "all 3 commits")
+        second = await assistant.call_tool("search_history", query="begin")
+        assert (first["covers"], second["covers"]) == ("the newest 1 of 3 commits", "all 3 commits")
 
 
 def test_what_cannot_be_searched_says_why(tmp_path: Path, shop: Path) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.sample_data import index, write_tree
-from tests.surfaces.project.project_client import Assistant, call_tool, expect_error, run_conversation
+from tests.surfaces.project.project_client import call_tool, connect, expect_error
 
 MANY = {
     "pyproject.toml": "",
@@ -36,17 +36,15 @@ def test_every_occurrence_is_found_and_counted(many: Path) -> None:
     assert reply["matches"][1]["text"] == "def peel():"
 
 
-def test_pages_follow_each_other(many: Path) -> None:
-    async def pages(assistant: Assistant) -> list[tuple[str, int]]:
-        found, offset = list[tuple[str, int]](), 0
-        while True:
+@pytest.mark.anyio
+async def test_pages_follow_each_other(many: Path) -> None:
+    async with connect("auto", many) as assistant:
+        every, found, offset = await assistant.call_tool("find_text", text="peel"), list[tuple[str, int]](), 0
+        while offset is not None:
             reply = await assistant.call_tool("find_text", text="peel", limit=3, offset=offset)
             found += places(reply)
-            offset = reply.get("nextOffset", 0)
-            if not offset:
-                return found
-
-    assert run_conversation("auto", pages, many) == places(call_tool("auto", "find_text", many, text="peel"))
+            offset = reply.get("nextOffset")
+        assert found == places(every)
 
 
 def test_a_pattern_and_a_glob_narrow_it_down(many: Path) -> None:
@@ -75,24 +73,20 @@ def test_a_glob_that_leads_out_of_the_project_is_refused(many: Path) -> None:
     assert expect_error("auto", "search_code", many, query="peel", exclude=["../x"])["code"] == "INVALID_PATTERN"
 
 
-def test_a_place_is_explained(many: Path) -> None:
-    def ask(**arguments: Any) -> dict[str, Any]:
-        return run_conversation(
-            "auto", lambda assistant: assistant.call_tool("explain", **arguments), many, level="full"
-        )
-
-    ranked = ask(path="src/apple.py", query="peel")
-    assert (ranked["allowed"], ranked["indexed"], ranked["rank"]) == (True, True, 1)
-    assert ranked["signals"]
-    assert ask(path="src/pear.py", query="zzzqqq")["rank"] == 0
-    denied = ask(path=".env", query="peel")
-    assert (denied["allowed"], denied["indexed"], "rank" in denied) == (False, False, False)
-    assert denied["rule"]["pattern"]
+@pytest.mark.anyio
+async def test_a_place_is_explained(many: Path) -> None:
+    async with connect("auto", many, level="full") as assistant:
+        ranked = await assistant.call_tool("explain", path="src/apple.py", query="peel")
+        assert (ranked["allowed"], ranked["indexed"], ranked["rank"]) == (True, True, 1)
+        assert ranked["signals"]
+        assert (await assistant.call_tool("explain", path="src/pear.py", query="zzzqqq"))["rank"] == 0
+        denied = await assistant.call_tool("explain", path=".env", query="peel")
+        assert (denied["allowed"], denied["indexed"], "rank" in denied) == (False, False, False)
+        assert denied["rule"]["pattern"]
 
 
-def test_with_several_projects_a_place_is_explained_with_their_names(many: Path, indexed: Path) -> None:
-    async def ask(assistant: Assistant) -> dict[str, Any]:
-        return await assistant.call_tool("explain", path="many/src/pear.py", query="peel")
-
-    reply = run_conversation("auto", ask, many, indexed, level="full")
-    assert (reply["path"], reply["best"]) == ("many/src/pear.py", "many/src/apple.py")
+@pytest.mark.anyio
+async def test_with_several_projects_a_place_is_explained_with_their_names(many: Path, indexed: Path) -> None:
+    async with connect("auto", many, indexed, level="full") as assistant:
+        reply = await assistant.call_tool("explain", path="many/src/pear.py", query="peel")
+        assert (reply["path"], reply["best"]) == ("many/src/pear.py", "many/src/apple.py")

@@ -10,7 +10,6 @@ import pytest
 from dowse.indexes.index import ProjectIndex
 from tests.sample_data import index, write_tree
 from tests.surfaces.project import project_client
-from tests.surfaces.project.project_client import Assistant
 
 KITCHEN = {
     "pyproject.toml": "",
@@ -20,12 +19,8 @@ KITCHEN = {
 }
 
 
-run_conversation = partial(project_client.run_conversation, level="full")
-
-
-def call_tool(mode: str, root: Path, **arguments: Any) -> dict[str, Any]:
-    """Call the tool, which is offered with all tools."""
-    return run_conversation(mode, lambda assistant: assistant.call_tool("find_references", **arguments), root)
+connect = partial(project_client.connect, "auto", level="full")
+pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
@@ -39,16 +34,17 @@ def lines(reply: dict[str, Any]) -> list[tuple[str, int, str]]:
     return [(file["path"], use["line"], use["kind"]) for file in reply["references"] for use in file["uses"]]
 
 
-def test_definitions_and_uses_are_listed_by_file(kitchen: Path) -> None:
-    reply = call_tool("auto", kitchen, name="peel")
+async def test_definitions_and_uses_are_listed_by_file(kitchen: Path) -> None:
+    async with connect(kitchen) as assistant:
+        reply = await assistant.call_tool("find_references", name="peel")
     assert reply["definitions"] == [{"path": "apple.py", "line": 1, "text": "def peel(skin):", "kind": "function"}]
     assert lines(reply) == [("cook.py", 1, "import"), ("cook.py", 5, "call"), ("cook.py", 6, "call")]
     assert reply["references"][0]["uses"][1] == {"line": 5, "text": "peel(1)", "kind": "call", "within": "cook"}
     assert (reply["totalReferences"], reply["totalFiles"], reply["kinds"]) == (3, 1, {"call": 2, "import": 1})
 
 
-def test_pages_filters_and_budgets_bound_a_reply(kitchen: Path) -> None:
-    async def ask(assistant: Assistant) -> None:
+async def test_pages_filters_and_budgets_bound_a_reply(kitchen: Path) -> None:
+    async with connect(kitchen) as assistant:
         first = await assistant.call_tool("find_references", name="peel", limit=2)
         assert (len(lines(first)), first["nextOffset"]) == (2, 2)
         rest = await assistant.call_tool("find_references", name="peel", limit=2, offset=2)
@@ -57,50 +53,39 @@ def test_pages_filters_and_budgets_bound_a_reply(kitchen: Path) -> None:
         assert lines(await assistant.call_tool("find_references", name="peel", kind="import"))[0][1] == 1
         assert (await assistant.call_tool("find_references", name="peel", path="a*"))["totalReferences"] == 0
 
-    run_conversation("auto", ask, kitchen)
+
+async def test_an_unknown_name_and_a_wrong_argument_are_told(kitchen: Path) -> None:
+    async with connect(kitchen) as assistant:
+        reply = await assistant.call_tool("find_references", name="peeel")
+        assert (reply["message"], reply["similarNames"]) == ("Nothing here is called 'peeel'.", ["peel"])
+        error = await assistant.expect_error("find_references", name="def peel():")
+        assert error["code"] == "INVALID_ARGUMENT"
 
 
-def test_an_unknown_name_and_a_wrong_argument_are_told(kitchen: Path) -> None:
-    reply = call_tool("auto", kitchen, name="peeel")
-    assert (reply["message"], reply["similarNames"]) == ("Nothing here is called 'peeel'.", ["peel"])
-
-    async def ask(assistant: Assistant) -> dict[str, Any]:
-        return await assistant.expect_error("find_references", name="def peel():")
-
-    assert run_conversation("auto", ask, kitchen)["code"] == "INVALID_ARGUMENT"
-
-
-def test_a_change_is_seen_at_once(kitchen: Path) -> None:
-    async def change(assistant: Assistant) -> None:
+async def test_a_change_is_seen_at_once(kitchen: Path) -> None:
+    async with connect(kitchen) as assistant:
         await assistant.call_tool("find_references", name="peel")
         (kitchen / "cook.py").write_text("import apple\n\napple.peel(3)\n", encoding="utf-8")
         (kitchen / "new.py").write_text("from apple import peel as pare\n\npare(4)\n", encoding="utf-8")
         reply = await assistant.call_tool("find_references", name="peel")
         assert lines(reply) == [("cook.py", 3, "call"), ("new.py", 1, "import"), ("new.py", 3, "call")]
 
-    run_conversation("auto", change, kitchen)
 
-
-def test_an_index_without_references_gets_them_and_says_so_until_then(kitchen: Path) -> None:
+async def test_an_index_without_references_gets_them_and_says_so_until_then(kitchen: Path) -> None:
     write_tree(kitchen, {f"more/{number}.py": "from apple import peel\npeel()\n" for number in range(60)})
     index(kitchen)
     with closing(ProjectIndex(kitchen)) as project:
         project.whole.references.forget()
-
-    async def ask(assistant: Assistant) -> None:
+    async with connect(kitchen) as assistant:
         reply = await assistant.call_tool("find_references", name="peel")
         while reply["totalReferences"] < 123:  # a process reads them
             assert "coverage" in reply
             reply = await assistant.call_tool("find_references", name="peel")
 
-    run_conversation("auto", ask, kitchen)
 
-
-def test_the_files_around_a_file_are_listed(kitchen: Path) -> None:
-    async def ask(assistant: Assistant) -> None:
+async def test_the_files_around_a_file_are_listed(kitchen: Path) -> None:
+    async with connect(kitchen) as assistant:
         reply = await assistant.call_tool("related_files", path="apple.py")
         assert reply["importedBy"] == [{"path": "cook.py", "reason": "imports peel in line 1"}]
         assert (reply["imports"], reply["tests"], reply["changesWith"]) == ([], [], [])
         assert (await assistant.expect_error("related_files", path=".env"))["code"]
-
-    run_conversation("auto", ask, kitchen)
