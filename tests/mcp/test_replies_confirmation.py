@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from mcp.shared.exceptions import MCPError
-from mcp_types import ErrorData, InputRequiredResult
+from mcp_types import CallToolResult, ErrorData, InputRequiredResult
 
 from dowse.indexes.index import ProjectIndex
 from dowse.store import storage_layout
@@ -14,6 +14,7 @@ from tests.surfaces.project.conftest import INDEXED
 from tests.surfaces.project.project_client import (
     CANCEL,
     DECLINE,
+    Assistant,
     ScriptedUser,
     accept,
     call_tool,
@@ -124,69 +125,46 @@ def test_a_large_project_needs_a_word_when_nobody_can_be_asked(large: Path, mode
 # Forged answers of clients of the newer protocol
 
 
+async def call_with_yes(assistant: Assistant, tool: str, state: str | None) -> CallToolResult | InputRequiredResult:
+    """Call a tool again with a yes, and the state that the server gave, as clients of the newer protocol do."""
+    return await assistant.client.session.call_tool(
+        tool, {}, input_responses={"confirm": accept()}, request_state=state, allow_input_required=True
+    )
+
+
+async def state_of_question(assistant: Assistant, tool: str) -> str | None:
+    """Call a tool, and return the state that comes with its question."""
+    asked = await assistant.client.session.call_tool(tool, {}, allow_input_required=True)
+    assert isinstance(asked, InputRequiredResult)
+    return asked.request_state
+
+
 async def test_an_answer_that_nobody_asked_for_counts_for_nothing(indexed: Path) -> None:
     async with connect("auto", indexed, **ScriptedUser().client) as assistant:
         before = index_state(indexed)
-        result = await assistant.client.session.call_tool(
-            "delete_index", {}, input_responses={"confirm": accept()}, allow_input_required=True
-        )
-        assert isinstance(result, InputRequiredResult)
+        assert isinstance(await call_with_yes(assistant, "delete_index", None), InputRequiredResult)
         assert index_state(indexed) == before
 
 
-@pytest.mark.parametrize("state", ["", "x", '{"confirm": {"question": "' + QUESTIONS["delete_index"] + '"}}'])
-async def test_a_state_that_we_did_not_give_is_refused(indexed: Path, state: str) -> None:
+@pytest.mark.parametrize("state", ["", "x", '{"confirm": {"question": "' + QUESTIONS["delete_index"] + '"}}', None])
+async def test_a_state_that_is_not_of_this_question_is_refused(indexed: Path, state: str | None) -> None:
+    """Neither one that we did not give, nor that of a question about something else."""
     async with connect("auto", indexed, **ScriptedUser().client) as assistant:
         before = index_state(indexed)
+        given = state if state is not None else await state_of_question(assistant, "reindex_project")
         with pytest.raises(MCPError):
-            await assistant.client.session.call_tool(
-                "delete_index",
-                {},
-                input_responses={"confirm": accept()},
-                request_state=state,
-                allow_input_required=True,
-            )
-        assert index_state(indexed) == before
-
-
-async def test_a_yes_to_one_question_is_not_a_yes_to_another(indexed: Path) -> None:
-    async with connect("auto", indexed, **ScriptedUser().client) as assistant:
-        before = index_state(indexed)
-        question = await assistant.client.session.call_tool("reindex_project", {}, allow_input_required=True)
-        assert isinstance(question, InputRequiredResult)
-        with pytest.raises(MCPError):
-            await assistant.client.session.call_tool(
-                "delete_index",
-                {},
-                input_responses={"confirm": accept()},
-                request_state=question.request_state,
-                allow_input_required=True,
-            )
+            await call_with_yes(assistant, "delete_index", given)
         assert index_state(indexed) == before
 
 
 async def test_a_question_whose_facts_changed_is_asked_again(root: Path) -> None:
     async with connect("auto", root, **ScriptedUser().client) as assistant:
-        session = assistant.client.session
-        first = await session.call_tool("create_index", {}, allow_input_required=True)
-        assert isinstance(first, InputRequiredResult)
+        state = await state_of_question(assistant, "create_index")
         write_tree(root, {"src/new.py": "fig = 1\n"})
-        second = await session.call_tool(
-            "create_index",
-            {},
-            input_responses={"confirm": accept()},
-            request_state=first.request_state,
-            allow_input_required=True,
-        )
-        assert isinstance(second, InputRequiredResult)
-        assert second.input_requests
-        assert second.input_requests["confirm"].params.message == f"Index {len(INDEXED) + 1} files of fruit?"  # type: ignore[union-attr]
-        third = await session.call_tool(
-            "create_index",
-            {},
-            input_responses={"confirm": accept()},
-            request_state=second.request_state,
-            allow_input_required=True,
-        )
-        assert not isinstance(third, InputRequiredResult)
-        assert content_of(third)["filesIndexed"] == len(INDEXED) + 1
+        again = await call_with_yes(assistant, "create_index", state)
+        assert isinstance(again, InputRequiredResult)
+        assert again.input_requests
+        assert again.input_requests["confirm"].params.message == f"Index {len(INDEXED) + 1} files of fruit?"  # type: ignore[union-attr]
+        done = await call_with_yes(assistant, "create_index", again.request_state)
+        assert isinstance(done, CallToolResult)
+        assert content_of(done)["filesIndexed"] == len(INDEXED) + 1

@@ -135,7 +135,7 @@ def serve_over_http(
     def announce() -> None:
         say(f"dowse: serving {composed.names()} at {address}/mcp")
         if open_browser:
-            open_browser(f"{address}/sign-in?key={sessions.issue_key()}")
+            open_browser(f"{address}/sign-in?key={sessions.key}")
 
     run_http_server(app, listener, announce)
     return 0

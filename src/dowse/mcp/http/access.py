@@ -117,16 +117,12 @@ class BrowserSessions:
         """The token in our forms. A page of another origin cannot read it."""
         self._cookie = secrets.token_urlsafe(32)
         self._token = token
-        self._key: str | None = None
-
-    def issue_key(self) -> str:
-        """Return the key for the address that a browser is opened with; it works until the server stops."""
-        self._key = secrets.token_urlsafe(32)
-        return self._key
+        self.key = secrets.token_urlsafe(32)
+        """The key in the address that a browser is opened with; it works until the server stops."""
 
     def accepts_key(self, key: str) -> bool:
         """Return whether this is the key of the address."""
-        return self._key is not None and _is_same(key, self._key)
+        return _is_same(key, self.key)
 
     def knows(self, token: str) -> bool:
         """Return whether this is the token of the server."""
