@@ -21,7 +21,7 @@ def functions_of(file: str) -> dict[str, list[str]]:
     return {
         node.name: [ast.unparse(one) for one in node.decorator_list]
         for node in body
-        if isinstance(node, ast.FunctionDef)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
 
 
