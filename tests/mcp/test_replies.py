@@ -5,11 +5,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from mcp_types import CallToolResult
 
-from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN, total_wire_characters, wire_characters
+from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from tests.sample_data import index, write_tree
 from tests.surfaces.project.project_client import Assistant, connect, content_of, run_conversation
 
@@ -99,8 +97,3 @@ async def test_many_projects_are_cut_and_that_is_said(root: Path, tmp_path: Path
         assert transferred_characters(result) <= 1000 * CHARACTERS_PER_TOKEN
         assert (0 < len(reply["projects"]) < 20, reply["totalProjects"]) == (True, 20)
         assert "dowse projects" in reply["truncated"]
-
-
-@given(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=8) | st.integers(), max_size=3), max_size=4))
-def test_values_take_together_what_each_of_them_takes(values: list[dict[str, Any]]) -> None:
-    assert total_wire_characters(values) == sum(map(wire_characters, values))

@@ -25,8 +25,6 @@ from dowse.errors import DowseError, ResourceNotFound
 from dowse.mcp.tools import Call
 from dowse.screening.masking import find_flags
 
-META_PREFIX = "dowse"
-"""Prefix of the keys that dowse adds to `_meta`."""
 MAX_FLAGGED_LINES = 100
 """Maximum number of flagged lines that are listed for one text."""
 _RESOURCE_NOT_FOUND = -32002
@@ -131,6 +129,6 @@ def _warning_metadata(text: str) -> dict[str, Any] | None:
     if not flags:
         return None
     return {
-        f"{META_PREFIX}/flags": sorted({flag.kind for flag in flags}),
-        f"{META_PREFIX}/flaggedLines": sorted({flag.line for flag in flags})[:MAX_FLAGGED_LINES],
+        "dowse/flags": sorted({flag.kind for flag in flags}),
+        "dowse/flaggedLines": sorted({flag.line for flag in flags})[:MAX_FLAGGED_LINES],
     }

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import pairwise
 
 from dowse.notes import limits
-from dowse.notes.notes_tokens import ASCII_WORD_CHARACTERS, NotesQuery, NotesTokenizer, is_word_character
+from dowse.notes.notes_tokens import ASCII_WORD_CHARACTERS, NotesQuery, NotesTokenizer, is_one_run
 from dowse.text.excerpts import FoundWord, Splitting, Window, choose_windows, find_words
 
 ELLIPSIS = "..."
@@ -89,8 +89,5 @@ def _window(text: str, places: Sequence[FoundWord], place: FoundWord) -> Window:
 
 def _is_token_edge(text: str, position: int) -> bool:
     """Return whether no token extends across a position."""
-    return (
-        position <= 0
-        or position >= len(text)
-        or not (is_word_character(text[position - 1]) and is_word_character(text[position]))
-    )
+    around = text[max(0, position - 1) : position + 1]
+    return len(around) < 2 or not is_one_run(around)

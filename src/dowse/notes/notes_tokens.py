@@ -7,14 +7,15 @@ split.
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
+from string import ascii_letters, digits
 from typing import Any
 
 from dowse.errors import UsageError
 from dowse.notes.limits import DEFAULT_MIN_LENGTH, MAX_MIN_LENGTH
 from dowse.text.query_syntax import Query
 
-ASCII_WORD_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+ASCII_WORD_CHARACTERS = frozenset(f"{ascii_letters}{digits}_")
 Span = tuple[int, int, str]
 """Where a token begins and ends in the text, and the token."""
 
@@ -60,14 +61,9 @@ def parse_tokenizer_config(config: Mapping[str, Any] | None) -> NotesTokenizer:
     return NotesTokenizer(lowercase, min_length)
 
 
-def is_word_character(character: str) -> bool:
-    """Return whether a character can be part of a token."""
-    return character in ASCII_WORD_CHARACTERS or (not character.isascii() and _is_unicode_word_character(character))
-
-
-@lru_cache(maxsize=4096)
-def _is_unicode_word_character(character: str) -> bool:
-    return _token_pattern(1, is_ascii=False).fullmatch(character) is not None
+def is_one_run(text: str) -> bool:
+    """Return whether all characters of a text can be part of one token."""
+    return _token_pattern(1, is_ascii=text.isascii()).fullmatch(text) is not None
 
 
 @cache

@@ -5,11 +5,10 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from dowse.indexes.index_status import format_size
 from dowse.indexes.project_search import ExactQuery
-from dowse.indexes.query_vectors import QueryEncoder
 from dowse.mcp.replies import ENVELOPE_CHARACTERS, Reply, fit_items, present
 from dowse.mcp.schemas import TEXT, describe
 from dowse.mcp.tools import Call, tools_of
@@ -23,6 +22,9 @@ from dowse.surfaces.project import path_search, shared_tools
 from dowse.surfaces.project.project_replies import ProjectAnswer, occurrences_reply, paths_reply, search_reply
 from dowse.types import Kind
 
+if TYPE_CHECKING:
+    from dowse.keeping.encoding_worker.client import EncodingClient
+
 INSTRUCTIONS = (
     "Searches the published code and documentation of many projects. Paths begin with the name of their project. Ask "
     "search_code or search_docs; search_by_path finds files by name, find_text lists every occurrence of a text, and "
@@ -32,17 +34,11 @@ FIND_SECONDS = 5.0
 """How long a place is searched for a text; the reply says if that was not enough."""
 
 
-class StoppableEncoder(QueryEncoder, Protocol):
-    """Encodes queries in a process that can be stopped."""
-
-    def stop(self) -> None: ...
-
-
 class PlaceSurface:
     """The project tools that only read, over the projects of a place."""
 
     def __init__(
-        self, place: SharedPlace, projects: Sequence[str] = (), encoder: StoppableEncoder | None = None
+        self, place: SharedPlace, projects: Sequence[str] = (), encoder: "EncodingClient | None" = None
     ) -> None:
         """Open the place on another thread: importing LanceDB takes a second, for which no handshake should wait."""
         self.place, self.encoder, self._names = place, encoder, tuple(projects)
