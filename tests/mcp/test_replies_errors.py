@@ -26,7 +26,6 @@ from tests.surfaces.project.project_client import (
     connect,
     expect_error,
     run_conversation_over_stdio,
-    wait_until,
 )
 
 pytestmark = pytest.mark.anyio
@@ -69,10 +68,7 @@ async def test_index_corrupt_is_said_and_mended_by_itself(indexed: Path) -> None
         assert error["userMessage"] == "The search index seems corrupted. Rebuilding it now..."
         assert "Catalog read error - " in error["developerMessage"]
 
-        async def is_mended() -> bool:
-            return bool((await assistant.call_tool("get_index_status"))["status"] == "ready")
-
-        await wait_until(is_mended)
+        await assistant.call_until(lambda reply: reply["status"] == "ready", "get_index_status")
         assert (await assistant.call_tool("search_code", query="peel_apple"))["results"][0]["path"] == "src/apple.py"
         assert (await assistant.call_tool("get_index_status"))["totalFiles"] == len(INDEXED)
     assert list(storage_layout.index_folder(indexed).glob("*.bak*"))

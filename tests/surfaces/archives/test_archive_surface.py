@@ -60,6 +60,11 @@ async def connect(
             yield client
 
 
+async def find(client: Client, query: str) -> list[Reply]:
+    """Return what is found."""
+    return list(content_of(await client.call_tool("searchLocalArchives", {"query": query}))["results"])
+
+
 async def call(
     mode: str, locations: ArchiveLocations, tool: str, arguments: Reply, budget: int = BUDGET_TOKENS
 ) -> CallToolResult:
@@ -171,13 +176,10 @@ async def test_a_reply_keeps_to_its_budget_and_says_what_is_left_out(linked: Arc
 async def test_a_server_indexes_by_itself_and_sees_changes(tmp_path: Path) -> None:
     locations = make_archives(tmp_path, RESEARCH, PAGES)
     async with connect("auto", locations, keeps_fresh=True) as client:
-        assert content_of(await client.call_tool("searchLocalArchives", {"query": "machine"}))["results"]
+        assert await find(client, "machine")
         make_archives(tmp_path, {"2025-06-01/new.md": "# Pomegranates\n"})
 
-        async def is_found() -> bool:
-            return bool(content_of(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
-
-        await wait_until(is_found)
+        await wait_until(lambda: find(client, "pomegranates"))
 
 
 @contextlib.contextmanager
@@ -280,7 +282,7 @@ async def test_the_database_follows_changes_for_other_programs(tmp_path: Path) -
             return {document.title for document in database.documents().values()}
 
     async with connect("auto", locations, keeps_fresh=True) as client:
-        assert content_of(await client.call_tool("searchLocalArchives", {"query": "machine"}))["results"]
+        assert await find(client, "machine")
 
         async def has_both() -> bool:
             return titles() == {"Introduction to Machine Learning", "Pomegranates"}
@@ -313,7 +315,4 @@ async def test_a_server_searches_an_archive_whose_disk_is_absent(tmp_path: Path)
         (tmp_path / "unplugged").rename(locations.research)
         make_archives(tmp_path, {"new.md": "# Pomegranates\n"})
 
-        async def is_found() -> bool:
-            return bool(content_of(await client.call_tool("searchLocalArchives", {"query": "pomegranates"}))["results"])
-
-        await wait_until(is_found)
+        await wait_until(lambda: find(client, "pomegranates"))

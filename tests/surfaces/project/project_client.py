@@ -43,6 +43,15 @@ class Assistant:
         Draft202012Validator((await self.tools())[tool].output_schema).validate(reply)
         return reply
 
+    async def call_until(self, is_wanted: Callable[[Reply], object], tool: str, /, **arguments: Any) -> Reply:
+        """Call a tool until its reply is the wanted one; return that."""
+
+        async def ask() -> Reply | None:
+            reply = await self.call_tool(tool, **arguments)
+            return reply if is_wanted(reply) else None
+
+        return await wait_until(ask)
+
     async def expect_error(self, tool: str, /, **arguments: Any) -> Reply:
         """Call a tool that has to fail and return the error; its message for the user has no absolute path."""
         result = await self.client.call_tool(tool, arguments)

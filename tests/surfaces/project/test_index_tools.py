@@ -145,10 +145,7 @@ async def test_a_long_run_is_left_to_itself_and_a_second_call_reports_it(
             assert_indexing(await assistant.call_tool("create_index"))
             assert_indexing(await assistant.call_tool("reindex_project", confirm=True))
 
-        async def is_ready() -> bool:
-            return bool((await assistant.call_tool("get_index_status"))["status"] == "ready")
-
-        await wait_until(is_ready)
+        await assistant.call_until(lambda reply: reply["status"] == "ready", "get_index_status")
         assert (await assistant.call_tool("search_by_path", pattern="**"))["totalMatches"] == FILES
 
 
@@ -172,11 +169,9 @@ async def test_search_works_while_the_index_grows_and_states_coverage(tree: Path
             assert reply["coverage"]["indexedFiles"] <= reply["coverage"]["expectedFiles"] <= FILES
             assert reply["results"] or not reply["coverage"]["complete"]
 
-        async def whole() -> dict[str, Any] | None:
-            reply = await assistant.call_tool("search_code", query="needle_199")
-            return reply if reply["coverage"]["complete"] else None
-
-        reply = await wait_until(whole)
+        reply = await assistant.call_until(
+            lambda reply: reply["coverage"]["complete"], "search_code", query="needle_199"
+        )
         assert reply["coverage"] == {"indexedFiles": FILES, "expectedFiles": FILES, "complete": True}
         assert reply["results"][0]["path"] == "src/m199/file199.py"
 
@@ -214,10 +209,7 @@ async def test_an_indexing_process_that_dies_is_said_and_the_next_one_goes_on(tr
             error = await assistant.expect_error("create_index")
         assert (error["code"], "-9" in error["developerMessage"]) == ("FAILED", True)
 
-        async def is_done() -> bool:
-            return bool((await assistant.call_tool("create_index"))["status"] == "success")
-
-        await wait_until(is_done)
+        await assistant.call_until(lambda reply: reply["status"] == "success", "create_index")
         assert (await assistant.call_tool("get_index_status"))["totalFiles"] == FILES
 
 

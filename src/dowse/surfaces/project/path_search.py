@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from dowse.error_catalog import is_absolute
 from dowse.errors import CatalogError, UsageError
@@ -44,23 +44,14 @@ def search_options(arguments: Mapping[str, Any], kind: Kind) -> SearchOptions:
     )  # fmt: skip
 
 
-class PathMatches(NamedTuple):
-    """The paths of one project that match a glob, as replies show them."""
-
-    paths: list[str]
-    pending: list[str]
-    """Paths that changed and are not indexed yet."""
-    coverage: Coverage
-
-
 def find_paths(
     index: ProjectIndex, pending: list[str], expression: re.Pattern[str], shown_path: Callable[[str], str]
-) -> PathMatches:
-    """Return the shown paths of the indexed files that still exist and match, with the project's name or without it."""
+) -> tuple[list[str], list[str], Coverage]:
+    """Return the indexed files that still exist and match, with the project's name or without it; which ones changed since."""
     shown = ((path, shown_path(path)) for path in index.store.paths())
     matching = (one for one in shown if any(map(expression.fullmatch, one)))
     paths = [name for path, name in matching if os.path.lexists(f"{index.root}/{path}")]
-    return PathMatches(paths, pending, coverage(index, len(pending)))
+    return paths, list(map(shown_path, pending)), coverage(index, len(pending))
 
 
 def suggest_pattern(pattern: str) -> str:

@@ -162,13 +162,14 @@ class ProjectSurface:
             find = partial(path_search.find_paths, expression=expression, shown_path=self._shown(served))
             asked[served] = served.ask_fresh(find)
         found, problems = await gather_answers(asked)
-        paths = sorted(path for _, matches in found for path in matches.paths)
-        unsearched = [warning for _, matches in found for warning in coverage_warnings(matches.coverage)]
+        paths = sorted(path for _, (matching, _, _) in found for path in matching)
+        pending = [path for _, (_, changed, _) in found for path in changed]
+        coverages = [covered for _, (_, _, covered) in found]
+        unsearched = [warning for covered in coverages for warning in coverage_warnings(covered)]
         warnings = [*self.service.warnings, *problems, *unsearched]
-        pending = [self.service.shown_path(served, path) for served, matches in found for path in matches.pending]
         return {
             **paths_reply(paths, call.arguments["offset"], call.arguments["limit"], call.budget_characters, warnings),
-            **incomplete_notes([matches.coverage for _, matches in found], pending),
+            **incomplete_notes(coverages, pending),
             **present(hint="" if paths else path_search.suggest_pattern(pattern)),
         }
 
