@@ -123,7 +123,7 @@ class AllSources:
 
     def close(self) -> None:
         """Stop everything."""
-        for one in (self._list.projects, self._list.sites, self._list.archives, self._list.notes):
+        for one in (self._list.projects, self._list.archives, self._list.notes):
             if one:
                 one.close()
         self._loop.close()

@@ -205,7 +205,8 @@ UNUSABLE_STATES = {"not_found", "failed"}
 
 def _status_reply(root: Path) -> CommandReply:
     """Return what the tool get_index_status of a server replies, which indexes nothing; the exit code is about files alone."""
-    from dowse.federation.source_list import RUN_INDEX, Call
+    from dowse.federation.source_list import RUN_INDEX
+    from dowse.mcp.tools import Call
 
     composed = compose_server(ServeOptions(roots=(root,)), is_prepared=False)
     composed.source_list.remedy, composed.source_list.indexes_projects = RUN_INDEX, False

@@ -51,7 +51,8 @@ async def test_a_question_and_its_answer(market: HttpServer, revision: str) -> N
         questions.append(question.message)
         return answers.pop(0)
 
-    async with Client(market.url, mode=mode_of(revision), elicitation_callback=answer) as client:
+    options: dict[str, Any] = {"elicitation_callback": answer}
+    async with Client(market.url, mode=mode_of(revision), **options) as client:
         assert client.protocol_version == revision
         replies = [await call_tool(client, "delete_index", project=project) for _ in range(2)]
         assert [reply["status"] for reply in replies] == ["cancelled", "success"]

@@ -39,7 +39,8 @@ def test_every_occurrence_is_found_and_counted(many: Path) -> None:
 @pytest.mark.anyio
 async def test_pages_follow_each_other(many: Path) -> None:
     async with connect("auto", many) as assistant:
-        every, found, offset = await assistant.call_tool("find_text", text="peel"), list[tuple[str, int]](), 0
+        every, found = await assistant.call_tool("find_text", text="peel"), list[tuple[str, int]]()
+        offset: int | None = 0
         while offset is not None:
             reply = await assistant.call_tool("find_text", text="peel", limit=3, offset=offset)
             found += places(reply)
