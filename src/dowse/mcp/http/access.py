@@ -71,31 +71,6 @@ class Request:
         _log.info("%s %s %s %d %.0f ms", client_address(self._scope), method, path, self.status, milliseconds)
 
 
-class OpenRequests:
-    """The requests that are being answered."""
-
-    def __init__(self) -> None:
-        self._open: set[Request] = set()
-
-    async def run(self, request: Request, app: ASGIApp, scope: Scope, receive: Receive) -> None:
-        """Answer a request, or cut it off when the server stops."""
-        scope[REQUEST_KEY] = request
-        self._open.add(request)
-        try:
-            with request.cancel_scope:
-                await app(scope, receive, request.send)
-            if request.cancel_scope.cancelled_caught:
-                await request.finish(receive)
-        finally:
-            self._open.discard(request)
-
-    def end(self, *, streams_alone: bool = False) -> None:
-        """End all requests, so that clients that wait get an error, or the streams, which would not end by themselves."""
-        for request in list(self._open):
-            if request.is_stream or not streams_alone:
-                request.cancel_scope.cancel()
-
-
 def client_address(scope: Scope) -> str:
     """Return the address that a request came from."""
     return str(scope["client"][0]) if scope.get("client") else "?"
@@ -256,7 +231,7 @@ class AccessControl:
         self, app: ASGIApp, admission: Admission, rate: float | None = None, sign_in: SignIn | None = None
     ) -> None:
         """`sign_in` returns the reply to a browser without a token."""
-        self.open_requests = OpenRequests()
+        self._open: set[Request] = set()
         self._sign_in = sign_in
         self._app = app
         self._admission = admission
@@ -276,11 +251,29 @@ class AccessControl:
         try:
             if refusal is None:
                 request.has_token = self._has_token(scope["path"], headers)
-                await self.open_requests.run(request, self._app, scope, receive)
+                await self._answer(request, scope, receive)
             else:
                 await refusal(scope, receive, request.send)
         finally:
             request.log()
+
+    async def _answer(self, request: Request, scope: Scope, receive: Receive) -> None:
+        """Answer a request, or cut it off when the server stops."""
+        scope[REQUEST_KEY] = request
+        self._open.add(request)
+        try:
+            with request.cancel_scope:
+                await self._app(scope, receive, request.send)
+            if request.cancel_scope.cancelled_caught:
+                await request.finish(receive)
+        finally:
+            self._open.discard(request)
+
+    def end_requests(self, *, streams_alone: bool = False) -> None:
+        """End all requests, so that clients that wait get an error, or the streams, which would not end by themselves."""
+        for request in list(self._open):
+            if request.is_stream or not streams_alone:
+                request.cancel_scope.cancel()
 
     def _refusal(self, scope: Scope, headers: Headers) -> Response | None:
         """Return the reply that refuses a request; None for a request that is accepted."""

@@ -164,7 +164,7 @@ class _Server(uvicorn.Server):
 
     def __init__(self, config: uvicorn.Config, control: access.AccessControl) -> None:
         super().__init__(config)
-        self._open_requests = control.open_requests
+        self._control = control
         AppStatus.enable_automatic_graceful_drain = False  # it would cut off requests as well
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -173,8 +173,8 @@ class _Server(uvicorn.Server):
             await self.shutdown(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._open_requests.end(streams_alone=True)
-        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._open_requests.end)
+        self._control.end_requests(streams_alone=True)
+        asyncio.get_running_loop().call_later(GRACE_SECONDS, self._control.end_requests)
         exit_after(GRACE_SECONDS + FORCE_SECONDS, 0)  # workers end with their pipes
         await super().shutdown(sockets)
 
