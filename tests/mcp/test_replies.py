@@ -9,7 +9,7 @@ from mcp_types import CallToolResult
 
 from dowse.mcp.replies import BUDGET_TOKENS, CHARACTERS_PER_TOKEN
 from tests.sample_data import index, write_tree
-from tests.surfaces.project.project_client import Assistant, connect, content_of, run_conversation
+from tests.surfaces.project.project_client import connect, content_of
 
 pytestmark = pytest.mark.anyio
 
@@ -34,16 +34,16 @@ def transferred_characters(result: CallToolResult) -> int:
     return len(result.model_dump_json(by_alias=True, exclude_none=True))
 
 
-def pages(root: Path, tool: str, arguments: dict[str, Any], budget_tokens: int = BUDGET_TOKENS) -> list[dict[str, Any]]:
+async def pages(
+    root: Path, tool: str, arguments: dict[str, Any], budget_tokens: int = BUDGET_TOKENS
+) -> list[dict[str, Any]]:
     """Return every page of an answer; assert that none is larger than the budget."""
-
-    async def conversation(assistant: Assistant) -> list[dict[str, Any]]:
+    async with connect("auto", root, budget_tokens=budget_tokens) as assistant:
         replies: list[dict[str, Any]] = []
-        offset, wanted = 0, arguments.get("top_k") or arguments.get("limit") or 0
+        limit = next(iter(arguments.keys() & {"top_k", "limit"}))
+        offset, wanted = 0, arguments[limit]
         while wanted > 0:
-            result = await assistant.client.call_tool(
-                tool, {**arguments, "offset": offset, next(iter(arguments.keys() & {"top_k", "limit"})): wanted}
-            )
+            result = await assistant.client.call_tool(tool, {**arguments, "offset": offset, limit: wanted})
             assert transferred_characters(result) <= budget_tokens * CHARACTERS_PER_TOKEN
             replies.append(content_of(result))
             shown = len(replies[-1].get("results") or replies[-1].get("matches") or ())
@@ -54,35 +54,33 @@ def pages(root: Path, tool: str, arguments: dict[str, Any], budget_tokens: int =
             assert f"offset: {offset}." in replies[-1]["truncated"]
         return replies
 
-    return run_conversation("auto", conversation, root, budget_tokens=budget_tokens)
-
 
 @pytest.mark.parametrize(("files", "budget_tokens"), [(45, 8000), (12, 3000), (5, 1000)])
-def test_a_large_answer_comes_in_pages_without_repeats(tmp_path: Path, files: int, budget_tokens: int) -> None:
+async def test_a_large_answer_comes_in_pages_without_repeats(tmp_path: Path, files: int, budget_tokens: int) -> None:
     root = write_tree(tmp_path / "big", {f"src/needle{number:02}.py": module(number) for number in range(files)})
     index(root)
-    replies = pages(root, "search_code", {"query": "needle", "top_k": 50}, budget_tokens)
+    replies = await pages(root, "search_code", {"query": "needle", "top_k": 50}, budget_tokens)
     paths = [hit["path"] for reply in replies for hit in reply["results"]]
     assert len(replies) > 1
     assert len(paths) == len(set(paths)) == files
 
 
-def test_of_a_very_long_line_the_part_with_the_match_is_shown(tmp_path: Path) -> None:
+async def test_of_a_very_long_line_the_part_with_the_match_is_shown(tmp_path: Path) -> None:
     root = write_tree(tmp_path / "big", {"data.json": one_line(300_000), "small.json": one_line(2000)})
     index(root)
-    (reply,) = pages(root, "search_code", {"query": "haystack", "top_k": 50})
+    (reply,) = await pages(root, "search_code", {"query": "haystack", "top_k": 50})
     assert sorted(hit["path"] for hit in reply["results"]) == ["data.json", "small.json"]
     for hit in reply["results"]:
         assert "haystack" in hit["text"]
         assert len(hit["text"]) < 1000
 
 
-def test_paths_come_in_pages_too(tmp_path: Path) -> None:
+async def test_paths_come_in_pages_too(tmp_path: Path) -> None:
     names = sorted(f"{'long' * 40}/{'name' * 30}{number:03}.py" for number in range(300))
     root = write_tree(tmp_path / "p", dict.fromkeys(names, "x = 1\n"))
     index(root)
     for budget_tokens in (BUDGET_TOKENS, 1000):
-        replies = pages(root, "search_by_path", {"pattern": "**", "limit": 300}, budget_tokens)
+        replies = await pages(root, "search_by_path", {"pattern": "**", "limit": 300}, budget_tokens)
         assert len(replies) > 1
         assert [path for reply in replies for path in reply["matches"]] == names
         assert all(reply["totalMatches"] == 300 for reply in replies)

@@ -18,45 +18,40 @@ def found(library: NotesRegistry, name: str, query: str) -> int:
     return library.use(name, lambda index: index.search(query, 1).total)
 
 
-def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> None:
+@pytest.mark.anyio
+async def test_eight_clients_add_while_four_search_and_none_is_lost_or_refused() -> None:
     adders, searchers, servers, each = 8, 4, 3, 12
+    async with contextlib.AsyncExitStack() as stack:
+        started = [Assistant(await stack.enter_async_context(Client(program()))) for _ in range(servers)]
+        await started[0].call_tool("search_create_index", index_name="shared", backend="disk")
 
-    async def scene() -> None:
-        async with contextlib.AsyncExitStack() as stack:
-            started = [Assistant(await stack.enter_async_context(Client(program()))) for _ in range(servers)]
-            await started[0].call_tool("search_create_index", index_name="shared", backend="disk")
+        async def find(who: int, query: str, k: int) -> tuple[int, list[str]]:
+            reply = await started[who % servers].call_tool("search_index", index_name="shared", query=query, k=k)
+            return reply["total_matches"], [one["doc_id"] for one in reply["results"]]
 
-            async def find(who: int, query: str, k: int) -> tuple[int, list[str]]:
-                reply = await started[who % servers].call_tool("search_index", index_name="shared", query=query, k=k)
-                return reply["total_matches"], [one["doc_id"] for one in reply["results"]]
+        async def add(who: int) -> None:
+            for number in range(each):
+                document = {"doc_id": f"{who}-{number}", "content": f"shared text of{who} number{number}"}
+                reply = await started[who % servers].call_tool("search_add_document", index_name="shared", **document)
+                assert reply["status"] == "indexed"
+                if number % 4 == 3:
+                    assert await find(who + 1, f"+of{who} +number{number}", 10) == (1, [document["doc_id"]])
 
-            async def add(who: int) -> None:
-                for number in range(each):
-                    document = {"doc_id": f"{who}-{number}", "content": f"shared text of{who} number{number}"}
-                    reply = await started[who % servers].call_tool(
-                        "search_add_document", index_name="shared", **document
-                    )
-                    assert reply["status"] == "indexed"
-                    if number % 4 == 3:
-                        assert await find(who + 1, f"+of{who} +number{number}", 10) == (1, [document["doc_id"]])
+        async def search(who: int) -> None:
+            last = 0
+            while last < adders * each:
+                total, found = await find(who, "shared", 100)
+                assert total >= last
+                assert len(found) == min(100, total)
+                last = total
 
-            async def search(who: int) -> None:
-                last = 0
-                while last < adders * each:
-                    total, found = await find(who, "shared", 100)
-                    assert total >= last
-                    assert len(found) == min(100, total)
-                    last = total
-
-            async with anyio.create_task_group() as clients:
-                for who in range(searchers):
-                    clients.start_soon(search, who)
-                for who in range(adders):
-                    clients.start_soon(add, who)
-            total, found = await find(0, "shared", 200)
-            assert total == len(set(found)) == adders * each
-
-    anyio.run(scene)
+        async with anyio.create_task_group() as clients:
+            for who in range(searchers):
+                clients.start_soon(search, who)
+            for who in range(adders):
+                clients.start_soon(add, who)
+        total, found = await find(0, "shared", 200)
+        assert total == len(set(found)) == adders * each
 
 
 def test_an_index_survives_its_server_and_its_configuration_too(library: NotesRegistry) -> None:

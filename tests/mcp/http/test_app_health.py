@@ -49,18 +49,16 @@ def test_a_source_that_cannot_be_served_is_told_and_so_is_its_return(odd: HttpSe
     wait_until(lambda: odd.send_request("GET", "/health").status == 200)
 
 
-def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
+@pytest.mark.anyio
+async def test_many_who_ask_at_once_have_the_sources_looked_at_once() -> None:
     checks: list[int] = []
 
     def sources() -> list[SourceHealth]:
         checks.append(1)
         return [SourceHealth("fruit")]
 
-    async def ask_all() -> None:
-        check = SourceCheck(sources)
-        async with anyio.create_task_group() as tasks:
-            for _ in range(50):
-                tasks.start_soon(check.sources)
-
-    anyio.run(ask_all)
+    check = SourceCheck(sources)
+    async with anyio.create_task_group() as tasks:
+        for _ in range(50):
+            tasks.start_soon(check.sources)
     assert checks == [1]

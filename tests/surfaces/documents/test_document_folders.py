@@ -1,6 +1,6 @@
 """Several folders in one server: their names, and lists, reads and searches over all of them."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -189,21 +189,9 @@ async def connected_client(mode: str, *roots: Path) -> AsyncIterator[tuple[Reade
         tasks.cancel_scope.cancel()
 
 
-Scenario = Callable[[Reader, NotificationCounter], Awaitable[None]]
-
-
-def run_scenario(mode: str, scenario: Scenario, *roots: Path) -> None:
-    async def run() -> None:
-        async with connected_client(mode, *roots) as (reader, counter):
-            await scenario(reader, counter)
-
-    anyio.run(run)
-
-
-def test_a_client_hears_of_documents_that_come_go_and_get_another_title(notes: Path, mode: str) -> None:
+async def test_a_client_hears_of_documents_that_come_go_and_get_another_title(notes: Path, mode: str) -> None:
     new = notes / "guide/new.md"
-
-    async def scenario(reader: Reader, counter: NotificationCounter) -> None:
+    async with connected_client(mode, notes) as (reader, counter):
         assert len(await reader.list_all()) == 4
         for change, titles in (
             (lambda: new.write_text("# New\n", encoding="utf-8"), ["New"]),
@@ -216,11 +204,11 @@ def test_a_client_hears_of_documents_that_come_go_and_get_another_title(notes: P
             assert [one.title for one in await reader.list_all() if "New" in str(one.title)] == titles
         assert counter.count == 3
 
-    run_scenario(mode, scenario, notes)
 
-
-def test_neither_the_first_index_nor_another_text_under_the_same_title_is_news(unindexed: Path, mode: str) -> None:
-    async def scenario(reader: Reader, counter: NotificationCounter) -> None:
+async def test_neither_the_first_index_nor_another_text_under_the_same_title_is_news(
+    unindexed: Path, mode: str
+) -> None:
+    async with connected_client(mode, unindexed) as (reader, counter):
         assert len(await reader.list_all()) == 4  # from the files, while they are indexed
         write_tree(unindexed, {"README.md": "# Orchard notes\n\nNow about quinces.\n"})
 
@@ -233,35 +221,27 @@ def test_neither_the_first_index_nor_another_text_under_the_same_title_is_news(u
         await counter.wait_for_more_than(0)
         assert counter.count == 1
 
-    run_scenario(mode, scenario, unindexed)
+
+async def test_a_server_that_does_not_lead_tells_its_clients_too(notes: Path, mode: str) -> None:
+    async with connected_client("auto", notes) as (first, _):
+        await first.search("secateurs")  # by now the first one watches
+        async with connected_client(mode, notes) as (reader, counter):
+            await reader.list_all()
+            await reader.search("secateurs")
+            write_tree(notes, {"guide/new.md": "# New\n"})
+            await counter.wait_for_more_than(0)
+            assert "docs://guide/new.md" in await reader.uris()
 
 
-def test_a_server_that_does_not_lead_tells_its_clients_too(notes: Path, mode: str) -> None:
-    async def content_and_text() -> None:
-        async with connected_client("auto", notes) as (first, _):
-            await first.search("secateurs")  # by now the first one watches
-            async with connected_client(mode, notes) as (reader, counter):
-                await reader.list_all()
-                await reader.search("secateurs")
-                write_tree(notes, {"guide/new.md": "# New\n"})
-                await counter.wait_for_more_than(0)
-                assert "docs://guide/new.md" in await reader.uris()
-
-    anyio.run(content_and_text)
-
-
-def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> None:
+async def test_of_several_folders_each_is_heard_of(notes: Path, tmp_path: Path) -> None:
     other = write_tree(tmp_path / "other", {"a.md": "# A\n"})
     index(other)
-
-    async def scenario(reader: Reader, counter: NotificationCounter) -> None:
+    async with connected_client("legacy", notes, other) as (reader, counter):
         await reader.list_all()
         await reader.search("secateurs")
         write_tree(other, {"b.md": "# B\n"})
         await counter.wait_for_more_than(0)
         assert "docs://other/b.md" in await reader.uris()
-
-    run_scenario("legacy", scenario, notes, other)
 
 
 # The resource list

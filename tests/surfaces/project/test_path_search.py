@@ -1,13 +1,12 @@
 """Paths in requests lead to the right file or to an error; errors never contain file contents."""
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from dowse.system.platform import NAMES_FOLD_CASE
 from tests.sample_data import index, write_tree
-from tests.surfaces.project.project_client import Assistant, connect, run_conversation
+from tests.surfaces.project.project_client import connect
 
 pytestmark = pytest.mark.anyio
 
@@ -73,23 +72,20 @@ def project(tmp_path: Path) -> Path:
     return root
 
 
-def replies(root: Path, mode: str, paths: list[str], prefix: str = "", **more: Any) -> dict[str, str]:
+async def replies(root: Path, paths: list[str], prefix: str = "") -> dict[str, str]:
     """Return the error code for each path; assert that no reply contains file contents."""
-
-    async def conversation(assistant: Assistant) -> dict[str, str]:
+    async with connect("auto", *([root, root.parent / "other"] if prefix else [root])) as assistant:
         codes = {}
         for path in paths:
-            error = await assistant.expect_error("reindex_file", path=prefix + path, **more)
+            error = await assistant.expect_error("reindex_file", path=prefix + path)
             assert SECRET not in str(error)
             codes[path] = error["code"]
         return codes
 
-    return run_conversation(mode, conversation, *([root] if not prefix and not more else [root, root.parent / "other"]))
 
-
-def test_what_may_not_be_indexed_is_not_found(project: Path) -> None:
+async def test_what_may_not_be_indexed_is_not_found(project: Path) -> None:
     paths = [*OUTSIDE, *ABSOLUTE, *DENIED, *NOT_INDEXED]
-    assert replies(project, "auto", paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
+    assert await replies(project, paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
 SYMLINKS = [
@@ -98,15 +94,15 @@ SYMLINKS = [
 ]  # fmt: skip
 
 
-def test_symlinks_are_refused_at_the_end_and_on_the_way(project: Path) -> None:
-    codes = replies(project, "auto", SYMLINKS)
+async def test_symlinks_are_refused_at_the_end_and_on_the_way(project: Path) -> None:
+    codes = await replies(project, SYMLINKS)
     assert set(codes.values()) <= {"SYMLINK_NOT_ALLOWED", "FILE_NOT_FOUND"}
     assert [path for path, code in codes.items() if code != "SYMLINK_NOT_ALLOWED"] == ["hole/../secret.txt/.."]
 
 
-def test_absolute_paths_into_the_project_are_refused_too(project: Path) -> None:
+async def test_absolute_paths_into_the_project_are_refused_too(project: Path) -> None:
     paths = [str(project / "src/main.py"), str(project / ".env"), f"{project}/", f"file://{project}/src/main.py"]
-    assert replies(project, "auto", paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
+    assert await replies(project, paths) == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
 async def test_what_was_refused_is_not_in_the_index(project: Path) -> None:
@@ -134,10 +130,10 @@ async def test_globs_reach_nothing_outside(project: Path) -> None:
 # Several projects
 
 
-def test_behind_the_name_of_a_project_the_same_is_refused(project: Path) -> None:
+async def test_behind_the_name_of_a_project_the_same_is_refused(project: Path) -> None:
     index(project.parent / "other")
     paths = [*OUTSIDE, *ABSOLUTE, *DENIED, *NOT_INDEXED]
-    assert replies(project, "auto", paths, prefix="project/") == dict.fromkeys(paths, "FILE_NOT_FOUND")
+    assert await replies(project, paths, prefix="project/") == dict.fromkeys(paths, "FILE_NOT_FOUND")
 
 
 async def test_a_path_of_several_projects_begins_with_the_name_of_one(project: Path) -> None:
