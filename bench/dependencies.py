@@ -95,7 +95,7 @@ def ask(dependencies: Dependencies, question: Question, name: str | None = None)
     """Ask one question; return what was found, and the seconds that it took."""
     started = time.perf_counter()
     found = dependencies.search(parse_search_query(question.question), definition_options(5, None, None), name)
-    shown = describe_definitions(None, found.answer, found.show).whole
+    shown = describe_definitions({}, found.answer, found.show).whole
     seconds = time.perf_counter() - started
     symbol = file = wrong = 0
     for place, one in enumerate(shown, 1):

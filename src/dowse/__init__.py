@@ -14,11 +14,11 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from dowse.api.async_library import AsyncIndex
     from dowse.api.async_library import AsyncIndex as open_async  # noqa: N813 - called like a function
+    from dowse.api.folder_target import forget
     from dowse.api.library import Index
     from dowse.api.library import Index as open  # noqa: A004, N813 - as in dowse.open("shop")
     from dowse.api.note_index import Notes
     from dowse.api.note_index import Notes as notes  # noqa: N813 - as above
-    from dowse.api.project_list import forget, projects
     from dowse.api.publishing.publish import PublishReport
     from dowse.api.results import Explanation, Hit, Reference, Results, Status
     from dowse.errors import DowseError
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from dowse.searching.history.history_search import CommitHit
     from dowse.searching.references.related_files import RelatedFiles
     from dowse.store.storage_layout import Project
+    from dowse.store.storage_layout import list_projects as projects
     from dowse.surfaces.documents.document_links import DocumentLink
 
 __all__ = [
@@ -62,7 +63,7 @@ _MODULES = {
     "api.async_library": ("AsyncIndex",),
     "api.library": ("Index",),
     "api.note_index": ("Notes",),
-    "api.project_list": ("forget", "projects"),
+    "api.folder_target": ("forget",),
     "api.results": ("Explanation", "Hit", "Reference", "Results", "Status"),
     "errors": ("DowseError",),
     "searching.history.commit_diffs": ("CommitChanges",),
@@ -72,11 +73,11 @@ _MODULES = {
     "api.publishing.publish": ("PublishReport",),
     "searching.references.related_files": ("RelatedFiles",),
     "searching.exact_search": ("Occurrence",),
-    "store.storage_layout": ("Project",),
+    "store.storage_layout": ("Project", "list_projects"),
     "surfaces.documents.document_links": ("DocumentLink",),
 }
 """The modules of the public names, imported on first use: a command needs few of them."""
-_FUNCTIONS = {"notes": "Notes", "open": "Index", "open_async": "AsyncIndex"}
+_FUNCTIONS = {"notes": "Notes", "open": "Index", "open_async": "AsyncIndex", "projects": "list_projects"}
 
 if not TYPE_CHECKING:  # which sees the imports above, and nothing else
 

@@ -5,7 +5,6 @@ from pathlib import Path
 import pytest
 
 import dowse
-from tests.end_to_end.security.fake_secrets import GITHUB
 from tests.sample_data import write_tree
 from tests.sites.sample_sites import write_index
 
@@ -31,22 +30,6 @@ def test_everything_is_searched_at_once_and_read_by_the_id_of_a_hit(
         assert index.find("FREE_FROM_CENTS").total == 2
         with pytest.raises(dowse.DowseError, match="was not found"):
             index.read("project/shop/nothing.py")
-
-
-def test_the_citations_of_an_archive_are_its_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    files = {
-        "plums/report.md": "# Plums\n\nSee [the pears](../pears/report.md) and [this](../none/report.md).\n",
-        "pears/report.md": f"# Pears\n\nPears ripen in October: https://example.com/pears?key={GITHUB}\n",
-    }
-    monkeypatch.setenv("RESEARCH_ARCHIVE_PATH", str(write_tree(tmp_path / "archive", files)))
-    monkeypatch.setenv("SEARCH_DB_PATH", str(tmp_path / "search.db"))
-    with dowse.open(archives=True) as index:
-        assert [one.to for one in index.links("Plums") if one.kind == "document"] == ["archive/pears/report.md"]
-        assert [one.path for one in index.links("Pears", "in")] == ["archive/plums/report.md"]
-        assert [one.target for one in index.links(direction="broken")] == ["../none/report.md"]
-        (page,) = index.links("Pears")
-        assert page.target == page.to == "https://example.com/pears?key=[masked: github-pat]"
-        assert index.most_cited(1) == {"archive/pears/report.md": 1}
 
 
 def test_a_site_alone_is_searched_and_has_no_files(tmp_path: Path) -> None:

@@ -3,10 +3,9 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dowse.api.results import Hit, Results, Status
-from dowse.errors import ItemNotFound, NoSuchDocument, UsageError
+from dowse.errors import ItemNotFound, NoSuchDocument
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import FederatedResult, fetch_one, search_all, source_statuses
 from dowse.federation.federation_types import SourceQuery
@@ -15,10 +14,6 @@ from dowse.mcp.tools import Call
 from dowse.searching.query_terms import SearchQuery
 from dowse.text.analysis import terms_of
 from dowse.types import Kind
-
-if TYPE_CHECKING:
-    from dowse.archives.archive_database import ArchiveDatabase
-    from dowse.surfaces.documents.document_links import DocumentLink
 
 
 class AllSources:
@@ -67,48 +62,6 @@ class AllSources:
         except ItemNotFound as error:
             raise NoSuchDocument(f"{item_id} was not found: {error}.") from error
         return item.text
-
-    def links(self, document: str | None, direction: str) -> "list[DocumentLink]":
-        """Return the citations of a document of the archives, those of it, or links to nothing."""
-        from dowse.archives.citation_graph import broken_links
-        from dowse.indexes.user_settings import masks_secrets
-        from dowse.screening.masking import screen_text
-        from dowse.surfaces.documents.document_links import DocumentLink
-
-        archives, masks = self._archives(), masks_secrets()
-
-        def mask(text: str) -> str:
-            return screen_text(text, masks=masks).text
-
-        if document is None:
-            found = broken_links(archives, -1)[0] if direction == "broken" else []
-        else:
-            number = archives.document(document).number
-            found = archives.citations("target" if direction == "in" else "source", [number])[number]
-        paths = {one.id: one.path for one in archives.documents().values()} if found else {}
-        return [
-            DocumentLink(
-                paths.get(one.source_id, one.source_id), one.line, mask(one.context), mask(one.target_url),
-                "broken" if one.fault else "document" if one.target_id else "web",
-                paths.get(one.target_id or "", mask(one.target_url)), problem=one.fault,
-            )
-            for one in found
-            if one.fault or direction != "broken"
-        ]  # fmt: skip
-
-    def most_cited(self, limit: int) -> dict[str, int]:
-        """Return the documents and pages that most documents of the archives cite, with the number of these."""
-        from dowse.archives.citation_graph import most_cited, most_cited_unarchived
-
-        archives = self._archives()
-        found = {document.path: count for document, count, _ in most_cited(archives, limit)}
-        found |= {str(url): int(count) for url, count, _ in most_cited_unarchived(archives, limit)}
-        return dict(sorted(found.items(), key=lambda one: -one[1])[:limit])
-
-    def _archives(self) -> "ArchiveDatabase":
-        if self._list.archives is None:
-            raise UsageError("Citations are those of archives. Open them: dowse.open(archives=True)")
-        return self._loop.run(self._list.archives.database())
 
     def status(self) -> list[Status]:
         """Return the state of each source."""

@@ -64,7 +64,6 @@ class AsyncIndex:
     outline = _awaited(Index.outline)
     documents = _awaited(Index.documents)
     links = _awaited(Index.links)
-    most_cited = _awaited(Index.most_cited)
     publish = _awaited(Index.publish)
     reindex = _awaited(Index.reindex)
     read = _awaited(Index.read)

@@ -9,25 +9,23 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dowse.api.results import Results, Status
-from dowse.api.search_targets import Found, IndexedTarget, LocatedFile
+from dowse.api.results import Status
+from dowse.api.search_targets import Found, IndexedTarget
 from dowse.errors import ItemNotFound, NotWritable, UsageError
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_lookup import open_each, unique_name
+from dowse.indexes.project_lookup import forget_project, open_each, unique_name
 from dowse.indexes.project_search import Update, search, update_if_quick
 from dowse.indexes.query_vectors import InProcessEncoder
-from dowse.mcp.replies import coverage_warnings
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.search import Answer, SearchOptions
 from dowse.types import Progress, View
 
 if TYPE_CHECKING:
     from dowse.api.publishing.publish import PublishReport
-    from dowse.federation.answers.definition_search import FoundDefinitions
     from dowse.keeping.indexing_run import IndexingRun
     from dowse.keeping.keeper import Keeper
     from dowse.searching.history.commit_diffs import CommitChanges
-    from dowse.searching.history.history_search import CommitHit, HistoryAnswer, HistoryOptions
+    from dowse.searching.history.history_search import HistoryAnswer, HistoryOptions
     from dowse.searching.history.project_history import History
     from dowse.surfaces.documents.document_links import DocumentLink, LinkGraph
 
@@ -37,7 +35,7 @@ class FolderTarget(IndexedTarget):
 
     def __init__(self, indexes: Sequence[ProjectIndex], *, waits: bool = False) -> None:
         """If it `waits`, each answer is about the files as they are, however long indexing takes."""
-        self.indexes, self._waits = name_roots(indexes), waits
+        self._indexes, self._waits = name_roots(indexes), waits
         self._encoder: InProcessEncoder | None = None
         self._link_graphs: dict[Path, LinkGraph] = {}
 
@@ -54,22 +52,23 @@ class FolderTarget(IndexedTarget):
         """The index, if there is one alone."""
         return next(iter(self.indexes.values())) if len(self.indexes) == 1 else None
 
-    def named(self) -> dict[str, ProjectIndex]:
-        """Return the indexes by the names of their folders."""
-        return self.indexes
+    @property
+    def indexes(self) -> dict[str, ProjectIndex]:
+        """The indexes by the names of their folders."""
+        return self._indexes
 
-    def show(self, name: str, path: str) -> str:
-        """Return a path of one of the folders as results have it."""
-        return path if self.only else f"{name}/{path}"
+    def lead(self, name: str) -> str:
+        """Return what the paths of a folder begin with in results."""
+        return "" if self.only else f"{name}/"
 
-    def locate(self, path: str) -> LocatedFile:
-        """Return the file that a path of a result names."""
+    def locate(self, path: str) -> tuple[ProjectIndex, str, str]:
+        """Return the index of the file that a path of a result names, the file's path there, and what comes before that."""
         if self.only:
-            return self.only, path, str
+            return self.only, path, ""
         name, _, rest = path.partition("/")
         if name not in self.indexes:
             raise UsageError(f"{path} does not begin with the name of a folder: {', '.join(self.indexes)}.")
-        return self.indexes[name], rest, partial(self.show, name)
+        return self.indexes[name], rest, self.lead(name)
 
     def _updating(self, progress: Progress | None) -> Update:
         return partial(update_if_quick, waits=self._waits, progress=progress)
@@ -83,7 +82,13 @@ class FolderTarget(IndexedTarget):
             from dowse.indexes.joined_search import search_joined
 
             answer, covered = search_joined(self.indexes, query, options, update, encoder)
-        return Found(answer, covered, warnings=coverage_warnings(covered), notes=self._filter_warnings(answer, options))
+        if self._waits and options.detail == "definitions":
+            from dowse.indexes.reference_lookup import read_missing_references
+
+            for index in self.indexes.values():  # for the callers
+                with contextlib.suppress(NotWritable):
+                    read_missing_references(index)
+        return Found(answer, covered, notes=self._filter_warnings(answer, options), indexes=self.leads())
 
     def _open_encoder(self, *, opens_early: bool = False) -> InProcessEncoder:
         first = next(iter(self.indexes.values()))
@@ -101,38 +106,6 @@ class FolderTarget(IndexedTarget):
 
         return filter_warnings(self.only, options.within(answer.query.filters))
 
-    def describe(self, found: Found) -> "FoundDefinitions":
-        """Return the definitions of an answer, with their callers and constants."""
-        from dowse.federation.answers.definition_search import (  # a program may need none
-            FoundDefinitions,
-            describe_definitions,
-        )
-        from dowse.indexes.reference_lookup import read_missing_references
-
-        if self._waits:
-            for index in self.indexes.values():
-                with contextlib.suppress(NotWritable):
-                    read_missing_references(index)
-        if self.only:
-            return describe_definitions(self.only, found.answer)
-        parts = [self._describe_part(name, found.answer) for name in self.indexes]
-        return FoundDefinitions(
-            sorted((one for part in parts for one in part.whole), key=lambda one: one.passage.rank),
-            sorted((one for part in parts for one in part.others), key=lambda one: one.passage.rank),
-            dict(found.answer.terms),
-            [text for part in parts for text in part.texts],
-        )
-
-    def _describe_part(self, name: str, answer: Answer) -> "FoundDefinitions":
-        from dowse.federation.answers.definition_search import describe_definitions
-
-        lead = f"{name}/"
-        hits = [hit for hit in answer.hits if hit.path.startswith(lead)]
-        bare = tuple(replace(hit, path=hit.path.removeprefix(lead), same_in=()) for hit in hits)
-        found = describe_definitions(self.indexes[name], replace(answer, hits=bare), partial(self.show, name))
-        same_in = {hit.path: hit.same_in for hit in hits}
-        return found._replace(whole=[one._replace(same_in=same_in[one.path]) for one in found.whole])
-
     def links(self, path: str | None, direction: str) -> "list[DocumentLink]":
         """Return the links out of a document or into it; those that lead to nothing, of one or of all documents."""
         from dowse.surfaces.documents.document_links import broken_links, incoming_links, outgoing_links
@@ -141,8 +114,8 @@ class FolderTarget(IndexedTarget):
             raise UsageError("Name the document whose links are wanted. Without one, direction is 'broken'.")
         find = incoming_links if direction == "in" else outgoing_links
         return [
-            replace(one, path=show(one.path), to=show(one.to) if one.kind == "document" else one.to)
-            for index, within, show in ([self.locate(path)] if path else map(self.locate, self.leads()))
+            replace(one, path=lead + one.path, to=lead + one.to if one.kind == "document" else one.to)
+            for index, within, lead in ([self.locate(path)] if path else map(self.locate, self.leads()))
             for graph in [self._link_graph(index)]
             for one in (find(graph, index, within) if path else broken_links(graph, index))
             if one.problem or direction != "broken"
@@ -169,21 +142,6 @@ class FolderTarget(IndexedTarget):
             with self._open_history(index, progress) as history:
                 found[lead] = search_history(history, query, own, seconds or READ_SECONDS)
         return found
-
-    def commits(
-        self, query: str, options: "HistoryOptions", seconds: float | None, progress: Progress | None
-    ) -> "Results[CommitHit]":
-        """Return the commits of all folders, best first."""
-        found = self.history(query, options, seconds=seconds, progress=progress)
-        hits = [
-            replace(hit, files=tuple(lead + path for path in hit.files))
-            for lead, answer in found.items()
-            for hit in answer.hits
-        ]
-        hits = sorted(hits, key=lambda hit: (-hit.score, -hit.time))[: options.limit]
-        covers = [answer.coverage for answer in found.values()]
-        notes = [note for one in covers for note in (f"Searched {one.text}.", *one.notes())]
-        return Results(tuple(hits), query, len(hits), all(one.is_complete for one in covers), tuple(notes))
 
     def commit(self, name: str) -> "CommitChanges":
         """Return the changes of a commit."""
@@ -361,3 +319,15 @@ def open_folders(locations: Sequence[str | os.PathLike[str]], view: View) -> Kep
     indexes = open_each(roots)
     indexes[0].warnings += warnings
     return KeptFolders([index.seen_as(view) for index in indexes])
+
+
+def forget(location: str | os.PathLike[str]) -> Path:
+    """Delete the index of a folder, or of a repository by its address with its clone, and return the folder.
+
+    The files of a folder stay as they are, and the folder need not exist any more.
+    """
+    if "://" in (text := os.fspath(location)):
+        from dowse.indexes.cloned_repositories import forget_clone, parse_address
+
+        return forget_clone(parse_address(text))
+    return forget_project(Path(text).expanduser().absolute())

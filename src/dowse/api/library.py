@@ -6,11 +6,21 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import partial, wraps
 from threading import Event, current_thread
-from typing import TYPE_CHECKING, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Literal, ParamSpec, Self, TypeVar
 
-from dowse.api.results import Explanation, Hit, Reference, Results, Status
+from dowse.api.results import (
+    Explanation,
+    Hit,
+    Reference,
+    Results,
+    Status,
+    commits_of,
+    explanation_of,
+    outline_of,
+    references_of,
+)
 from dowse.errors import UsageError
 from dowse.types import Kind, Progress, View
 
@@ -31,11 +41,20 @@ Detail = Literal["definitions", "passages", "outline", "full"]
 Mode = Literal["hybrid", "vector", "lexical"]
 Tests = Literal["ranked", "none", "only"]
 Direction = Literal["out", "in", "broken"]
-_PLACES = ("s3://", "gs://", "az://", "db://")
-"""The beginnings of addresses that are places of an organisation, and no repositories."""
 WAIT_SECONDS = 0.05
 """Time between two looks at a process that indexes."""
+P = ParamSpec("P")
 R = TypeVar("R")
+
+
+def _on_own_thread(method: "Callable[Concatenate[Index, P], R]") -> "Callable[Concatenate[Index, P], R]":
+    """Return a method that does its work on the thread of its index."""
+
+    @wraps(method)
+    def call(self: "Index", /, *given: P.args, **named: P.kwargs) -> R:
+        return self._do(lambda: method(self, *given, **named))
+
+    return call
 
 
 class Index:
@@ -74,39 +93,40 @@ class Index:
         self._sources: AllSources | None = None
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="dowse")
 
-        def start() -> None:
-            names = [os.fspath(folder) for folder in folders]
-            place = store or next((name for name in names if name.startswith(_PLACES)), None)
-            has_others = bool(sites or archives or notes)
-            if not place:
-                from dowse.api.folder_target import open_folders
-            if place or dependencies or package:
-                from dowse.api.search_targets import PackageTarget, PlaceTarget
-            if place:
-                if len(names) > (not store) or has_others:
+        has_others = bool(sites or archives or notes)
+
+        def open_all() -> None:
+            if store:
+                if folders or has_others:
                     raise UsageError("A place is searched alone, without folders and other sources.")
-                self._files = PlaceTarget(place, projects)
-            elif dependencies or package:
-                if len(names) > 1 or has_others or documents:
+                from dowse.api.search_targets import PlaceTarget
+
+                self._files = PlaceTarget(store, projects)
+                return
+            from dowse.api.folder_target import open_folders
+
+            view = View.DOCUMENTS if documents else View.PROJECT
+            opened = open_folders(folders, view) if folders or not has_others else None
+            roots = [index.root for index in opened.indexes.values()] if opened else []
+            self._files = opened
+            if dependencies or package:
+                if len(roots) != 1 or has_others or documents:
                     raise UsageError("The packages of one folder are searched alone, without other sources.")
-                [index] = open_folders(folders, View.PROJECT).indexes.values()
-                self._files = PackageTarget(index.root, package)
-            elif folders or not has_others:
-                self._files = open_folders(folders, View.DOCUMENTS if documents else View.PROJECT)
+                from dowse.api.search_targets import PackageTarget
+
+                self._files = PackageTarget(roots[0], package)
             if has_others:
                 from dowse.api.all_sources import AllSources
 
-                roots = (
-                    [index.root for index in open_folders(folders, View.PROJECT).indexes.values()] if folders else []
-                )
                 self._sources = AllSources(roots, sites, archives=archives, notes=notes)
 
         try:
-            self._do(start)
+            self._do(open_all)
         except BaseException:
             self._thread.shutdown()
             raise
 
+    @_on_own_thread
     def search(
         self,
         query: str,
@@ -131,32 +151,29 @@ class Index:
         themselves are searched, and indexing begins.
         """
 
+        from dowse.indexes.project_search import definition_options
         from dowse.searching.query_terms import parse_search_query
+        from dowse.searching.search import SearchOptions
 
+        asked = parse_search_query(query, names)
         if self._sources:
             if (tuple(exclude), tests, mode, alpha, detail) != ((), "ranked", "hybrid", None, "definitions"):
                 raise UsageError(
                     "With sites, archives or notes, a search has no exclude, tests, mode, alpha and detail. "
                     "Open the folders alone for these."
                 )
-            asked = parse_search_query(query, names)
-            return self._do(lambda sources=self._sources: sources.search(asked, limit, kind, path, language))  # type: ignore[misc]
+            return self._sources.search(asked, limit, kind, path, language)
+        if detail == "definitions":
+            options = definition_options(limit, kind, path, language)
+        else:
+            options = SearchOptions(limit, kind, path, language, detail=detail)
+        options = replace(options, mode=mode, alpha=alpha, excluded_globs=tuple(exclude), tests=tests)
+        target = self._asked()
+        found = target.search(asked, options, self._report)
+        self._has_answered = True
+        return found.results(query, limit, target.warnings)
 
-        def answer() -> Results[Hit]:
-            from dowse.indexes.project_search import definition_options
-            from dowse.searching.search import SearchOptions
-
-            if detail == "definitions":
-                options = definition_options(limit, kind, path, language)
-            else:
-                options = SearchOptions(limit, kind, path, language, detail=detail)
-            options = replace(options, mode=mode, alpha=alpha, excluded_globs=tuple(exclude), tests=tests)
-            found = self._asked().search(parse_search_query(query, names), options, self._report)
-            self._has_answered = True
-            return found.results(query, limit, self._asked().warnings)
-
-        return self._do(answer)
-
+    @_on_own_thread
     def find(
         self,
         text: str,
@@ -170,34 +187,36 @@ class Index:
         seconds: float = 10.0,
     ) -> "Results[Occurrence]":
         """Return every line with a text or a match of a pattern, in the order of paths, found within some seconds."""
+        from dowse.indexes.project_search import ExactQuery
+        from dowse.searching.search import SearchOptions
 
-        def answer() -> "Results[Occurrence]":
-            from dowse.indexes.project_search import ExactQuery
-            from dowse.searching.search import SearchOptions
-
-            options = SearchOptions(limit, kind, path, language)
-            found, covered = self._asked().find(ExactQuery(text, options, seconds, regex, offset), self._report)
-            is_complete = found.is_complete and covered.is_complete
-            return Results(tuple(found.found), text, found.total, is_complete)
-
-        return self._do(answer)
+        options = SearchOptions(limit, kind, path, language)
+        found, covered = self._asked().find(ExactQuery(text, options, seconds, regex, offset), self._report)
+        return Results(tuple(found.found), text, found.total, found.is_complete and covered.is_complete)
 
     def uses(
         self, name: str, *, kind: str | None = None, path: str | None = None, limit: int = 100
     ) -> Results[Reference]:
         """Return where a name is defined, then where it is used; `Client.get` names a method. The index is waited for."""
-        return self._after_wait(lambda files: files.uses(name, kind, path, limit, self._report))
+        from dowse.searching.references.reference_search import ReferenceOptions
+
+        self.wait()
+        options = ReferenceOptions(kind, path, limit)
+        return references_of(self._do(lambda: self._indexed().references(name, options, self._report)), name, limit)
 
     def related(self, path: str, *, limit: int = 20) -> "RelatedFiles":
         """Return the files that a file imports, those that import it, its tests, and those that change together with it."""
-        return self._after_wait(lambda files: files.related(path, limit, self._report))
+        self.wait()
+        return self._do(lambda: self._indexed().related(path, limit, self._report))
 
     def explain(self, path: str, query: str | None = None) -> Explanation:
         """Return why a file is or is not indexed and, with a query, its rank and the signals that led to it."""
         if query:
             self.wait()
-        return self._do(lambda: self._indexed().explanation(path, query, self._report))
+        found, ranked = self._do(lambda: self._indexed().explain(path, query, self._report))
+        return explanation_of(found, ranked, self._do(lambda: self._indexed().locate(path)[2]))
 
+    @_on_own_thread
     def history(
         self,
         query: str = "",
@@ -216,58 +235,67 @@ class Index:
         from dowse.searching.history.history_search import HistoryOptions
 
         options = HistoryOptions(limit, path, since, until)
-        return self._do(lambda: self._folders().commits(query, options, seconds, self._report))
+        found = self._folders().history(query, options, seconds=seconds, progress=self._report)
+        return commits_of(found, query, limit)
 
+    @_on_own_thread
     def commit(self, name: str) -> "CommitChanges":
         """Return the changes of a commit, file by file, by its name or the beginning of it."""
-        return self._do(lambda: self._folders().commit(name))
+        return self._folders().commit(name)
 
+    @_on_own_thread
     def outline(self, path: str) -> list[Hit]:
         """Return the definitions or sections of a file, each with its first line as text."""
-        return self._do(lambda: self._indexed().outline(path))
+        from dowse.federation.answers.source_text import read_source
 
+        index, within, lead = self._indexed().locate(path)
+        return outline_of(read_source(index, within), lead + within)
+
+    @_on_own_thread
     def documents(self) -> "list[ListedDocument]":
         """Return the files with their titles, descriptions and tags, in the order of their paths."""
-        return self._do(lambda: self._indexed().documents())
+        from dowse.indexes.document_search import list_documents
+
+        leads = self._indexed().leads()
+        return [replace(one, path=lead + one.path) for lead, index in leads.items() for one in list_documents(index)]
 
     def links(self, path: str | None = None, direction: Direction = "out") -> "list[DocumentLink]":
         """Return the links out of a document, into it (in), or those that lead nowhere (broken), of all without a path.
 
-        This needs documents=True, or archives=True: the links of an archive are its citations.
+        This needs documents=True.
         """
-        if self._sources and self._files is None:
-            return self._do(lambda sources=self._sources: sources.links(path, direction))  # type: ignore[misc]
         self.wait()
         return self._do(lambda: self._folders().links(path, direction))
 
-    def most_cited(self, limit: int = 20) -> dict[str, int]:
-        """Return the documents and pages that most documents of the archives cite, with the number of these."""
-        if self._sources is None:
-            raise UsageError("Citations are those of archives. Open them: dowse.open(archives=True)")
-        return self._do(lambda sources=self._sources: sources.most_cited(limit))  # type: ignore[misc]
-
+    @_on_own_thread
     def publish(self, place: str, *, name: str = "", model: bool = True) -> "list[PublishReport]":
         """Publish the commit that is checked out in each folder to a place; with `model`, with its vectors."""
+        done = self._folders().publish(
+            place, lambda _root: nullcontext(self._report), lambda _text: None, name=name, with_model=model
+        )
+        return [report for _, report in done]
 
-        def publish() -> "list[PublishReport]":
-            done = self._folders().publish(
-                place, lambda _root: nullcontext(self._report), lambda _text: None, name=name, with_model=model
-            )
-            return [report for _, report in done]
-
-        return self._do(publish)
-
+    @_on_own_thread
     def reindex(self, path: str) -> int:
         """Index one file again now, and return the number of its chunks."""
-        return self._do(lambda: self._indexed().reindex(path))
+        from dowse.surfaces.project.path_search import reindex_file
 
+        return reindex_file(*self._indexed().locate(path)[:2])[1]
+
+    @_on_own_thread
     def read(self, place: str) -> str:
         """Return the text of a place: `path`, `path:10-40`, `path#Class.method`, `guide.md#section`, or the id of a hit."""
-        return self._do(lambda: self._sources.read(place) if self._sources else self._asked().read(place))
+        if self._sources:
+            return self._sources.read(place)
+        from dowse.federation.answers.place_reading import parse_place, place_text
 
+        asked = parse_place(place)
+        return place_text(self._asked().source(asked.path), asked)
+
+    @_on_own_thread
     def files(self, pattern: str | None = None) -> list[str]:
         """Return the paths of all files that are or may be indexed, sorted; with a pattern, those that match it."""
-        return self._do(lambda: self._asked().files(pattern))
+        return self._asked().files(pattern)
 
     def wait(self, *, model: bool = False, rebuild: bool = False) -> None:
         """Wait until the index is equal to the files; with `model`, until it has all vectors of the model too.
@@ -294,9 +322,10 @@ class Index:
         if model:
             self._do(lambda: folders.encode(self._report))
 
+    @_on_own_thread
     def status(self) -> list[Status]:
         """Return the state of each folder, or of each source."""
-        return self._do(lambda: self._sources.status() if self._sources else self._asked().status())
+        return self._sources.status() if self._sources else self._asked().status()
 
     def close(self) -> None:
         """End every process and thread that was started here. A second call does nothing."""
@@ -347,11 +376,6 @@ class Index:
             raise KeyboardInterrupt
         if self._callback:
             self._callback(done, total)
-
-    def _after_wait(self, ask: "Callable[[IndexedTarget], R]") -> R:
-        """Ask once the index is equal to the files."""
-        self.wait()
-        return self._do(lambda: ask(self._indexed()))
 
     def _indexed(self) -> "IndexedTarget":
         """Return the files that are asked, if they are indexed here."""

@@ -1,15 +1,15 @@
 """The values that the library returns: hits, occurrences, uses and states, all frozen."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
 if TYPE_CHECKING:
+    from dowse.federation.answers.source_text import SourceText
     from dowse.indexes.index import PathDecision
+    from dowse.indexes.reference_lookup import FoundReferences
     from dowse.searching.explain import RankExplanation
-    from dowse.searching.passages import Passage
-    from dowse.searching.references.reference_search import Place
-    from dowse.searching.search import SearchHit
+    from dowse.searching.history.history_search import CommitHit, HistoryAnswer
 
 Result = TypeVar("Result")
 _STYLE = (
@@ -150,28 +150,55 @@ class Results(Sequence[Result], Generic[Result]):
         )
 
 
-def make_hit(hit: "SearchHit", passage: "Passage", path: str) -> Hit:
-    """Return a passage of a file that was found as a hit."""
-    start, end = passage.start_line, passage.end_line
-    return Hit(
-        path, (start, end), passage.text, passage.name, hit.language, hit.score,
-        f"{path}:{start}-{end}", masked=passage.masked, flags=passage.flags,
-    )  # fmt: skip
+def outline_of(source: "SourceText", path: str) -> list[Hit]:
+    """Return the definitions or sections of a file, each with its first line."""
+    joint = " > " if source.kind == "docs" else "."
+    return [
+        Hit(
+            path, (unit.start + 1, unit.end + 1), source.lines[unit.definition].strip(), joint.join(unit.names),
+            source.language, id=f"{path}:{unit.start + 1}-{unit.end + 1}",
+        )
+        for unit in source.units if unit.names
+    ]  # fmt: skip
 
 
-def make_explanation(
-    found: "PathDecision", ranked: "RankExplanation | None", show: Callable[[str], str]
-) -> Explanation:
-    """Return the explanation of a file."""
+def references_of(answers: "Mapping[str, FoundReferences]", name: str, limit: int) -> Results[Reference]:
+    """Return where a name is defined, then where it is used, by the beginning of the paths of each index."""
+    places, notes = list[Reference](), list[str]()
+    for lead, (found, _, _) in answers.items():
+        for at, group in enumerate((found.definitions, found.overrides, found.uses[:limit])):
+            places += [
+                Reference(lead + one.path, one.line, one.text, one.kind, one.within, at < 2, one.confidence.word)
+                for one in group
+            ]
+        if found.owners:
+            notes.append(f"Several things are called {name}: {', '.join(one.name for one in found.owners)}")
+        if found.suggestions:
+            notes.append(f"Similar names: {', '.join(found.suggestions)}")
+    total = sum(answer.found.total for answer in answers.values())
+    is_complete = all(answer.coverage.is_complete for answer in answers.values())
+    return Results(tuple(places), name, total, is_complete, tuple(notes))
+
+
+def commits_of(answers: "Mapping[str, HistoryAnswer]", query: str, limit: int) -> "Results[CommitHit]":
+    """Return the commits of all folders, best first."""
+    hits = [
+        replace(hit, files=tuple(lead + path for path in hit.files))
+        for lead, answer in answers.items()
+        for hit in answer.hits
+    ]
+    hits = sorted(hits, key=lambda hit: (-hit.score, -hit.time))[:limit]
+    covers = [answer.coverage for answer in answers.values()]
+    notes = [note for one in covers for note in (f"Searched {one.text}.", *one.notes())]
+    return Results(tuple(hits), query, len(hits), all(one.is_complete for one in covers), tuple(notes))
+
+
+def explanation_of(found: "PathDecision", ranked: "RankExplanation | None", lead: str) -> Explanation:
+    """Return the explanation of a file; in results, a lead goes before its path."""
     verdict, rule = found.verdict, found.verdict.rule
     line = f", line {rule.line}" if rule and rule.line else ""
     return Explanation(
-        show(verdict.path), verdict.is_allowed, found.stored is not None, str(verdict.reason or ""),
+        lead + verdict.path, verdict.is_allowed, found.stored is not None, str(verdict.reason or ""),
         f"{rule.pattern} ({rule.origin}{line})" if rule else "",
         *((ranked.rank or 0, ranked.of, ranked.score, dict(ranked.signals)) if ranked else ()),
     )  # fmt: skip
-
-
-def make_reference(place: "Place", path: str, *, is_definition: bool) -> Reference:
-    """Return a line that a search for references found."""
-    return Reference(path, place.line, place.text, place.kind, place.within, is_definition, place.confidence.word)

@@ -3,20 +3,23 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
-from dowse.api.results import Explanation, Hit, Reference, Results, Status, make_explanation, make_hit, make_reference
+from dowse.api.results import Hit, Results, Status
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, Update, explain_file, find_all
+from dowse.mcp.replies import coverage_warnings
+from dowse.searching.passages import Passage
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.search import Answer, SearchOptions
+from dowse.searching.search import Answer, SearchHit, SearchOptions
 from dowse.types import Coverage, Entry, Progress
 
 if TYPE_CHECKING:
     from dowse.federation.answers.definition_search import FoundDefinitions
+    from dowse.federation.answers.source_text import SourceText
     from dowse.indexes.dependencies.package_index import PackageIndex
-    from dowse.indexes.document_search import ListedDocument
     from dowse.indexes.index import PathDecision
     from dowse.indexes.query_vectors import QueryEncoder
     from dowse.indexes.reference_lookup import FoundReferences
@@ -25,23 +28,21 @@ if TYPE_CHECKING:
     from dowse.searching.references.reference_search import ReferenceOptions
     from dowse.searching.references.related_files import RelatedFiles
 
-LocatedFile = tuple[ProjectIndex, str, Callable[[str], str]]
-"""A file: the index that it belongs to, its path there, and how paths of that index are shown."""
-
 
 class IndexedTarget:
-    """Indexes by their names. All work on them runs on one thread."""
+    """Indexes that are asked as one. All work on them runs on one thread."""
 
-    def named(self) -> Mapping[str, ProjectIndex]:
-        """Return the indexes by name."""
+    @property
+    def indexes(self) -> Mapping[str, ProjectIndex]:
+        """The indexes by name."""
         raise NotImplementedError
 
-    def show(self, name: str, path: str) -> str:
-        """Return a path of one of the indexes as results have it."""
+    def lead(self, name: str) -> str:
+        """Return what the paths of an index begin with in results."""
         raise NotImplementedError
 
-    def locate(self, path: str) -> LocatedFile:
-        """Return the file that a path of a result names."""
+    def locate(self, path: str) -> tuple[ProjectIndex, str, str]:
+        """Return the index of the file that a path of a result names, the file's path there, and what comes before that."""
         raise NotImplementedError
 
     def prepare(self, progress: Progress | None) -> None:
@@ -57,7 +58,7 @@ class IndexedTarget:
 
     def leads(self) -> dict[str, ProjectIndex]:
         """Return the indexes by the beginning of the paths of their files, which is empty for a folder alone."""
-        return {self.show(name, ""): index for name, index in self.named().items()}
+        return {self.lead(name): index for name, index in self.indexes.items()}
 
     def find(self, query: ExactQuery, progress: Progress | None = None) -> "tuple[Occurrences, Coverage]":
         """Find every occurrence of a text or pattern."""
@@ -82,70 +83,30 @@ class IndexedTarget:
             found[lead] = references_when_complete(index, name, own, update, progress)
         return found
 
-    def uses(
-        self, name: str, kind: str | None, path: str | None, limit: int, progress: Progress | None
-    ) -> Results[Reference]:
-        """Return where a name is defined and used."""
-        from dowse.searching.references.reference_search import ReferenceOptions
-
-        places, notes = list[Reference](), list[str]()
-        answers = self.references(name, ReferenceOptions(kind, path, limit), progress)
-        for lead, (found, _, _) in answers.items():
-            for at, group in enumerate((found.definitions, found.overrides, found.uses[:limit])):
-                places += [make_reference(one, lead + one.path, is_definition=at < 2) for one in group]
-            if found.owners:
-                notes.append(f"Several things are called {name}: {', '.join(one.name for one in found.owners)}")
-            if found.suggestions:
-                notes.append(f"Similar names: {', '.join(found.suggestions)}")
-        total = sum(answer.found.total for answer in answers.values())
-        is_complete = all(answer.coverage.is_complete for answer in answers.values())
-        return Results(tuple(places), name, total, is_complete, tuple(notes))
-
     def related(self, path: str, limit: int, progress: Progress | None = None) -> "RelatedFiles":
         """Return the files around a file."""
         from dowse.indexes.reference_lookup import read_missing_references, related_files
         from dowse.searching.references.related_files import shown_files
 
-        index, path, show = self.locate(path)
+        index, within, lead = self.locate(path)
         self._updating(progress)(index)
         read_missing_references(index, progress=progress)
-        return shown_files(related_files(index, path, limit), show)
+        return shown_files(related_files(index, within, limit), lambda one: lead + one)
 
     def explain(
         self, path: str, query: str | None = None, progress: Progress | None = None
     ) -> "tuple[PathDecision, RankExplanation | None]":
         """Return why a file is or is not indexed and, with a query, its rank if no rule excludes it."""
-        index, path, _ = self.locate(path)
-        if query and index.source.verdict(path).is_allowed:
+        index, within, _ = self.locate(path)
+        if query and index.source.verdict(within).is_allowed:
             self._updating(progress)(index)
-        return explain_file(index, path, query, self._open_encoder())
+        return explain_file(index, within, query, self._open_encoder())
 
-    def explanation(self, path: str, query: str | None, progress: Progress | None) -> Explanation:
-        """Return the explanation of a file as one value."""
-        return make_explanation(*self.explain(path, query, progress), self.locate(path)[2])
-
-    def read(self, place: str) -> str:
-        """Return the text of a file, of some of its lines, or of a definition or section in it, with secrets masked."""
-        from dowse.federation.answers.place_reading import parse_place, place_text
+    def source(self, path: str) -> "SourceText":
+        """Return the text of a file with its definitions, with secrets masked."""
         from dowse.federation.answers.source_text import read_source
 
-        asked = parse_place(place)
-        return place_text(read_source(*self.locate(asked.path)[:2]), asked)
-
-    def outline(self, path: str) -> list[Hit]:
-        """Return the definitions or sections of a file, each with its first line."""
-        from dowse.federation.answers.source_text import read_source
-
-        index, within, show = self.locate(path)
-        source, shown = read_source(index, within), show(within)
-        joint = " > " if source.kind == "docs" else "."
-        return [
-            Hit(
-                shown, (unit.start + 1, unit.end + 1), source.lines[unit.definition].strip(), joint.join(unit.names),
-                source.language, id=f"{shown}:{unit.start + 1}-{unit.end + 1}",
-            )
-            for unit in source.units if unit.names
-        ]  # fmt: skip
+        return read_source(*self.locate(path)[:2])
 
     def files(self, pattern: str | None = None) -> list[str]:
         """Return the paths of all files that are or may be indexed, sorted; with a glob, those that match it."""
@@ -160,27 +121,13 @@ class IndexedTarget:
             and (matches(entry.path) or matches(lead + entry.path))
         )  # fmt: skip
 
-    def documents(self) -> "list[ListedDocument]":
-        """Return all files with their titles, in the order of their paths."""
-        from dowse.indexes.document_search import list_documents
-
-        return [
-            replace(one, path=lead + one.path) for lead, index in self.leads().items() for one in list_documents(index)
-        ]
-
     def status(self) -> list[Status]:
         """Return the state of each index."""
-        found = ((name, index.status()) for name, index in self.named().items())
+        found = ((name, index.status()) for name, index in self.indexes.items())
         return [
             Status(name, one.state, one.files, one.chunks, one.expected_files, one.last_updated, one.problem)
             for name, one in found
         ]
-
-    def reindex(self, path: str) -> int:
-        """Index one file again now; return the number of its chunks."""
-        from dowse.surfaces.project.path_search import reindex_file
-
-        return reindex_file(*self.locate(path)[:2])[1]
 
 
 class Found(NamedTuple):
@@ -190,37 +137,40 @@ class Found(NamedTuple):
     coverage: Coverage
     show: Callable[[str], str] = str
     """Returns a path as users see it."""
-    warnings: Sequence[str] = ()
-    """Sentences about files that the answer does not cover."""
     notes: Sequence[str] = ()
     notes_say_coverage: bool = False
+    indexes: Mapping[str, ProjectIndex] = MappingProxyType({})
+    """What knows the callers of definitions, by the beginning of the paths of its files."""
+
+    def definitions(self) -> "FoundDefinitions":
+        """Return the definitions that answer, with their callers and constants."""
+        from dowse.federation.answers.definition_search import describe_definitions  # a program may need none
+
+        return describe_definitions(self.indexes, self.answer, self.show)
 
     def results(self, query: str, limit: int, warnings: Sequence[str]) -> Results[Hit]:
         """Return the best hits as a program gets them."""
-        answer = self.answer
+        answer, covered = self.answer, self.coverage
         hits = sorted(
             ((hit, passage) for hit in answer.hits for passage in hit.passages), key=lambda pair: pair[1].rank
         )  # a rank is 0 where definitions are not ranked
-        items = tuple(make_hit(hit, passage, self.show(hit.path)) for hit, passage in hits[:limit])
+        items = tuple(self._hit(hit, passage) for hit, passage in hits[:limit])
         corrected = [f"{near} instead of {word}" for word, near in answer.corrected.items()]
-        notes = [f"Corrected: {', '.join(corrected)}"] if corrected else []
-        is_complete = self.coverage.is_complete and not answer.outdated
-        return Results(
-            items,
-            query,
-            len(items),
-            is_complete,
-            (*warnings, *notes, *self.warnings, *self._coverage_notes(), *self.notes),
-            frozenset(answer.terms),
-        )
+        notes = [*warnings, *([f"Corrected: {', '.join(corrected)}"] if corrected else []), *coverage_warnings(covered)]
+        if covered.is_indexing and not self.notes_say_coverage:
+            searched = covered.files + covered.direct
+            of = f" of {covered.expected:,}" if searched < covered.expected else ""
+            by_words = f", {covered.direct:,} of them by words alone" if covered.direct else ""
+            notes.append(f"Searched {searched:,}{of} files{by_words}. Indexing continues; wait() waits for it.")
+        is_complete = covered.is_complete and not answer.outdated
+        return Results(items, query, len(items), is_complete, (*notes, *self.notes), frozenset(answer.terms))
 
-    def _coverage_notes(self) -> list[str]:
-        covered, searched = self.coverage, self.coverage.files + self.coverage.direct
-        if self.notes_say_coverage or not covered.is_indexing:
-            return []
-        of = f" of {covered.expected:,}" if searched < covered.expected else ""
-        by_words = f", {covered.direct:,} of them by words alone" if covered.direct else ""
-        return [f"Searched {searched:,}{of} files{by_words}. Indexing continues; wait() waits for it."]
+    def _hit(self, hit: SearchHit, passage: Passage) -> Hit:
+        path, start, end = self.show(hit.path), passage.start_line, passage.end_line
+        return Hit(
+            path, (start, end), passage.text, passage.name, hit.language, hit.score,
+            f"{path}:{start}-{end}", masked=passage.masked, flags=passage.flags,
+        )  # fmt: skip
 
 
 class PlaceTarget:
@@ -239,30 +189,22 @@ class PlaceTarget:
 
         return Found(search_place(self.store, query, options), coverage_of(self.store))
 
-    def describe(self, found: Found) -> "FoundDefinitions":
-        """Return the definitions of an answer."""
-        from dowse.federation.answers.definition_search import describe_definitions
-
-        return describe_definitions(None, found.answer)
-
     def find(self, query: ExactQuery, progress: Progress | None = None) -> "tuple[Occurrences, Coverage]":  # noqa: ARG002 - as above
         """Find every occurrence of a text or pattern."""
         from dowse.surfaces.organisation.place_search import coverage_of, find_text
 
         return find_text(self.store, query), coverage_of(self.store)
 
-    def read(self, place: str) -> str:
-        """Return the text of a file as it was published, of some of its lines, or of a definition or section in it."""
-        from dowse.federation.answers.place_reading import parse_place, place_text
+    def source(self, path: str) -> "SourceText":
+        """Return the text of a file as it was published, with its definitions."""
         from dowse.federation.answers.source_text import SourceText
 
-        asked = parse_place(place)
-        document = self.store.find_file(asked.path)
+        document = self.store.find_file(path)
         if document is None:
-            raise UsageError(f"There is no file {asked.path}.")
-        text = self.store.read(asked.path)[0].decode("utf-8", "replace")
+            raise UsageError(f"There is no file {path}.")
+        text = self.store.read(path)[0].decode("utf-8", "replace")
         symbols = tuple(symbol for chunk in self.store.chunks(document.id) for symbol in chunk.symbols)
-        return place_text(SourceText(asked.path, text, document.language, document.kind, symbols), asked)
+        return SourceText(path, text, document.language, document.kind, symbols)
 
     def files(self, pattern: str | None = None) -> list[str]:
         """Return the paths of all files, sorted; with a glob, those that match it."""
@@ -289,25 +231,26 @@ class PackageTarget(IndexedTarget):
         self._dependencies, self._package, self._waits = Dependencies(root.resolve()), package, waits
         self.name, self.warnings = "packages", list[str]()
 
-    def named(self) -> "dict[str, PackageIndex]":
-        """Return the indexes of the packages by their labels."""
+    @property
+    def indexes(self) -> "dict[str, PackageIndex]":
+        """The indexes of the packages by their labels."""
         return {one.label: self._dependencies.index(one) for one in self._dependencies.choose(self._package)[0]}
 
-    def show(self, name: str, path: str) -> str:
-        """Return a path of a package as results have it."""
+    def lead(self, name: str) -> str:
+        """Return what the paths of a package begin with in results."""
         from dowse.indexes.dependencies.package_index import SEPARATOR
 
-        return f"{name}{SEPARATOR}{path}"
+        return f"{name}{SEPARATOR}"
 
-    def locate(self, path: str) -> LocatedFile:
+    def locate(self, path: str) -> "tuple[PackageIndex, str, str]":
         """Return the file that a path of a result names, such as `httpx 0.28.1 · httpx/_client.py`, or one in a package."""
         shown = self._dependencies.find(path)
         found = [shown] if shown else self._dependencies.find_file(path)
         if len(found) != 1:
             several = f"Several packages have {path}." if found else f"No package has {path}."
             raise UsageError(f"{several} Name it as a hit does: httpx 0.28.1 · httpx/_client.py")
-        index, within = found[0]
-        return index, within, index.shown_path
+        [(index, within)] = found
+        return index, within, self.lead(index.package.label)
 
     def prepare(self, progress: Progress | None) -> None:
         """Index the packages without an index."""
@@ -327,12 +270,6 @@ class PackageTarget(IndexedTarget):
             is_whole=not searched.direct, direct=searched.direct,
         )  # fmt: skip
         return Found(found.answer, covered, found.show, notes=found.notes, notes_say_coverage=True)
-
-    def describe(self, found: Found) -> "FoundDefinitions":
-        """Return the definitions of an answer."""
-        from dowse.federation.answers.definition_search import describe_definitions
-
-        return describe_definitions(None, found.answer, found.show)
 
     def close(self) -> None:
         """Close all indexes."""

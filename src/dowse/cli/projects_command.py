@@ -127,7 +127,7 @@ def forget(folder: str | None, *, missing: bool, as_json: bool) -> int | Command
     If DIR has an index of its documents, that is deleted, too. --missing keeps the index of a folder
     that cannot be reached now, for example because its disk is not mounted, and names it.
     """
-    from dowse.api.project_list import forget as forget_location
+    from dowse.api.folder_target import forget as forget_location
 
     if missing == (folder is not None):
         raise click.UsageError("forget takes a DIR, or --missing.")

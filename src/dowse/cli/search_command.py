@@ -296,7 +296,7 @@ def _search(target: "SearchTarget", query: str, **how: Any) -> int:
     )  # fmt: skip
     with progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
         found = target.search(parse_search_query(query, how["guesses"]), options, progress)
-    text = target.describe(found).text
+    text = found.definitions().text
     show_definitions(text, found.answer.terms)
     for note in _make_notes(found):
         say(note)
@@ -305,6 +305,7 @@ def _search(target: "SearchTarget", query: str, **how: Any) -> int:
 
 def _make_reply(target: "SearchTarget", query: str, *, offset: int, **how: Any) -> CommandReply:
     """Return what the tools search_code and search_docs reply."""
+    from dowse.mcp.replies import coverage_warnings
     from dowse.searching.query_terms import parse_search_query
     from dowse.searching.search import SearchOptions
     from dowse.surfaces.project.project_replies import ProjectAnswer, search_reply
@@ -315,7 +316,7 @@ def _make_reply(target: "SearchTarget", query: str, *, offset: int, **how: Any) 
     )
     with progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
         found = target.search(parse_search_query(query), options, progress)
-    answer, warnings = found.answer, [*target.warnings, *found.warnings, *found.notes]
+    answer, warnings = found.answer, [*target.warnings, *coverage_warnings(found.coverage), *found.notes]
     project = ProjectAnswer(answer, found.coverage, found.show, warnings, (), options.detail)
     reply = search_reply([project], offset, limit, how["budget"] * CHARACTERS_PER_TOKEN)
     return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, 0 if answer.hits[offset:] else 1)

@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> ProjectIndex:
 
 def describe(project: ProjectIndex, most_unread: int | None = 5) -> FoundDefinitions:
     answer = search_now(project, parse_plain_query("late_fee_of", ()), definition_options(1, None, None))
-    return describe_definitions(project, answer, most_unread=most_unread)
+    return describe_definitions({"": project}, answer, most_unread=most_unread)
 
 
 def test_the_callers_of_what_is_shown_are_known_before_all_references_were_read(project: ProjectIndex) -> None:

@@ -43,8 +43,8 @@ def test_a_quoted_text_names_the_code_that_uses_its_key(tmp_path: Path) -> None:
     index = ProjectIndex(root)
     index.update()
     answer = search_now(index, parse_plain_query(f"when is '{TEXT}' shown"), definition_options(5, None, None))
-    text = describe_definitions(index, answer).text
+    text = describe_definitions({"": index}, answer).text
     other = search_now(index, parse_plain_query("open the shop"), definition_options(5, None, None))
     assert "  src/locales/en.json:3 checkout.empty_basket, used at src/pay.ts:2" in text
-    assert "used at" not in describe_definitions(index, other).text
+    assert "used at" not in describe_definitions({"": index}, other).text
     index.close()

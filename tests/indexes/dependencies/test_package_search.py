@@ -34,7 +34,7 @@ def search(dependencies: Dependencies, text: str, name: str | None = None) -> Pa
 
 
 def first(found: PackageAnswer) -> tuple[str, str]:
-    best = describe_definitions(None, found.answer, found.show).whole[0]
+    best = describe_definitions({}, found.answer, found.show).whole[0]
     return best.path, ".".join((*best.passage.headings, *best.passage.symbols))
 
 
@@ -72,7 +72,7 @@ def test_secrets_of_a_package_are_masked(tmp_path: Path) -> None:
     file = root / environments.SITE / "tinyhttp/__init__.py"
     file.write_text(environments.HTTP.replace("is sent again.", f"is sent again with {GITHUB}."), encoding="utf-8")
     found = search(Dependencies(root), RETRY)
-    text = describe_definitions(None, found.answer, found.show).text
+    text = describe_definitions({}, found.answer, found.show).text
     assert "[masked: github-pat]" in text
     assert GITHUB not in text
 
@@ -104,7 +104,7 @@ def test_a_changed_copy_of_a_version_is_shown_as_it_is(tmp_path: Path) -> None:
     file.write_text(environments.HTTP.replace("How often a request", "How seldom requests"), encoding="utf-8")
     found = search(two, RETRY)
     assert found.notes == ()
-    assert "How seldom requests" in describe_definitions(None, found.answer, found.show).text
+    assert "How seldom requests" in describe_definitions({}, found.answer, found.show).text
 
 
 def test_an_upgrade_is_seen_at_the_next_question(tmp_path: Path) -> None:

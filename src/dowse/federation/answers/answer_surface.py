@@ -120,7 +120,7 @@ class AnswerSurface:
             answer = search_now(index, query, options, served.encoder, is_behind="." in pending)
             left = 0 if answer.searched.were_compared else len(pending)
             covered = coverage(index, max(left, len(answer.outdated)), answer.searched)
-            found = describe_definitions(index, answer, show, most_unread=QUICK_DOCUMENTS)
+            found = describe_definitions({"": index}, answer, show, most_unread=QUICK_DOCUMENTS)
             notes = _notes(answer, covered)
             if not answer.hits:
                 notes += filter_warnings(index, options.within(query.filters))

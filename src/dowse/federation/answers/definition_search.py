@@ -1,6 +1,6 @@
-"""The definitions of one project that answer a question, with their callers and constants."""
+"""The definitions of projects that answer a question, with their callers and constants."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from dowse.indexes.reference_lookup import read_missing_references, read_referen
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import parse_plain_query
 from dowse.searching.references.definition_context import ContextFinder, DefinitionContext
-from dowse.searching.search import Answer, SearchHit
+from dowse.searching.search import Answer
 from dowse.types import View
 
 CONTEXT_SECONDS = 0.3
@@ -23,7 +23,7 @@ CONTEXT_SECONDS = 0.3
 
 
 class FoundDefinitions(NamedTuple):
-    """The definitions of one project that answer, best first: those that are shown whole, and others."""
+    """The definitions that answer, best first: those that are shown whole, and others."""
 
     whole: list[FoundDefinition]
     others: list[FoundDefinition]
@@ -38,31 +38,47 @@ class FoundDefinitions(NamedTuple):
 
 
 def describe_definitions(
-    index: ProjectIndex | None, answer: Answer, show: Callable[[str], str] = str, *, most_unread: int | None = None
+    indexes: Mapping[str, ProjectIndex],
+    answer: Answer,
+    show: Callable[[str], str] = str,
+    *,
+    most_unread: int | None = None,
 ) -> FoundDefinitions:
-    """Return the definitions of an answer in their order, with what an index knows around them; `show` writes a path.
+    """Return the definitions of an answer in their order, with what indexes know around them; `show` writes a path.
 
-    If more files than `most_unread` lack their references, another process reads those, and only files that have the names of
-    these definitions are read here.
+    The indexes stand under the beginnings of the paths of their files. If more files than `most_unread` lack their
+    references, another process reads those, and only files that have the names of these definitions are read here.
     """
     found = sorted(
         ((hit, passage) for hit in answer.hits for passage in (*hit.passages, *hit.named)),
         key=lambda pair: pair[1].rank,
     )
     is_indexed = not answer.searched.direct and not answer.searched.unread
-    finder = _context_finder(index) if index and is_indexed else None
-    shown = [passage for hit, passage in found if passage not in hit.named and not passage.is_spare]
-    names = [passage.symbols[-1] for passage in shown if passage.symbols]
-    known = _read_references(index, names, most_unread) if index and finder else frozenset[str]()
+    around = {}
+    for lead, index in indexes.items() if is_indexed else ():
+        if index.exists and index.view is not View.DOCUMENTS:
+            own = [(hit, passage) for hit, passage in found if hit.path.startswith(lead)]
+            shown = [passage for hit, passage in own if passage not in hit.named and not passage.is_spare]
+            names = [passage.symbols[-1] for passage in shown if passage.symbols]
+            around[lead] = _context_finder(index), _read_references(index, names, most_unread)
+
+    def context_of(path: str, passage: Passage) -> DefinitionContext:
+        """Return what is known around a definition; that of one that fills a short reply would make it long."""
+        lead = next((lead for lead in around if path.startswith(lead)), None)
+        if lead is None or not passage.symbols or passage.is_spare:
+            return DefinitionContext()
+        finder, known = around[lead]
+        return _context(finder, path.removeprefix(lead), passage, known).shown_as(lambda one: show(lead + one))
+
     whole, others = list[FoundDefinition](), list[FoundDefinition]()
     for hit, passage in found:
         if passage in hit.named:
             others.append(FoundDefinition(show(hit.path), passage))
-            continue
-        # The context of definitions that fill a short reply would make it long.
-        context = _context(finder, hit, passage, known) if finder and not passage.is_spare else DefinitionContext()
-        whole.append(FoundDefinition(show(hit.path), passage, context.shown_as(show), tuple(map(show, hit.same_in))))
-    return FoundDefinitions(whole, others, dict(answer.terms), _texts(index, answer, show) if index else [])
+        else:
+            context, same_in = context_of(hit.path, passage), tuple(map(show, hit.same_in))
+            whole.append(FoundDefinition(show(hit.path), passage, context, same_in))
+    texts = [text for lead, index in indexes.items() for text in _texts(index, answer, lead, show)]
+    return FoundDefinitions(whole, others, dict(answer.terms), texts)
 
 
 def search_first_definitions(index: ProjectIndex) -> None:
@@ -73,26 +89,21 @@ def search_first_definitions(index: ProjectIndex) -> None:
     options = definition_options(1, None, None)  # the callers of more take 0.1 s
     answer = search_now(index, parse_plain_query(FIRST_QUERY, ()), options)
     if index.whole.references.is_current():
-        _ = describe_definitions(index, answer).text
+        _ = describe_definitions({"": index}, answer).text
     else:
         _want_references(index)
         start_parser()
 
 
-def _texts(index: ProjectIndex, answer: Answer, show: Callable[[str], str]) -> list[str]:
-    if not index.exists:
-        return []
-    return [
-        f"{show(one.path)}:{one.line} {one.key}, used at "
-        + ", ".join(f"{show(path)}:{line}" for path, line in one.uses)
-        for one in find_translated_texts(index, answer)
-    ]
+def _texts(index: ProjectIndex, answer: Answer, lead: str, show: Callable[[str], str]) -> Iterator[str]:
+    if index.exists:
+        hits = [hit for hit in answer.hits if hit.path.startswith(lead)]
+        for one in find_translated_texts(index, hits, frozenset(answer.terms)):
+            uses = ", ".join(f"{show(lead + path)}:{line}" for path, line in one.uses)
+            yield f"{show(one.path)}:{one.line} {one.key}, used at {uses}"
 
 
-def _context_finder(index: ProjectIndex) -> ContextFinder | None:
-    """Return what finds the context of definitions, if there is an index of code."""
-    if not index.exists or index.view is View.DOCUMENTS:
-        return None
+def _context_finder(index: ProjectIndex) -> ContextFinder:
     masks = index.settings.mask_secrets
     return ContextFinder(index.store, index.whole.references, index.source.read_bytes, masks=masks)
 
@@ -118,9 +129,7 @@ def _want_references(index: ProjectIndex) -> None:
             index.whole.references.catch_up(seconds=-1.0)
 
 
-def _context(finder: ContextFinder, hit: SearchHit, passage: Passage, known: Collection[str]) -> DefinitionContext:
-    if not passage.symbols:
-        return DefinitionContext()
+def _context(finder: ContextFinder, path: str, passage: Passage, known: Collection[str]) -> DefinitionContext:
     start, end = passage.whole or (passage.start_line, passage.end_line)
     name = passage.symbols[-1]
-    return finder.context(hit.path, name, range(start, end + 1), passage.text, has_references=name in known)
+    return finder.context(path, name, range(start, end + 1), passage.text, has_references=name in known)

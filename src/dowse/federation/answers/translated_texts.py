@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dowse.errors import PathRefused
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.path_kinds import kinds_of
-from dowse.searching.search import Answer, SearchHit
+from dowse.searching.search import SearchHit
 from dowse.searching.term_positions import terms_by_line
 from dowse.text.analysis import terms_of
 from dowse.types import TextQuery
@@ -39,11 +39,12 @@ class TranslatedText(NamedTuple):
     uses: tuple[tuple[str, int], ...]
 
 
-def find_translated_texts(index: ProjectIndex, answer: Answer) -> list[TranslatedText]:
-    """Return the texts that a question quotes and whose keys some code uses, best first."""
+def find_translated_texts(
+    index: ProjectIndex, hits: Sequence[SearchHit], terms: frozenset[str]
+) -> list[TranslatedText]:
+    """Return the texts that a question of some terms quotes and whose keys some code uses, best first."""
     found = list[TranslatedText]()
-    terms = frozenset(answer.terms)
-    for hit in answer.hits:
+    for hit in hits:
         if "translation" not in kinds_of(hit.path) and not _RESOURCE.search(hit.path):
             continue
         lines = hit.data.decode("utf-8", "replace").split("\n")
