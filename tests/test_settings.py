@@ -2,13 +2,12 @@
 
 import json
 import os
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dowse.settings import _KEYS, Settings, load_settings, write_default_settings
+from dowse.settings import SETTING_FIELDS, Settings, load_settings, write_default_settings
 
 SPECIFIED = {
     "include", "exclude", "respectGitignore", "maxFileSize", "maxFiles", "docPatterns", "indexDocs",
@@ -46,10 +45,6 @@ def test_a_file_of_the_users_is_never_overwritten(tmp_path: Path) -> None:
     assert json.loads(file.read_text(encoding="utf-8")) == {"exclude": ["x"], "mine": 1}
 
 
-def test_every_setting_has_a_key() -> None:
-    assert {field for field, _ in _KEYS.values()} == {field.name for field in fields(Settings)}
-
-
 def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> None:
     settings, warnings = load(
         tmp_path, {"maxFileSize": "2MB"}, {"maxFileSize": "500KB", "exclude": ["**/gen/**"], "indexDocs": False}
@@ -73,7 +68,7 @@ def test_the_project_overrides_the_global_file_key_by_key(tmp_path: Path) -> Non
 def test_a_wrong_value_is_replaced_by_its_default_and_named(tmp_path: Path, key: str, value: Any) -> None:
     settings, warnings = load(tmp_path, {key: value, "lazyIdleThreshold": 7} | {key: value})
     default = Settings()
-    field = _KEYS[key][0]
+    field = SETTING_FIELDS[key]
     assert getattr(settings, field) == getattr(default, field)
     assert len(warnings) == 1
     assert key in warnings[0]

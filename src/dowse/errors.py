@@ -13,7 +13,6 @@ DowseError
 ├── PathRefused                      a path leaves the root or is not allowed          exit 2
 ├── ProjectNotDetected               no root could be found                            exit 2
 ├── NotIndexed                       there is no index for this project                exit 1
-│   └── ArchivedDocumentNotFound     a document is not in the archives                 exit 1
 ├── NotFound                         there is nothing of this name                     exit 1
 │   └── ItemNotFound                 an id names nothing that may be read              exit 1
 ├── NoSuchDocument                   a document or section does not exist              exit 1
@@ -33,9 +32,7 @@ DowseError
     ├── NotWritable                  nothing can be written there
     │   └── DiskFull                 no space is left
     ├── NoHistory                    there is no history of commits that may be read
-    ├── NotASiteIndex                a file is no index of a site
-    ├── BrokenSiteIndex              the index of a site cannot be served
-    └── NoPagesFound                 a folder has no pages to build an index of        exit 1
+    └── NotASiteIndex                a file is no index of a site
 
 Signals that one module raises and another catches. No user sees them.
 
@@ -127,12 +124,6 @@ class NotIndexed(DowseError):
 
     exit_code = 1
     code = "INDEX_NOT_FOUND"
-
-
-class ArchivedDocumentNotFound(NotIndexed):
-    """A document is not in the archives."""
-
-    code = "DOCUMENT_NOT_FOUND"
 
 
 class NotFound(DowseError):
@@ -242,16 +233,6 @@ class NoHistory(Failed):
 
 class NotASiteIndex(Failed):
     """A file is not a JSON object, so it is no index of a site."""
-
-
-class BrokenSiteIndex(Failed):
-    """The index of a site cannot be served."""
-
-
-class NoPagesFound(Failed):
-    """A folder has no pages to build an index of."""
-
-    exit_code = 1
 
 
 class Signal(Exception):

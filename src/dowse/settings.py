@@ -9,7 +9,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -25,115 +25,6 @@ Strategy = Literal["realtime", "lazy", "git"]
 EncoderName = Literal["dowse", "minilm", "none"]
 MemoryName = Literal["auto", "small", "normal"]
 StoreName = Literal["local", "lancedb"]
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
-    """The settings that a user can change, with the defaults of a new index."""
-
-    include: tuple[str, ...] = ("**/*",)
-    exclude: tuple[str, ...] = ()
-    respect_gitignore: bool = True
-    max_file_bytes: int = 1024 * 1024
-    max_files: int = 50_000
-    doc_patterns: tuple[str, ...] = ("**/*.md", "**/*.txt")
-    index_docs: bool = True
-    enhanced_tool_descriptions: bool = False
-    indexing_strategy: Strategy = "realtime"
-    lazy_idle_threshold: int = 30
-    integrity_hours: int = 24
-    encoder: EncoderName = "dowse"
-    encoder_folder: str | None = None
-    vector_cache_bytes: int = 512 * 1024 * 1024
-    mask_secrets: bool = True
-    read_history: bool = True
-    store: StoreName = "local"
-    shared_index: str | None = None
-    """The place of a shared index with which a new index begins."""
-    editor: str = "vscode"
-    """The editor in which the page opens files: the name of one, or an address with `{path}` and `{line}`."""
-    dependencies: bool = False
-    """Whether the packages that projects use are searched."""
-    dependency_bytes: int = 2048 * 1024 * 1024
-    """The size of the indexes of all packages."""
-    memory: MemoryName = "auto"
-    """How much memory all of dowse uses, which only the global file sets."""
-
-
-def load_settings(*files: Path) -> tuple[Settings, list[str]]:
-    """Return the settings in force and a warning for each value that cannot be used. Later files override earlier ones."""
-    values, warnings = read_settings(*files)
-    return Settings(**{_KEYS[key][0]: _KEYS[key][1](value) for key, value in values.items()}), warnings
-
-
-def read_settings(*files: Path) -> tuple[dict[str, Any], list[str]]:
-    """Return the values in force by key, as the files have them, and a warning for each that cannot be used."""
-    values: dict[str, Any] = {}
-    warnings: list[str] = []
-    for file in files:
-        for key, value in _read_values(file, warnings).items():
-            if key not in _KEYS:
-                continue
-            if problem := _find_problem(key, value):
-                warnings.append(f"{file.name}: {key} {problem}; it is ignored.")
-            else:
-                values[key] = value
-    return values, warnings
-
-
-def write_default_settings(file: Path, global_file: Path | None = None) -> None:
-    """Write a project's `config.json` with explanations, unless the file exists.
-
-    It has the keys of the specification. Their values are those of the global file where it has them: the defaults
-    would override the global file, as they would for every other key.
-    """
-    if not file.exists():
-        content = dict(_TEMPLATE)
-        for key, value in _read_values(global_file, []).items() if global_file else ():
-            if key in _TEMPLATE and key in _KEYS and not _find_problem(key, value):
-                content[key] = value
-        write_atomically(file, (json.dumps(content, indent=2) + "\n").encode())
-
-
-def differing_keys(one: Settings, other: Settings) -> list[str]:
-    """Return the keys of `config.json` in which two settings differ."""
-    return [key for key, (field, _) in _KEYS.items() if getattr(one, field) != getattr(other, field)]
-
-
-def read_json(file: Path) -> Any:
-    """Return the content of one of dowse's JSON files, or raise SettingsError with the problem."""
-    try:
-        return json.loads(read_small_file(file, MAX_JSON_BYTES, follows_links=True).decode("utf-8-sig"))
-    except (ValueError, RecursionError) as error:
-        raise SettingsError(f"{file} is not valid JSON ({error}). Correct or remove it.") from error
-    except OSError as error:
-        remedy = " Make it smaller or remove it." if error.errno == errno.EFBIG else ""
-        raise SettingsError(f"{file} cannot be read ({error.strerror}).{remedy}") from error
-
-
-def _find_problem(key: str, value: Any) -> str | None:
-    try:
-        _KEYS[key][1](value)
-    except ValueError as error:
-        return str(error)
-    return None
-
-
-def _read_values(file: Path, warnings: list[str]) -> dict[str, Any]:
-    try:
-        if not file.exists():
-            return {}
-        content = read_json(file)
-    except PermissionError:
-        warnings.append(f"{file} cannot be read (permission denied). It is ignored.")
-        return {}
-    except SettingsError as error:
-        warnings.append(f"{error} It is ignored.")
-        return {}
-    if not isinstance(content, dict):
-        warnings.append(f"{file} does not contain a JSON object. It is ignored.")
-        return {}
-    return content
 
 
 def _parse_globs(value: Any) -> tuple[str, ...]:
@@ -224,47 +115,142 @@ def _parse_megabytes(value: Any) -> int:
     return _parse_positive(value) * 1024 * 1024
 
 
-_KEYS: dict[str, tuple[str, Callable[[Any], Any]]] = {
-    "include": ("include", _parse_globs),
-    "exclude": ("exclude", _parse_globs),
-    "respectGitignore": ("respect_gitignore", _parse_boolean),
-    "maxFileSize": ("max_file_bytes", _parse_size),
-    "maxFiles": ("max_files", _parse_positive),
-    "docPatterns": ("doc_patterns", _parse_globs),
-    "indexDocs": ("index_docs", _parse_boolean),
-    "enhancedToolDescriptions": ("enhanced_tool_descriptions", _parse_boolean),
-    "indexingStrategy": ("indexing_strategy", _parse_one_of(Strategy)),
-    "lazyIdleThreshold": ("lazy_idle_threshold", _parse_positive),
-    "integrityHours": ("integrity_hours", _parse_positive),
-    "encoder": ("encoder", _parse_one_of(EncoderName)),
-    "encoderFolder": ("encoder_folder", _parse_folder),
-    "vectorCacheMB": ("vector_cache_bytes", _parse_megabytes),
-    "maskSecrets": ("mask_secrets", _parse_boolean),
-    "readHistory": ("read_history", _parse_boolean),
-    "store": ("store", _parse_one_of(StoreName)),
-    "sharedIndex": ("shared_index", _parse_place),
-    "editor": ("editor", _parse_editor),
-    "dependencies": ("dependencies", _parse_boolean),
-    "dependenciesMB": ("dependency_bytes", _parse_megabytes),
-    "memory": ("memory", _parse_one_of(MemoryName)),
-}
+def _key(name: str, parse: Callable[[Any], Any]) -> dict[str, Any]:
+    """Return the key of a field in `config.json`, and the function that reads its value or raises ValueError."""
+    return {"key": name, "parse": parse}
 
-SETTING_FIELDS = {key: field for key, (field, _) in _KEYS.items()}
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings that a user can change, with the defaults of a new index."""
+
+    include: tuple[str, ...] = field(default=("**/*",), metadata=_key("include", _parse_globs))
+    exclude: tuple[str, ...] = field(default=(), metadata=_key("exclude", _parse_globs))
+    respect_gitignore: bool = field(default=True, metadata=_key("respectGitignore", _parse_boolean))
+    max_file_bytes: int = field(default=1024 * 1024, metadata=_key("maxFileSize", _parse_size))
+    max_files: int = field(default=50_000, metadata=_key("maxFiles", _parse_positive))
+    doc_patterns: tuple[str, ...] = field(default=("**/*.md", "**/*.txt"), metadata=_key("docPatterns", _parse_globs))
+    index_docs: bool = field(default=True, metadata=_key("indexDocs", _parse_boolean))
+    enhanced_tool_descriptions: bool = field(default=False, metadata=_key("enhancedToolDescriptions", _parse_boolean))
+    indexing_strategy: Strategy = field(default="realtime", metadata=_key("indexingStrategy", _parse_one_of(Strategy)))
+    lazy_idle_threshold: int = field(default=30, metadata=_key("lazyIdleThreshold", _parse_positive))
+    integrity_hours: int = field(default=24, metadata=_key("integrityHours", _parse_positive))
+    encoder: EncoderName = field(default="dowse", metadata=_key("encoder", _parse_one_of(EncoderName)))
+    encoder_folder: str | None = field(default=None, metadata=_key("encoderFolder", _parse_folder))
+    vector_cache_bytes: int = field(default=512 * 1024 * 1024, metadata=_key("vectorCacheMB", _parse_megabytes))
+    mask_secrets: bool = field(default=True, metadata=_key("maskSecrets", _parse_boolean))
+    read_history: bool = field(default=True, metadata=_key("readHistory", _parse_boolean))
+    store: StoreName = field(default="local", metadata=_key("store", _parse_one_of(StoreName)))
+    shared_index: str | None = field(default=None, metadata=_key("sharedIndex", _parse_place))
+    """The place of a shared index with which a new index begins."""
+    editor: str = field(default="vscode", metadata=_key("editor", _parse_editor))
+    """The editor in which the page opens files: the name of one, or an address with `{path}` and `{line}`."""
+    dependencies: bool = field(default=False, metadata=_key("dependencies", _parse_boolean))
+    """Whether the packages that projects use are searched."""
+    dependency_bytes: int = field(default=2048 * 1024 * 1024, metadata=_key("dependenciesMB", _parse_megabytes))
+    """The size of the indexes of all packages."""
+    memory: MemoryName = field(default="auto", metadata=_key("memory", _parse_one_of(MemoryName)))
+    """How much memory all of dowse uses, which only the global file sets."""
+
+
+SETTING_FIELDS: dict[str, str] = {one.metadata["key"]: one.name for one in fields(Settings)}
 """The field of `Settings` that each key of `config.json` sets."""
+_PARSERS: dict[str, Callable[[Any], Any]] = {one.metadata["key"]: one.metadata["parse"] for one in fields(Settings)}
 
 
+def load_settings(*files: Path) -> tuple[Settings, list[str]]:
+    """Return the settings in force and a warning for each value that cannot be used. Later files override earlier ones."""
+    values, warnings = read_settings(*files)
+    return Settings(**{SETTING_FIELDS[key]: _PARSERS[key](value) for key, value in values.items()}), warnings
+
+
+def read_settings(*files: Path) -> tuple[dict[str, Any], list[str]]:
+    """Return the values in force by key, as the files have them, and a warning for each that cannot be used."""
+    values: dict[str, Any] = {}
+    warnings: list[str] = []
+    for file in files:
+        for key, value in _read_values(file, warnings).items():
+            if key not in _PARSERS:
+                continue
+            if problem := _find_problem(key, value):
+                warnings.append(f"{file.name}: {key} {problem}; it is ignored.")
+            else:
+                values[key] = value
+    return values, warnings
+
+
+def write_default_settings(file: Path, global_file: Path | None = None) -> None:
+    """Write a project's `config.json` with explanations, unless the file exists.
+
+    It has the keys of the specification. Their values are those of the global file where it has them: the defaults
+    would override the global file, as they would for every other key.
+    """
+    if not file.exists():
+        content = dict(_TEMPLATE)
+        for key, value in _read_values(global_file, []).items() if global_file else ():
+            if key in _OPTIONS and not _find_problem(key, value):
+                content[key] = value
+        write_atomically(file, (json.dumps(content, indent=2) + "\n").encode())
+
+
+def differing_keys(one: Settings, other: Settings) -> list[str]:
+    """Return the keys of `config.json` in which two settings differ."""
+    return [key for key, name in SETTING_FIELDS.items() if getattr(one, name) != getattr(other, name)]
+
+
+def read_json(file: Path) -> Any:
+    """Return the content of one of dowse's JSON files, or raise SettingsError with the problem."""
+    try:
+        return json.loads(read_small_file(file, MAX_JSON_BYTES, follows_links=True).decode("utf-8-sig"))
+    except (ValueError, RecursionError) as error:
+        raise SettingsError(f"{file} is not valid JSON ({error}). Correct or remove it.") from error
+    except OSError as error:
+        remedy = " Make it smaller or remove it." if error.errno == errno.EFBIG else ""
+        raise SettingsError(f"{file} cannot be read ({error.strerror}).{remedy}") from error
+
+
+def _find_problem(key: str, value: Any) -> str | None:
+    try:
+        _PARSERS[key](value)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _read_values(file: Path, warnings: list[str]) -> dict[str, Any]:
+    try:
+        if not file.exists():
+            return {}
+        content = read_json(file)
+    except PermissionError:
+        warnings.append(f"{file} cannot be read (permission denied). It is ignored.")
+        return {}
+    except SettingsError as error:
+        warnings.append(f"{error} It is ignored.")
+        return {}
+    if not isinstance(content, dict):
+        warnings.append(f"{file} does not contain a JSON object. It is ignored.")
+        return {}
+    return content
+
+
+_OPTIONS = {
+    "include": "Glob patterns for files to index. Default: all files.",
+    "exclude": "Glob patterns to skip (in addition to hardcoded excludes).",
+    "respectGitignore": "If true, also excludes files matching .gitignore.",
+    "maxFileSize": "Skip files larger than this. Supports: '500KB', '1MB', '2MB'.",
+    "maxFiles": "Warn if project exceeds this many files.",
+    "docPatterns": "Glob patterns for documentation files. Default: ['**/*.md', '**/*.txt'].",
+    "indexDocs": "If true, index documentation files with prose-optimized chunking. Default: true.",
+    "enhancedToolDescriptions": "If true, tool descriptions include AI hints. Default: false.",
+    "indexingStrategy": "Indexing strategy: 'realtime' (immediate), 'lazy' (on idle/search), 'git' (on commit). Default: 'realtime'.",
+    "lazyIdleThreshold": "Seconds of inactivity before lazy indexing triggers. Default: 30.",
+}
+"""The keys of the specification, as a new file explains them."""
 _TEMPLATE: dict[str, Any] = {
     "_comment": "Search MCP Configuration - Edit to customize indexing behavior",
-    "include": ["**/*"],
-    "exclude": [],
-    "respectGitignore": True,
+    **{key: getattr(Settings(), SETTING_FIELDS[key]) for key in _OPTIONS},
     "maxFileSize": "1MB",
-    "maxFiles": 50000,
-    "docPatterns": ["**/*.md", "**/*.txt"],
-    "indexDocs": True,
-    "enhancedToolDescriptions": False,
-    "indexingStrategy": "realtime",
-    "lazyIdleThreshold": 30,
     "_hardcodedExcludes": [
         "// These patterns are ALWAYS excluded and cannot be overridden:",
         "// - node_modules/, jspm_packages/, bower_components/  (dependencies)",
@@ -276,18 +262,7 @@ _TEMPLATE: dict[str, Any] = {
         "// - coverage/  (test coverage)",
         "// - Binary files (images, videos, etc.) are auto-detected and skipped",
     ],
-    "_availableOptions": {
-        "include": "Glob patterns for files to index. Default: all files.",
-        "exclude": "Glob patterns to skip (in addition to hardcoded excludes).",
-        "respectGitignore": "If true, also excludes files matching .gitignore.",
-        "maxFileSize": "Skip files larger than this. Supports: '500KB', '1MB', '2MB'.",
-        "maxFiles": "Warn if project exceeds this many files.",
-        "docPatterns": "Glob patterns for documentation files. Default: ['**/*.md', '**/*.txt'].",
-        "indexDocs": "If true, index documentation files with prose-optimized chunking. Default: true.",
-        "enhancedToolDescriptions": "If true, tool descriptions include AI hints. Default: false.",
-        "indexingStrategy": "Indexing strategy: 'realtime' (immediate), 'lazy' (on idle/search), 'git' (on commit). Default: 'realtime'.",
-        "lazyIdleThreshold": "Seconds of inactivity before lazy indexing triggers. Default: 30.",
-    },
+    "_availableOptions": _OPTIONS,
 }
 
 

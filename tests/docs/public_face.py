@@ -12,7 +12,7 @@ from typing import Any
 
 import dowse as dowse_package
 from dowse import errors
-from dowse.settings import _KEYS, Settings
+from dowse.settings import SETTING_FIELDS, Settings
 
 RECORDED = Path(__file__).with_name("public_face.json")
 
@@ -23,7 +23,7 @@ def public_face() -> dict[str, Any]:
         "exit codes": sorted({error.exit_code for error in _error_classes()}),
         "error codes": sorted({error.code for error in _error_classes()}),
         "library": dict(_library()),
-        "settings": {key: _plain(getattr(Settings(), field)) for key, (field, _) in sorted(_KEYS.items())},
+        "settings": {key: _plain(getattr(Settings(), field)) for key, field in sorted(SETTING_FIELDS.items())},
     }
 
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 from dowse.archives.archive_locations import ARCHIVES, ArchiveLocations
 from dowse.archives.archive_types import Citation, StoredArchiveDocument
-from dowse.errors import ArchivedDocumentNotFound, NotIndexed, StoreDamaged, UsageError
+from dowse.errors import NoSuchDocument, NotIndexed, StoreDamaged, UsageError
 from dowse.sqlite_database import SqliteDatabase, SqlRow
 from dowse.system.platform import make_private_folder
 from dowse.visible_text import one_line
@@ -110,7 +110,7 @@ class ArchiveDatabase(SqliteDatabase):
         if found := self.find_document(name.strip()):
             return found
         shown = one_line(name.strip(), 80, "…")
-        raise ArchivedDocumentNotFound(
+        raise NoSuchDocument(
             f"There is no document '{shown}' in the archives. Name it by its id (doc-…), its path, or its URL."
         )
 

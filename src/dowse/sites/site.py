@@ -14,7 +14,7 @@ from functools import cached_property
 from rapidfuzz import process
 from rapidfuzz.distance import OSA
 
-from dowse.errors import BrokenSiteIndex, DowseError, Failed, UsageError
+from dowse.errors import DowseError, Failed, UsageError
 from dowse.screening.masking import Screened, screen_text, surroundings
 from dowse.searching.query_terms import SearchQuery
 from dowse.sites import page_urls
@@ -31,12 +31,12 @@ MAX_SUGGESTIONS = 3
 
 
 def load_site(data: bytes | bytearray) -> "LoadedSite":
-    """Load a site from the bytes of its index; raise BrokenSiteIndex if it cannot be served.
+    """Load a site from the bytes of its index; raise Failed if it cannot be served.
 
     A bytearray is cleared once it is parsed, so that it and the loaded site are not in memory together.
     """
     if len(data) > MAX_INDEX_BYTES:
-        raise BrokenSiteIndex(
+        raise Failed(
             f"The index has {len(data) >> 20} MB; the maximum is {MAX_INDEX_BYTES >> 20} MB. Split the site, or shorten the bodies."
         )
     root = parse_index(data)
@@ -55,7 +55,7 @@ def load_site(data: bytes | bytearray) -> "LoadedSite":
         fatal = [problem for problem in problems if problem.is_fatal]
         if fatal:
             more = f" And {len(fatal) - 1} more." if len(fatal) > 1 else ""
-            raise BrokenSiteIndex(f"{fatal[0]}{more} `dowse site check` lists all.")
+            raise Failed(f"{fatal[0]}{more} `dowse site check` lists all.")
         return LoadedSite(header, tuple(listed), index, tuple(problems))
     finally:
         root.clear()

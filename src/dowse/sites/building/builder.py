@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from dowse.errors import Failed, NoPagesFound, UsageError
+from dowse.errors import Failed, NotFound, UsageError
 from dowse.globs import compile_glob
 from dowse.parsing.parser_pool import read_ahead, shared_pool
 from dowse.parsing.parser_process import ParserRequest
@@ -103,7 +103,7 @@ def build(source: Path, settings: BuildSettings, progress: Progress = lambda *_:
     if not collector.pages:
         reasons = ", ".join(f"{len(paths)} because {reason}" for reason, paths in collector.skipped.items())
         hint = f" ({reasons})" if reasons else ". Name the folder with its Markdown or HTML files"
-        raise NoPagesFound(f"{source} has no page that can be built{hint}.")
+        raise NotFound(f"{source} has no page that can be built{hint}.")
     data = _serialize(site, collector.pages, now)
     problems = inspect_bytes(data).problems
     if errors := [problem for problem in problems if problem.grade == "error"]:

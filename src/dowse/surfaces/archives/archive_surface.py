@@ -11,7 +11,7 @@ from dowse.archives.archive_locations import Archive, ArchiveLocations
 from dowse.archives.archive_replies import broken_reply, citations_reply, most_cited_reply, screen_reply, search_reply
 from dowse.archives.archive_search import ArchiveAnswer, merge_answers, search_archive
 from dowse.archives.archive_types import ArchiveHit
-from dowse.errors import CatalogError, DowseError, NotIndexed, NotWritable, UsageError
+from dowse.errors import CatalogError, DowseError, NoSuchDocument, NotIndexed, NotWritable, UsageError
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.user_settings import masks_secrets
 from dowse.keeping.keeper import is_far_behind
@@ -263,7 +263,7 @@ def failure_reply(error: DowseError) -> ProseReply:
     """Return an error in the words of the specification, with its code; never with a path of this machine."""
     detail = error.facts.get("detail") if isinstance(error, CatalogError) else None
     message = shown = f"{FAILURE}{detail or error}"
-    if not isinstance(error, UsageError | NotIndexed):
+    if not isinstance(error, UsageError | NotIndexed | NoSuchDocument):
         shown = FAILURE + _PUBLIC_MESSAGES.get(error.code, "the database cannot be used.")
     return ProseReply({"code": error.code, "userMessage": shown, "developerMessage": f"{error.code}: {message}"}, shown)
 
