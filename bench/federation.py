@@ -187,7 +187,7 @@ async def _fairness(made: ComposedServer, judged: Mixed) -> Table:
     )
 
 
-async def _answers(made: ComposedServer, text: str) -> dict[str, tuple[Item, ...]]:
+async def _answers(made: ComposedServer, text: str) -> dict[str, Sequence[Item]]:
     outcome = await search_all(made.source_list, Call(), SourceQuery(parse_search_query(text), LIMIT))
     if outcome.problems:
         print(text, dict(outcome.problems), file=sys.stderr)

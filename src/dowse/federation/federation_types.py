@@ -1,24 +1,19 @@
-"""The types that a federated search shares with its sources, a root that is a source, and the ids of results.
+"""The types that a federated search shares with its sources, and the ids of results.
 
 An id is the name of a source and the locator of an item in it, percent-encoded: names, paths and addresses alone, so that
 it means the same after a restart and in a new index.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import Any, Literal, Protocol
 from urllib.parse import quote, unquote
 
-from dowse.errors import ItemNotFound
 from dowse.searching.path_kinds import path_filter
 from dowse.searching.query_terms import SearchQuery
 from dowse.surfaces.project.path_search import relative_pattern
 from dowse.types import Coverage, Kind, View
-
-if TYPE_CHECKING:
-    from dowse.keeping.served_index import ServedIndex
-    from dowse.surfaces.documents.document_folders import DocumentFolder, DocumentFolders
 
 MAX_ID_CHARACTERS = 8_192
 """A path has at most 4,096 bytes, and most ids are shorter than a line."""
@@ -94,13 +89,10 @@ class SourceQuery:
         """Whether the query is limited to a range of days."""
         return self.since is not None or self.until is not None
 
-    def is_within(self, day: date | None) -> bool:
-        """Return whether a day is in the range; an item without a day is in no range."""
-        if not self.is_dated:
-            return True
-        if day is None:
-            return False
-        return (self.since is None or day >= self.since) and (self.until is None or day <= self.until)
+    def is_within(self, day: object) -> bool:
+        """Return whether a day, such as 2025-01-31, is in the range; an item without a day is in no range."""
+        first, last = self.since or date.min, self.until or date.max
+        return not self.is_dated or (isinstance(day, str) and first.isoformat() <= day[:10] <= last.isoformat())
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,8 +125,8 @@ class Item:
 class SourceResult:
     """The answer of one source."""
 
-    items: tuple[Item, ...] = ()
-    """The items, best first."""
+    rankings: Sequence[Sequence[Item]] = ()
+    """Its items, best first: a root ranks its files and its documents apart."""
     coverage: Coverage | None = None
     """How much of the source is indexed, if known."""
     pending: tuple[str, ...] = ()
@@ -144,15 +136,13 @@ class SourceResult:
     """The search methods, if not words alone, and the share of chunks that each could find."""
     matched: tuple[str, ...] = ()
     """The paths of all files that match, if they are listed."""
-    documents: tuple[Item, ...] = ()
-    """The documents of a root, best first, which have a ranking of their own."""
     error: Exception | None = None
     """Why a part of the source did not answer."""
 
     @property
-    def rankings(self) -> list[tuple[Item, ...]]:
-        """The items in the orders that the source has given them."""
-        return [self.documents, self.items] if self.documents else [self.items]
+    def items(self) -> list[Item]:
+        """The items of all rankings."""
+        return [item for ranking in self.rankings for item in ranking]
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,10 +197,6 @@ class SourceStatus:
         return fields | {name: value for name, value in optional.items() if value}
 
 
-LookAtText = Callable[[str, str], None]
-"""Is called with the locator of an item and its text."""
-
-
 class SearchSource(Protocol):
     """One source of a federated search."""
 
@@ -239,9 +225,9 @@ class SearchSource(Protocol):
         """Return all items."""
         ...
 
-    async def each_text(self, look: "LookAtText") -> None:  # noqa: ARG002 - folders and packages have indexes to ask
-        """Call a function with the locator and the text of every item, off the event loop; what it raises ends this."""
-        raise ItemNotFound(f"{self.name} is searched for a text by its index")
+    async def texts(self) -> Iterable[tuple[str, str]]:
+        """Return the locators and the texts of all items, to be read off the event loop; none where an index finds texts."""
+        return ()
 
     async def prepare(self, query: SourceQuery) -> None:
         """Load what a search needs, by a search whose result is not used, and keep the index fresh from now on.
@@ -257,41 +243,3 @@ class SearchSource(Protocol):
     async def status(self) -> SourceStatus:
         """Return the status of the source."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class ServedRoot:
-    """A root that is served: as a project, with its documents or without, or as documents alone."""
-
-    served: "ServedIndex"
-    views: View
-    folders: "DocumentFolders | None" = None
-    folder: "DocumentFolder | None" = None
-    """Its documents, if they are served."""
-
-    @property
-    def kind(self) -> SourceKind:
-        """The kind that its name begins with: a project, if its code is served."""
-        return "project" if View.PROJECT in self.views else "documents"
-
-    @property
-    def kinds(self) -> tuple[SourceKind, ...]:
-        """The kinds as which it can be asked for."""
-        return (self.kind, "documents") if self.views is View.BOTH else (self.kind,)
-
-    @property
-    def name(self) -> str:
-        """The name of the source that it is."""
-        return source_name(self.kind, self.served.name)
-
-    @property
-    def main_view(self) -> View:
-        """The view that shows all of its files: that of the project, if it is one."""
-        return next(iter(self.views))
-
-    def item_id(self, path: str, view: View) -> str:
-        """Return the id of a file as a view shows it: a document that is converted has an id of its own."""
-        from dowse.surfaces.documents.doc_uris import has_one_form  # a server starts without it
-
-        is_converted = view is not self.main_view and not has_one_form(path)
-        return id_of(self.name, path) + (AS_DOCUMENT if is_converted else "")

@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
-from datetime import date
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -13,7 +12,6 @@ from dowse.federation.federation_types import (
     FetchedItem,
     Item,
     ListedItem,
-    LookAtText,
     SearchSource,
     SourceKind,
     SourceQuery,
@@ -59,28 +57,22 @@ class NotesSearchSource(SearchSource):
         def find(index: NamedIndex, check: Callable[[], None]) -> SourceResult:
             wanted = MAX_DATED if query.is_dated else limit
             answer = index.search(query.query.typed_text, wanted, check_cancelled=check)
-            kept = (note for note in answer.results if _is_of_the_days(note, query))
-            return SourceResult(tuple(map(self._item, islice(kept, limit))))
+            kept = (note for note in answer.results if query.is_within(note.metadata.get("date")))
+            return SourceResult([list(map(self._item, islice(kept, limit)))])
 
         return await self._use(find)
 
     async def list_items(self) -> list[ListedItem]:
-        def find(index: NamedIndex, check: Callable[[], None]) -> list[ListedItem]:
-            found = []
-            for note in index.every_document():
-                check()
-                found.append(ListedItem(note.doc_id, note.doc_id, _title(note.doc_id, note.metadata)))
-            return found
+        def find(index: NamedIndex, _: object) -> list[ListedItem]:
+            return [
+                ListedItem(note.doc_id, note.doc_id, _title(note.doc_id, note.metadata))
+                for note in index.every_document()
+            ]
 
         return await self._use(find)
 
-    async def each_text(self, look: LookAtText) -> None:
-        def read(index: NamedIndex, check: Callable[[], None]) -> None:
-            for note in index.every_document():
-                check()
-                look(note.doc_id, note.content)
-
-        await self._use(read)
+    async def texts(self) -> Iterable[tuple[str, str]]:
+        return await self._use(lambda index, _: [(note.doc_id, note.content) for note in index.every_document()])
 
     def _item(self, result: NoteResult) -> Item:
         title = _title(result.doc_id, result.metadata)
@@ -127,9 +119,3 @@ class NotesSearchSource(SearchSource):
 def _title(doc_id: str, metadata: dict[str, Any]) -> str:
     title = metadata.get("title")
     return one_line(title if isinstance(title, str) and title.strip() else doc_id, TITLE_CHARACTERS)
-
-
-def _is_of_the_days(note: NoteResult, query: SourceQuery) -> bool:
-    """Return whether the date in a note's metadata is one of the days that are asked for, if there are such."""
-    first, last, day = query.since or date.min, query.until or date.max, note.metadata.get("date")
-    return not query.is_dated or (isinstance(day, str) and first.isoformat() <= day <= f"{last.isoformat()}~")

@@ -1,6 +1,7 @@
 """A place with the files of its projects, and the packages that a project uses, as sources; packages are searched only where they are named."""
 
 import asyncio
+from collections.abc import Iterable
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -9,7 +10,6 @@ from dowse.federation.federation_types import (
     FetchedItem,
     Item,
     ListedItem,
-    LookAtText,
     SearchSource,
     SourceKind,
     SourceQuery,
@@ -54,8 +54,10 @@ class PlaceSource(SearchSource):
         def find() -> SourceResult:
             store = self._surface.store
             answer = search_place(store, query.query, brief_options(query, glob), self._surface.encoder)
-            items = tuple(self._item(hit, answer.terms) for hit in answer.hits)
-            return SourceResult(items, coverage_of(store), (), answer.corrected, tuple(store.warnings), answer.methods)
+            items = [self._item(hit, answer.terms) for hit in answer.hits]
+            return SourceResult(
+                [items], coverage_of(store), (), answer.corrected, tuple(store.warnings), answer.methods
+            )
 
         return await asyncio.to_thread(find)
 
@@ -95,12 +97,8 @@ class PlaceSource(SearchSource):
             lambda: [ListedItem(path, path) for _, path in self._surface.store.ids_by_path()]
         )
 
-    async def each_text(self, look: LookAtText) -> None:
-        def read() -> None:
-            for path, text in self._surface.store.texts("", None, None, seconds=60.0):
-                look(path, text)
-
-        await asyncio.to_thread(read)
+    async def texts(self) -> Iterable[tuple[str, str]]:
+        return self._surface.store.texts("", None, None, seconds=60.0)
 
     async def status(self) -> SourceStatus:
         def describe() -> SourceStatus:
@@ -135,8 +133,8 @@ class PackageSearchSource(SearchSource):
     def _find_items(self, dependencies: Dependencies, query: SourceQuery) -> SourceResult:
         glob = f"*/{relative_pattern(query.path)}" if query.path else None
         found = dependencies.search(query.query, brief_options(query, glob))
-        items = tuple(self._item(found, hit) for hit in found.answer.hits)
-        return SourceResult(items, corrected=found.answer.corrected, warnings=found.notes)
+        items = [self._item(found, hit) for hit in found.answer.hits]
+        return SourceResult([items], corrected=found.answer.corrected, warnings=found.notes)
 
     def _item(self, found: PackageAnswer, hit: SearchHit) -> Item:
         key, _, path = hit.path.partition("/")

@@ -1,7 +1,7 @@
 """A root as a source: its files as those of a project, and its documents as a reader gets them."""
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -15,28 +15,30 @@ from dowse.federation.federation_types import (
     Item,
     ListedItem,
     SearchSource,
-    ServedRoot,
     SourceKind,
     SourceQuery,
     SourceResult,
     SourceStatus,
+    id_of,
+    source_name,
 )
 from dowse.indexes.document_search import DocumentQuery, DocumentResults, find_indexed_documents, read_now
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import coverage, search_now
 from dowse.indexes.query_vectors import QueryEncoder
 from dowse.keeping.keeper import is_far_behind
-from dowse.keeping.served_index import Service
+from dowse.keeping.served_index import ServedIndex, Service
 from dowse.mcp.replies import coverage_warnings, overall_state
 from dowse.searching.passages import Passage, content_warnings, passage_text
-from dowse.searching.search import Answer, SearchOptions
-from dowse.surfaces.documents.doc_uris import make_uri
-from dowse.surfaces.documents.document_folders import find_served_documents
+from dowse.searching.search import Answer, SearchHit, SearchOptions
+from dowse.surfaces.documents.doc_uris import has_one_form, make_uri
+from dowse.surfaces.documents.document_folders import DocumentFolder, DocumentFolders, find_served_documents
 from dowse.surfaces.documents.document_replies import TITLE_CHARACTERS
 from dowse.surfaces.project.path_search import relative_pattern
-from dowse.types import Coverage, Document, Entry, Stat, View
+from dowse.types import Coverage, Document, Entry, Stat, StoredDocument, View
 from dowse.visible_text import one_line
 
+Terms = Mapping[str, float]
 MAX_LINE_CHARACTERS = 300
 """A longer line of a passage is cut around its first match."""
 RANKED_FILES = 40
@@ -47,43 +49,62 @@ _NANOSECONDS = 1_000_000_000
 class RootSource(SearchSource):
     """The files of one root: those of a project as they are, and its documents as a reader gets them."""
 
-    def __init__(self, root: ServedRoot, service: Service, remedy: str) -> None:
-        self.name, self.kind = root.name, root.kind
-        self._root, self._served, self._service, self._remedy = root, root.served, service, remedy
+    def __init__(
+        self, served: ServedIndex, service: Service, views: View, *, remedy: str = "",
+        folders: DocumentFolders | None = None, folder: DocumentFolder | None = None,
+    ) -> None:  # fmt: skip
+        """`views` are those that are served: of a project, of its documents or of both; `folder` has the documents."""
+        self.served, self.views, self.folder = served, views, folder
+        self.kind: SourceKind = "project" if View.PROJECT in views else "documents"
+        self.name = source_name(self.kind, served.name)
+        self._service, self._folders, self._remedy = service, folders, remedy
 
     @property
     def kinds(self) -> tuple[SourceKind, ...]:
-        return self._root.kinds
+        return (self.kind, "documents") if self.views is View.BOTH else (self.kind,)
+
+    @property
+    def main_view(self) -> View:
+        """The view that shows all of its files: that of the project, if it is one."""
+        return next(iter(self.views))
+
+    def item_id(self, path: str, view: View) -> str:
+        """Return the id of a file as a view shows it: a document that is converted has an id of its own."""
+        is_converted = view is not self.main_view and not has_one_form(path)
+        return id_of(self.name, path) + (AS_DOCUMENT if is_converted else "")
 
     def unsupported_filter(self, query: SourceQuery) -> str:  # noqa: ARG002 - files have paths, languages and dates
         return ""
 
     def keys(self, locator: str) -> frozenset[str]:
-        return file_key(f"{self._served.root}/{locator.removesuffix(AS_DOCUMENT)}")
+        return file_key(f"{self.served.root}/{locator.removesuffix(AS_DOCUMENT)}")
 
     async def prepare(self, query: SourceQuery) -> None:  # noqa: ARG002 - an index has a first query of its own
-        for view in self._root.views:
-            await self._served.wait_until_prepared(view)
+        for view in self.views:
+            await self.served.wait_until_prepared(view)
 
     # Searching
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
         """Search the files of a project and its documents; if only one of the two can answer, its answer counts."""
-        views = self._root.views & query.views or self._root.views
-        self._served.keep_fresh()
-        if self._root.folders and View.DOCUMENTS in views:
-            self._root.folders.open()
+        views = self.views & query.views or self.views
+        self.served.keep_fresh()
+        if self._folders and View.DOCUMENTS in views:
+            self._folders.open()
         finders = {View.PROJECT: self._find_files, View.DOCUMENTS: self._find_documents}
-        asked = [self._served.ask_fresh(partial(finders[view], query=query), view) for view in views]
-        if len(asked) == 1:
-            return await asked[0]
-        files, documents = await asyncio.gather(*asked, return_exceptions=True)
-        return _join(files, documents)
+        asked = [self.served.ask_fresh(partial(finders[view], query=query), view) for view in views]
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        errors = [one for one in answers if isinstance(one, BaseException)]
+        found = [one for one in answers if not isinstance(one, BaseException)]
+        for error in reversed(errors):
+            if not found or not isinstance(error, Exception):
+                raise error
+        return _join(found, next((one for one in errors if isinstance(one, Exception)), None))
 
     def _find_files(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
-        if not index.exists and not self._served.is_making(index):
+        if not index.exists and not self.served.is_making(index):
             raise SourceNotReady(self._not_indexed(View.PROJECT))
-        encoder = self._served.encoder
+        encoder = self.served.encoder
         try:
             answer = self._search_some(index, pending, query, encoder)
         except (UsageError, NotIndexed) as error:
@@ -100,74 +121,79 @@ class RootSource(SearchSource):
         )
 
     def _find_documents(self, index: ProjectIndex, pending: list[str], query: SourceQuery) -> SourceResult:
-        if View.PROJECT in self._root.views & query.views and not index.is_ready():
+        if View.PROJECT in self.views & query.views and not index.is_ready():
             project = index.seen_as(View.PROJECT)
-            if project.exists or self._served.is_making(project):  # its search reads the documents that are not indexed
+            if project.exists or self.served.is_making(project):  # its search reads the documents that are not indexed
                 if _is_filtered(query):
                     return SourceResult(coverage=coverage(index))
                 found = find_indexed_documents(index, DocumentQuery(query.query, limit=query.limit))
                 return self._documents_result(index, found, [])
         if _is_filtered(query):
             return self._filtered_result(index, pending, self._search_some(index, pending, query))
-        found = find_served_documents(self._served, index, pending, DocumentQuery(query.query, limit=query.limit))
+        found = find_served_documents(self.served, index, pending, DocumentQuery(query.query, limit=query.limit))
         return self._documents_result(index, found, pending)
 
     def _documents_result(self, index: ProjectIndex, found: DocumentResults, pending: list[str]) -> SourceResult:
-        matches, items = found.matches, []
-        for one in matches.found:
-            line = one.passage.start_line if one.passage else 0
-            item = self._item(index.view, one.document.path, one.document.title, one.relevance, line)
-            items.append(with_passage(item, one.passage, matches.terms))
+        matches = found.matches
+        items = [self._item(index, one.document, one.relevance, one.passage, matches.terms) for one in matches.found]
         warnings = (*index.warnings, *coverage_warnings(found.coverage))
-        return SourceResult(tuple(items), found.coverage, self._pending(pending), matches.corrected, warnings)
+        return SourceResult([items], found.coverage, self._pending(pending), matches.corrected, warnings)
 
     def _search_some(
         self, index: ProjectIndex, pending: list[str], query: SourceQuery, encoder: QueryEncoder | None = None
     ) -> Answer:
         """Search the files of a view that pass the filters; of documents, the titles count as headings do."""
-        parsed = replace(query.query, filters=query.query.filters.within(self._served.name))
-        glob = relative_pattern(query.path).removeprefix(f"{self._served.name}/") if query.path else None
+        parsed = replace(query.query, filters=query.query.filters.within(self.served.name))
+        glob = relative_pattern(query.path).removeprefix(f"{self.served.name}/") if query.path else None
         among = None
         if query.is_dated:
-            among = frozenset(one.id for one in index.store.documents() if query.is_within(_moment(one.stat).date()))
+            among = frozenset(
+                one.id for one in index.store.documents() if query.is_within(_moment(one.stat).isoformat())
+            )
         options = replace(brief_options(query, glob), among=among, lists_matches=query.lists_matches)
         return search_now(index, parsed, options, encoder, is_behind=is_far_behind(pending))
 
     def _filtered_result(self, index: ProjectIndex, pending: list[str], answer: Answer) -> SourceResult:
         covered = coverage(index, max(len(pending), len(answer.outdated)), answer.searched)
-        items = []
-        for hit in answer.hits:
-            passage, title = next(iter(hit.passages), None), self._title(index.view, hit.kind, hit.title, hit.path)
-            line = passage.start_line if passage else 0
-            item = self._item(index.view, hit.path, title, hit.relevance, line, data=hit.data)
-            items.append(with_passage(item, passage, answer.terms))
-        warnings = tuple(coverage_warnings(covered))
-        return SourceResult(
-            tuple(items), covered, self._pending(pending), answer.corrected, warnings, matched=answer.matched
-        )
+        items = [
+            replace(self._item(index, hit, hit.relevance, next(iter(hit.passages), None), answer.terms), data=hit.data)
+            for hit in answer.hits
+        ]
+        pending_paths, warnings = self._pending(pending), tuple(coverage_warnings(covered))
+        return SourceResult([items], covered, pending_paths, answer.corrected, warnings, matched=answer.matched)
 
-    def _item(self, view: View, path: str, title: str, relevance: float, line: int, *, data: bytes = b"") -> Item:
-        item_id = self._root.item_id(path, view)
-        return Item(
-            item_id, self.name, one_line(title, TITLE_CHARACTERS), self._url(item_id, path, line), "", relevance,
-            path.rpartition("/")[2], self.keys(path), {"path": self._shown_path(path)}, data,
+    def _item(
+        self,
+        index: ProjectIndex,
+        found: StoredDocument | SearchHit,
+        score: float,
+        passage: Passage | None,
+        terms: Terms,
+    ) -> Item:
+        path, item_id = found.path, self.item_id(found.path, index.view)
+        title = one_line(self._title(index.view, found.kind, found.title, path), TITLE_CHARACTERS)
+        item = Item(
+            item_id, self.name, title, self._url(item_id, path, passage.start_line if passage else 0), "", score,
+            path.rpartition("/")[2], self.keys(path), {"path": self.shown_path(path)},
         )  # fmt: skip
+        return with_passage(item, passage, terms)
 
     def _title(self, view: View, kind: str, title: str, path: str) -> str:
         """Return the title of a document, and the path of a file of code."""
-        return title if view is View.DOCUMENTS or (kind == "docs" and title) else self._shown_path(path)
+        return title if view is View.DOCUMENTS or (kind == "docs" and title) else self.shown_path(path)
 
-    def _shown_path(self, path: str) -> str:
-        return self._service.shown_path(self._served, path)
+    def shown_path(self, path: str) -> str:
+        """Return a path as results show it."""
+        return self._service.shown_path(self.served, path)
 
     def _pending(self, paths: Iterable[str]) -> tuple[str, ...]:
-        return tuple(map(self._shown_path, dict.fromkeys(paths)))
+        return tuple(map(self.shown_path, dict.fromkeys(paths)))
 
     def _url(self, item_id: str, path: str, line: int = 0) -> str:
         """Return the URL of a file of a project, at a line, or the URI of a document."""
         if self.kind == "documents" or item_id.endswith(AS_DOCUMENT):
-            return make_uri(self._shown_path(path))
-        written = quote(f"{self._served.root}/{path}", safe="/", errors="surrogateescape")
+            return make_uri(self.shown_path(path))
+        written = quote(f"{self.served.root}/{path}", safe="/", errors="surrogateescape")
         return f"file://{written}" + (f"#L{line}" if line else "")
 
     # Reading
@@ -175,15 +201,15 @@ class RootSource(SearchSource):
     async def fetch(self, locator: str) -> FetchedItem:
         """Return a file as it is, or as a reader gets it if the id says so or the project does not show it."""
         path = locator.removesuffix(AS_DOCUMENT)
-        for view in self._root.views if path == locator else (View.DOCUMENTS,):
-            document = await self._served.ask(lambda index: read_now(index, path), view)
+        for view in self.views if path == locator else (View.DOCUMENTS,):
+            document = await self.served.ask(lambda index: read_now(index, path), view)
             if document:
                 return self._fetched(document, locator)
         raise ItemNotFound(f"{self.name} has no such file that may be read")
 
     def _fetched(self, document: Document, locator: str) -> FetchedItem:
         modified = _moment(document.stat).isoformat(timespec="seconds").replace("+00:00", "Z")
-        facts: dict[str, Any] = {"path": self._shown_path(document.path), "language": document.language}
+        facts: dict[str, Any] = {"path": self.shown_path(document.path), "language": document.language}
         facts["modified"] = modified
         if document.reading.tags:
             facts["tags"] = [one_line(tag, 100) for tag in document.reading.tags]
@@ -191,17 +217,17 @@ class RootSource(SearchSource):
         return FetchedItem(title, document.reading.text, self._url(locator, document.path), facts)
 
     async def list_items(self) -> list[ListedItem]:
-        lists = [await self._served.ask_fresh(lambda index, _: _list(index), view) for view in self._root.views]
+        lists = [await self.served.ask_fresh(lambda index, _: _list(index), view) for view in self.views]
         return sorted({item.path: item for items in lists for item in items}.values(), key=lambda item: item.path)
 
     # Its state
 
     async def status(self) -> SourceStatus:
         """Return the state of the root: that of its files and of its documents together."""
-        found = [await self._served.ask(self._status, view) for view in self._root.views]
+        found = [await self.served.ask(self._status, view) for view in self.views]
         if len(found) == 1:
             return found[0]
-        known = [one for view, one in zip(self._root.views, found, strict=True) if view is View.PROJECT or one.counts]
+        known = [one for view, one in zip(self.views, found, strict=True) if view is View.PROJECT or one.counts]
         counts = {name: count for one in reversed(found) for name, count in one.counts.items()}
         return replace(
             found[0],
@@ -213,10 +239,10 @@ class RootSource(SearchSource):
         )
 
     def _status(self, index: ProjectIndex) -> SourceStatus:
-        found, progress = index.status(), self._served.progress(index.view)
+        found, progress = index.status(), self.served.progress(index.view)
         is_project = index.view is View.PROJECT
         if found.state == "not_found":
-            if not self._served.is_making(index):
+            if not self.served.is_making(index):
                 return SourceStatus(self.kind, self.name, found.state, problem=self._not_indexed(index.view))
             growth = Coverage(*(progress or (0, 0)), is_indexing=True)
             return SourceStatus(self.kind, self.name, "indexing", growth=growth)
@@ -237,26 +263,18 @@ class RootSource(SearchSource):
         return f"This project hasn't been indexed yet. {self._remedy}"
 
 
-def _join(files: SourceResult | BaseException, documents: SourceResult | BaseException) -> SourceResult:
-    """Return the answer of a root of those about its files and its documents."""
-    if isinstance(documents, BaseException):
-        if not isinstance(documents, Exception) or isinstance(files, BaseException):
-            raise documents
-        return replace(files, error=documents)
-    if isinstance(files, BaseException):
-        if not isinstance(files, Exception):
-            raise files
-        return replace(documents, items=(), documents=documents.items, error=files)
-    found = (files, documents)
+def _join(found: Sequence[SourceResult], error: Exception | None) -> SourceResult:
+    """Return the answer of a root of those about its files and its documents, of which one may have failed."""
     incomplete = (one.coverage for one in found if one.coverage and not one.coverage.is_complete)
-    return replace(
-        files,
-        documents=documents.items,
-        coverage=next(incomplete, files.coverage),
-        pending=tuple(dict.fromkeys(files.pending + documents.pending)),
-        corrected={**documents.corrected, **files.corrected},
-        warnings=tuple(dict.fromkeys(files.warnings + documents.warnings)),
-        matched=tuple(dict.fromkeys(files.matched + documents.matched)),
+    return SourceResult(
+        [ranking for one in reversed(found) for ranking in one.rankings],
+        next(incomplete, found[0].coverage),
+        tuple(dict.fromkeys(path for one in found for path in one.pending)),
+        {word: near for one in reversed(found) for word, near in one.corrected.items()},
+        tuple(dict.fromkeys(warning for one in found for warning in one.warnings)),
+        {method: share for one in found for method, share in one.search_methods.items()},
+        tuple(dict.fromkeys(path for one in found for path in one.matched)),
+        error,
     )
 
 
@@ -280,15 +298,14 @@ def brief_options(query: SourceQuery, glob: str | None) -> SearchOptions:
     )  # fmt: skip
 
 
-def with_passage(item: Item, passage: Passage | None, terms: Mapping[str, float]) -> Item:
+def with_passage(item: Item, passage: Passage | None, terms: Terms) -> Item:
     """Return an item with the passage that answers, if there is one, and with the names around it."""
-    around = (*passage.headings, *passage.symbols) if passage else ()
-    names = " ".join([item.names, *around])
     if passage is None:
-        return replace(item, names=names)
+        return item
+    around = (*passage.headings, *passage.symbols)
     lines = {"startLine": passage.start_line, "endLine": passage.end_line, **content_warnings(passage)}
     text = passage_text(passage, terms, MAX_LINE_CHARACTERS)
-    return replace(item, text=text, names=names, more={**item.more, **lines}, around=around)
+    return replace(item, text=text, names=" ".join([item.names, *around]), more={**item.more, **lines}, around=around)
 
 
 def file_key(path: str) -> frozenset[str]:

@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 import html
 import re
+from collections.abc import Iterable
 from dataclasses import replace
-from datetime import date
 from typing import Any
 from urllib.parse import quote
 
@@ -16,7 +16,6 @@ from dowse.federation.federation_types import (
     FetchedItem,
     Item,
     ListedItem,
-    LookAtText,
     SearchSource,
     SourceKind,
     SourceQuery,
@@ -64,31 +63,26 @@ class SiteSearchSource(SearchSource):
         site = await self._surface.current(self._served)
         problem = self._served.site.problem
         items = await asyncio.to_thread(self._find_items, site, query)
-        return SourceResult(items, warnings=(problem,) if problem else ())
+        return SourceResult([items], warnings=(problem,) if problem else ())
 
     async def list_items(self) -> list[ListedItem]:
         site = await self._surface.current(self._served)
         pages = map(site.page, range(len(site)))
         return [ListedItem(page.url.strip("/") or "index", page.url.lstrip("/"), page.title) for page in pages]
 
-    async def each_text(self, look: LookAtText) -> None:
+    async def texts(self) -> Iterable[tuple[str, str]]:
         site = await self._surface.current(self._served)
-
-        def read() -> None:
-            for page in map(site.page, range(len(site))):
-                look(page.url.lstrip("/"), _text(page))
-
-        await asyncio.to_thread(read)
+        return ((page.url.lstrip("/"), _text(page)) for page in map(site.page, range(len(site))))
 
     async def prepare(self, query: SourceQuery) -> None:
         await asyncio.to_thread(self._find_items, self._served.site.current, query)
 
-    def _find_items(self, site: LoadedSite, query: SourceQuery) -> tuple[Item, ...]:
+    def _find_items(self, site: LoadedSite, query: SourceQuery) -> list[Item]:
         masks, is_wanted = masks_secrets(), query.path_filter() if query.filters_paths else None
         limit = max(query.limit, FILTERED_PAGES) if is_wanted else query.limit
         found = site.search(query.query, limit, (), query.since, query.until)
         hits = [hit for hit in found.hits if not is_wanted or is_wanted(site.page(hit.page).url.strip("/"))]
-        return tuple(self._item(site, hit.page, hit.score, found, masks=masks) for hit in hits[: query.limit])
+        return [self._item(site, hit.page, hit.score, found, masks=masks) for hit in hits[: query.limit]]
 
     def _item(self, site: LoadedSite, number: int, score: float, found: FoundPages, *, masks: bool) -> Item:
         page = site.page(number)
@@ -166,20 +160,15 @@ class ArchiveSearchSource(SearchSource):
         items = [self._item(hit) for hit in hits if self._fits(hit.document, query)]
         if not warnings and any(coverage.is_indexing for coverage in coverages):
             warnings.append("The archives are being indexed; results may be incomplete.")
-        return SourceResult(tuple(items[: query.limit]), warnings=tuple(warnings))
+        return SourceResult([items[: query.limit]], warnings=tuple(warnings))
 
     async def list_items(self) -> list[ListedItem]:
         documents = (await self._database()).documents().values()
         return [ListedItem(document.path, document.id, document.title) for document in documents]
 
-    async def each_text(self, look: LookAtText) -> None:
+    async def texts(self) -> Iterable[tuple[str, str]]:
         database = await self._database()
-
-        def read() -> None:
-            for number, document in database.documents().items():
-                look(document.id, database.text(number))
-
-        await asyncio.to_thread(read)
+        return ((document.id, database.text(number)) for number, document in database.documents().items())
 
     async def prepare(self, query: SourceQuery) -> None:
         if await asyncio.to_thread(self._surface.keeping.has_indexes):
@@ -189,7 +178,7 @@ class ArchiveSearchSource(SearchSource):
         is_wanted = query.path_filter() if query.filters_paths else None
         if is_wanted and not (is_wanted(document.path) or is_wanted(document.archive_path)):
             return False
-        return query.is_within(_parse_day(document.date))
+        return query.is_within(document.date)
 
     def _item(self, hit: ArchiveHit) -> Item:
         document, masks = hit.document, masks_secrets()
@@ -267,10 +256,3 @@ def _url(document: StoredArchiveDocument) -> str:
     if _WEB_URL.match(document.url):
         return one_line(document.url, URL_CHARACTERS)
     return f"archive://{quote(document.path, safe='/', errors='replace')}"
-
-
-def _parse_day(text: str | None) -> date | None:
-    try:
-        return date.fromisoformat((text or "")[:10])
-    except ValueError:
-        return None

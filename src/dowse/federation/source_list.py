@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.errors import CatalogError, DowseError, TooManyFiles
-from dowse.federation.federation_types import SearchSource, ServedRoot, SourceQuery, source_name
+from dowse.federation.federation_types import SearchSource, SourceQuery, source_name
 from dowse.mcp.tools import Call
 from dowse.types import View
 
 if TYPE_CHECKING:
+    from dowse.federation.root_source import RootSource
     from dowse.keeping.served_index import Service
     from dowse.surfaces.archives.archive_surface import ArchiveSurface
     from dowse.surfaces.documents.document_folders import DocumentFolders
@@ -54,21 +55,27 @@ class SourceList:
     indexes_projects: bool = False
     """Whether a root that is named or detected is indexed at once, because no tool can index it."""
 
-    def roots(self) -> "list[ServedRoot]":
+    def roots(self) -> "list[RootSource]":
         """Return the roots that are known, each once: the projects, then those of documents alone."""
-        folders = {folder.served: folder for folder in self.folders.known()} if self.folders else {}
-        projects = self.projects.projects if self.projects else []
-        found = [
-            ServedRoot(one, View.BOTH if one in folders else View.PROJECT, self.folders, folders.get(one))
-            for one in projects
-        ]
-        return found + [
-            ServedRoot(one, View.DOCUMENTS, self.folders, folder)
-            for one, folder in folders.items()
-            if one not in projects
-        ]
+        from dowse.federation.root_source import RootSource
 
-    def root(self, name: str) -> "ServedRoot | None":
+        folders = {folder.served: folder for folder in self.folders.known()} if self.folders else {}
+        found = []
+        if self.projects:
+            for served in self.projects.projects:
+                folder = folders.pop(served, None)
+                views = View.BOTH if folder else View.PROJECT
+                found.append(
+                    RootSource(served, self.projects, views, remedy=self.remedy, folders=self.folders, folder=folder)
+                )
+        if self.folders:
+            for served, folder in folders.items():
+                found.append(
+                    RootSource(served, self.folders.service, View.DOCUMENTS, folders=self.folders, folder=folder)
+                )
+        return found
+
+    def root(self, name: str) -> "RootSource | None":
         """Return the root that the source of a name is; None for any other source."""
         return next((root for root in self.roots() if root.name == name), None)
 
@@ -115,12 +122,7 @@ class SourceList:
 
     async def _known(self) -> list[SearchSource]:
         # Each source imports NumPy and more, which a client should not wait for before its handshake.
-        sources: list[SearchSource] = []
-        for root in self.roots():
-            from dowse.federation.root_source import RootSource
-
-            service = self.projects if root.kind == "project" else root.folders and root.folders.service
-            sources += [RootSource(root, service, self.remedy)] if service else []
+        sources: list[SearchSource] = [*self.roots()] if self.projects or self.folders else []
         if self.projects is not None:
             sources += self._packages(self.projects)
         if self.place is not None:

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.errors import DowseError, ItemNotFound, NotIndexed
-from dowse.federation.federation_types import ServedRoot, id_of
+from dowse.federation.federation_types import id_of
+from dowse.federation.root_source import RootSource
 from dowse.federation.source_list import SourceList
 from dowse.indexes.name_lookup import FoundName, find_names
 from dowse.mcp.tools import Call
@@ -141,12 +142,12 @@ async def links_view(sources: SourceList, item_id: str) -> Html:
     )
 
 
-def _document_link(root: ServedRoot, path: str, text: str, anchor: str = "") -> Html:
+def _document_link(root: RootSource, path: str, text: str, anchor: str = "") -> Html:
     address = read_address(root.item_id(path, View.DOCUMENTS))
     return link(f"{address}#md-{anchor}" if anchor else address, one_line(text, TITLE_CHARACTERS))
 
 
-def _outgoing(root: ServedRoot, locator: str, one: DocumentLink) -> Html:
+def _outgoing(root: RootSource, locator: str, one: DocumentLink) -> Html:
     text = one_line(one.text, TITLE_CHARACTERS) or one_line(one.target, TITLE_CHARACTERS)
     if one.kind == "file" and (address := item_address(root.name, locator, one.target)):
         return link(address, text)

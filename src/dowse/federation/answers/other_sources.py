@@ -1,8 +1,9 @@
 """The sources of a server beside its folders, as assistants are answered from them: sites, research archives and notes, with their lines."""
 
+import asyncio
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -198,17 +199,18 @@ class OtherSources:
         """Return the lines with some texts, and the items that have them."""
         found = [Occurrences(limit=limit) for _ in texts]
         sources, deadline = dict[str, SourceText](), time.monotonic() + FIND_SECONDS
-        for source in await self.known(call):
 
-            def look(locator: str, text: str, name: str = source.name) -> None:
+        def look_at(name: str, items: Iterable[tuple[str, str]]) -> None:
+            for locator, text in items:
                 item_id, shown = id_of(name, locator), wrapped(text)
                 for matches, occurrences in zip(texts, found, strict=True):
                     search_text(item_id, shown, matches, deadline, occurrences)
                 if any(item_id in occurrences.counts for occurrences in found):
                     sources[item_id] = item_text(item_id, shown)
 
+        for source in await self.known(call):
             try:
-                await source.each_text(look)
+                await asyncio.to_thread(look_at, source.name, await source.texts())
             except (TimeoutError, ItemNotFound):
                 for occurrences in found:
                     occurrences.is_complete = False
