@@ -107,7 +107,12 @@ def publish(
             with place.errors("written"):
                 made = _made_rows(maker, {blob.path: blob.name for blob in changed})
                 gone = _rows_of(table, {row["id"] for row in known} - set(kept.values()))
-                project = replace(wanted, **_counts(made, gone, before if kept else None))
+                files = [row for row in known if row["path"] in kept] + _rows_with(made, "file")
+                chunks = len(_rows_with(made, "chunk"))
+                if before and kept:
+                    chunks += before.chunks - len(_rows_with(gone, "chunk"))
+                languages = dict(Counter(row["language"] for row in files if row["kind"] == "code"))
+                project = replace(wanted, files=len(files), chunks=chunks, languages=languages)
                 if replace_rows(table, facts, project, made, gone["id"].to_pylist()):
                     within(WRITE_SECONDS, lambda: tend(table))
                     break
@@ -181,7 +186,7 @@ def _changeable(facts: str) -> str:
 def _known_files(table: Any, name: str) -> list[dict[str, Any]]:
     """Return what is known of the files of a project at the place; the id of a file is that of its document."""
     condition = f"project = {quote(name)} AND row = 'file'"
-    query = table.search().where(condition).select(["id", "path", "blob", "recipe"])
+    query = table.search().where(condition).select(["id", "path", "blob", "recipe", "kind", "language"])
     found: list[dict[str, Any]] = query.limit(table.count_rows(condition)).to_list()
     return found
 
@@ -209,10 +214,10 @@ def _made_rows(maker: RowMaker, blobs: Mapping[str, str]) -> Any:
 
 
 def _rows_of(table: Any, documents: Collection[int]) -> Any:
-    """Return the rows of some documents, with the columns that are counted."""
+    """Return the rows of some documents."""
     import pyarrow as pa
 
-    columns, listed = ["id", "row", "kind", "language"], sorted(documents)
+    columns, listed = ["id", "row"], sorted(documents)
     found = [pa.schema([schema().field(name) for name in columns]).empty_table()]
     for start in range(0, len(listed), _LISTED_DOCUMENTS):
         condition = f"document IN ({', '.join(map(str, listed[start : start + _LISTED_DOCUMENTS]))})"
@@ -221,23 +226,11 @@ def _rows_of(table: Any, documents: Collection[int]) -> Any:
     return pa.concat_tables(found)
 
 
-def _counts(made: Any, gone: Any, before: PublishedProject | None) -> dict[str, Any]:
-    """Return how much a project has, for its row: rows that were made, and all that it had before but those that go."""
-    totals, languages = _totals(made)
-    if before:
-        gone_totals, gone_languages = _totals(gone)
-        totals = totals + Counter(files=before.files, chunks=before.chunks) - gone_totals
-        languages = languages + Counter(before.languages) - gone_languages
-    return {name: totals[name] for name in ("files", "chunks")} | {"languages": dict(languages)}
-
-
-def _totals(rows: Any) -> tuple[Counter[str], Counter[str]]:
-    """Return the numbers of files and chunks of some rows, and of files of code in each language."""
-    import pyarrow.compute as pc
-
-    chunks, files = rows.filter(pc.equal(rows["row"], "chunk")), rows.filter(pc.equal(rows["row"], "file"))
-    languages = Counter(files.filter(pc.equal(files["kind"], "code"))["language"].to_pylist())
-    return Counter(files=files.num_rows, chunks=chunks.num_rows), languages
+def _rows_with(rows: Any, kind: str) -> list[dict[str, Any]]:
+    """Return the rows of files or those of chunks, with the columns that are counted."""
+    columns = [name for name in ("row", "kind", "language") if name in rows.column_names]
+    found: list[dict[str, Any]] = rows.select(columns).to_pylist()
+    return [row for row in found if row["row"] == kind]
 
 
 def _is_rule_file(blob: Blob) -> bool:
@@ -255,7 +248,11 @@ def _now() -> str:
 
 
 class _WorkingIndex(ProjectIndex):
-    """The index of the files that a publisher has written."""
+    """The index of the files that a publisher has written, in a folder beside theirs."""
+
+    @classmethod
+    def folder_of(cls, root: Path) -> Path:
+        return root.parent.with_name("index")
 
     def _make_source(self, views: View) -> MaskedFiles:  # noqa: ARG002 - a project is published as such
         return MaskedFiles(self.root, self.settings)
@@ -264,26 +261,6 @@ class _WorkingIndex(ProjectIndex):
 @contextlib.contextmanager
 def _working_index(root: Path) -> Iterator[tuple[ProjectIndex, Path]]:
     """Give a block an index of an empty folder with the settings of a root; both are removed at the end."""
-    settings = index_folder(root) / "config.json"
-    with working_folder() as around:
-        tree = around / (root.name or "project")
-        make_private_folder(tree)
-        folder = index_folder(tree)
-        make_private_folder(folder)
-        if settings.exists():
-            shutil.copyfile(settings, folder / "config.json")
-        index = _WorkingIndex(tree)
-        index.settings = replace(index.settings, store="local", shared_index=None)
-        try:
-            yield index, tree
-        finally:
-            index.close()
-            close_log(folder)
-
-
-@contextlib.contextmanager
-def working_folder() -> Iterator[Path]:
-    """Give a block an empty folder; at its end the folder is removed, with the indexes of the folders in it."""
     storage = storage_root()  # which is never a project: the files lie beside it
     base = storage.with_name(f"{storage.name}-publishing")
     make_private_folder(base)
@@ -293,10 +270,22 @@ def working_folder() -> Iterator[Path]:
         owner = Lock(folder / _OWNER_LOCK)
         owner.acquire(0)
     try:
-        yield folder
+        tree = folder / "files" / (root.name or "project")
+        kept, settings = _WorkingIndex.folder_of(tree), index_folder(root) / "config.json"
+        for made in (tree, kept):
+            make_private_folder(made)
+        if settings.exists():
+            shutil.copyfile(settings, kept / "config.json")
+        index = _WorkingIndex(tree)
+        index.settings = replace(index.settings, store="local", shared_index=None)
+        try:
+            yield index, tree
+        finally:
+            index.close()
+            close_log(kept)
     finally:
         owner.release()
-        _remove(folder)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _remove_leftovers(base: Path) -> None:
@@ -304,11 +293,4 @@ def _remove_leftovers(base: Path) -> None:
     for folder in filter(Path.is_dir, list(base.iterdir())):
         with contextlib.suppress(DowseError, OSError):  # what cannot be removed now is removed next time
             if not Lock(folder / _OWNER_LOCK).is_taken():
-                _remove(folder)
-
-
-def _remove(folder: Path) -> None:
-    """Remove a folder, and before it the indexes of the folders in it, which are not found without them."""
-    for root in filter(Path.is_dir, folder.glob("*")):
-        shutil.rmtree(index_folder(root), ignore_errors=True)
-    shutil.rmtree(folder, ignore_errors=True)
+                shutil.rmtree(folder, ignore_errors=True)
