@@ -103,15 +103,13 @@ def _lines_around(lines: list[str], start: int, end: int, line: int) -> tuple[in
     last = min(max(line, start), end)
     first = max(start, last - LINES_ABOVE)
     left = SECTION_CHARACTERS - sum(len(text) + 1 for text in lines[first - 1 : last])
-    while True:
-        if last < end and len(lines[last]) < left:
-            last += 1
-            left -= len(lines[last - 1]) + 1
-        elif first > start and len(lines[first - 2]) < left:
-            first -= 1
-            left -= len(lines[first - 1]) + 1
-        else:
-            return first, last
+    while last < end and len(lines[last]) < left:
+        last += 1
+        left -= len(lines[last - 1]) + 1
+    while first > start and len(lines[first - 2]) < left:
+        first -= 1
+        left -= len(lines[first - 1]) + 1
+    return first, last
 
 
 SOURCE_ID = re.compile(rf"(?:{'|'.join(SOURCE_KINDS)})/\S+")

@@ -4,19 +4,18 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from dowse.errors import PathRefused
 from dowse.indexes.index import ProjectIndex
+from dowse.indexes.project_search import ExactQuery, find_all_now
 from dowse.searching.path_kinds import kinds_of
-from dowse.searching.search import SearchHit
+from dowse.searching.search import SearchHit, SearchOptions
 from dowse.searching.term_positions import terms_by_line
 from dowse.text.analysis import terms_of
-from dowse.types import TextQuery
 
 MIN_QUOTED, MIN_SHARE = 3, 0.6
 """A text is quoted if the question has so many of its terms, and this share of them."""
 MAX_TEXTS, MAX_USES = 3, 4
-MAX_CHUNKS = 60
-"""Chunks with words of a key that are looked through for it."""
+MAX_LINES, USES_SECONDS = 60, 0.3
+"""Lines with a key that are looked at, and how long the files that have its words are searched for it."""
 MAX_LINES_ABOVE = 400
 """Lines above a text in which the keys around it are looked for."""
 MIN_LONE_KEY = 6
@@ -45,7 +44,7 @@ def find_translated_texts(
     """Return the texts that a question of some terms quotes and whose keys some code uses, best first."""
     found = list[TranslatedText]()
     for hit in hits:
-        if "translation" not in kinds_of(hit.path) and not _RESOURCE.search(hit.path):
+        if not _has_texts(hit.path):
             continue
         lines = hit.data.decode("utf-8", "replace").split("\n")
         for number in _quoted_lines(hit, lines, terms):
@@ -124,24 +123,13 @@ def _keys_around(lines: Sequence[str], number: int, indentation: int) -> Iterato
 
 def _uses_of(index: ProjectIndex, key: str) -> tuple[tuple[str, int], ...]:
     """Return the places of code that have a key as a word, apart from tests and other translations."""
-    words = tuple(dict.fromkeys(re.findall(r"\w+", key)))
-    hits = index.store.find_chunks(TextQuery(words, {"words": 1.0}, "code"), MAX_CHUNKS)
-    chunks = index.store.chunks_by_id(hit.id for hit in hits)
-    paths = index.store.paths_by_id({chunk.document_id for chunk in chunks.values()})
-    written = re.compile(rf"(?<![\w.-]){re.escape(key)}(?![\w-])")
-    found = dict[tuple[str, int], None]()
-    for hit in hits:
-        chunk = chunks.get(hit.id)
-        path = paths.get(chunk.document_id, "") if chunk else ""
-        if not chunk or not path or {"translation", "test"} & kinds_of(path) or _RESOURCE.search(path):
-            continue
-        try:
-            data, _ = index.source.read_bytes(path)
-        except (OSError, PathRefused):
-            continue
-        text = data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
-        for match in written.finditer(text):
-            found[path, chunk.start_line + text.count("\n", 0, match.start())] = None
-        if len(found) >= MAX_USES:
-            break
-    return tuple(found)[:MAX_USES]
+    having = [index.store.documents_with_word(word) for word in dict.fromkeys(re.findall(r"\w+", key))]
+    among = frozenset[int].intersection(*having) if having else frozenset[int]()
+    options = SearchOptions(MAX_LINES, "code", among=among, tests="none")
+    written = ExactQuery(rf"(?<![\w.-]){re.escape(key)}(?![\w-])", options, USES_SECONDS, is_pattern=True)
+    found = find_all_now(index, written)[0].found
+    return tuple((one.path, one.line) for one in found if not _has_texts(one.path))[:MAX_USES]
+
+
+def _has_texts(path: str) -> bool:
+    return "translation" in kinds_of(path) or _RESOURCE.search(path) is not None
