@@ -1,16 +1,21 @@
 """A server of all kinds of sources, and conversations with it."""
 
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
+
+import anyio
+from mcp_types import TextContent
 
 from dowse.archives.archive_locations import ArchiveLocations, find_locations
 from dowse.archives.archive_update import index_archives
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.served_index import Service
+from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from dowse.surfaces.sites.sites_surface import open_sites
 from dowse.types import View
+from mcp import Client
 from tests.sample_data import open_indexed, write_tree
 from tests.sites.sample_sites import index
 from tests.surfaces.project.project_client import Assistant, converse
@@ -81,6 +86,52 @@ def make_federated_server(
         open_sites([write_site_index(folder)]) if has_site else None,
         locations=make_indexed_archives(folder),
     )
+
+
+def assistants_server(*roots: Path) -> ComposedServer:
+    """Return a server of projects with the tools for assistants."""
+    return ComposedServer(Service(list(roots)), roots[0], Offer(level="assistant"))
+
+
+def texts_of(
+    server: ComposedServer,
+    calls: Sequence[tuple[str, dict[str, Any]]],
+    *,
+    fails: bool | None = False,
+    mode: str = "auto",
+) -> list[str]:
+    """Return the replies of a server to calls of the tools for assistants; each is text alone. Some may fail if `fails` is None."""
+
+    async def conversation() -> list[str]:
+        replies = []
+        async with Client(server.server(), mode=mode) as client:
+            for name, arguments in calls:
+                result = await client.call_tool(name, arguments)
+                (block,) = result.content
+                assert isinstance(block, TextContent)
+                assert result.structured_content is None
+                assert fails in (None, bool(result.is_error)), block.text
+                replies.append(block.text)
+        return replies
+
+    return anyio.run(conversation)
+
+
+def tools_of(server: ComposedServer, mode: str = "auto") -> dict[str, dict[str, Any]]:
+    """Return the tools that a client is offered, by name."""
+
+    async def listed() -> dict[str, dict[str, Any]]:
+        async with Client(server.server(), mode=mode) as client:
+            found = (await client.list_tools()).tools
+            return {tool.name: tool.model_dump(mode="json", by_alias=True, exclude_none=True) for tool in found}
+
+    return anyio.run(listed)
+
+
+def tokens_of(tools: dict[str, dict[str, Any]]) -> float:
+    """Return how many tokens a list of tools takes."""
+    text = json.dumps({"tools": list(tools.values())}, ensure_ascii=False, separators=(",", ":"))
+    return len(text) / CHARACTERS_PER_TOKEN
 
 
 def run_conversation(

@@ -5,15 +5,12 @@ import os
 import time
 from pathlib import Path
 
-import anyio
 import pytest
 
 from dowse.cli.composition import ComposedServer, Offer
 from dowse.keeping.served_index import Service
-from dowse.mcp.replies import CHARACTERS_PER_TOKEN
 from dowse.mcp.tools import Level, Surface
 from dowse.surfaces.sites.sites_surface import open_sites
-from mcp import Client
 from tests.end_to_end.security.fake_secrets import private_key
 from tests.federation.federated_server import (
     make_app,
@@ -22,6 +19,8 @@ from tests.federation.federated_server import (
     make_indexes,
     result_ids,
     run_conversation,
+    tokens_of,
+    tools_of,
     write_site_index,
 )
 from tests.mcp.http.http_server import HttpClient, HttpServer
@@ -33,32 +32,19 @@ FEDERATED = {"search", "fetch"}
 MINIMAL = {*FEDERATED, "get_index_status"}
 
 
-def offered_tools(server: ComposedServer, mode: str = "auto") -> dict[str, str]:
-    async def listed() -> dict[str, str]:
-        async with Client(server.server(), mode=mode) as client:
-            tools = (await client.list_tools()).tools
-            return {tool.name: tool.model_dump_json(by_alias=True, exclude_none=True) for tool in tools}
-
-    return anyio.run(listed)
-
-
 @pytest.mark.parametrize(("level", "most"), [("minimal", 600), ("standard", 4_000)])
 def test_the_tools_of_one_project_take_no_more_than_this(app: Path, level: Level, most: int) -> None:
     server = ComposedServer(Service([app]), app, Offer(level=level))
-    assert _tokens(offered_tools(server, "auto")) <= most
+    assert tokens_of(tools_of(server)) <= most
 
 
 def test_all_tools_of_all_surfaces_take_no_more_than_this(tmp_path: Path, app: Path) -> None:
-    assert _tokens(offered_tools(make_federated_server(tmp_path, app, Offer(level="full")))) <= 12_000
-
-
-def _tokens(tools: dict[str, str]) -> float:
-    return len(f'{{"tools":[{",".join(tools.values())}]}}') / CHARACTERS_PER_TOKEN
+    assert tokens_of(tools_of(make_federated_server(tmp_path, app, Offer(level="full")))) <= 12_000
 
 
 def test_minimal_is_three_tools_over_everything(tmp_path: Path, app: Path, mode: str) -> None:
     server = make_federated_server(tmp_path, app, Offer(level="minimal"))
-    assert offered_tools(server, mode).keys() == MINIMAL
+    assert tools_of(server, mode).keys() == MINIMAL
 
     async def conversation(assistant: Assistant) -> tuple[Reply, Reply]:
         return await assistant.call_tool("search", query="quince peel"), await assistant.call_tool("get_index_status")

@@ -16,7 +16,8 @@ from tests.archives.sample_archives import index_archives as indexed_archive
 from tests.cli.conftest import Run, run  # noqa: F401 - a fixture
 from tests.end_to_end.security.fake_secrets import ANTHROPIC, AWS, GITHUB, SLACK, private_key
 from tests.federation import federated_server as federated
-from tests.federation.answers.test_other_sources import ASSISTANT, ask
+from tests.federation.answers.test_other_sources import ASSISTANT
+from tests.federation.federated_server import texts_of
 from tests.notes import notes_server as notes
 from tests.sample_data import index, write_tree
 from tests.sites import sites_client as sites
@@ -277,7 +278,7 @@ def test_the_tools_for_assistants_mask_them(root: Path, site: Path) -> None:
         ("search", {"query": "keys of robots"}),
         ("read", {"places": ["site/fruit/keys"]}),
     ]
-    for text in ask(ComposedServer(Service([root]), root, ASSISTANT, open_sites([str(site)])), calls):
+    for text in texts_of(ComposedServer(Service([root]), root, ASSISTANT, open_sites([str(site)])), calls):
         assert "[masked: " in without_secrets(text)
 
 
@@ -321,7 +322,7 @@ def test_a_search_over_all_sources_masks_the_titles_and_addresses_of_archives(tm
     (result,) = without_secrets(federated.run_conversation(server, conversation))["results"]
     assert result["title"] == "Robots [masked: aws-access-token]"
     assert result["url"] == "https://example.com/robots?key=[masked: github-pat]"
-    (text,) = ask(ComposedServer(None, tmp_path, ASSISTANT, locations=found), [("search", {"query": "robots"})])
+    (text,) = texts_of(ComposedServer(None, tmp_path, ASSISTANT, locations=found), [("search", {"query": "robots"})])
     assert "Robots [masked: aws-access-token]" in without_secrets(text)
 
 

@@ -4,16 +4,11 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
-import anyio
 import pytest
-from mcp_types import TextContent
 
-from dowse.cli.composition import ComposedServer, Offer
 from dowse.indexes.dependencies.package_search import Dependencies
-from dowse.keeping.served_index import Service
-from dowse.mcp.replies import CHARACTERS_PER_TOKEN
-from mcp import Client
-from tests.federation.answers.test_answer_tools import MAX_TOKENS, listed
+from tests.federation.answers.test_answer_tools import MAX_TOKENS
+from tests.federation.federated_server import assistants_server, texts_of, tokens_of, tools_of
 from tests.indexes.dependencies import environments
 
 PLACE = "tinyhttp 1.2.0 · tinyhttp/__init__.py"
@@ -31,24 +26,18 @@ def ask(shop: Path) -> Ask:
     Dependencies(shop).index_packages()
 
     def call(tool: str, **arguments: object) -> str:
-        async def run() -> str:
-            server = ComposedServer(Service([shop]), shop, Offer(level="assistant")).server()
-            async with Client(server) as client:
-                content = (await client.call_tool(tool, arguments)).content[0]
-                assert isinstance(content, TextContent)
-                return content.text
-
-        return anyio.run(run)
+        [text] = texts_of(assistants_server(shop), [(tool, arguments)], fails=None)
+        return text
 
     return call
 
 
 def test_the_tools_know_of_dependencies_only_once_they_are_turned_on(shop: Path) -> None:
-    assert "package" not in json.dumps(listed("auto", shop))
+    assert "package" not in json.dumps(tools_of(assistants_server(shop)))
     environments.enable_dependencies()
-    tools = listed("auto", shop)
-    assert "dependencies" in json.dumps(tools[0]["inputSchema"])
-    assert len(json.dumps(tools)) / CHARACTERS_PER_TOKEN <= MAX_TOKENS
+    tools = tools_of(assistants_server(shop))
+    assert "dependencies" in json.dumps(tools["search"]["inputSchema"])
+    assert tokens_of(tools) <= MAX_TOKENS
 
 
 def test_a_question_is_answered_from_dependencies_where_that_is_asked_for(ask: Ask) -> None:
