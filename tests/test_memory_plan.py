@@ -1,6 +1,7 @@
 """Little memory: when it is chosen, and what a server does then."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -25,7 +26,6 @@ def write_settings(**settings: str) -> None:
 @pytest.mark.parametrize(
     ("files", "usable"),
     [
-        ({"proc/meminfo": "MemTotal:        1048576 kB\nMemFree: 5 kB\n"}, GIB),
         ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/b/memory.max": f"{GIB // 2}\n"}, GIB // 2),
         ({"proc/self/cgroup": "0::/a/b\n", "sys/fs/cgroup/a/memory.max": f"{GIB // 2}\n"}, GIB // 2),
         ({"proc/self/cgroup": "0::/outside\n", "sys/fs/cgroup/memory.max": f"{GIB // 2}\n"}, GIB // 2),
@@ -35,9 +35,10 @@ def write_settings(**settings: str) -> None:
     ],
 )  # fmt: skip
 def test_the_usable_memory_is_that_of_the_machine_or_of_the_control_group(
-    tmp_path: Path, files: dict[str, str], usable: int
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: dict[str, str], usable: int
 ) -> None:
-    write_tree(tmp_path, {"proc/meminfo": f"MemTotal: {8 * GIB // 1024} kB\n"} | files)
+    monkeypatch.setattr(os, "sysconf", {"SC_PHYS_PAGES": 8 * GIB, "SC_PAGE_SIZE": 1}.__getitem__)
+    write_tree(tmp_path, files)
     assert usable_bytes(tmp_path) == usable
 
 

@@ -57,12 +57,8 @@ def usable_bytes(system: Path = Path("/")) -> int | None:
 
 
 def _memory_limits(system: Path) -> Iterator[int]:
-    try:
-        memory = _read(system / "proc/meminfo").partition("MemTotal:")[2]
-        yield int(memory.split()[0]) * 1024
-    except (OSError, ValueError, IndexError):
-        with contextlib.suppress(AttributeError, ValueError, OSError):  # not on Windows
-            yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with contextlib.suppress(AttributeError, ValueError, OSError):  # not on Windows
+        yield os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with contextlib.suppress(OSError):
         for line in _read(system / "proc/self/cgroup").splitlines():
             _, controllers, name = line.split(":", 2)

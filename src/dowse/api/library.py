@@ -246,7 +246,7 @@ class Index:
     @_on_own_thread
     def outline(self, path: str) -> list[Hit]:
         """Return the definitions or sections of a file, each with its first line as text."""
-        from dowse.federation.answers.source_text import read_source
+        from dowse.federation.answers.place_reading import read_source
 
         index, within, lead = self._indexed().locate(path)
         return outline_of(read_source(index, within), lead + within)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Literal, TypeVar, overload
 
 if TYPE_CHECKING:
-    from dowse.federation.answers.source_text import SourceText
+    from dowse.federation.answers.place_reading import SourceText
     from dowse.indexes.index import PathDecision
     from dowse.indexes.reference_lookup import FoundReferences
     from dowse.searching.explain import RankExplanation

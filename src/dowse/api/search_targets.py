@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from dowse.api.results import Hit, Results, Status
 from dowse.errors import UsageError
 from dowse.indexes.index import ProjectIndex
-from dowse.indexes.project_search import ExactQuery, Update, explain_file, find_all
+from dowse.indexes.project_search import ExactQuery, Update, explain_file
 from dowse.mcp.replies import coverage_warnings
 from dowse.searching.passages import Passage
 from dowse.searching.query_terms import SearchQuery
@@ -18,7 +18,7 @@ from dowse.types import Coverage, Entry, Progress
 
 if TYPE_CHECKING:
     from dowse.federation.answers.definition_search import FoundDefinitions
-    from dowse.federation.answers.source_text import SourceText
+    from dowse.federation.answers.place_reading import SourceText
     from dowse.indexes.dependencies.package_index import PackageIndex
     from dowse.indexes.index import PathDecision
     from dowse.indexes.query_vectors import QueryEncoder
@@ -63,12 +63,9 @@ class IndexedTarget:
     def find(self, query: ExactQuery, progress: Progress | None = None) -> "tuple[Occurrences, Coverage]":
         """Find every occurrence of a text or pattern."""
         self.prepare(progress)
-        leads, update = self.leads(), self._updating(progress)
-        if "" in leads:
-            return find_all(leads[""], query, update=update)
         from dowse.indexes.joined_search import find_joined
 
-        return find_joined(leads, query, update)
+        return find_joined(self.leads(), query, self._updating(progress))
 
     def references(
         self, name: str, options: "ReferenceOptions", progress: Progress | None = None
@@ -104,7 +101,7 @@ class IndexedTarget:
 
     def source(self, path: str) -> "SourceText":
         """Return the text of a file with its definitions, with secrets masked."""
-        from dowse.federation.answers.source_text import read_source
+        from dowse.federation.answers.place_reading import read_source
 
         return read_source(*self.locate(path)[:2])
 
@@ -197,7 +194,7 @@ class PlaceTarget:
 
     def source(self, path: str) -> "SourceText":
         """Return the text of a file as it was published, with its definitions."""
-        from dowse.federation.answers.source_text import SourceText
+        from dowse.federation.answers.place_reading import SourceText
 
         document = self.store.find_file(path)
         if document is None:

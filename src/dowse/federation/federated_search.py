@@ -213,20 +213,20 @@ def _locators(source: SearchSource, ids: Sequence[str]) -> list[str]:
 
 def _choose(sources: Sequence[SearchSource], name: str) -> tuple[list[SearchSource], View]:
     """Return the sources of a name, of a kind, or of the part of a name after the kind, and the views that are asked."""
-    wanted = name.strip().strip("/")
-    found = [source for source in sources if wanted in {unquote(source.name), *_names_of(source)}]
+    wanted = unquote(name.strip().strip("/"))
+    found = [source for source in sources if wanted in _names_of(source)]
     if not found and wanted not in SOURCE_KINDS:
         raise UsageError(f"source: '{one_line(name, 100)}' is not one. There are: {_names(sources)}.")
-    if any(wanted in (source.name, unquote(source.name)) for source in found):
+    if any(wanted == unquote(source.name) for source in found):
         return found, View.BOTH
     return found, {"project": View.PROJECT, "documents": View.DOCUMENTS}.get(wanted.partition("/")[0], View.BOTH)
 
 
 def _names_of(source: SearchSource) -> list[str]:
     """Return the names by which a source is asked for: each kind, alone and before its name, and its name alone."""
-    bare = source.name.partition("/")[2]
-    alone = () if source.kind == "dependencies" else (unquote(bare),)  # the name of a project means its own files
-    return [*alone, *source.kinds, *(f"{kind}/{name}" for kind in source.kinds for name in (bare, unquote(bare)))]
+    bare = unquote(source.name.partition("/")[2])
+    alone = [] if source.kind == "dependencies" else [bare]  # the name of a project means its own files
+    return [*alone, *source.kinds, *(f"{kind}/{bare}" for kind in source.kinds)]
 
 
 def _names(sources: Sequence[SearchSource]) -> str:

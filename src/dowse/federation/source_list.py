@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from dowse.errors import CatalogError, DowseError, TooManyFiles
 from dowse.federation.federation_types import SearchSource, SourceQuery, source_name
 from dowse.mcp.tools import Call
+from dowse.searching.query_terms import parse_search_query
 from dowse.types import View
 
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ _MODULES = {
     "projects": "root_source",
     "place": "place_source",
     "folders": "root_source",
-    "sites": "site_and_archive_sources",
-    "archives": "site_and_archive_sources",
-    "notes": "notes_source",
+    "sites": "item_sources",
+    "archives": "item_sources",
+    "notes": "item_sources",
 }
 """The modules of the sources of each surface, in the order in which they are prepared."""
 
@@ -118,7 +119,15 @@ class SourceList:
             if surface := getattr(self, part):
                 await wait_for_quiet()
                 await asyncio.to_thread(import_module, f"dowse.federation.{module}")
-                await _prepare_each(await SourceList(self.start, **{part: surface})._known(), wait_for_quiet)
+                from dowse.indexes.first_search import FIRST_LIMIT, FIRST_QUERY
+
+                query = SourceQuery(parse_search_query(FIRST_QUERY), FIRST_LIMIT)
+                for source in await SourceList(self.start, **{part: surface})._known():
+                    await wait_for_quiet()
+                    try:
+                        await source.prepare(query)
+                    except (DowseError, OSError) as error:
+                        _log.debug("%s cannot be prepared: %s", source.name, error)  # its first search says so
 
     async def _known(self) -> list[SearchSource]:
         # Each source imports NumPy and more, which a client should not wait for before its handshake.
@@ -130,15 +139,15 @@ class SourceList:
 
             sources.append(PlaceSource(self.place))
         if self.sites is not None:
-            from dowse.federation.site_and_archive_sources import SiteSearchSource
+            from dowse.federation.item_sources import SiteSearchSource
 
             sources += [SiteSearchSource(self.sites, site) for site in self.sites.served]
         if self.archives is not None:
-            from dowse.federation.site_and_archive_sources import ArchiveSearchSource
+            from dowse.federation.item_sources import ArchiveSearchSource
 
             sources.append(ArchiveSearchSource(self.archives))
         if self.notes is not None:
-            from dowse.federation.notes_source import NotesSearchSource
+            from dowse.federation.item_sources import NotesSearchSource
 
             sources += [NotesSearchSource(self.notes, name) for name in await self.notes.names()]
         return sources
@@ -165,16 +174,3 @@ class SourceList:
                 except CatalogError as error:
                     return {"project" if service is self.projects else "documents": str(error)}
         return {}
-
-
-async def _prepare_each(sources: list[SearchSource], wait_for_quiet: Callable[[], Awaitable[None]]) -> None:
-    from dowse.indexes.first_search import FIRST_LIMIT, FIRST_QUERY
-    from dowse.searching.query_terms import parse_search_query
-
-    query = SourceQuery(parse_search_query(FIRST_QUERY), FIRST_LIMIT)
-    for source in sources:
-        await wait_for_quiet()
-        try:
-            await source.prepare(query)
-        except (DowseError, OSError) as error:
-            _log.debug("%s cannot be prepared: %s", source.name, error)  # its first search says so

@@ -1,7 +1,6 @@
 """Places as assistants write them."""
 
-from dowse.federation.answers.place_reading import RequestedPlace, parse_place, place_text, read_lines
-from dowse.federation.answers.source_text import SourceText
+from dowse.federation.answers.place_reading import RequestedPlace, SourceText, parse_place, place_text, read_lines
 from dowse.types import Kind, Symbol
 
 

@@ -24,8 +24,6 @@ def test_the_key_of_a_text_has_the_keys_around_it() -> None:
         ([f"checkout.empty-basket={TEXT}"], "checkout.empty-basket"),
         ([f'"empty_basket" = "{TEXT}";'], "empty_basket"),
         (["return [", "    'checkout' => [", f"        'empty' => '{TEXT}',"], "checkout.empty"),
-        (['msgid "Empty basket"', f'msgstr "{TEXT}"'], "Empty basket"),
-        ([f'msgid "{TEXT}"'], TEXT),
     ):
         assert next(keys_of(lines, len(lines) - 1)) == keys
 

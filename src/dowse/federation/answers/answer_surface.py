@@ -10,8 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 
 from dowse.errors import CatalogError, DowseError, ItemNotFound, UsageError
-from dowse.federation.answers.definition_replies import definitions_text
-from dowse.federation.answers.definition_search import FoundDefinitions, describe_definitions
+from dowse.federation.answers.definition_search import FoundDefinitions, definitions_text, describe_definitions
 from dowse.federation.answers.line_replies import (
     MAX_USES,
     lines_with_word,
@@ -28,8 +27,7 @@ from dowse.federation.answers.package_answers import (
     search_in_packages,
     uses_in_packages,
 )
-from dowse.federation.answers.place_reading import RequestedPlace, parse_place, read_place
-from dowse.federation.answers.source_text import SourceText, read_sources
+from dowse.federation.answers.place_reading import RequestedPlace, SourceText, parse_place, read_place, read_sources
 from dowse.federation.source_list import SourceList
 from dowse.indexes.dependencies.package_index import SEPARATOR
 from dowse.indexes.dependencies.package_search import Dependencies

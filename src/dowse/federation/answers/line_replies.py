@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from dowse.federation.answers.source_text import SourceText
+from dowse.federation.answers.place_reading import SourceText
 from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import ExactQuery, find_all_now
 from dowse.searching.exact_search import MAX_LITERAL, Occurrences

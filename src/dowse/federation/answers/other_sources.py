@@ -8,9 +8,8 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from dowse.errors import DowseError, ItemNotFound
-from dowse.federation.answers.definition_replies import MAX_LINE_CHARACTERS, FoundDefinition
-from dowse.federation.answers.place_reading import RequestedPlace, read_lines
-from dowse.federation.answers.source_text import SourceText
+from dowse.federation.answers.definition_search import MAX_LINE_CHARACTERS, FoundDefinition
+from dowse.federation.answers.place_reading import RequestedPlace, SourceText, read_lines
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import fetch_one, search_all
 from dowse.federation.federation_types import SOURCE_KINDS, FetchedItem, SearchSource, SourceQuery, id_of

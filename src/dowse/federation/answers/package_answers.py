@@ -7,8 +7,7 @@ from dataclasses import replace
 from dowse.errors import UsageError
 from dowse.federation.answers.definition_search import describe_definitions
 from dowse.federation.answers.line_replies import occurrences_text, references_text
-from dowse.federation.answers.place_reading import parse_place, read_place
-from dowse.federation.answers.source_text import read_sources
+from dowse.federation.answers.place_reading import parse_place, read_place, read_sources
 from dowse.indexes.dependencies.package_index import SEPARATOR, PackageIndex
 from dowse.indexes.dependencies.package_search import Dependencies
 from dowse.indexes.project_search import ExactQuery, find_all_now

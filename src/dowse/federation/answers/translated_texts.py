@@ -25,7 +25,6 @@ _RESOURCE = re.compile(
 )
 _KEYED = re.compile(r"""^(?P<indent>\s*)["']?(?P<key>[A-Za-z_][\w.\-]*)["']?\s*(?::|=>|=)\s*(?P<text>.*)$""")
 _NAMED = re.compile(r"""\bname\s*=\s*"(?P<key>[^"]+)\"""")
-_MESSAGE = re.compile(r'^\s*(?P<kind>msgid|msgstr)\b[^"]*"(?P<text>.*)"\s*$')
 _LOCALE = re.compile(r"[a-z]{2}(?:[-_][A-Za-z]{2,4})?")
 
 
@@ -73,8 +72,6 @@ def _quoted_lines(hit: SearchHit, lines: Sequence[str], terms: frozenset[str]) -
 
 def _text_of(line: str) -> str:
     """Return the text of a line without its key."""
-    if match := _MESSAGE.match(line):
-        return match["text"]
     if "<" in line:
         return re.sub(r"<[^<>]*>", " ", line)
     match = _KEYED.match(line)
@@ -84,9 +81,7 @@ def _text_of(line: str) -> str:
 def keys_of(lines: Sequence[str], number: int) -> Iterator[str]:
     """Yield the keys by which code may use the text of a line, the most precise first: `errors.login.failed`."""
     line = lines[number]
-    if message := _MESSAGE.match(line):
-        yield from _message_id(lines, number, message)
-    elif "<" in line and "=" not in line.partition("<")[0]:
+    if "<" in line and "=" not in line.partition("<")[0]:
         above = (lines[at] for at in range(number, max(number - 3, -1), -1))
         yield from (match["key"] for text in above if (match := _NAMED.search(text)))
     elif match := _KEYED.match(line):
@@ -98,17 +93,6 @@ def keys_of(lines: Sequence[str], number: int) -> Iterator[str]:
             key = ".".join(path[start:])
             if "." in key or len(key) >= MIN_LONE_KEY:
                 yield key
-
-
-def _message_id(lines: Sequence[str], number: int, message: re.Match[str]) -> Iterator[str]:
-    """Yield the text in the code that a message translates, which is its key."""
-    at = number
-    while message["kind"] == "msgstr" and at > max(number - 4, 0):
-        at -= 1
-        if (above := _MESSAGE.match(lines[at])) and above["kind"] == "msgid":
-            message = above
-    if message["kind"] == "msgid" and len(message["text"]) >= MIN_LONE_KEY:
-        yield message["text"]
 
 
 def _keys_around(lines: Sequence[str], number: int, indentation: int) -> Iterator[str]:

@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from dowse.errors import ItemNotFound, SourceNotReady
-from dowse.federation.notes_source import NotesSearchSource
+from dowse.federation.item_sources import NotesSearchSource
 from dowse.federation.source_list import SourceList
 from dowse.notes.notes_documents import make_note
 from dowse.notes.registry import NotesRegistry, index_file
