@@ -67,7 +67,6 @@ def test_two_keys_tie_three_things_together() -> None:
 def test_what_is_held_by_any_of_its_ids_is_left_out() -> None:
     both = [[item("1", "clock", source="site/a", keys="k")], [item("2", "clock", source="site/b", keys="k")]]
     assert merge_results(parse_search_query("clock"), both, {"site/b/2"}) == []
-    assert merge_results(parse_search_query("clock"), both, {"k"}) == []
 
 
 texts = st.text("abcd ", max_size=12)

@@ -56,7 +56,7 @@ class ShownTerms(NamedTuple):
 def merge_results(
     query: SearchQuery, sources: Sequence[Sequence[Item]], held: Set[str] = frozenset()
 ) -> list[RankedItem]:
-    """Return the items of all sources in one ranking, each thing once, without those that are held, by id or key."""
+    """Return the items of all sources in one ranking, each thing once, without those that are held under any of their ids."""
     terms = frozenset(term for word in query.positive for term in terms_of(word))
     shown = [[find_shown_terms(item, terms) for item in items] for items in sources]
     weights = weigh_terms(terms, [hit for hits in shown for hit in hits])
@@ -70,7 +70,7 @@ def merge_results(
     return [
         RankedItem(group[0], best[group[0].id], _other_ids(group))
         for group in group_duplicates([item for _, item in scored])
-        if best[group[0].id] >= MIN_SCORE and not any(held & {item.id, *item.keys} for item in group)
+        if best[group[0].id] >= MIN_SCORE and held.isdisjoint(item.id.removesuffix(AS_DOCUMENT) for item in group)
     ]
 
 

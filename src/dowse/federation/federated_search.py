@@ -12,6 +12,7 @@ from urllib.parse import unquote
 from dowse.errors import DowseError, ItemNotFound, SourceNotReady, UsageError
 from dowse.federation.federated_ranking import RankedItem, merge_results
 from dowse.federation.federation_types import (
+    AS_DOCUMENT,
     MAX_ID_CHARACTERS,
     SOURCE_KINDS,
     FetchedItem,
@@ -100,10 +101,9 @@ async def search_all(
     rankings = sum(len(one.kinds) if has_both else 1 for one in able)
     share = limit if rankings < SHARED_FROM else ceil(SHARE * limit)
     # One more than the limit says whether there is more; each held item may be among the first.
-    held_in = {one: _locators(one, exclude) for one in known}
-    wanted = {one: share + 1 + len(held_in[one]) for one in able}
+    wanted = {one: share + 1 + sum(item_id.startswith(f"{one.name}/") for item_id in exclude) for one in able}
     answers, silent = await _gather({one: one.find_items(replace(query, limit=wanted[one])) for one in able})
-    held = frozenset(exclude).union(*(one.keys(locator) for one in known for locator in held_in[one]))
+    held = frozenset(item_id.removesuffix(AS_DOCUMENT) for item_id in exclude)
     results = _merge(query, answers, held)
     has_room = len(results) <= limit and share < limit
     if has_room and not is_quick:  # a source that has more than its share may fill the rest
@@ -205,10 +205,6 @@ def _has_more(answer: SourceResult | None, wanted: int) -> bool:
     if answer is None or (answer.coverage and answer.coverage.direct):
         return False
     return any(len(ranking) >= wanted for ranking in answer.rankings)
-
-
-def _locators(source: SearchSource, ids: Sequence[str]) -> list[str]:
-    return [locator for item_id in ids if (locator := locator_in(source.name, item_id)) is not None]
 
 
 def _choose(sources: Sequence[SearchSource], name: str) -> tuple[list[SearchSource], View]:

@@ -236,10 +236,6 @@ class SearchSource(Protocol):
         """
         await self.find_items(query)
 
-    def keys(self, locator: str) -> frozenset[str]:  # noqa: ARG002 - most sources have to read it
-        """Return the identity keys of an item, as far as they are known without reading it."""
-        return frozenset()
-
     async def status(self) -> SourceStatus:
         """Return the status of the source."""
         ...

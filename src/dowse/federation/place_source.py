@@ -65,15 +65,12 @@ class PlaceSource(SearchSource):
         title = hit.title if hit.kind == "docs" and hit.title else hit.path
         item = Item(
             id_of(self.name, hit.path), self.name, one_line(title, TITLE_CHARACTERS), self._url(hit.path), "",
-            hit.relevance, hit.path.rpartition("/")[2], self.keys(hit.path), {"path": hit.path}, hit.data,
+            hit.relevance, hit.path.rpartition("/")[2], frozenset([f"place:{hit.path}"]), {"path": hit.path}, hit.data,
         )  # fmt: skip
         return with_passage(item, next(iter(hit.passages), None), terms)
 
     def _url(self, path: str) -> str:
         return f"dowse://{id_of(self.name, path)}"
-
-    def keys(self, locator: str) -> frozenset[str]:
-        return frozenset([f"place:{locator}"])
 
     async def fetch(self, locator: str) -> FetchedItem:
         return await asyncio.to_thread(self._fetch, locator)

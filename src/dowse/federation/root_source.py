@@ -76,9 +76,6 @@ class RootSource(SearchSource):
     def unsupported_filter(self, query: SourceQuery) -> str:  # noqa: ARG002 - files have paths, languages and dates
         return ""
 
-    def keys(self, locator: str) -> frozenset[str]:
-        return file_key(f"{self.served.root}/{locator.removesuffix(AS_DOCUMENT)}")
-
     async def prepare(self, query: SourceQuery) -> None:  # noqa: ARG002 - an index has a first query of its own
         for view in self.views:
             await self.served.wait_until_prepared(view)
@@ -174,7 +171,7 @@ class RootSource(SearchSource):
         title = one_line(self._title(index.view, found.kind, found.title, path), TITLE_CHARACTERS)
         item = Item(
             item_id, self.name, title, self._url(item_id, path, passage.start_line if passage else 0), "", score,
-            path.rpartition("/")[2], self.keys(path), {"path": self.shown_path(path)},
+            path.rpartition("/")[2], file_key(f"{self.served.root}/{path}"), {"path": self.shown_path(path)},
         )  # fmt: skip
         return with_passage(item, passage, terms)
 

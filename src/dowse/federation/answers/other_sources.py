@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from dowse.errors import DowseError, ItemNotFound
 from dowse.federation.answers.definition_search import MAX_LINE_CHARACTERS, FoundDefinition
+from dowse.federation.answers.package_answers import FIND_SECONDS
 from dowse.federation.answers.place_reading import RequestedPlace, SourceText, read_lines
 from dowse.federation.federated_ranking import RankedItem
 from dowse.federation.federated_search import fetch_one, search_all
@@ -116,8 +117,6 @@ SOURCE_ID = re.compile(rf"(?:{'|'.join(SOURCE_KINDS)})/\S+")
 SHOWN_SHARE = 0.5
 """An item is shown if its score is at least this share of the best one's. Beside 28 questions about seven projects, a page of
 three foreign sites is shown for one; for 72 queries about their pages, the right page is shown for all."""
-FIND_SECONDS = 5.0
-"""How long a source is searched for a text."""
 
 
 class FoundItems(NamedTuple):
