@@ -170,12 +170,12 @@ def read_settings(*files: Path) -> tuple[dict[str, Any], list[str]]:
     warnings: list[str] = []
     for file in files:
         for key, value in _read_values(file, warnings).items():
-            if key not in _PARSERS:
-                continue
-            if problem := _find_problem(key, value):
-                warnings.append(f"{file.name}: {key} {problem}; it is ignored.")
-            else:
-                values[key] = value
+            if key in _PARSERS:
+                try:
+                    _PARSERS[key](value)
+                    values[key] = value
+                except ValueError as error:
+                    warnings.append(f"{file.name}: {key} {error}; it is ignored.")
     return values, warnings
 
 
@@ -186,10 +186,8 @@ def write_default_settings(file: Path, global_file: Path | None = None) -> None:
     would override the global file, as they would for every other key.
     """
     if not file.exists():
-        content = dict(_TEMPLATE)
-        for key, value in _read_values(global_file, []).items() if global_file else ():
-            if key in _OPTIONS and not _find_problem(key, value):
-                content[key] = value
+        known, _ = read_settings(*filter(None, [global_file]))
+        content = _TEMPLATE | {key: value for key, value in known.items() if key in _OPTIONS}
         write_atomically(file, (json.dumps(content, indent=2) + "\n").encode())
 
 
@@ -207,14 +205,6 @@ def read_json(file: Path) -> Any:
     except OSError as error:
         remedy = " Make it smaller or remove it." if error.errno == errno.EFBIG else ""
         raise SettingsError(f"{file} cannot be read ({error.strerror}).{remedy}") from error
-
-
-def _find_problem(key: str, value: Any) -> str | None:
-    try:
-        _PARSERS[key](value)
-    except ValueError as error:
-        return str(error)
-    return None
 
 
 def _read_values(file: Path, warnings: list[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -13,16 +14,16 @@ from dowse.errors import Failed, StoreBusy, StoreDamaged, StoreTooNew
 from dowse.sqlite_connection import DatabaseConnection, make_private_file, open_connection
 from dowse.system.platform import disk_full_error, refusal_to_write
 
+State = tuple[int, int, int]
+"""The number of a connection, how many changes it has seen by others, and the transactions of this process."""
 
+
+@dataclass(slots=True, eq=False)
 class _Hold:
-    """The state of a database during an answer."""
+    """The state of a database during an answer on one thread."""
 
-    __slots__ = ("state", "thread", "writes")
-
-    def __init__(self, thread: int) -> None:
-        self.thread = thread
-        self.state: tuple[int, int, int] | None = None
-        self.writes = 0
+    thread: int
+    state: State | None = None
 
 
 SqlRow = tuple[Any, ...]
@@ -97,15 +98,15 @@ class SqliteDatabase:
         """Return a fact about the whole database, from its table `facts`."""
         return next((str(value) for (value,) in self.rows("SELECT value FROM facts WHERE key = ?", (key,))), None)
 
-    def state(self) -> tuple[int, int, int] | None:
+    def state(self) -> State | None:
         """Return a value that is another one after every change of the database, by any process; None if it is unknown.
 
         Rows that were read after such a value was returned are right for as long as it stays the same. It takes a third
         of the time of a query.
         """
         if (hold := self.hold) and not self._is_in_use:
-            if hold.state is None or hold.writes != self._writes:
-                hold.writes, hold.state = self._writes, self._read_state()
+            if hold.state is None or hold.state[2] != self._writes:
+                hold.state = self._read_state()
             return hold.state
         return self._read_state()
 
@@ -130,7 +131,7 @@ class SqliteDatabase:
         """Ask for the state again from now on, also in a block that holds it: it turned out that something has changed."""
         self._hold = None
 
-    def _read_state(self) -> tuple[int, int, int] | None:
+    def _read_state(self) -> State | None:
         with self._lock:
             opened = self._idle.pop() if self._idle and not self._is_in_use else None
             writes = self._writes
