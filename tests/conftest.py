@@ -6,8 +6,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,29 +70,6 @@ def pytest_collection_finish() -> None:
     """Keep the garbage collector from looking at thousands of tests again and again: 7 % of the processor time."""
     gc.freeze()
     gc.enable()
-
-
-@contextmanager
-def _skip_without_git() -> Iterator[None]:
-    """Skip tests that compare our ignore rules with git's where git is not installed."""
-    try:
-        yield
-    except FileNotFoundError as error:
-        if error.filename == "git":
-            pytest.skip("needs git, to compare with it")
-        raise
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_setup() -> Generator[None, object, object]:
-    with _skip_without_git():
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call() -> Generator[None, object, object]:
-    with _skip_without_git():
-        return (yield)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,7 +16,7 @@ import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from types import TracebackType
-from typing import IO, Self
+from typing import IO, Any, Self, cast
 
 from tests import forker
 
@@ -169,47 +169,25 @@ def _end(kind: int, ends: contextlib.ExitStack, *, is_input: bool = False) -> tu
 Process = Forked | subprocess.Popen[bytes]
 
 
-def start(
-    *arguments: object,
-    stdin: int = subprocess.DEVNULL,
-    stdout: int = subprocess.DEVNULL,
-    stderr: int = subprocess.DEVNULL,
-    env: Mapping[str, str] | None = None,
-    cwd: str | None = None,
-    constants: Mapping[str, object] | None = None,
-    start_new_session: bool = False,
-) -> Process:
-    """Start `dowse`, with an interpreter of its own where its environment asks for one.
+def start(*arguments: object, constants: Mapping[str, object] | None = None, **how: Any) -> Process:
+    """Start `dowse`, with an interpreter of its own where its environment asks for one; `how` is as for `Forked`.
 
     Other values for constants, by their full names, keep a test from waiting for the real ones.
     """
     words = [os.fspath(word) if isinstance(word, os.PathLike) else str(word) for word in arguments]
-    if is_fresh() or not forker.can_fork(os.environ if env is None else env):
-        return subprocess.Popen(
-            [sys.executable, "-P", "-c", _WITH_CONSTANTS, json.dumps(dict(constants or {})), *words],
-            stdin=stdin, stdout=stdout, stderr=stderr, env=env, cwd=cwd, start_new_session=start_new_session,
-        )  # fmt: skip
-    return Forked(
-        words, stdin=stdin, stdout=stdout, stderr=stderr,
-        env=env, cwd=cwd, constants=constants, start_new_session=start_new_session,
-    )  # fmt: skip
+    how = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL) | how
+    if is_fresh() or not forker.can_fork(how.get("env") or os.environ):
+        program = [sys.executable, "-P", "-c", _WITH_CONSTANTS, json.dumps(dict(constants or {})), *words]
+        return cast("subprocess.Popen[bytes]", subprocess.Popen(program, **how))
+    return Forked(words, constants=constants, **how)
 
 
-def run(
-    *arguments: object,
-    given: bytes = b"",
-    env: Mapping[str, str] | None = None,
-    cwd: str | None = None,
-    constants: Mapping[str, object] | None = None,
-) -> tuple[int, bytes, bytes]:
-    """Run `dowse` with an input to its end; return its exit code, stdout and stderr. `constants` are as for `start`."""
+def run(*arguments: object, given: bytes = b"", **how: Any) -> tuple[int, bytes, bytes]:
+    """Run `dowse` with an input to its end; return its exit code, stdout and stderr. `how` is as for `start`."""
     with tempfile.TemporaryFile() as stdin, tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         stdin.write(given)
         stdin.seek(0)
-        with start(
-            *arguments, stdin=stdin.fileno(), stdout=out.fileno(), stderr=err.fileno(),
-            env=env, cwd=cwd, constants=constants,
-        ) as command:  # fmt: skip
+        with start(*arguments, stdin=stdin.fileno(), stdout=out.fileno(), stderr=err.fileno(), **how) as command:
             try:
                 code = command.wait(PATIENCE_SECONDS)
             except BaseException:

@@ -208,9 +208,13 @@ def test_errors_are_those_of_dowse(shop: Path, monkeypatch: pytest.MonkeyPatch) 
         dowse.open()
 
 
+def big_project(folder: Path, count: int, lines: int = 1) -> Path:
+    files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" * lines for number in range(count)}
+    return write_tree(folder / "big", {"package.json": "{}\n", **files})
+
+
 def test_waiting_reports_progress_and_leaves_no_process_behind(tmp_path: Path) -> None:
-    files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" for number in range(400)}
-    big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
+    big = big_project(tmp_path, 400)
     seen, before = list[tuple[int, int]](), children()
     with dowse.open(big, progress=lambda done, total: seen.append((done, total))) as index:
         assert index.search("apple_7")[0].symbol == "apple_7"
@@ -223,8 +227,7 @@ def test_waiting_reports_progress_and_leaves_no_process_behind(tmp_path: Path) -
 
 
 def test_closing_stops_indexing_that_has_begun(tmp_path: Path) -> None:
-    files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" * 50 for number in range(2000)}
-    big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
+    big = big_project(tmp_path, 2000, 50)
     before, threads = children(), set(threading.enumerate())
     with dowse.open(big) as index:
         found = index.search("apple_7")
@@ -238,8 +241,7 @@ def test_closing_stops_indexing_that_has_begun(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_ends_waiting_and_leaves_no_process_behind(tmp_path: Path) -> None:
-    files = {f"src/m{number}.py": f"def apple_{number}(): ...\n" * 50 for number in range(2000)}
-    big = write_tree(tmp_path / "big", {"package.json": "{}\n", **files})
+    big = big_project(tmp_path, 2000, 50)
     program = f"import dowse\nwith dowse.open({str(big)!r}, progress=print) as index:\n    index.wait()\n"
     command = [sys.executable, "-u", "-c", program]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:

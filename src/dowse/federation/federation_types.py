@@ -7,6 +7,7 @@ it means the same after a restart and in a new index.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
+from types import MappingProxyType
 from typing import Any, Literal, Protocol
 from urllib.parse import quote, unquote
 
@@ -197,6 +198,9 @@ class SourceStatus:
         return fields | {name: value for name, value in optional.items() if value}
 
 
+FilterName = Literal["code", "language", "path", "days"]
+
+
 class SearchSource(Protocol):
     """One source of a federated search."""
 
@@ -209,9 +213,18 @@ class SearchSource(Protocol):
         """The kinds as which it can be asked for: a project is asked as `documents` as well."""
         return (self.kind,)
 
+    lacks: Mapping[FilterName, str] = MappingProxyType({})
+    """The filters that it cannot apply, each with the reason."""
+
     def unsupported_filter(self, query: SourceQuery) -> str:
         """Return why it cannot apply a filter of the query; empty if it can apply all."""
-        ...
+        given: dict[FilterName, bool] = {
+            "code": query.kind == "code",
+            "language": bool(query.language),
+            "path": query.filters_paths,
+            "days": query.is_dated,
+        }
+        return next((why for name, why in self.lacks.items() if given[name]), "")
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
         """Return the best items, best first."""

@@ -5,7 +5,7 @@ import contextlib
 import html
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,6 +16,7 @@ from dowse.archives.archive_types import ArchiveHit, StoredArchiveDocument
 from dowse.errors import DowseError, ItemNotFound, NotFound, NotIndexed, SourceNotReady, StoreDamaged
 from dowse.federation.federation_types import (
     FetchedItem,
+    FilterName,
     Item,
     ListedItem,
     SearchSource,
@@ -45,8 +46,10 @@ if TYPE_CHECKING:
     from dowse.notes.named_index import NamedIndex, NoteResult
     from dowse.surfaces.notes.notes_surface import NotesSurface
 
-NO_LANGUAGE = "pages have no language"
-NO_CODE = "pages are not code"
+PAGES_LACK: Mapping[FilterName, str] = {"language": "pages have no language", "code": "pages are not code"}
+NOTES_LACK: Mapping[FilterName, str] = {
+    "code": "notes are not code", "language": "notes have no language", "path": "notes have no path",
+}  # fmt: skip
 PASSAGE_CHARACTERS = 400
 URL_CHARACTERS = 2000
 FILTERED_PAGES = 1_000
@@ -57,13 +60,11 @@ class SiteSearchSource(SearchSource):
     """The pages of one static site."""
 
     kind: SourceKind = "site"
+    lacks = PAGES_LACK
 
     def __init__(self, surface: SitesSurface, served: NamedSite) -> None:
         self.name = source_name(self.kind, served.name)
         self._surface, self._served = surface, served
-
-    def unsupported_filter(self, query: SourceQuery) -> str:
-        return NO_LANGUAGE if query.language else NO_CODE if query.kind == "code" else ""
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
         site = await self._surface.current(self._served)
@@ -149,12 +150,10 @@ class ArchiveSearchSource(SearchSource):
 
     kind: SourceKind = "archive"
     name = "archive"
+    lacks = PAGES_LACK
 
     def __init__(self, surface: ArchiveSurface) -> None:
         self._surface = surface
-
-    def unsupported_filter(self, query: SourceQuery) -> str:
-        return NO_LANGUAGE if query.language else NO_CODE if query.kind == "code" else ""
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
         is_filtered = query.filters_paths or query.is_dated
@@ -280,15 +279,11 @@ class NotesSearchSource(SearchSource):
     """One named index."""
 
     kind: SourceKind = "index"
+    lacks = NOTES_LACK
 
     def __init__(self, surface: "NotesSurface", index: str) -> None:
         self.name = source_name(self.kind, index)
         self._surface, self._index = surface, index
-
-    def unsupported_filter(self, query: SourceQuery) -> str:
-        if query.kind == "code":
-            return "notes are not code"
-        return "notes have no language" if query.language else "notes have no path" if query.filters_paths else ""
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
         limit = CANDIDATE_FACTOR * query.limit

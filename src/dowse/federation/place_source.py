@@ -1,13 +1,14 @@
 """A place with the files of its projects, and the packages that a project uses, as sources; packages are searched only where they are named."""
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
 from dowse.errors import DowseError, ItemNotFound, PathRefused, SourceNotReady, UsageError
 from dowse.federation.federation_types import (
     FetchedItem,
+    FilterName,
     Item,
     ListedItem,
     SearchSource,
@@ -40,13 +41,11 @@ class PlaceSource(SearchSource):
     """All projects of a place; the locator of a file is its path as replies show it."""
 
     kind: SourceKind = "project"
+    lacks: Mapping[FilterName, str] = {"days": "published files have no dates"}
 
     def __init__(self, surface: PlaceSurface) -> None:
         self._surface = surface
         self.name = place_name(surface.place)
-
-    def unsupported_filter(self, query: SourceQuery) -> str:
-        return "published files have no dates" if query.is_dated else ""
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
         glob = relative_pattern(query.path) if query.path else None
@@ -113,13 +112,11 @@ class PackageSearchSource(SearchSource):
     """The packages that one project uses, at the versions that are installed."""
 
     kind: SourceKind = "dependencies"
+    lacks: Mapping[FilterName, str] = {"days": "the files of packages have the dates of their installation"}
 
     def __init__(self, packages: ServedPackages, project: str) -> None:
         self.name = source_name(self.kind, project)
         self._packages = packages
-
-    def unsupported_filter(self, query: SourceQuery) -> str:
-        return "the files of packages have the dates of their installation" if query.is_dated else ""
 
     async def find_items(self, query: SourceQuery) -> SourceResult:
         try:

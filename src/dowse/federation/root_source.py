@@ -73,9 +73,6 @@ class RootSource(SearchSource):
         is_converted = view is not self.main_view and not has_one_form(path)
         return id_of(self.name, path) + (AS_DOCUMENT if is_converted else "")
 
-    def unsupported_filter(self, query: SourceQuery) -> str:  # noqa: ARG002 - files have paths, languages and dates
-        return ""
-
     async def prepare(self, query: SourceQuery) -> None:  # noqa: ARG002 - an index has a first query of its own
         for view in self.views:
             await self.served.wait_until_prepared(view)
