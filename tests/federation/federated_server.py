@@ -18,7 +18,7 @@ from dowse.types import View
 from mcp import Client
 from tests.sample_data import open_indexed, write_tree
 from tests.sites.sample_sites import index
-from tests.surfaces.project.project_client import Assistant, converse
+from tests.surfaces.project.project_client import Assistant, Reply, converse
 
 Result = TypeVar("Result")
 
@@ -139,6 +139,11 @@ def run_conversation(
 ) -> Result:
     """Run a conversation with a server in this process."""
     return converse(server.server, lambda connected: conversation(Assistant(connected)), mode)
+
+
+def call(server: ComposedServer, tool: str, mode: str = "auto", **arguments: Any) -> Reply:
+    """Return the reply of a server to one call."""
+    return run_conversation(server, lambda assistant: assistant.call_tool(tool, **arguments), mode)
 
 
 def result_ids(reply: dict[str, Any]) -> list[str]:

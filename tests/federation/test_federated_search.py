@@ -12,6 +12,7 @@ from dowse.federation import federated_search
 from dowse.keeping.served_index import Service
 from dowse.types import View
 from tests.federation.federated_server import (
+    call,
     make_app,
     make_federated_server,
     make_indexes,
@@ -37,8 +38,8 @@ def search(server: ComposedServer, mode: str = "auto", **arguments: Any) -> Repl
     return run_conversation(server, conversation, mode)
 
 
-def test_one_question_is_answered_by_every_source(tmp_path: Path, app: Path, mode: str) -> None:
-    reply = search(make_federated_server(tmp_path, app), mode, query="quince")
+def test_one_question_is_answered_by_every_source(server: ComposedServer, app: Path, mode: str) -> None:
+    reply = search(server, mode, query="quince")
     assert {"project/app", "archive", "index/default"} <= result_sources(reply)
     assert reply["metadata"]["searched"] == [
         "project/app", "site/fruit", "archive", "index/default",
@@ -50,14 +51,16 @@ def test_one_question_is_answered_by_every_source(tmp_path: Path, app: Path, mod
     assert scores == sorted(scores, reverse=True)
 
 
-def test_filters_are_typed_into_the_query(tmp_path: Path, app: Path, mode: str) -> None:
-    reply = search(make_federated_server(tmp_path, app), mode, query="quince path:guide.md")
+def test_filters_are_typed_into_the_query(server: ComposedServer, mode: str) -> None:
+    reply = search(server, mode, query="quince path:guide.md")
     assert {result["path"] for result in reply["results"]} == {"guide.md"}
 
 
 @pytest.mark.parametrize(("query", "path"), [("quince guide knife", "guide.md"), ("blet medlars", "page.html")])
-def test_a_file_that_is_code_and_a_document_is_listed_once(tmp_path: Path, app: Path, query: str, path: str) -> None:
-    reply = search(make_federated_server(tmp_path, app), query=query)
+def test_a_file_that_is_code_and_a_document_is_listed_once(
+    server: ComposedServer, app: Path, query: str, path: str
+) -> None:
+    reply = search(server, query=query)
     (found,) = [result for result in reply["results"] if result.get("path") == path]
     assert found["source"] == "project/app"
     assert "alsoIn" not in found
@@ -71,8 +74,10 @@ def test_a_file_that_is_code_and_a_document_is_listed_once(tmp_path: Path, app: 
         ("app", {"src/apple.py", "src/pear.js", "guide.md"}),
     ],
 )  # fmt: skip
-def test_a_root_is_asked_as_a_project_or_as_documents(tmp_path: Path, app: Path, source: str, paths: set[str]) -> None:
-    reply = search(make_federated_server(tmp_path, app), query="quince", source=source)
+def test_a_root_is_asked_as_a_project_or_as_documents(
+    server: ComposedServer, app: Path, source: str, paths: set[str]
+) -> None:
+    reply = search(server, query="quince", source=source)
     assert {result["path"] for result in reply["results"]} == paths
     assert reply["metadata"]["searched"] == ["project/app"]
 
@@ -86,15 +91,14 @@ def test_a_file_under_two_roots_is_listed_once(tmp_path: Path, app: Path) -> Non
     assert {found[0]["id"], *found[0]["alsoIn"]} == {"project/app/src/apple.py", "project/src/apple.py"}
 
 
-def test_a_captured_page_and_the_page_itself_are_one(tmp_path: Path, app: Path) -> None:
-    reply = search(make_federated_server(tmp_path, app), query="storing pears ripen")
+def test_a_captured_page_and_the_page_itself_are_one(server: ComposedServer) -> None:
+    reply = search(server, query="storing pears ripen")
     found = [result for result in reply["results"] if result["title"] == "Storing pears"]
     assert len(found) == 1
     assert len(found[0]["alsoIn"]) == 1
 
 
-def test_what_is_held_is_left_out_and_does_not_count(tmp_path: Path, app: Path) -> None:
-    server = make_federated_server(tmp_path, app)
+def test_what_is_held_is_left_out_and_does_not_count(server: ComposedServer) -> None:
 
     async def all_pages(assistant: Assistant) -> tuple[list[str], list[str]]:
         await assistant.client.call_tool("search_add_document", NOTE)
@@ -112,8 +116,8 @@ def test_what_is_held_is_left_out_and_does_not_count(tmp_path: Path, app: Path) 
     assert sorted(held) == sorted(whole)
 
 
-def test_a_file_is_held_under_each_of_its_ids(tmp_path: Path, app: Path) -> None:
-    reply = search(make_federated_server(tmp_path, app), query="medlars first", exclude=["project/app/page.html"])
+def test_a_file_is_held_under_each_of_its_ids(server: ComposedServer, app: Path) -> None:
+    reply = search(server, query="medlars first", exclude=["project/app/page.html"])
     assert "page.html" not in {result.get("path") for result in reply["results"]}
 
 
@@ -121,8 +125,7 @@ async def _search_each(assistant: Assistant, *calls: dict[str, Any]) -> list[Rep
     return [await assistant.call_tool("search", **call) for call in calls]
 
 
-def test_signs_and_phrases_hold_in_every_source(tmp_path: Path, app: Path) -> None:
-    server = make_federated_server(tmp_path, app)
+def test_signs_and_phrases_hold_in_every_source(server: ComposedServer) -> None:
 
     async def conversation(assistant: Assistant) -> dict[str, Reply]:
         await assistant.client.call_tool("search_add_document", NOTE)
@@ -149,8 +152,8 @@ def test_signs_and_phrases_hold_in_every_source(tmp_path: Path, app: Path) -> No
     assert "index/default/n1" in result_ids(pasted)
 
 
-def test_a_source_that_cannot_apply_a_filter_is_left_out_and_named(tmp_path: Path, app: Path) -> None:
-    reply = search(make_federated_server(tmp_path, app), query="quince peel", language="python")
+def test_a_source_that_cannot_apply_a_filter_is_left_out_and_named(server: ComposedServer, app: Path) -> None:
+    reply = search(server, query="quince peel", language="python")
     assert result_ids(reply) == ["project/app/src/apple.py"]
     assert set(reply["metadata"]["leftOut"]) == {"site/fruit", "archive", "index/default"}
     assert "language" in reply["metadata"]["leftOut"]["index/default"]
@@ -165,18 +168,17 @@ def test_a_source_that_cannot_apply_a_filter_is_left_out_and_named(tmp_path: Pat
         ("research-archive/*", {"archive"}),
     ],
 )
-def test_paths_are_chosen_by_a_glob(tmp_path: Path, app: Path, path: str, expected: set[str]) -> None:
-    reply = search(make_federated_server(tmp_path, app), query="quince peel apple", path=path)
+def test_paths_are_chosen_by_a_glob(server: ComposedServer, path: str, expected: set[str]) -> None:
+    reply = search(server, query="quince peel apple", path=path)
     found = {result["source"] if result["source"] == "archive" else result["id"] for result in reply["results"]}
     assert found == expected
     assert "index/default" in reply["metadata"]["leftOut"]
 
 
-def test_days_are_chosen_by_the_date_each_source_knows(tmp_path: Path, app: Path) -> None:
+def test_days_are_chosen_by_the_date_each_source_knows(server: ComposedServer, app: Path) -> None:
     for file in app.rglob("*"):
         os.utime(file, (1_500_000_000, 1_500_000_000))  # 2017-07-14
     make_indexes(app)
-    server = make_federated_server(tmp_path, app)
 
     async def conversation(assistant: Assistant) -> list[set[str]]:
         await assistant.client.call_tool("search_add_document", NOTE)
@@ -208,7 +210,7 @@ def test_where_no_tool_can_ask_a_very_large_project_is_left_to_a_command(tmp_pat
     storage.mkdir(parents=True, exist_ok=True)
     (storage / "config.json").write_text('{"maxFiles": 1}', encoding="utf-8")
     server = make_federated_server(tmp_path, make_app(tmp_path), Offer(level="minimal"))
-    reply = run_conversation(server, lambda assistant: assistant.call_tool("search", query="quince"))
+    reply = call(server, "search", query="quince")
     problem = reply["metadata"]["problems"]["project/app"]
     assert "dowse index" in problem
 
@@ -249,11 +251,11 @@ def test_a_damaged_source_is_left_for_its_first_search(tmp_path: Path, app: Path
     assert all(catalog.read_bytes().startswith(b"not a database") for catalog in catalogs)
 
 
-def test_a_source_that_takes_too_long_is_named(tmp_path: Path, app: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_source_that_takes_too_long_is_named(
+    server: ComposedServer, app: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(federated_search, "ANSWER_SECONDS", 0.0)
-    reply = run_conversation(
-        make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("search", query="quince")
-    )
+    reply = call(server, "search", query="quince")
     assert reply["results"] == []
     assert "did not answer" in reply["metadata"]["problems"]["project/app"]
 
@@ -266,8 +268,7 @@ def test_several_roots_are_several_sources(tmp_path: Path, app: Path) -> None:
     assert "app-2/quince.py" in {result["path"] for result in reply["results"]}
 
 
-def test_nonsense_scores_low_and_a_title_high(tmp_path: Path, app: Path) -> None:
-    server = make_federated_server(tmp_path, app)
+def test_nonsense_scores_low_and_a_title_high(server: ComposedServer) -> None:
     nonsense, title = run_conversation(
         server, lambda assistant: _search_each(assistant, {"query": "zzyqx blorptang"}, {"query": "Quince guide"})
     )

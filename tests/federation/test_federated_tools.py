@@ -13,6 +13,7 @@ from dowse.mcp.tools import Level, Surface
 from dowse.surfaces.sites.sites_surface import open_sites
 from tests.end_to_end.security.fake_secrets import private_key
 from tests.federation.federated_server import (
+    call,
     make_app,
     make_federated_server,
     make_indexed_archives,
@@ -75,17 +76,17 @@ def test_where_no_tool_creates_an_index_the_server_does_when_it_starts(tmp_path:
 def test_search_is_over_the_surfaces_that_are_named_with_it(tmp_path: Path, app: Path) -> None:
     def searched(*surfaces: Surface) -> list[str]:
         server = make_federated_server(tmp_path, app, Offer(surfaces))
-        reply = run_conversation(server, lambda assistant: assistant.call_tool("search", query="quince"))
+        reply = call(server, "search", query="quince")
         return list(reply["metadata"]["searched"])
 
     assert searched("site", "federated") == ["site/fruit"]
     assert searched("federated") == ["project/app", "site/fruit", "archive"]
 
 
-def test_the_status_of_a_project_keeps_its_shape_and_tells_of_all_sources(tmp_path: Path, app: Path, mode: str) -> None:
-    status = run_conversation(
-        make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("get_index_status"), mode
-    )
+def test_the_status_of_a_project_keeps_its_shape_and_tells_of_all_sources(
+    server: ComposedServer, app: Path, mode: str
+) -> None:
+    status = call(server, "get_index_status", mode)
     assert {"status", "projectPath", "totalFiles", "totalChunks", "lastUpdated", "storageSize", "watcherActive"} <= (
         status.keys()
     )
@@ -123,7 +124,7 @@ def test_over_http(tmp_path: Path) -> None:
 NOTE = {"doc_id": "a/b ü%2F..", "content": "A note on the quince harvest.", "metadata": {"title": "Harvest"}}
 
 
-def test_everything_that_is_found_can_be_fetched(tmp_path: Path, app: Path, mode: str) -> None:
+def test_everything_that_is_found_can_be_fetched(server: ComposedServer, app: Path, mode: str) -> None:
     async def conversation(assistant: Assistant) -> dict[str, tuple[Reply, Reply]]:
         await assistant.client.call_tool("search_add_document", NOTE)
         found = {}
@@ -133,7 +134,7 @@ def test_everything_that_is_found_can_be_fetched(tmp_path: Path, app: Path, mode
                     found[known] = result, await assistant.call_tool("fetch", id=known)
         return found
 
-    found = run_conversation(make_federated_server(tmp_path, app), conversation, mode)
+    found = run_conversation(server, conversation, mode)
     assert {known.partition("/")[0] for known in found} == {"project", "site", "archive", "index"}
     for known, (_, whole) in found.items():
         assert whole.keys() == {"id", "title", "text", "url", "metadata"}
@@ -147,27 +148,24 @@ def test_everything_that_is_found_can_be_fetched(tmp_path: Path, app: Path, mode
     assert found["site/fruit/posts/peeling-apples"][1]["url"] == "https://fruit.example/posts/peeling-apples"
 
 
-def test_an_id_outlasts_a_restart_a_new_index_and_changes_around_it(tmp_path: Path, app: Path) -> None:
-    query = {"query": "quince guide", "limit": 50}
-    before = run_conversation(
-        make_federated_server(tmp_path, app), lambda assistant: assistant.call_tool("search", **query)
-    )
+def test_an_id_outlasts_a_restart_a_new_index_and_changes_around_it(
+    server: ComposedServer, tmp_path: Path, app: Path
+) -> None:
+    before = call(server, "search", query="quince guide", limit=50)
     write_tree(app, {"aaa.md": "# Another quince\n", "src/zzz.py": "quince = 2\n"})
     for folder in Path(os.environ["DOWSE_HOME"]).joinpath("indexes").iterdir():
         folder.rename(folder.with_name(f"{folder.name}.old"))
     make_indexes(app)
-    server = make_federated_server(tmp_path, app)
 
     async def conversation(assistant: Assistant) -> list[Reply]:
         return [await assistant.call_tool("fetch", id=known) for known in result_ids(before)]
 
-    again = run_conversation(server, conversation)
+    again = run_conversation(make_federated_server(tmp_path, app), conversation)
     assert [one["id"] for one in again] == result_ids(before)
     assert [one["url"] for one in again] == [one["url"].partition("#")[0] for one in before["results"]]
 
 
-def test_what_is_gone_is_a_clear_error(tmp_path: Path, app: Path) -> None:
-    server = make_federated_server(tmp_path, app)
+def test_what_is_gone_is_a_clear_error(server: ComposedServer, app: Path) -> None:
     (app / "guide.md").unlink()
     failed = run_conversation(server, lambda assistant: assistant.expect_error("fetch", id="project/app/guide.md"))
     assert failed["code"] == "INVALID_ARGUMENT"
@@ -191,7 +189,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def test_no_id_leads_to_what_may_not_be_read(tmp_path: Path, app: Path) -> None:
+def test_no_id_leads_to_what_may_not_be_read(server: ComposedServer, tmp_path: Path, app: Path) -> None:
     key = "-----BEGIN OPENSSH PRIVATE KEY-----\nhunter2\n-----END OPENSSH PRIVATE KEY-----\n"
     write_tree(tmp_path / "outside", {"inside.py": "hunter2 = 1\n", "inside.md": "hunter2\n"})
     write_tree(app, {".git/config": "hunter2\n", ".git/hooks/a.py": "hunter2 = 1\n", ".ssh/a.md": "hunter2\n"})
@@ -206,7 +204,7 @@ def test_no_id_leads_to_what_may_not_be_read(tmp_path: Path, app: Path) -> None:
             assert "hunter2" not in str(failed), hostile
             assert len(failed["userMessage"]) < 700, hostile
 
-    run_conversation(make_federated_server(tmp_path, app), conversation)
+    run_conversation(server, conversation)
 
 
 def test_a_long_text_is_given_in_pieces_that_make_it_whole(tmp_path: Path) -> None:
@@ -237,7 +235,4 @@ def test_a_file_is_fetched_as_it_is_now_indexed_or_not(tmp_path: Path) -> None:
     root = make_app(tmp_path)
     server = ComposedServer(Service([root]), root, Offer())
     write_tree(root, {"new.py": "fresh = 'now'\n"})
-    assert (
-        run_conversation(server, lambda assistant: assistant.call_tool("fetch", id="project/app/new.py"))["text"]
-        == "fresh = 'now'\n"
-    )
+    assert call(server, "fetch", id="project/app/new.py")["text"] == "fresh = 'now'\n"
