@@ -1,9 +1,8 @@
 """The program of the process that has every module loaded and forks for each command; `tests/forking.py` starts it.
 
-On Linux the programs that a command starts itself, such as parser processes, come from here too: each command has a
-process beside it, forked before any of its threads, that makes them with `CLONE_PARENT`, so they are children of the
-command, which waits for them and kills them as if it had started them with a new interpreter. The same holds for
-programs that such a program starts.
+On Linux it makes them with `CLONE_PARENT`, so they are children of the test, which waits for them and kills them as if
+it had started them with a new interpreter. The programs that a command starts itself, such as parser processes, are made
+in the same way: each command has a process beside it, forked before any of its threads, that forks for it.
 """
 
 import atexit
@@ -23,14 +22,25 @@ import subprocess
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 FRESH = "FRESH"
 """The environment variable that asks for new interpreters."""
-COMMAND, PROGRAM = b"c", b"p"
+WITH_CONSTANTS = [
+    sys.executable,
+    "-P",
+    "-c",
+    r"""
+import importlib, json, runpy, sys
+for name, value in json.loads(sys.argv.pop(1)).items():
+    module, _, constant = name.rpartition(".")
+    setattr(importlib.import_module(module), constant, value)
+runpy.run_module("dowse", run_name="__main__", alter_sys=True)
+""",
+]
+"""The command line of `dowse`, with other values for constants as its first argument."""
 _READ_AT_THE_START = ("PYTHON", "LC_", "LD_", "DYLD_")
 """Variables that are read before any module is loaded; a program for which one is set gets a new interpreter."""
 _ENVIRONMENT = dict(os.environ)
@@ -110,6 +120,8 @@ def _module_of(words: Sequence[Any]) -> tuple[str, list[str]] | None:
     """Return the module of our own that a command line runs, and its arguments; None for other programs."""
     if words and words[0] == _PROGRAM:
         return "dowse", list(words[1:])
+    if words[:4] == WITH_CONSTANTS:
+        return "dowse", list(words[5:])
     for way in _WAYS_TO_START:
         module, *arguments = words[len(way) :] or [""]
         if list(words[: len(way)]) == way and str(module).split(".")[0] in _OWN_PACKAGES:
@@ -166,18 +178,23 @@ def _start_program(channel: socket.socket, streams: Streams) -> None:
 def _run_program(asked: dict[str, Any], streams: Streams) -> NoReturn:
     _enter(asked, streams)
     os.closerange(3, 1 << 16)
-    from dowse.parsing import parser_limits
-
-    parser_limits.KEPT_BYTES += parser_limits.kept_bytes()  # the modules that a new interpreter would not have
-    found = _module_of(asked["words"])
+    words, found = asked["words"], _module_of(asked["words"])
     assert found is not None
     module, arguments = found
-    if _CLONE is not None and module != _STARTS_NOTHING:
+    if module != _STARTS_NOTHING:
         fork_programs(_keep_forking())
-    _show_command_line(asked["words"])
-    if asked["words"][1:2] == ["-m"]:
+    if words[:4] == WITH_CONSTANTS:
+        for name, value in json.loads(words[4]).items():
+            owner, _, constant = name.rpartition(".")
+            setattr(importlib.import_module(owner), constant, value)
+        words = [_PROGRAM, *arguments]
+    _show_command_line(words)
+    if words[1:2] == ["-m"]:
         sys.path.insert(0, asked["cwd"])
     if module != "dowse":
+        from dowse.parsing import parser_limits
+
+        parser_limits.KEPT_BYTES += parser_limits.kept_bytes()  # the modules that a new interpreter would not have
         sys.modules.pop(module, None)  # it runs once more, as the main module
     _run_module(module, arguments)
 
@@ -227,16 +244,6 @@ def _run_module(module: str, arguments: list[str]) -> NoReturn:
     os._exit(code or 0)
 
 
-def _run_command(asked: dict[str, Any], streams: Streams) -> NoReturn:
-    _enter(asked, streams)
-    if _CLONE is not None:
-        fork_programs(_keep_forking())
-    for name, value in asked["constants"].items():
-        module, _, constant = name.rpartition(".")
-        setattr(importlib.import_module(module), constant, value)
-    _run_module("dowse", asked["arguments"])
-
-
 def _keep_forking() -> Send:
     """Fork a process that starts programs for this one as long as this one lives; return how to ask it."""
     ours, theirs = socket.socketpair()
@@ -250,60 +257,32 @@ def _keep_forking() -> Send:
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)
         _show_command_line([_HELPER])
-        while (received := socket.recv_fds(theirs, 1, 4))[0]:
-            _start_program(socket.socket(fileno=received[1][0]), received[1][1:])
-            for descriptor in received[1][1:]:
-                os.close(descriptor)
+        _start_programs(theirs)
         os._exit(0)
     theirs.close()
-    return lambda descriptors: _send(ours, PROGRAM, descriptors)
+    return lambda descriptors: send(ours, descriptors)
 
 
-def _send(requests: socket.socket, kind: bytes, descriptors: list[int]) -> None:
-    socket.send_fds(requests, [kind], descriptors)
+def send(requests: socket.socket, descriptors: list[int]) -> None:
+    """Hand the channel and the streams of a program to the process that forks."""
+    socket.send_fds(requests, [b"p"], descriptors)
 
 
-def _attend(channel: socket.socket, streams: Streams, failure: str) -> None:
-    """Start one command, tell its process id, wait for its end and tell its exit code."""
-    lines = channel.makefile("rw", encoding="utf-8")
-    asked = json.loads(lines.readline())
-    if failure:
-        lines.write(json.dumps(failure) + "\n")
-        lines.flush()
-        return
-    child = os.fork()
-    if not child:
-        lines.close()
-        channel.close()
-        _run_command(asked, streams)
-    for stream in streams:
-        os.close(stream)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    lines.write(f"{child}\n")
-    lines.flush()
-    lines.write(f"{os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])}\n")
-    lines.flush()
+def _start_programs(requests: socket.socket) -> None:
+    """Start every program that is asked for, until nobody can ask any more."""
+    while (received := socket.recv_fds(requests, 1, 4))[0]:
+        _start_program(socket.socket(fileno=received[1][0]), received[1][1:])
+        for descriptor in received[1][1:]:
+            os.close(descriptor)
 
 
-def _bury() -> None:
-    try:
-        while os.waitpid(-1, os.WNOHANG)[0]:
-            pass
-    except ChildProcessError:
-        pass
-
-
-def _load() -> str:
-    """Load every module of the package; return the traceback if one cannot be loaded."""
-    try:
-        package = importlib.import_module("dowse")
-        for module in pkgutil.walk_packages(package.__path__, "dowse."):
-            if not module.name.endswith("__main__"):
-                importlib.import_module(module.name)
-        _read_tables()
-    except BaseException:
-        return traceback.format_exc()
-    return ""
+def _load() -> None:
+    """Load every module of the package."""
+    package = importlib.import_module("dowse")
+    for module in pkgutil.walk_packages(package.__path__, "dowse."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    _read_tables()
 
 
 def _read_tables() -> None:
@@ -324,29 +303,12 @@ def _save_coverage() -> None:
 
 
 def main(requests: socket.socket) -> None:
-    """Fork for every command and program that is asked for, until nobody can ask any more."""
-    failure = _load()
+    """Fork for every program that is asked for."""
+    _load()
     _save_coverage()
     gc.collect()
     gc.freeze()
-    while True:
-        kind, received, _, _ = socket.recv_fds(requests, 1, 4)
-        _bury()
-        if not kind:
-            break
-        if kind == PROGRAM:
-            _start_program(socket.socket(fileno=received[0]), received[1:])
-            received = received[1:]
-        elif not os.fork():
-            requests.close()
-            try:
-                _attend(socket.socket(fileno=received[0]), received[1:], failure)
-            except BaseException:
-                traceback.print_exc()
-            finally:
-                os._exit(0)
-        for descriptor in received:
-            os.close(descriptor)
+    _start_programs(requests)
 
 
 if __name__ == "__main__":
