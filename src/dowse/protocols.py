@@ -58,8 +58,8 @@ class Copies(Protocol):
 class Searchable(Protocol):
     """Everything that a search needs to rank files and to show passages of them."""
 
-    def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
-        """Yield all documents, or those below a folder (`src/`) or after a path, sorted by path."""
+    def documents(self) -> Iterator[StoredDocument]:
+        """Yield all documents, sorted by path."""
         ...
 
     def ids_by_path(self) -> list[tuple[int, str]]:

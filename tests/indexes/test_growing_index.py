@@ -180,8 +180,9 @@ def test_a_file_has_the_same_score_in_the_index_and_beside_it(project: ProjectIn
     query = TextQuery(("apple", "red"), {"parts": 0.9, "words": 0.45})
     alone = project.store.find_chunks(query, 10)
     write_tree(project.root, {"src/apple2.py": FILES["src/apple.py"]})
-    files = DirectIndex([project.source.entry("src/apple2.py")], project.source.read, parse_search_query("apple red"))  # type: ignore[list-item]
-    assert files.read_files(60)
+    files = DirectIndex(
+        [project.source.entry("src/apple2.py")], project.source.read, parse_search_query("apple red"), 60
+    )  # type: ignore[list-item]
     both = JoinedStore.beside(project.store, files).find_chunks(query, 10)
     assert both[0].score == pytest.approx(both[1].score, rel=1e-4)
     assert {both[0].id > 0, both[1].id > 0} == {True, False}

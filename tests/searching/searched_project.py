@@ -2,6 +2,7 @@
 
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.direct_index import DirectIndex
+from dowse.searching.joined_store import JoinedStore
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import Answer, SearchOptions, search_store
 from dowse.types import Entry
@@ -43,14 +44,12 @@ def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
 def read_directly(project: ProjectIndex, text: str) -> DirectIndex:
     """Return all files of a project, read for a query without an index."""
     entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
-    files = DirectIndex(entries, project.source.read, parse_search_query(text))
-    assert files.read_files(60)
-    return files
+    return DirectIndex(entries, project.source.read, parse_search_query(text), 60)
 
 
 def ask_directly(project: ProjectIndex, text: str) -> Answer:
-    query = parse_search_query(text)
-    return search_store(read_directly(project, text), project.source.read_bytes, query, SearchOptions())
+    files = JoinedStore({}, read_directly(project, text))
+    return search_store(files, project.source.read_bytes, parse_search_query(text), SearchOptions())
 
 
 def paths(found: Answer) -> list[str]:

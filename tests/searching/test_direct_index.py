@@ -9,6 +9,7 @@ import pytest
 from dowse.indexes.index import ProjectIndex
 from dowse.searching import direct_index
 from dowse.searching.direct_index import DirectIndex
+from dowse.searching.joined_store import JoinedStore
 from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions, search_store
 from dowse.types import Entry
@@ -84,7 +85,7 @@ def test_the_best_of_many_files_are_analyzed(tmp_path: Path, monkeypatch: pytest
 
 def test_nothing_keeps_the_files_of_an_earlier_query(project: ProjectIndex) -> None:
     query, files = parse_search_query("+cookie -test"), read_directly(project, "+cookie -test")
-    assert search_store(files, project.source.read_bytes, query, SearchOptions()).hits
+    assert search_store(JoinedStore({}, files), project.source.read_bytes, query, SearchOptions()).hits
     kept = weakref.ref(files)
     del files
     gc.collect()
@@ -93,11 +94,10 @@ def test_nothing_keeps_the_files_of_an_earlier_query(project: ProjectIndex) -> N
 
 def test_files_that_cannot_be_read_in_time_are_counted(project: ProjectIndex) -> None:
     entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
-    files = DirectIndex(entries, project.source.read, parse_search_query("cookie"))
-    assert not files.read_files(0)
-    assert (files.file_count, files.unread_paths) == (0, frozenset(FILES))
-    assert files.read_files(60)
-    assert files.file_count == len(FILES)
+    files = DirectIndex(entries, project.source.read, parse_search_query("cookie"), 0)
+    assert (len(files.files), files.unread_paths) == (0, frozenset(FILES))
+    files = DirectIndex(entries, project.source.read, parse_search_query("cookie"), 60)
+    assert (len(files.files), files.unread_paths) == (len(FILES), frozenset())
 
 
 def test_a_call_is_not_taken_for_a_definition(tmp_path: Path) -> None:

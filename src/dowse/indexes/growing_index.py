@@ -72,10 +72,9 @@ def search_growing_index(
     readable = [entry for entry in chosen if not index.source.is_binary(entry.path)]
     kept = index.kept_files()
     files = DirectIndex(
-        readable, lambda entry: _read(kept, index.view, entry, options), query, _reader(index, CONVERTED_SECONDS),
-        kept=kept, parse=partial(_parse, index, began), encode=partial(_encode, index), has_titles=index.view is View.DOCUMENTS,
+        readable, lambda entry: _read(kept, index.view, entry, options), query, DIRECT_SECONDS,
+        _reader(index, CONVERTED_SECONDS), kept=kept, parse=partial(_parse, index, began), encode=partial(_encode, index), has_titles=index.view is View.DOCUMENTS,
     )  # fmt: skip
-    files.read_files(DIRECT_SECONDS)
     answer, searched = _search_directly(index if is_searchable else None, files, outdated, ask)
     searched = searched._replace(unread=searched.unread + len(chosen) - len(readable))
     if not any(searched):  # by their paths, none of the files can match
@@ -245,8 +244,8 @@ def _search_directly(
         combined = JoinedStore.beside(index.store, files, outdated)
         if combined.indexed_paths:
             unread = files.unread_paths - combined.indexed_paths
-            return ask(combined), SearchedFiles(files.file_count, len(combined.indexed_paths), len(unread))
-    return ask(files), SearchedFiles(files.file_count, 0, len(files.unread_paths))
+            return ask(combined), SearchedFiles(len(files.files), len(combined.indexed_paths), len(unread))
+    return ask(JoinedStore({}, files)), SearchedFiles(len(files.files), 0, len(files.unread_paths))
 
 
 def _last_check(index: ProjectIndex) -> str | None:

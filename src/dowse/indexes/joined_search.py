@@ -11,7 +11,6 @@ from dowse.indexes.index import ProjectIndex
 from dowse.indexes.project_search import REPAIRED_FILES, ExactQuery, Update, coverage, find_all
 from dowse.indexes.query_vectors import QueryEncoder, encode_query, text_scorer
 from dowse.searching.candidates import QueryVector
-from dowse.searching.direct_index import DirectIndex
 from dowse.searching.exact_search import Occurrences
 from dowse.searching.found_files import ALL_INDEXED, ReadBytes, SearchedFiles
 from dowse.searching.joined_store import JoinedStore, Member
@@ -43,7 +42,7 @@ def search_joined(
             return ask(others, {**stores, name: index.store})
 
         def ask_others(files: object) -> Answer:
-            return ask(others, {**stores, name: files if isinstance(files, JoinedStore | DirectIndex) else index.store})
+            return ask(others, {**stores, name: files if isinstance(files, JoinedStore) else index.store})
 
         glob = options.path_glob.removeprefix(f"{name}/") if options.path_glob else None
         within = replace(options, path_glob=glob)

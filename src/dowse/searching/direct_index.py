@@ -3,7 +3,7 @@
 All of them are read and counted by letters. Those that look best are cut into chunks and put into a lexical index in
 memory, so that one engine ranks them by the rules of every other index. A parser cuts the best of them; the chunks of the
 others have about the same size, and the names that their lines seem to define. How rare a word is counts in all files that
-were read. The ids of documents and chunks are negative.
+were read.
 """
 
 from collections import Counter
@@ -13,7 +13,6 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from dowse.protocols import DocumentWords
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import MAX_TERMS
 from dowse.searching.kept_files import (
@@ -36,13 +35,9 @@ from dowse.store.lexical_entries import LexicalDocument
 from dowse.store.lexical_follower import without_title
 from dowse.text.analysis import rarity, restore_underscores, terms_of, whole_terms_of
 from dowse.types import (
-    Chunk,
-    DocumentMatch,
     Entry,
     Field,
-    FileContent,
     Kind,
-    MatchedDocuments,
     OtherChunks,
     Reading,
     Scored,
@@ -74,166 +69,82 @@ EncodeTexts = Callable[[str, Sequence[tuple[str, str]]], "Vectors | None"]
 """Encodes texts with an encoder that is named, each with the path of its file; None if that takes long."""
 
 
-class DirectIndex:
-    """The files that an index lacks, searched like a store."""
-
-    stored_share = 0.0
-    """The share of the chunks that an index has. Without an index beside it, nothing is found by meaning."""
+class DirectIndex(MemoryIndex):
+    """The files that an index lacks. It knows those of their documents and chunks that were analyzed."""
 
     def __init__(
-        self,
-        entries: Iterable[Entry],
-        read: ReadFile,
-        query: SearchQuery,
-        read_text: ReadText | None = None,
-        *,
-        kept: KeptFiles | None = None,
-        parse: ParseFiles = lambda _: (),
-        encode: EncodeTexts | None = None,
+        self, entries: Iterable[Entry], read: ReadFile, query: SearchQuery, seconds: float, read_text: ReadText | None = None,
+        *, kept: KeptFiles | None = None, parse: ParseFiles = lambda _: (), encode: EncodeTexts | None = None,
         has_titles: bool = False,
-    ) -> None:
-        """The chunks that are analyzed get vectors when they are searched by meaning, if there is a way to `encode` them."""
+    ) -> None:  # fmt: skip
+        """Read files for at most so many seconds, and analyze the best of them.
+
+        The chunks get vectors when they are searched by meaning, if there is a way to `encode` them.
+        """
         required = (*query.must, *(word for phrase in query.phrases for word in phrase.split()))
         text, names = " ".join((*required, *query.must_not, *query.positive)), query.names[:MAX_TERMS]
         self._parts = {term: letters_of(term) for term in _first_terms(terms_of(text))}
         self._wholes = {term: restore_underscores(term).encode() for term in _first_terms(whole_terms_of(text))}
         self._required = {letters_of(term) for word in required for term in terms_of(word)}
         letters = list(dict.fromkeys((*self._parts.values(), *self._wholes.values(), *self._required)))
-        self._read_text, self._has_titles = read_text or read_directly, has_titles
+        self._read, self._read_text, self._has_titles = read, read_text or read_directly, has_titles
         self._kept, self._parse, self._encode = kept or KeptFiles(read), parse, encode
-        self._read, self._counts = read, FileCounts(entries, read, letters, self._parts, names)
         self._path = query.text if query.shape == "path" else None
-        self._chunk_count = 0
-        self._frequencies: dict[tuple[Field, str], int] = {}
-        """About how many chunks of all files have each term of the query; in other fields, only what was analyzed counts."""
         self._documents: dict[int, StoredDocument] = {}
         self._converted: dict[int, str] = {}
         self._stored: dict[int, StoredChunk] = {}
         self._texts: dict[int, str] = {}
         self._encoded: dict[str, Vectors | None] = {}
         """The vectors of the chunks by encoder, as far as they were asked for."""
-        self._words: MemoryIndex
-
-    def read_files(self, seconds: float) -> bool:
-        """Read files for at most this long, and analyze the best of them; return whether all were read."""
-        is_whole = self._counts.count(seconds)
-        files = self._counts.files
-        self._chunk_count = sum(file.chunks for file in files)
-        self._count_terms(files)
-        rarities = {term: rarity(self.frequency("parts", term), self._chunk_count) for term in self._parts}
-        promising = list(dict.fromkeys((*self._promising(rarities), *range(len(files)))))[:ANALYZED_FILES]
-        self._words = MemoryIndex(self._analyze({at + 1: files[at] for at in promising}, rarities))
-        return is_whole
-
-    @property
-    def file_count(self) -> int:
-        """The number of files that were read."""
-        return len(self._counts.files)
-
-    @property
-    def unread_paths(self) -> frozenset[str]:
-        """The paths of the files that were not read."""
-        return self._counts.unread_paths
-
-    @property
-    def paths(self) -> frozenset[str]:
-        """The paths of the files that were read."""
-        return frozenset(file.entry.path for file in self._counts.files)
-
-    # The methods of a store that a search calls
+        self._counts = FileCounts(entries, read, letters, self._parts, names, seconds=seconds)
+        self.files: Sequence[CountedFile] = self._counts.files
+        """The files that were read."""
+        self.unread_paths = self._counts.unread_paths
+        self._chunk_count = sum(file.chunks for file in self.files)
+        self._frequencies = self._count_terms()
+        """About how many chunks of all files have each term of the query; in other fields, only what was analyzed counts."""
+        rarities = {term: rarity(self._frequencies["parts", term], self._chunk_count) for term in self._parts}
+        promising = list(dict.fromkeys((*self._promising(rarities), *range(len(self.files)))))[:ANALYZED_FILES]
+        super().__init__(self._analyze({at + 1: self.files[at] for at in promising}, rarities))
 
     def chunk_count(self) -> int:
         """Return about how many chunks the files would have in an index."""
         return self._chunk_count
 
-    def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        """Return about how many chunks contain each term of the query."""
-        return {term: self.frequency("parts", term) for term in terms}
-
     def frequency(self, field: Field, term: str) -> int:
         """Return about in how many chunks or documents a field has a term."""
         known = self._frequencies.get((field, term))
-        return self._words.frequency(field, term) if known is None else known
-
-    def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Search chunks by words; best first."""
-        return _negated(self._words.find_chunks(self._among_all(query), limit))
-
-    def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
-        """Search documents by the words of their path; best first."""
-        return _negated(self._words.find_documents(self._among_all(query), limit))
-
-    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
-        """Select documents by words; return how many of those analyzed there are, and the ids of the first, best title first."""
-        found = self._words.match_documents(replace(match, among=_negated_ids(match.among)), limit)
-        return replace(found, ids=tuple(-number for number in found.ids))
-
-    def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
-        """Return those of the documents analyzed that have the most words of a query; best first."""
-        return _negated(self._words.cover_documents(words, replace(match, among=_negated_ids(match.among)), limit))
-
-    def documents_with_word(self, word: str) -> frozenset[int]:
-        """Return the documents that contain a word: whole, or all its parts in one chunk."""
-        return frozenset(-number for number in self._words.documents_with_word(word))
+        return super().frequency(field, term) if known is None else known
 
     def ids_by_path(self) -> list[tuple[int, str]]:
-        """Return the ids and the paths of the documents that were analyzed."""
         return [(document.id, document.path) for document in self._documents.values()]
 
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
-        """Return the paths of those of the documents that were analyzed, by id."""
         return {document.id: document.path for document in self.documents_by_id(ids).values()}
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
-        """Return those of the documents that were analyzed, by id."""
         return {document: self._documents[document] for document in ids if document in self._documents}
 
-    def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
-        """Yield the documents that were analyzed, or those below a folder or after a path."""
-        return (one for one in self._documents.values() if one.path.startswith(below) and one.path > after)
-
-    def given_words(self) -> frozenset[str]:
-        """Return nothing: which language most files have is known once they are indexed."""
-        return frozenset()
+    def documents(self) -> Iterator[StoredDocument]:
+        return iter(self._documents.values())
 
     def chunks(self, document_id: int) -> list[StoredChunk]:
-        """Return the chunks of a document that were analyzed, in order."""
         return [chunk for chunk in self._stored.values() if chunk.document_id == document_id]
 
     def chunk_lines(self, ids: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """Return the first and last line of those of the chunks that were analyzed, by id."""
         return {chunk.id: (chunk.start_line, chunk.end_line) for chunk in self.chunks_by_id(ids).values()}
 
     def chunks_by_id(self, ids: Iterable[int]) -> dict[int, StoredChunk]:
-        """Return those of the chunks that were analyzed, by id."""
         return {chunk: self._stored[chunk] for chunk in ids if chunk in self._stored}
 
-    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        """Return whole words of the files that were analyzed which begin with a prefix."""
-        return self._words.words_with_prefix(prefix, limit)
-
-    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:  # noqa: ARG002
-        """Return no words, because the files are searched for those of the query alone."""
-        return []
-
-    def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
-        """Return the stems that words stand for in the documents that are not in English, and their frequencies."""
-        return self._words.foreign_terms(words)
-
-    def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:  # noqa: ARG002
-        """Return nothing: no document has vectors of the model yet."""
-        return frozenset()
+    def converted_text(self, document_id: int) -> str | None:
+        return self._converted.get(document_id)
 
     def nearest(
-        self,
-        encoder: str,
-        vector: "Vectors",
-        limit: int,
-        *,
-        kind: Kind | None = None,
+        self, encoder: str, vector: "Vectors", limit: int, *, kind: Kind | None = None,
         among: frozenset[int] | None = None,
-    ) -> list[Scored]:
-        """Return the chunks that were analyzed and are nearest in meaning, best first."""
+    ) -> list[Scored]:  # fmt: skip
+        """Return the chunks that are nearest in meaning, best first."""
         vectors = self._vectors(encoder)
         if vectors is None:
             return []
@@ -244,16 +155,10 @@ class DirectIndex:
         }
         scored = zip(self._stored.values(), (vectors @ vector).tolist(), strict=True)
         found = [Scored(chunk.id, chunk.document_id, score) for chunk, score in scored if chunk.document_id in wanted]
-        return sorted(found, key=lambda hit: (-hit.score, hit.id))[:limit]
-
-    def converted_text(self, document_id: int) -> str | None:
-        """Return the text of a document whose file is not in UTF-8."""
-        return self._converted.get(document_id)
-
-    # Analysis
+        return sorted(found, key=lambda hit: (-hit.score, -hit.id))[:limit]
 
     def _vectors(self, encoder: str) -> "Vectors | None":
-        """Return the vectors of the chunks that were analyzed; they are made once for all parts of a search."""
+        """Return the vectors of the chunks; they are made once for all parts of a search."""
         if encoder not in self._encoded:
             texts = [
                 (self._documents[self._stored[chunk].document_id].path, text) for chunk, text in self._texts.items()
@@ -261,28 +166,33 @@ class DirectIndex:
             self._encoded[encoder] = self._encode(encoder, texts) if self._encode and texts else None
         return self._encoded[encoder]
 
-    def _among_all(self, query: TextQuery) -> TextQuery:
-        """Return a query for the analyzed chunks whose terms are as rare as they are in all files."""
+    def _search(self, query: TextQuery, limit: int, id_field: str) -> list[Scored]:
+        """Search the entries for terms that are as rare as they are in all files."""
         others = query.others or OtherChunks(0, lambda _field, _term: 0)
+        analyzed = super().frequency
 
         def elsewhere(field: Field, term: str) -> int:
-            return self.frequency(field, term) - self._words.frequency(field, term) + others.frequency(field, term)
+            return self.frequency(field, term) - analyzed(field, term) + others.frequency(field, term)
 
         count = self._chunk_count - len(self._stored) + others.chunks
-        return replace(query, among=_negated_ids(query.among), others=OtherChunks(count, elsewhere))
+        return super()._search(replace(query, others=OtherChunks(count, elsewhere)), limit, id_field)
 
-    def _count_terms(self, files: Sequence[CountedFile]) -> None:
+    # Analysis
+
+    def _count_terms(self) -> dict[tuple[Field, str], int]:
         """Count in how many chunks the terms of the query are, as far as letters and paths tell."""
+        frequencies = dict[tuple[Field, str], int]()
         spelled: Iterable[tuple[Field, Mapping[str, bytes], Callable[[str], list[str]]]] = (
             ("parts", self._parts, terms_of), ("words", self._wholes, whole_terms_of),
         )  # fmt: skip
         for field, terms, split in spelled:
             for term, letters in terms.items():
                 count = self._counts.chunk_frequency(letters, partial(_is_among, term, split))
-                self._frequencies[field, term] = min(self._chunk_count, count)
+                frequencies[field, term] = min(self._chunk_count, count)
         for path_field in _PATH_FIELDS:
-            found = Counter(term for file in files for term in self._parts.keys() & file.terms[path_field])
-            self._frequencies |= {(path_field, term): found[term] for term in self._parts}
+            found = Counter(term for file in self.files for term in self._parts.keys() & file.terms[path_field])
+            frequencies |= {(path_field, term): found[term] for term in self._parts}
+        return frequencies
 
     def _promising(self, rarities: Mapping[str, float]) -> list[int]:
         """Return the places of the files that an index would rank best, by their counts, paths and the names they define."""
@@ -292,7 +202,7 @@ class DirectIndex:
             for field in _PATH_FIELDS
             for term in self._parts
         }
-        for at, file in enumerate(self._counts.files):
+        for at, file in enumerate(self.files):
             if not all(file.counts.get(letters) for letters in self._required):
                 continue
             by_words[at] = _weight_of(self._parts, rarities, file.counts.get)
@@ -306,7 +216,7 @@ class DirectIndex:
         scores = leg_scores(evidence.legs)
 
         def paths_by_id(numbers: Iterable[int]) -> dict[int, str]:
-            return {at: self._counts.files[at].entry.path for at in numbers}
+            return {at: self.files[at].entry.path for at in numbers}
 
         best = shortlist(evidence, scores, COMPARED_FILES, paths_by_id)
         return [file.document_id for file in rank_files(evidence, scores, paths_by_id(best))]
@@ -323,9 +233,14 @@ class DirectIndex:
             if not found or not found.chunks:  # an empty file has nothing to show
                 continue
             cut[number] = found
-            self._documents[-number] = _make_document(-number, content, found)
-            if not found.reading.is_verbatim:
-                self._converted[-number] = found.reading.text
+            reading = found.reading
+            self._documents[number] = StoredDocument(
+                number, content.path, content.kind, content.language, reading.title, reading.description, reading.tags,
+                content.stat, 0, content.content_hash, reading.encoding, reading.text_start, reading.is_verbatim,
+                is_truncated=False, chunk_count=len(found.chunks), recipe="", views=content.views,
+            )  # fmt: skip
+            if not reading.is_verbatim:
+                self._converted[number] = reading.text
             for at, chunk in enumerate(found.chunks):
                 weight = _weight_of(self._parts, rarities, chunk.text.lower().encode().count)
                 waiting.append((-weight, number, at))
@@ -333,33 +248,22 @@ class DirectIndex:
         for rank, (_, number, at) in enumerate(sorted(waiting), 1):
             if rank <= ANALYZED_CHUNKS or number not in chosen:
                 chunk = cut[number].named_chunk(at)
-                self._stored[-rank] = _make_chunk(-rank, -number, chunk)
-                self._texts[-rank] = chunk.text
-                chosen.setdefault(number, []).append(self._stored[-rank])
+                self._stored[rank] = StoredChunk(
+                    rank, number, rank, chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.end_line,
+                    text_hash(chunk.text.encode()), chunk.symbols, chunk.headings,
+                )  # fmt: skip
+                self._texts[rank] = chunk.text
+                chosen.setdefault(number, []).append(self._stored[rank])
         for number, stored in chosen.items():
             yield self._lexical_document(number, stored, cut[number].reading)
 
     def _lexical_document(self, number: int, chunks: Sequence[StoredChunk], reading: Reading) -> LexicalDocument:
-        data, document = reading.text.encode(), self._documents[-number]
+        document = self._documents[number]
         entries = [
-            (
-                -chunk.id,
-                data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace"),
-                [symbol.name for symbol in chunk.symbols],
-                chunk.headings,
-            )
-            for chunk in chunks
-        ]
+            (chunk.id, self._texts[chunk.id], [symbol.name for symbol in chunk.symbols], chunk.headings) for chunk in chunks
+        ]  # fmt: skip
         titled = (reading.title, without_title(reading.text)) if self._has_titles else ()
         return LexicalDocument(number, document.kind, document.path, entries, *titled)
-
-
-def _negated(hits: Iterable[Scored]) -> list[Scored]:
-    return [Scored(-hit.id, -hit.document_id, hit.score) for hit in hits]
-
-
-def _negated_ids(among: frozenset[int] | None) -> frozenset[int] | None:
-    return None if among is None else frozenset(-number for number in among if number < 0)
 
 
 def _weight_of(
@@ -378,19 +282,3 @@ def _first_terms(terms: Sequence[str]) -> list[str]:
     """Return the terms that count; single characters are in every file, and only count where there is nothing else."""
     distinct = list(dict.fromkeys(terms))
     return [term for term in distinct if len(term) > 1][:MAX_TERMS] or distinct[:MAX_TERMS]
-
-
-def _make_document(document_id: int, content: FileContent, cut: CutFile) -> StoredDocument:
-    reading = cut.reading
-    return StoredDocument(
-        document_id, content.path, content.kind, content.language, reading.title, reading.description, reading.tags,
-        content.stat, 0, content.content_hash, reading.encoding, reading.text_start, reading.is_verbatim,
-        is_truncated=False, chunk_count=len(cut.chunks), recipe="", views=content.views,
-    )  # fmt: skip
-
-
-def _make_chunk(chunk_id: int, document_id: int, chunk: Chunk) -> StoredChunk:
-    return StoredChunk(
-        chunk_id, document_id, -chunk_id, chunk.start_byte, chunk.end_byte, chunk.start_line, chunk.end_line,
-        text_hash(chunk.text.encode()), chunk.symbols, chunk.headings,
-    )  # fmt: skip

@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from dowse.types import Vectors
 
 Found = TypeVar("Found")
-Member: TypeAlias = "LocalStore | DirectIndex | JoinedStore"
+Member: TypeAlias = "LocalStore | JoinedStore"
+_Part: TypeAlias = "Member | DirectIndex"
 
 
 class JoinedStore:
     """Stores by the names that their paths begin with, and files beside them, whose paths stay as they are.
 
-    An id has the place of its store in it, and is unchanged for a single store; ids of the files beside are unchanged too,
-    and negative. How rare a word is counts in all parts, so that one order of scores is fair to all.
+    An id has the place of its store in it, and is unchanged for a single store; ids of the files beside are negative.
+    How rare a word is counts in all parts, so that one order of scores is fair to all.
     """
 
     _shown: dict[int, str] | None = None
@@ -45,9 +46,9 @@ class JoinedStore:
     ) -> None:  # fmt: skip
         """The stores are those of packages, mostly in English, if there is a `weight`: the factor of the scores of a path."""
         self._stores, self._files, self._weight = list(stores.values()), files, weight
-        self._parts: list[Member] = [*self._stores, *([files] if files else [])]
+        self._parts: list[_Part] = [*self._stores, *([files] if files else [])]
         self._leads = [*(f"{name}/" if name else "" for name in stores), ""]
-        self._count, self._is_renamed = len(stores), len(stores) > 1 or any(stores)
+        self._count = len(stores)
         self._spoken = [] if weight and len(stores) > 1 else self._stores
         """The stores whose languages count."""
         self._paths: dict[int, str] = {}
@@ -60,7 +61,8 @@ class JoinedStore:
 
         The files have vectors of the static table too, since a file without any would be pushed back.
         """
-        joined, lacking, stored = cls({"": store}, files), files.paths.union(outdated), store.ids_by_path()
+        joined, stored = cls({"": store}, files), store.ids_by_path()
+        lacking = {*outdated, *(file.entry.path for file in files.files)}
         shown = {document: path for document, path in stored if path not in lacking}
         joined.indexed_paths = frozenset(shown.values())
         if len(shown) < len(stored):
@@ -70,17 +72,17 @@ class JoinedStore:
     @property
     def stored_share(self) -> float:
         """About the share of chunks that the stores have."""
-        return sum(one.stored_share * one.chunk_count() for one in self._parts) / (self.chunk_count() or 1)
+        return sum(one.stored_share * one.chunk_count() for one in self._stores) / (self.chunk_count() or 1)
 
     # Documents and chunks by id
 
     def _id(self, slot: int, number: int) -> int:
-        return number if slot == self._count else number * self._count + slot
+        return -number if slot == self._count else number * self._count + slot
 
     def _place(self, number: int) -> tuple[int, int]:
-        """Return the place of the part that has a document or chunk, and its id there, which may be negative in a store too."""
+        """Return the place of the part that has a document or chunk, and its id there, which may be negative in a store."""
         if self._files and number < 0:
-            return self._count, number
+            return self._count, -number
         return number % self._count, number // self._count
 
     def _places(self, ids: Iterable[int]) -> dict[int, list[int]]:
@@ -90,7 +92,7 @@ class JoinedStore:
         return places
 
     def _by_id(
-        self, ids: Iterable[int], read: Callable[[Member, list[int]], dict[int, Found]],
+        self, ids: Iterable[int], read: Callable[[_Part, list[int]], dict[int, Found]],
         rename: Callable[[int, Found], Found] = lambda _, value: value,
     ) -> dict[int, Found]:  # fmt: skip
         return {
@@ -100,31 +102,31 @@ class JoinedStore:
         }
 
     def _document(self, slot: int, document: StoredDocument) -> StoredDocument:
-        if not self._is_renamed:
+        if self._is_unchanged(slot):
             return document
         return replace(document, id=self._id(slot, document.id), path=self._leads[slot] + document.path)
 
     def _chunk(self, slot: int, chunk: StoredChunk) -> StoredChunk:
-        if not self._is_renamed:
+        if self._is_unchanged(slot):
             return chunk
         return replace(chunk, id=self._id(slot, chunk.id), document_id=self._id(slot, chunk.document_id))
 
-    def _is_shown(self, number: int) -> bool:
-        return self._shown is None or number < 0 or number in self._shown
+    def _is_unchanged(self, slot: int) -> bool:
+        return self._count == 1 and slot == 0 and not self._leads[slot]
 
-    def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
+    def _is_shown(self, slot: int, number: int) -> bool:
+        return self._shown is None or slot == self._count or number in self._shown
+
+    def documents(self) -> Iterator[StoredDocument]:
         for slot, part in enumerate(self._parts):
-            found = part.documents() if self._leads[slot] else part.documents(below, after)
-            for one in (self._document(slot, document) for document in found if self._is_shown(document.id)):
-                if one.path.startswith(below) and one.path > after:
-                    yield one
+            yield from (self._document(slot, one) for one in part.documents() if self._is_shown(slot, one.id))
 
     def ids_by_path(self) -> list[tuple[int, str]]:
         return [
             (self._id(slot, number), self._leads[slot] + path)
             for slot, part in enumerate(self._parts)
             for number, path in part.ids_by_path()
-            if self._is_shown(number)
+            if self._is_shown(slot, number)
         ]
 
     def documents_by_id(self, ids: Iterable[int]) -> dict[int, StoredDocument]:
@@ -166,7 +168,7 @@ class JoinedStore:
             limit, query.among, lambda part, own: part.find_documents(self._asked(query, part, own), limit)
         )
 
-    def _asked(self, query: TextQuery, part: Member, among: frozenset[int] | None) -> TextQuery:
+    def _asked(self, query: TextQuery, part: _Part, among: frozenset[int] | None) -> TextQuery:
         """Return a query to one part that counts the words of all."""
         more = query.others or OtherChunks(0, lambda _field, _term: 0)
         count = self.chunk_count() - part.chunk_count() + more.chunks
@@ -182,14 +184,14 @@ class JoinedStore:
         self, encoder: str, vector: "Vectors", limit: int, *, kind: Kind | None = None,
         among: frozenset[int] | None = None,
     ) -> list[Scored]:  # fmt: skip
-        def ask(part: Member, own: frozenset[int] | None) -> Sequence[Scored]:
-            has_vectors = part is self._files or part.stored_share
+        def ask(part: _Part, own: frozenset[int] | None) -> Sequence[Scored]:
+            has_vectors = isinstance(part, DirectIndex) or part.stored_share
             return part.nearest(encoder, vector, limit, kind=kind, among=own) if has_vectors else ()
 
         return self._merge(limit, among, ask)
 
     def _merge(
-        self, limit: int, among: frozenset[int] | None, ask: Callable[[Member, frozenset[int] | None], Sequence[Scored]]
+        self, limit: int, among: frozenset[int] | None, ask: Callable[[_Part, frozenset[int] | None], Sequence[Scored]]
     ) -> list[Scored]:  # fmt: skip
         """Ask all parts that have documents in question; return the best hits, ties by id."""
         hits = [
@@ -197,7 +199,8 @@ class JoinedStore:
             for slot, own in self._among(among)
             for hit in ask(self._parts[slot], own)
         ]
-        hits.sort(key=lambda hit: (-hit.score, hit.id))
+        if self._stores:
+            hits.sort(key=lambda hit: (-hit.score, hit.id))
         if self._weight is None:
             return hits[:limit]
         paths = self.paths_by_id({hit.document_id for hit in hits[: 2 * limit]})
@@ -229,7 +232,7 @@ class JoinedStore:
             self._id(slot, number)
             for slot, part in enumerate(self._parts)
             for number in part.documents_with_word(word)
-            if self._is_shown(number)
+            if self._is_shown(slot, number)
         )
 
     def _chunk_count(self) -> int:
@@ -254,8 +257,8 @@ class JoinedStore:
 
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
         distinct, joined = tuple(words), defaultdict[str, dict[str, int]](dict)
-        for store in self._spoken:
-            for word, stems in store.foreign_terms(distinct).items():
+        for part in self._spoken if self._stores else self._parts:
+            for word, stems in part.foreign_terms(distinct).items():
                 for stem, count in stems.items():
                     joined[word][stem] = joined[word].get(stem, 0) + count
         return dict(joined)
@@ -263,6 +266,6 @@ class JoinedStore:
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         return frozenset(
             self._id(slot, number)
-            for slot, numbers in self._places(documents).items()
-            for number in self._parts[slot].encoded_documents(encoder, frozenset(numbers))
-        )
+            for slot, numbers in self._places(documents).items() if slot < self._count
+            for number in self._stores[slot].encoded_documents(encoder, frozenset(numbers))
+        )  # fmt: skip

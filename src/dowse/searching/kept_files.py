@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import islice
 from math import exp
 from pathlib import PurePosixPath
-from typing import Literal, TypeVar
+from typing import Literal
 
 from dowse.parsing.spans import CODE_SIZE, DOCS_SIZE, ChunkSize, Text, make_chunks, split_text
 from dowse.parsing.text_cutting import MAX_CHUNKS
@@ -35,7 +35,6 @@ ReadText = Callable[[FileContent], Reading | None]
 ParseFiles = Callable[[Sequence[FileContent]], Iterable[tuple[FileContent, Reading, Sequence[Chunk]]]]
 """Has files parsed; returns those that are ready in time, each with its text and its chunks."""
 PathField = Literal["path", "stem"]
-Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,75 +57,81 @@ class CutFile:
         return self._named[at]
 
 
+@dataclass(frozen=True, slots=True)
+class _KeptFile:
+    """What a source returned for an entry, and what was made of that, for each way the file is shown."""
+
+    found: Sequence[FileContent] | Verdict
+    entry: Entry | None = None
+    cut: dict[View, CutFile] = field(default_factory=dict)
+    readings: dict[View, Reading] = field(default_factory=dict)
+
+    @property
+    def size(self) -> int:
+        return 0 if isinstance(self.found, Verdict) else len(self.found[0].data)
+
+    def has(self, content: FileContent) -> bool:
+        return not isinstance(self.found, Verdict) and self.found[0].content_hash == content.content_hash
+
+
 class KeptFiles:
     """The files that a source returned, each for as long as its entry stays the same."""
 
     def __init__(self, read: ReadFile) -> None:
         self._read = read
-        self._files: dict[str, tuple[Entry, Sequence[FileContent] | Verdict]] = {}
-        self._cut: dict[tuple[str, View], tuple[bytes, CutFile]] = {}
-        self._readings: dict[tuple[str, View], tuple[bytes, Reading]] = {}
+        self._files: dict[str, _KeptFile] = {}
         self._bytes = 0
 
     def read(self, entry: Entry) -> Sequence[FileContent] | Verdict:
         """Return the representations of a file as the walk has just seen it, or the verdict against it."""
         known = self._files.get(entry.path)
-        if known and known[0] == entry:
-            return known[1]
-        found = self._read(entry)
-        size = 0 if isinstance(found, Verdict) else len(found[0].data)
-        _, old = self._files.pop(entry.path, (None, None))
-        self._bytes -= len(old[0].data) if old and not isinstance(old, Verdict) else 0
-        is_current = isinstance(found, Verdict) or found[0].stat == entry.stat
-        if is_current and self._bytes + size <= MAX_KEPT_BYTES:
-            self._files[entry.path] = entry, found
-            self._bytes += size
-        return found
+        if known and known.entry == entry:
+            return known.found
+        kept = _KeptFile(self._read(entry), entry)
+        if old := self._files.pop(entry.path, None):
+            self._bytes -= old.size
+        is_current = isinstance(kept.found, Verdict) or kept.found[0].stat == entry.stat
+        if is_current and self._bytes + kept.size <= MAX_KEPT_BYTES:
+            self._files[entry.path] = kept
+            self._bytes += kept.size
+        return kept.found
+
+    def _kept(self, content: FileContent) -> _KeptFile:
+        """Return what keeps a file; for one that is not kept, something that is not kept either."""
+        known = self._files.get(content.path)
+        return known if known and known.has(content) else _KeptFile([content])
 
     def parse(self, contents: Iterable[FileContent], parse: ParseFiles) -> dict[str, CutFile]:
         """Return those of the files by path that were parsed before, or are now in time."""
         found, missing = dict[str, CutFile](), list[FileContent]()
         for content in contents:
-            digest, known = self._cut.get((content.path, content.views), (b"", None))
-            if known and known.is_parsed and digest == content.content_hash:
+            known = self._kept(content).cut.get(content.views)
+            if known and known.is_parsed:
                 found[content.path] = known
             else:
                 missing.append(content)
         for content, reading, chunks in parse(missing) if missing else ():
-            cut = found[content.path] = CutFile(reading, content.kind, chunks, is_parsed=True)
-            if content.path in self._files:
-                self._cut[content.path, content.views] = content.content_hash, cut
+            found[content.path] = CutFile(reading, content.kind, chunks, is_parsed=True)
+            self._kept(content).cut[content.views] = found[content.path]
         return found
 
     def cut(self, content: FileContent, read_text: ReadText) -> CutFile | None:
         """Return a file cut into chunks; None if its text cannot be had in time."""
-
-        def cut() -> CutFile | None:
-            if (reading := self.reading(content, read_text)) is None:
-                return None
+        cut = self._kept(content).cut
+        if content.views not in cut and (reading := self.reading(content, read_text)):
             spans = split_text(reading.text, PARSED_SIZE if is_parsed(content) else DOCS_SIZE)
-            return CutFile(reading, content.kind, list(islice(make_chunks(Text(reading.text), spans), MAX_CHUNKS)))
-
-        return self._keep(self._cut, content, cut)
+            chunks = list(islice(make_chunks(Text(reading.text), spans), MAX_CHUNKS))
+            cut[content.views] = CutFile(reading, content.kind, chunks)
+        return cut.get(content.views)
 
     def reading(self, content: FileContent, read_text: ReadText) -> Reading | None:
         """Return the text of a file; None if it cannot be had in time. A converted text is kept."""
         if not content.is_converted:
             return read_text(content)
-        return self._keep(self._readings, content, lambda: read_text(content))
-
-    def _keep(
-        self, kept: dict[tuple[str, View], tuple[bytes, Kept]], content: FileContent, make: Callable[[], Kept | None]
-    ) -> Kept | None:
-        """Return what was made of a file, unless it has changed."""
-        key = content.path, content.views
-        digest, known = kept.get(key, (b"", None))
-        if known and digest == content.content_hash:
-            return known
-        found = make()
-        if found and content.path in self._files:
-            kept[key] = content.content_hash, found
-        return found
+        readings = self._kept(content).readings
+        if content.views not in readings and (found := read_text(content)):
+            readings[content.views] = found
+        return readings.get(content.views)
 
 
 def read_directly(content: FileContent) -> Reading:
@@ -167,8 +172,6 @@ _WORD = re.compile(rb"[\w\x80-\xff]+")
 _NO_WORD = re.compile(rb"[^\w\x80-\xff]")
 _WORD_BYTES = 64
 """A word is at most so long before and after the place that is looked at."""
-MAX_LOWERED_BYTES = 10_000_000
-"""Texts that are kept in lower case for the next word of a query."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,31 +189,22 @@ class CountedFile:
 
 
 class FileCounts:
-    """Files that are read and counted one after the other: those whose paths have terms of the query first."""
+    """Files that are read and counted for some seconds, those whose paths have terms of the query first."""
 
     def __init__(
         self, entries: Iterable[Entry], read: ReadFile, letters: Sequence[bytes], terms: Collection[str],
-        names: Sequence[str],
+        names: Sequence[str], *, seconds: float,
     ) -> None:  # fmt: skip
         self.files: list[CountedFile] = []
         self._read, self._letters = read, letters
-        self._texts = dict[str, tuple[bytes, bytes]]()
         self._names = [name.encode() for name in names if name.isascii()]
         found = [(entry, _path_terms(entry.path)) for entry in entries]
-        wanted = frozenset(terms)
-        self._waiting = sorted(found, key=lambda file: (len(wanted & file[1]["path"]), -file[0].stat.size))
-
-    def count(self, seconds: float) -> bool:
-        """Read and count files for at most this long; return whether all were."""
-        deadline = time.monotonic() + seconds
-        while self._waiting and len(self.files) < MAX_FILES and time.monotonic() < deadline:
-            self._count(*self._waiting.pop())
-        return not self._waiting
-
-    @property
-    def unread_paths(self) -> frozenset[str]:
+        wanted, deadline = frozenset(terms), time.monotonic() + seconds
+        waiting = sorted(found, key=lambda file: (len(wanted & file[1]["path"]), -file[0].stat.size))
+        while waiting and len(self.files) < MAX_FILES and time.monotonic() < deadline:
+            self._count(*waiting.pop())
+        self.unread_paths = frozenset(entry.path for entry, _ in waiting)
         """The paths of the files that were not read."""
-        return frozenset(entry.path for entry, _ in self._waiting)
 
     def chunk_frequency(self, letters: bytes, is_word: Callable[[str], bool]) -> int:
         """Return about how many chunks have a word that these letters begin: its occurrences lie in any chunks of a file."""
@@ -234,8 +228,9 @@ class FileCounts:
 
     def _words_with(self, letters: bytes, entry: Entry, places: int) -> Iterator[str]:
         """Yield words with some letters, at places all over a file."""
-        data, small = self._lowered(entry)
-        at = -1
+        read = self._read(entry)
+        data = b"" if isinstance(read, Verdict) or not read else read[0].data
+        small, at = data.lower(), -1
         for place in range(places):
             first = len(data) * place // places
             at = at if at >= first else small.find(letters, first)
@@ -244,17 +239,6 @@ class FileCounts:
             start = _NO_WORD.split(data[max(0, at - _WORD_BYTES) : at])[-1]
             found = _WORD.match(data, at, at + _WORD_BYTES)
             yield (start + (found[0] if found else b"")).decode("utf-8", "replace")
-
-    def _lowered(self, entry: Entry) -> tuple[bytes, bytes]:
-        """Return the text of a file, and in lower case; those of the next words are the same ones."""
-        known = self._texts.get(entry.path)
-        if known is None:
-            read = self._read(entry)
-            data = b"" if isinstance(read, Verdict) or not read else read[0].data
-            if len(data) + sum(len(small) for _, small in self._texts.values()) > MAX_LOWERED_BYTES:
-                self._texts.clear()
-            known = self._texts[entry.path] = data, data.lower()
-        return known
 
     def _count(self, entry: Entry, terms: Mapping[PathField, frozenset[str]]) -> None:
         read = self._read(entry)

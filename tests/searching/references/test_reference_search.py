@@ -5,6 +5,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -23,6 +24,9 @@ from dowse.system.platform import Lock
 from dowse.types import Batch, Stat, Verdict
 from tests.sample_data import make_put
 from tests.searching.references.conftest import Find, places
+
+if TYPE_CHECKING:
+    from dowse.protocols import Searchable
 
 
 def test_a_use_has_its_line_and_the_definition_around_it(find: Find) -> None:
@@ -128,9 +132,8 @@ def references_of(folder: Path, files: list[tuple[str, str]]) -> Iterator[Refere
 
 def ask(references: ReferenceIndex, name: str) -> References:
     """Find references in a store whose files are all gone."""
-    nothing = DirectIndex((), lambda entry: Verdict(entry.path, None), parse_search_query(""))
-    nothing.read_files(1)
-    return find_references(nothing, references, no_file, name, ReferenceOptions())
+    nothing = DirectIndex((), lambda entry: Verdict(entry.path, None), parse_search_query(""), 0)
+    return find_references(cast("Searchable", nothing), references, no_file, name, ReferenceOptions())
 
 
 @st.composite

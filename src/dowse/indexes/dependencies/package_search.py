@@ -189,7 +189,7 @@ class Dependencies:
         answer = ask() if waiting else ask_repaired(ready, ask)
         if waiting:
             notes.append(_waiting_note(len(waiting), len(packages), unread))
-            direct = files.file_count if files else 0
+            direct = len(files.files) if files else 0
             answer = replace(answer, searched=SearchedFiles(direct, 0, unread))
         return PackageAnswer(answer, packages, tuple(notes))
 
@@ -217,8 +217,7 @@ class Dependencies:
                 found = indexes[key].source.entries()
                 entries += [replace(one, path=f"{key}/{one.path}") for one in found if isinstance(one, Entry)]
         self._waiting = indexes
-        files = DirectIndex(entries, self._kept.read, query, kept=self._kept, parse=self._parse)
-        files.read_files(DIRECT_SECONDS)
+        files = DirectIndex(entries, self._kept.read, query, DIRECT_SECONDS, kept=self._kept, parse=self._parse)
         return files, skipped + len(files.unread_paths)
 
     def _read_entry(self, entry: Entry) -> list[FileContent] | Verdict:
