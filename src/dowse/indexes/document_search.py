@@ -12,15 +12,11 @@ from dowse.indexes.project_search import REPAIRED_FILES, coverage
 from dowse.indexes.query_vectors import QueryEncoder, encode_query
 from dowse.parsing.document_parsing import outline, parse
 from dowse.protocols import Searchable
-from dowse.searching.candidates import Mode, QueryVector
 from dowse.searching.document_ranking import DocumentMatches, DocumentSearch, SearchPlace, rank_documents
-from dowse.searching.query_terms import SearchQuery, Spelling
-from dowse.searching.search import MAX_LIMIT, Answer, SearchOptions, search_store
+from dowse.searching.query_terms import SearchQuery
+from dowse.searching.search import SearchOptions
 from dowse.text.line_numbers import split_lines
 from dowse.types import Coverage, Document, Entry, Verdict
-
-RANKED_FILES = 24
-"""Documents that are ranked closely, or twice as many as are shown; with 120 a search takes 3 ms longer."""
 
 Found = TypeVar("Found")
 
@@ -76,7 +72,7 @@ def ask_documents(
     index: ProjectIndex,
     query: SearchQuery,
     options: SearchOptions,
-    ask: Callable[[Searchable | None], tuple[Found, list[str]]],
+    ask: Callable[[Searchable | None], tuple[Found, Sequence[str]]],
     hits: Callable[[Found], Sequence[object]],
     *,
     pending: int,
@@ -91,7 +87,7 @@ def ask_documents(
             found, outdated = ask(None)
             if outdated:
                 with contextlib.suppress(NotWritable):  # the answer leaves them out
-                    index.reindex(outdated[:REPAIRED_FILES])
+                    index.reindex(list(outdated[:REPAIRED_FILES]))
                     found, outdated = ask(None)
             return found, coverage(index, max(pending, len(outdated)))
     from dowse.indexes.growing_index import search_growing_index  # here because most searches do not need it
@@ -106,34 +102,24 @@ def find_indexed_documents(index: ProjectIndex, request: DocumentQuery) -> Docum
         index.store.refresh()
         matches, outdated = _rank(index, request, None)
     except (NotIndexed, WordsMissing):
-        matches, outdated = DocumentMatches([], 0, {}, {}), []
+        matches, outdated = DocumentMatches(), ()
     return DocumentResults(matches, coverage(index, len(outdated)))
 
 
 def _rank(
     index: ProjectIndex, request: DocumentQuery, encoder: QueryEncoder | None, files: Searchable | None = None
-) -> tuple[DocumentMatches, list[str]]:
+) -> tuple[DocumentMatches, Sequence[str]]:
     """Rank the documents of an index, or files; return the matches, and the files that changed since they were indexed."""
-    masks, outdated = index.settings.mask_secrets, list[str]()
-    vectors: Sequence[QueryVector] = ()
     store: Searchable = index.store if files is None else files
-    if store.stored_share:
-        vectors = encode_query(index, request.query, "hybrid", encoder, index.store, stored_share=store.stored_share)
-
-    def search(limit: int, among: frozenset[int] | None, mode: Mode, spelling: Spelling) -> Answer:
-        options = SearchOptions(
-            min(limit, MAX_LIMIT), mode=mode, among=among,
-            ranked_files=max(RANKED_FILES, 2 * limit), detail="brief", keeps_weak=True, masks_secrets=masks,
-            spelling=spelling, documents_only=True,
-        )  # fmt: skip
-        by_meaning = vectors if mode == "vector" else ()
-        answer = search_store(store, index.source.read_bytes, request.query, options, by_meaning)
-        outdated.extend(answer.outdated)
-        return answer
-
+    vectors = (
+        encode_query(index, request.query, "hybrid", encoder, index.store, stored_share=store.stored_share)
+        if store.stored_share
+        else ()
+    )
     among = _documents_with(store, request.extensions) if request.extensions else None
-    asked = DocumentSearch(request.query, request.place, request.limit, among, masks)
-    return rank_documents(store, index.source.read_bytes, asked, search, vectors), outdated
+    asked = DocumentSearch(request.query, request.place, request.limit, among, index.settings.mask_secrets)
+    found = rank_documents(store, index.source.read_bytes, asked, vectors)
+    return found, found.outdated
 
 
 def _documents_with(store: Searchable, extensions: frozenset[str]) -> frozenset[int]:

@@ -5,8 +5,8 @@ answers alone where no document has a word of the query.
 """
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -16,16 +16,18 @@ from dowse.searching.candidates import Mode, QueryVector, query_of_best_words
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import Current, ReadBytes, verify
 from dowse.searching.passages import Passage, ShownTexts, holds_phrase, screen_shown
-from dowse.searching.query_terms import SearchQuery, Spelling, check_spelling, term_frequencies
+from dowse.searching.query_terms import SearchQuery, check_spelling, term_frequencies
 from dowse.searching.ranking_constants import CHUNK_CANDIDATES, CHUNK_WEIGHTS, CORRECTION_WEIGHT
-from dowse.searching.search import Answer, SearchHit
+from dowse.searching.search import MAX_LIMIT, SearchHit, SearchOptions, search_store
 from dowse.searching.term_positions import WantedLines, terms_among
 from dowse.text.analysis import terms_of
-from dowse.types import DocumentMatch, StoredDocument, TextQuery
+from dowse.types import DocumentMatch, MatchedDocuments, StoredDocument, TextQuery
 
 SearchPlace = Literal["title", "content", "both"]
 MatchPlace = Literal["title", "content", "both", "meaning"]
 
+RANKED_FILES = 24
+"""Documents that are ranked closely, or twice as many as are shown; with 120 a search takes 3 ms longer."""
 MIN_TITLE_RELEVANCE = 0.8
 """Relevance of a title with every word of the query; the fewer other words the title has, the closer it gets to 1."""
 MAX_CONTENT_RELEVANCE = 0.79
@@ -44,11 +46,6 @@ PHRASE_SECONDS = 0.2
 """Time limit for reading documents to check phrases. Documents that are not read in time count if they have all words."""
 MAX_CUT_CHARACTERS = 50
 """Of a word that was cut. A description of 150 characters is cut within a word only if that has more than half of them."""
-
-SearchTexts = Callable[[int, frozenset[int] | None, Mode, Spelling], Answer]
-"""Searches the texts: takes a limit, the documents to search or None for all, and the search method."""
-FindTexts = Callable[[int, frozenset[int] | None, Mode], Sequence[SearchHit]]
-"""The same for one query, whose spelling was checked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,304 +73,270 @@ class RankedDocument:
 class DocumentMatches:
     """The documents that were found, the number of all matches by words, and the terms and corrections of the query."""
 
-    found: list[RankedDocument]
-    total: int
-    terms: Mapping[str, float]
-    corrected: Mapping[str, str]
+    found: Sequence[RankedDocument] = ()
+    total: int = 0
+    terms: Mapping[str, float] = field(default_factory=dict)
+    corrected: Mapping[str, str] = field(default_factory=dict)
     total_without_filters: int = 0
     """The number of all matches without `+`, `-` and phrases, where these left nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    document_id: int
-    relevance: float
-    nearness: float
-    """Nearness in meaning; it orders candidates of equal relevance."""
-    text_rank: int
-    """Its rank among the texts; it orders candidates that are as near."""
-    passage: Passage | None
+    outdated: Sequence[str] = ()
+    """The files that changed since they were indexed."""
 
 
 def rank_documents(
-    store: Searchable,
-    read: ReadBytes,
-    search: DocumentSearch,
-    search_texts: SearchTexts,
-    vectors: Sequence[QueryVector] = (),
+    store: Searchable, read: ReadBytes, search: DocumentSearch, vectors: Sequence[QueryVector] = ()
 ) -> DocumentMatches:
     """Return the best documents by title and content, up to the limit of the search."""
-    if search.query.is_pasted:
-        search = replace(search, query=query_of_best_words(store, search.query))
-    query, spelling = search.query, check_spelling(store, search.query)
-    corrected = spelling.corrected
-    match, terms = _match_of(search, corrected), _query_terms(store, query, corrected)
-    find_texts: FindTexts = lambda limit, among, mode: search_texts(limit, among, mode, spelling).hits  # noqa: E731
-    if not terms:
-        return _titled_exactly(store, read, search)
-    selected = store.match_documents(match, 2 * (search.limit + SPARE_CANDIDATES))
-    total = selected.total
-    if query.phrases or query.not_phrases:
-        match, total = _with_phrases(store, read, search, match)
-        selected = store.match_documents(match, 2 * (search.limit + SPARE_CANDIDATES))
-    if not total:
-        by_meaning = _near_in_meaning(store, search, terms, find_texts, vectors)
-        unfiltered = _match_of(replace(search, query=query.without_filters()), corrected)
-        count = store.match_documents(unfiltered, 1).total if query.has_filters else 0
-        return DocumentMatches(by_meaning, 0, terms, corrected, count)
-    titled = store.documents_by_id(selected.ids[: selected.titled])
-    shares = {number: _title_share(query, terms, document.title) for number, document in titled.items()}
-    whole_titles = {number for number, share in shares.items() if share >= 1}
-    hits = _best_text_hits(store, match, search, find_texts, whole_titles)
-    ranks, near = {number: rank for rank, number in enumerate(hits)}, _nearness(store, vectors, {*hits, *shares})
-    paths = {**{number: hit.path for number, hit in hits.items()}, **{one.id: one.path for one in titled.values()}}
-    ranked = sorted(
-        (
-            _make_candidate(
-                number, shares.get(number, 0.0), near.get(number, 0.0), ranks.get(number, len(hits)), hits.get(number)
+    ranking = _Ranking(store, read, search, vectors)
+    found = ranking.find() if ranking.terms else ranking.find_exact_titles()
+    return replace(found, outdated=ranking.outdated)
+
+
+class _Ranking:
+    """One search of documents."""
+
+    def __init__(
+        self, store: Searchable, read: ReadBytes, search: DocumentSearch, vectors: Sequence[QueryVector]
+    ) -> None:
+        self._store, self._read, self._search, self._vectors = store, read, search, vectors
+        self._typed, self._query, self._limit = search.query, search.query, search.limit
+        if search.query.is_pasted:
+            self._query = query_of_best_words(store, search.query)
+        self._spelling = check_spelling(store, self._query)
+        self._corrected = self._spelling.corrected
+        self.terms = self._weigh_terms()
+        self.outdated: list[str] = []
+
+    def _weigh_terms(self) -> dict[str, float]:
+        """Return the terms of the query with their weights; the correction of a misspelled word counts half."""
+        weights: dict[str, float] = {}
+        for word, terms in term_frequencies(self._store, self._query.positive).items():
+            if correction := self._corrected.get(word.lower()):
+                weights |= dict.fromkeys(terms_of(correction), CORRECTION_WEIGHT)
+            else:
+                weights |= dict.fromkeys(terms, 1.0)
+        return weights
+
+    def find_exact_titles(self) -> DocumentMatches:
+        """Return the documents whose title is exactly the query, for a query without words."""
+        name, among = self._query.text.strip().casefold(), self._search.among
+        documents = self._store.documents() if self._query.terms and self._search.place != "content" else ()
+        titled = [
+            one
+            for one in documents
+            if one.title.strip().casefold() == name and (among is None or one.id in among) and self._verify(one)
+        ]
+        return DocumentMatches([RankedDocument(one, 1.0, "title") for one in titled[: self._limit]], len(titled))
+
+    def find(self) -> DocumentMatches:
+        """Return the best documents."""
+        match, selected, total = self._select()
+        if not total:
+            unfiltered = self._match_of(self._query.without_filters())
+            count = self._store.match_documents(unfiltered, 1).total if self._query.has_filters else 0
+            return DocumentMatches(self._near_in_meaning(), 0, self.terms, self._corrected, count)
+        documents = self._store.documents_by_id(selected.ids[: selected.titled])
+        shares = {number: self._title_share(document.title) for number, document in documents.items()}
+        hits = self._best_text_hits(match, {number for number, share in shares.items() if share >= 1})
+        found = [*hits, *(number for number in shares if number not in hits)]
+        documents |= self._store.documents_by_id([number for number in hits if number not in documents])
+        relevance = {number: _relevance(shares.get(number, 0.0), hits.get(number)) for number in found}
+        near, ranks = self._nearness(found), {number: rank for rank, number in enumerate(hits)}
+        paths = {number: one.path for number, one in documents.items()} | {n: hit.path for n, hit in hits.items()}
+        found.sort(key=lambda n: (-relevance[n], -near.get(n, 0.0), ranks.get(n, len(hits)), paths[n]))
+        shown, titled, gone = list[StoredDocument](), list[Current](), 0
+        for number in found:
+            if len(shown) == self._limit:
+                break
+            document, hit = documents.get(number), hits.get(number)
+            if document and hit and hit.passages:  # it was verified when the passage was read
+                shown.append(document)
+            elif document and (current := self._verify(document)):
+                shown.append(document)
+                titled.append(current)
+            else:
+                gone += 1
+        passages = self._passages_of(titled) | {n: hit.passages[0] for n, hit in hits.items() if hit.passages}
+        in_texts = hits.keys() | self._ids_in_texts(match, [one.id for one in shown if one.id not in hits])
+        ranked = [
+            RankedDocument(
+                self._screened(one), relevance[one.id], _match_place(shares.get(one.id), in_text=one.id in in_texts),
+                passages.get(one.id),
             )
-            for number in {*hits, *shares}
-        ),
-        key=lambda one: (-one.relevance, -one.nearness, one.text_rank, paths[one.document_id]),
-    )
-    verified, gone = _verify_candidates(store, read, ranked, search.limit, titled)
-    passages = _find_passages(store, [current for _, _, current in verified if current], search, terms)
-    by_title = [candidate.document_id for candidate, _, _ in verified if candidate.document_id not in hits]
-    in_text = hits.keys() | _ids_in_texts(store, match, by_title)
-    found = [
-        RankedDocument(
-            _screened(document, search),
-            candidate.relevance,
-            _match_place(shares.get(candidate.document_id), in_text=candidate.document_id in in_text),
-            candidate.passage or passages.get(candidate.document_id),
-        )
-        for candidate, document, _ in verified
-    ]
-    return DocumentMatches(found, total - gone, terms, corrected)
+            for one in shown
+        ]  # fmt: skip
+        return DocumentMatches(ranked, total - gone, self.terms, self._corrected)
+
+    def _verify(self, document: StoredDocument) -> Current | None:
+        return verify(self._store, self._read, document)
+
+    # Words
+
+    def _match_of(self, query: SearchQuery) -> DocumentMatch:
+        return DocumentMatch(
+            words=(*query.positive, *self._corrected.values()),
+            required=tuple(
+                word for word in (*query.must, *(word for phrase in query.phrases for word in phrase.split()))
+                if terms_of(word)
+            ),
+            excluded=query.must_not,
+            in_titles=self._search.place != "content",
+            in_texts=self._search.place != "title",
+            among=self._search.among,
+        )  # fmt: skip
+
+    def _select(self) -> tuple[DocumentMatch, MatchedDocuments, int]:
+        """Return what documents have to match, the first that do, and the number of all."""
+        match, most = self._match_of(self._query), 2 * (self._limit + SPARE_CANDIDATES)
+        if not (self._query.phrases or self._query.not_phrases):
+            selected = self._store.match_documents(match, most)
+            return match, selected, selected.total
+        left = self._with_phrases(match)
+        match = replace(match, among=left)
+        return match, self._store.match_documents(match, most), len(left)
+
+    def _with_phrases(self, match: DocumentMatch) -> frozenset[int]:
+        """Return the documents without those that lack a phrase or contain an excluded one, as far as time allows."""
+        query, deadline = self._query, time.monotonic() + PHRASE_SECONDS
+        left = set(self._store.match_documents(match, max(1, self._store.chunk_count())).ids)
+        unchecked = set(left)
+        if not query.phrases:
+            with_words = [replace(match, required=(*match.required, *phrase.split())) for phrase in query.not_phrases]
+            unchecked = {n for one in with_words for n in self._store.match_documents(one, len(left) + 1).ids}
+        for document in self._store.documents_by_id(sorted(unchecked)).values():
+            if time.monotonic() > deadline:
+                break
+            if not self._has_phrases(document):
+                left.discard(document.id)
+        return frozenset(left)
+
+    def _has_phrases(self, document: StoredDocument) -> bool:
+        texts = [document.title] if self._search.place != "content" else []
+        if self._search.place != "title":
+            current = self._verify(document)
+            if current is None:
+                return False
+            texts.append(current.data.decode("utf-8", "replace"))
+        holds = lambda phrase: any(holds_phrase(text, phrase) for text in texts)  # noqa: E731 - used twice below
+        return all(map(holds, self._query.phrases)) and not any(map(holds, self._query.not_phrases))
+
+    def _title_share(self, title: str) -> float:
+        """Return the share of the query in a title.
+
+        The share is at most 1 for a part of the query, and between 1 and 2 for all of it: the fewer other words, the higher.
+        """
+        terms, query, title_terms = self.terms, self._query, set(terms_of(title))
+        share = sum(terms[term] for term in terms_among(title, frozenset(terms))) / len(terms)
+        if share < 1:
+            return share
+        is_exact = title_terms == set(terms_of(" ".join((*query.terms, *query.must, *query.phrases))))
+        return EXACT_TITLE_SHARE if is_exact else 1 + len(terms) / (len(title_terms) + 1)
+
+    # Texts
+
+    def _find_texts(self, limit: int, among: frozenset[int] | None, mode: Mode) -> Sequence[SearchHit]:
+        options = SearchOptions(
+            min(limit, MAX_LIMIT), mode=mode, among=among, ranked_files=max(RANKED_FILES, 2 * limit), detail="brief",
+            keeps_weak=True, masks_secrets=self._search.masks_secrets, spelling=self._spelling, documents_only=True,
+        )  # fmt: skip
+        vectors = self._vectors if mode == "vector" else ()
+        answer = search_store(self._store, self._read, self._typed, options, vectors)
+        self.outdated += answer.outdated
+        return answer.hits
+
+    def _best_text_hits(self, match: DocumentMatch, whole_titles: set[int]) -> dict[int, SearchHit]:
+        """Return the best texts by document id, as many as fit beside the documents with the whole query in their title."""
+        if not match.in_texts or len(whole_titles) >= self._limit:
+            return {}
+        hits = self._matching(match, self._find_texts(self._limit, match.among, "lexical"))
+        while (missing := self._limit - len(hits.keys() | whole_titles)) > 0:
+            # The best passages were all in a few documents, or in documents that match only by their path.
+            texts = self._store.match_documents(replace(match, in_titles=False), MORE_DOCUMENTS + len(hits)).ids
+            remaining = frozenset(texts) - hits.keys()
+            more = self._matching(match, self._find_texts(missing, remaining, "lexical")) if remaining else {}
+            if not more:
+                break
+            lowest = min((hit.relevance for hit in hits.values()), default=1.0)
+            hits |= {number: replace(hit, relevance=min(hit.relevance, lowest)) for number, hit in more.items()}
+        return hits
+
+    def _matching(self, match: DocumentMatch, hits: Sequence[SearchHit]) -> dict[int, SearchHit]:
+        """Return the hits that match, and whose text has a word of the query."""
+        ids = [hit.document_id for hit in hits]
+        in_texts = self._ids_in_texts(match, ids)
+        if match.required or match.excluded:
+            in_texts &= set(self._store.match_documents(replace(match, among=in_texts), len(ids)).ids)
+        return {hit.document_id: hit for hit in hits if hit.document_id in in_texts}
+
+    def _ids_in_texts(self, match: DocumentMatch, ids: Sequence[int]) -> frozenset[int]:
+        """Return those of the documents whose text has a word of the query."""
+        if not ids or not match.in_texts:
+            return frozenset()
+        in_text = DocumentMatch(match.words, in_titles=False, among=frozenset(ids))
+        return frozenset(self._store.match_documents(in_text, len(ids)).ids)
+
+    def _passages_of(self, documents: Sequence[Current]) -> dict[int, Passage]:
+        """Return the best passage of each document that was found by its title."""
+        if not documents:
+            return {}
+        ids, best = frozenset(current.document.id for current in documents), dict[int, int]()
+        query = TextQuery(self._query.positive, CHUNK_WEIGHTS, among=ids)
+        for scored in self._store.find_chunks(query, CHUNK_CANDIDATES):
+            best.setdefault(scored.document_id, scored.id)
+        chunks, wanted = self._store.chunks_by_id(best.values()), WantedLines.of(self._query, self.terms)
+        found: dict[int, Passage] = {}
+        for current in documents:
+            document, chunk = current.document, chunks.get(best.get(current.document.id, 0))
+            if chunk and current.has(chunk):
+                lines = DocumentLines(document, current.data, partial(tuple, chunk.symbols), wanted, chunk)
+                shown = ShownTexts((lines.window(lines.best_unit({})),))
+                masks = self._search.masks_secrets
+                shown = screen_shown(shown, current.data, chunk, document.path, masks=masks)
+                found[document.id] = shown.passages[0]
+        return found
+
+    # Meaning
+
+    def _near_in_meaning(self) -> list[RankedDocument]:
+        """Return documents near the query in meaning, for a query of several words that no document has."""
+        is_guess = self._query.has_filters or len(self.terms) < MIN_MEANING_TERMS
+        if not self._vectors or self._search.place == "title" or is_guess:
+            return []
+        hits = {hit.document_id: hit for hit in self._find_texts(self._limit, None, "vector")}
+        documents = self._store.documents_by_id(hits)
+        return [
+            RankedDocument(
+                self._screened(documents[number]), round(CONTENT_WEIGHT * hit.relevance, 4), "meaning",
+                next(iter(hit.passages), None),
+            )
+            for number, hit in hits.items() if number in documents
+        ]  # fmt: skip
+
+    def _nearness(self, documents: Iterable[int]) -> dict[int, float]:
+        """Return the nearness of each document's nearest chunk, by the first encoder that takes part."""
+        nearness = dict[int, float]()
+        for first in self._vectors[:1]:
+            for hit in self._store.nearest(first.encoder, first.vector, CHUNK_CANDIDATES, among=frozenset(documents)):
+                nearness.setdefault(hit.document_id, round(hit.score, 4))
+        return nearness
+
+    def _screened(self, document: StoredDocument) -> StoredDocument:
+        """Mask secrets in the title and the description, which may be the first lines of the document."""
+        if not self._search.masks_secrets:
+            return document
+        title, description = (_screen_shortened(text) for text in (document.title, document.description))
+        return replace(document, title=title, description=description)
 
 
-def _match_of(search: DocumentSearch, corrected: Mapping[str, str]) -> DocumentMatch:
-    query = search.query
-    return DocumentMatch(
-        words=(*query.positive, *corrected.values()),
-        required=tuple(
-            word for word in (*query.must, *(word for phrase in query.phrases for word in phrase.split())) if terms_of(word)
-        ),
-        excluded=query.must_not,
-        in_titles=search.place != "content",
-        in_texts=search.place != "title",
-        among=search.among,
-    )  # fmt: skip
-
-
-def _query_terms(store: Searchable, query: SearchQuery, corrected: Mapping[str, str]) -> dict[str, float]:
-    """Return the terms of a query with their weights; the correction of a misspelled word counts half."""
-    weights: dict[str, float] = {}
-    for word, terms in term_frequencies(store, query.positive).items():
-        correction = corrected.get(word.lower())
-        if correction:
-            weights |= dict.fromkeys(terms_of(correction), CORRECTION_WEIGHT)
-        else:
-            weights |= dict.fromkeys(terms, 1.0)
-    return weights
-
-
-def _titled_exactly(store: Searchable, read: ReadBytes, search: DocumentSearch) -> DocumentMatches:
-    """Return the documents whose title is exactly the query, for a query without words."""
-    name, among = search.query.text.strip().casefold(), search.among
-    documents = store.documents() if search.query.terms and search.place != "content" else ()
-    titled = [
-        one
-        for one in documents
-        if one.title.strip().casefold() == name and (among is None or one.id in among) and verify(store, read, one)
-    ]
-    found = [RankedDocument(document, 1.0, "title") for document in titled[: search.limit]]
-    return DocumentMatches(found, len(titled), {}, {})
-
-
-def _with_phrases(
-    store: Searchable, read: ReadBytes, search: DocumentSearch, match: DocumentMatch
-) -> tuple[DocumentMatch, int]:
-    """Leave out documents that lack a phrase or contain an excluded one, as far as the time limit allows.
-
-    Return the match with the documents that are left, and their number.
-    """
-    query, deadline = search.query, time.monotonic() + PHRASE_SECONDS
-    left = set(store.match_documents(match, max(1, store.chunk_count())).ids)
-    unchecked = set(left)
-    if not query.phrases:
-        with_words = [replace(match, required=(*match.required, *phrase.split())) for phrase in query.not_phrases]
-        unchecked = {number for one in with_words for number in store.match_documents(one, len(left) + 1).ids}
-    for document in store.documents_by_id(sorted(unchecked)).values():
-        if time.monotonic() > deadline:
-            break
-        if not _has_phrases(store, read, search, document):
-            left.discard(document.id)
-    return replace(match, among=frozenset(left)), len(left)
-
-
-def _has_phrases(store: Searchable, read: ReadBytes, search: DocumentSearch, document: StoredDocument) -> bool:
-    texts = [document.title] if search.place != "content" else []
-    if search.place != "title":
-        current = verify(store, read, document)
-        if current is None:
-            return False
-        texts.append(current.data.decode("utf-8", "replace"))
-    holds = lambda phrase: any(holds_phrase(text, phrase) for text in texts)  # noqa: E731 - used twice below
-    return all(map(holds, search.query.phrases)) and not any(map(holds, search.query.not_phrases))
-
-
-def _near_in_meaning(
-    store: Searchable,
-    search: DocumentSearch,
-    terms: Mapping[str, float],
-    find_texts: FindTexts,
-    vectors: Sequence[QueryVector],
-) -> list[RankedDocument]:
-    """Return documents near the query in meaning, for a query of several words that no document has."""
-    query = search.query
-    if not vectors or search.place == "title" or query.has_filters or len(terms) < MIN_MEANING_TERMS:
-        return []
-    hits = {hit.document_id: hit for hit in find_texts(search.limit, None, "vector")}
-    documents = store.documents_by_id(hits)
-    return [
-        RankedDocument(
-            _screened(documents[number], search),
-            round(CONTENT_WEIGHT * hit.relevance, 4),
-            "meaning",
-            hit.passages[0] if hit.passages else None,
-        )
-        for number, hit in hits.items()
-        if number in documents
-    ]
-
-
-def _nearness(store: Searchable, vectors: Sequence[QueryVector], documents: Iterable[int]) -> dict[int, float]:
-    """Return the nearness of each document's nearest chunk, by the first encoder that takes part."""
-    if not vectors:
-        return {}
-    among, nearness = frozenset(documents), dict[int, float]()
-    for hit in store.nearest(vectors[0].encoder, vectors[0].vector, CHUNK_CANDIDATES, among=among):
-        nearness.setdefault(hit.document_id, round(hit.score, 4))
-    return nearness
-
-
-def _title_share(query: SearchQuery, terms: Mapping[str, float], title: str) -> float:
-    """Return the share of the query in a title.
-
-    The share is at most 1 for a part of the query, and between 1 and 2 for all of it: the fewer other words, the higher.
-    """
-    title_terms = tuple(dict.fromkeys(terms_of(title)))
-    share = sum(terms[term] for term in terms_among(title, frozenset(terms))) / len(terms)
-    if share < 1:
-        return share
-    words = frozenset(terms_of(" ".join((*query.terms, *query.must, *query.phrases))))
-    is_exact = words.issuperset(title_terms) and len(title_terms) == len(words)
-    return EXACT_TITLE_SHARE if is_exact else 1 + len(terms) / (len(title_terms) + 1)
-
-
-def _best_text_hits(
-    store: Searchable, match: DocumentMatch, search: DocumentSearch, find_texts: FindTexts, whole_titles: set[int]
-) -> dict[int, SearchHit]:
-    """Return the best texts by document id, as many as fit beside the documents with the whole query in their title."""
-    limit = search.limit
-    if not match.in_texts or len(whole_titles) >= limit:
-        return {}
-    hits = _matching_hits(store, match, find_texts(limit, match.among, "lexical"))
-    while (missing := limit - len(hits.keys() | whole_titles)) > 0:
-        # The best passages were all in a few documents, or in documents that match only by their path.
-        texts = store.match_documents(replace(match, in_titles=False), MORE_DOCUMENTS + len(hits)).ids
-        remaining = frozenset(texts) - hits.keys()
-        more = _matching_hits(store, match, find_texts(missing, remaining, "lexical")) if remaining else {}
-        if not more:
-            break
-        lowest = min((hit.relevance for hit in hits.values()), default=1.0)
-        hits |= {number: replace(hit, relevance=min(hit.relevance, lowest)) for number, hit in more.items()}
-    return hits
-
-
-def _matching_hits(store: Searchable, match: DocumentMatch, hits: Sequence[SearchHit]) -> dict[int, SearchHit]:
-    """Return the hits that match, and whose text has a word of the query."""
-    ids = [hit.document_id for hit in hits]
-    in_texts = _ids_in_texts(store, match, ids)
-    if match.required or match.excluded:
-        in_texts &= set(store.match_documents(replace(match, among=in_texts), len(ids)).ids)
-    return {hit.document_id: hit for hit in hits if hit.document_id in in_texts}
-
-
-def _ids_in_texts(store: Searchable, match: DocumentMatch, ids: Sequence[int]) -> frozenset[int]:
-    """Return those of the documents whose text has a word of the query."""
-    if not ids or not match.in_texts:
-        return frozenset()
-    in_text = DocumentMatch(match.words, in_titles=False, among=frozenset(ids))
-    return frozenset(store.match_documents(in_text, len(ids)).ids)
-
-
-def _make_candidate(
-    document_id: int, share: float, nearness: float, text_rank: int, hit: SearchHit | None
-) -> _Candidate:
+def _relevance(share: float, hit: SearchHit | None) -> float:
+    """Return the relevance of a document with a share of the query in its title, and a hit in its text."""
     if share >= 1:
         relevance = MIN_TITLE_RELEVANCE + (1 - MIN_TITLE_RELEVANCE) * min(1.0, share - 1)
     elif hit:
-        by_content = CONTENT_WEIGHT * hit.relevance + PARTIAL_TITLE_WEIGHT * share
-        relevance = min(MAX_CONTENT_RELEVANCE, by_content)
+        relevance = min(MAX_CONTENT_RELEVANCE, CONTENT_WEIGHT * hit.relevance + PARTIAL_TITLE_WEIGHT * share)
     else:
         relevance = CONTENT_WEIGHT * share
-    passage = hit.passages[0] if hit and hit.passages else None
-    return _Candidate(document_id, round(min(relevance, 1.0), 4), nearness, text_rank, passage)
-
-
-def _verify_candidates(
-    store: Searchable, read: ReadBytes, ranked: list[_Candidate], limit: int, titled: Mapping[int, StoredDocument]
-) -> tuple[list[tuple[_Candidate, StoredDocument, Current | None]], int]:
-    """Return the first candidates that are up to date, and the number of those that are gone or changed.
-
-    A candidate with a passage was verified when the passage was read.
-    """
-    verified: list[tuple[_Candidate, StoredDocument, Current | None]] = []
-    gone = 0
-    others = [candidate.document_id for candidate in ranked if candidate.document_id not in titled]
-    documents = {**titled, **store.documents_by_id(others)}
-    for candidate in ranked:
-        if len(verified) == limit:
-            break
-        document = documents.get(candidate.document_id)
-        current = verify(store, read, document) if document and not candidate.passage else None
-        if document and (candidate.passage or current):
-            verified.append((candidate, document, current))
-        else:
-            gone += 1
-    return verified, gone
-
-
-def _find_passages(
-    store: Searchable, documents: Sequence[Current], search: DocumentSearch, terms: Mapping[str, float]
-) -> dict[int, Passage]:
-    """Return the best passage of each document that was found by its title."""
-    if not documents:
-        return {}
-    ids, best = frozenset(current.document.id for current in documents), dict[int, int]()
-    for scored in store.find_chunks(TextQuery(search.query.positive, CHUNK_WEIGHTS, among=ids), CHUNK_CANDIDATES):
-        best.setdefault(scored.document_id, scored.id)
-    chunks, wanted = store.chunks_by_id(best.values()), WantedLines.of(search.query, terms)
-    found: dict[int, Passage] = {}
-    for current in documents:
-        chunk = chunks.get(best.get(current.document.id, 0))
-        if chunk and current.has(chunk):
-            lines = DocumentLines(current.document, current.data, partial(tuple, chunk.symbols), wanted, chunk)
-            passage = lines.window(lines.best_unit({}))
-            path, masks = current.document.path, search.masks_secrets
-            shown = screen_shown(ShownTexts((passage,)), current.data, chunk, path, masks=masks)
-            found[current.document.id] = shown.passages[0]
-    return found
-
-
-def _screened(document: StoredDocument, search: DocumentSearch) -> StoredDocument:
-    """Mask secrets in the title and the description, which may be the first lines of the document."""
-    if not search.masks_secrets:
-        return document
-    title, description = (_screen_shortened(text) for text in (document.title, document.description))
-    return replace(document, title=title, description=description)
+    return round(min(relevance, 1.0), 4)
 
 
 def _screen_shortened(text: str) -> str:
