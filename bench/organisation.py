@@ -38,7 +38,7 @@ from dowse.places.place_table import SharedPlace
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import parse_search_query
-from dowse.searching.ranking import leg_scores, rank_files, shortlist
+from dowse.searching.ranking import rank_files
 from dowse.searching.search import SearchOptions
 from dowse.surfaces.organisation.place_search import search_place
 
@@ -147,9 +147,8 @@ def _ranked(store: Any, text: str) -> list[str]:
     evidence = gather_evidence(store, query, Scope(), vectors)
     if evidence is None:
         return []
-    scores = leg_scores(evidence.legs)
-    paths = store.paths_by_id(shortlist(evidence, scores, ranking_constants.RANKED_FILES, store.paths_by_id))
-    return [paths[file.document_id] for file in rank_files(evidence, scores, paths)][: quality.DEPTH]
+    ranked = rank_files(evidence, ranking_constants.RANKED_FILES, store.paths_by_id)
+    return [file.path for file in ranked[: quality.DEPTH]]
 
 
 def _quality(options: argparse.Namespace, work: Path) -> list[Row]:  # noqa: ARG001

@@ -15,7 +15,7 @@ from dowse.protocols import Searchable
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import parse_search_query
-from dowse.searching.ranking import RankedFile, leg_scores, rank_files, shortlist
+from dowse.searching.ranking import RankedFile, rank_files
 from dowse.types import Kind
 
 DEPTH = 10
@@ -114,9 +114,8 @@ def ranked_files(
     evidence = gather_evidence(store, parse_search_query(text), Scope(kind), vectors)
     if evidence is None:
         return {}
-    scores = leg_scores(evidence.legs)
-    paths = store.paths_by_id(shortlist(evidence, scores, ranking_constants.RANKED_FILES, store.paths_by_id))
-    return {paths[file.document_id]: file for file in rank_files(evidence, scores, paths)}
+    ranked = rank_files(evidence, ranking_constants.RANKED_FILES, store.paths_by_id)
+    return {file.path: file for file in ranked}
 
 
 def ndcg(paths: list[str], answers: Mapping[str, int]) -> float:

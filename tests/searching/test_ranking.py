@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dowse.searching.ranking import Evidence, HalfWay, Leg, best_chunks, leg_scores, rank_files, shortlist
+from dowse.searching.ranking import Evidence, HalfWay, Leg, RankedFile, best_chunks, rank_files
 from dowse.store.lexical_search import SAME_SCORE, level_scores
 from dowse.types import Scored
 
@@ -15,8 +15,12 @@ def evidence(*hits: Scored, terms: dict[str, float] | None = None, **more: objec
     return Evidence(legs=[Leg("words", hits)], paths={}, definers=(), terms=terms or {"login": 1.0}, **more)  # type: ignore[arg-type]
 
 
-def order(found: Evidence, paths: dict[int, str]) -> list[str]:
-    return [paths[file.document_id] for file in rank_files(found, leg_scores(found.legs), paths)]
+def ranked(found: Evidence, paths: Mapping[int, str]) -> list[RankedFile]:
+    return rank_files(found, 100, lambda ids: {number: paths[number] for number in ids}, paths)
+
+
+def order(found: Evidence, paths: Mapping[int, str]) -> list[str]:
+    return [file.path for file in ranked(found, paths)]
 
 
 def test_a_file_with_several_good_chunks_beats_one_with_a_single() -> None:
@@ -65,7 +69,7 @@ def test_tests_and_examples_come_later_unless_they_are_asked_for() -> None:
 
 def test_signals_add_up_to_the_score() -> None:
     found = evidence(Scored(10, 1, 9.0), Scored(20, 2, 8.5))
-    for file in rank_files(found, leg_scores(found.legs), {1: "tests/login.py", 2: "src/login.py"}):
+    for file in ranked(found, {1: "tests/login.py", 2: "src/login.py"}):
         assert abs(sum(file.signals.values()) - file.score) < 1e-9
 
 
@@ -84,14 +88,13 @@ def test_any_evidence_gives_one_stable_order(
     def paths_by_id(numbers: Iterable[int]) -> dict[int, str]:
         return {number: f"src/f{number}.py" for number in numbers}
 
-    ids = shortlist(found, leg_scores(found.legs), 100, paths_by_id)
-    paths = paths_by_id(ids)
-    ranked = rank_files(found, leg_scores(found.legs), paths)
-    assert sorted(file.document_id for file in ranked) == sorted(ids)
-    levels = list(level_scores(sorted((file.score for file in ranked), reverse=True)))
-    assert [file.score for file in ranked] == pytest.approx(levels, rel=2 * SAME_SCORE, abs=1e-12)
-    assert rank_files(found, leg_scores(found.legs), dict(reversed(paths.items()))) == ranked
-    assert set(shortlist(found, leg_scores(found.legs), 3, paths_by_id)) <= set(ids)
+    files = rank_files(found, 100, paths_by_id)
+    assert {file.document_id for file in files} == {hit.document_id for hit in (*hits, *definers)} | by_path.keys()
+    levels = list(level_scores(sorted((file.score for file in files), reverse=True)))
+    assert [file.score for file in files] == pytest.approx(levels, rel=2 * SAME_SCORE, abs=1e-12)
+    assert rank_files(found, 100, lambda ids: dict(reversed(paths_by_id(ids).items()))) == files
+    best = {file.document_id for file in rank_files(found, 3, paths_by_id)}
+    assert len(best) == min(3, len(files))
 
 
 @given(st.permutations(range(1, 9)), st.lists(st.sampled_from([1.0, 0.5, 0.25]), min_size=8, max_size=8))
@@ -102,11 +105,7 @@ def test_ids_decide_nothing(ids: list[int], scores: list[float]) -> None:
         by_path = dict(zip(sorted(names.values()), scores, strict=True))
         hits = sorted((Scored(one, one, by_path[name]) for one, name in names.items()), key=lambda hit: -hit.score)
         found = Evidence([Leg("words", hits)], {}, [], {"login": 1.0})
-        chosen = shortlist(found, leg_scores(found.legs), 5, lambda numbers: {one: names[one] for one in numbers})
-        return [
-            names[file.document_id]
-            for file in rank_files(found, leg_scores(found.legs), {one: names[one] for one in chosen})
-        ]
+        return [file.path for file in rank_files(found, 5, lambda ids: {one: names[one] for one in ids})]
 
     assert ranked_paths({one: f"f{at}.py" for at, one in enumerate(ids)}) == ranked_paths(
         {at: f"f{at}.py" for at in range(8)}

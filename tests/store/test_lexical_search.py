@@ -13,7 +13,7 @@ from dowse.indexes.index import ProjectIndex
 from dowse.searching.candidates import Scope, gather_evidence
 from dowse.searching.passages import found_terms
 from dowse.searching.query_terms import parse_search_query
-from dowse.searching.ranking import leg_scores, rank_files
+from dowse.searching.ranking import rank_files
 from dowse.store.local import LocalStore
 from dowse.types import Batch, Field, TextQuery, View
 from tests.examples import examples
@@ -58,8 +58,8 @@ def facts(store: LocalStore) -> Ranked:
         found[f"paths: {text}"] = [(hit.score, paths[hit.id]) for hit in documents]
         evidence = gather_evidence(store, parse_search_query(text), Scope())
         if evidence:
-            ranked = rank_files(evidence, leg_scores(evidence.legs), paths)
-            found[f"files: {text}"] = [(file.score, paths[file.document_id]) for file in ranked]
+            ranked = rank_files(evidence, LIMIT, store.paths_by_id, paths)
+            found[f"files: {text}"] = [(file.score, file.path) for file in ranked]
             found[f"terms: {text}"] = [(weight, term) for term, weight in evidence.terms.items()]
     return {name: sorted(ranked, key=lambda one: (-one[0], one[1])) for name, ranked in found.items()}
 

@@ -28,7 +28,7 @@ from dowse.searching.kept_files import (
     read_directly,
 )
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.ranking import Evidence, Leg, leg_scores, rank_files, shortlist
+from dowse.searching.ranking import Evidence, Leg, rank_files
 from dowse.store.catalog_rows import text_hash
 from dowse.store.lexical import MemoryIndex
 from dowse.store.lexical_entries import LexicalDocument
@@ -213,13 +213,11 @@ class DirectIndex(MemoryIndex):
                 definers.append(Scored(at, at, 1.0))
         words = Leg("words", [Scored(at, at, weight) for at, weight in by_words.items()])
         evidence = Evidence([words], by_path, definers, rarities, path=self._path)
-        scores = leg_scores(evidence.legs)
 
         def paths_by_id(numbers: Iterable[int]) -> dict[int, str]:
             return {at: self.files[at].entry.path for at in numbers}
 
-        best = shortlist(evidence, scores, COMPARED_FILES, paths_by_id)
-        return [file.document_id for file in rank_files(evidence, scores, paths_by_id(best))]
+        return [file.document_id for file in rank_files(evidence, COMPARED_FILES, paths_by_id)]
 
     def _analyze(self, files: Mapping[int, CountedFile], rarities: Mapping[str, float]) -> Iterator[LexicalDocument]:
         """Cut files into chunks; yield them with the most promising of these."""

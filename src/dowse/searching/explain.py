@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from dowse.searching import ranking_constants
 from dowse.searching.candidates import QueryVector, Scope, gather_evidence
 from dowse.searching.query_terms import SearchQuery
-from dowse.searching.ranking import leg_scores, rank_files, shortlist
+from dowse.searching.ranking import rank_files
 from dowse.store.local import LocalStore
 
 
@@ -34,19 +34,13 @@ def explain_ranking(
     evidence = gather_evidence(store, query, Scope(), vectors)
     if evidence is None or document is None:
         return RankExplanation(query, path, None, 0)
-    scores = leg_scores(evidence.legs)
-    ids = shortlist(evidence, scores, ranking_constants.RANKED_FILES, store.paths_by_id)
-    if document.id not in ids:
-        ids.append(document.id)
-    paths = store.paths_by_id(ids)
-    ranked = rank_files(evidence, scores, paths)
+    ranked = rank_files(evidence, ranking_constants.RANKED_FILES, store.paths_by_id, (document.id,))
     position = next(index for index, file in enumerate(ranked) if file.document_id == document.id)
     own, best = ranked[position], ranked[0]
     own_rank = position + 1 if own.signals else None
     return RankExplanation(
-        query, path, own_rank, len(ranked), own.score, dict(own.signals),
-        paths[best.document_id], best.score, dict(evidence.terms),
-    )  # fmt: skip
+        query, path, own_rank, len(ranked), own.score, dict(own.signals), best.path, best.score, dict(evidence.terms)
+    )
 
 
 MAX_WORDS = 5

@@ -86,6 +86,7 @@ class RankedFile(NamedTuple):
     """A file with its score and the signals that make it up. A search makes a hundred of them, and shows ten."""
 
     document_id: int
+    path: str
     score: float
     all_signals: Mapping[str, float]
     """Its signals, and 0 for those that it does not have."""
@@ -109,7 +110,28 @@ LegScores = Mapping[int, Mapping[str, float]]
 PathsById = Callable[[Iterable[int]], Mapping[int, str]]
 
 
-def shortlist(evidence: Evidence, scores: LegScores, limit: int, paths_by_id: PathsById) -> list[int]:
+def rank_files(evidence: Evidence, limit: int, paths_by_id: PathsById, also: Collection[int] = ()) -> list[RankedFile]:
+    """Rank so many documents that may be the best, and those that are named, best first; ties by path."""
+    scores = _leg_scores(evidence.legs)
+    paths = paths_by_id({*_shortlist(evidence, scores, limit, paths_by_id), *also})
+    if evidence.half_way is None:
+        return _rank(evidence, paths, scores, _leg_scores(evidence.title.legs if evidence.title else ()))
+    of_title = (evidence.title and evidence.title.half_way) or HalfWay((), (), frozenset())
+    by_table, by_model = (
+        _rank(evidence, paths, _leg_scores(legs), _leg_scores(title_legs))
+        for legs, title_legs in (
+            (evidence.half_way.by_table, of_title.by_table),
+            (evidence.half_way.by_model, of_title.by_model),
+        )
+    )
+    encoded = evidence.half_way.encoded
+    reordered = iter([file for file in by_model if file.document_id in encoded])
+    return [  # each with the score of its place, so that scores can be compared
+        next(reordered)._replace(score=file.score) if file.document_id in encoded else file for file in by_table
+    ]
+
+
+def _shortlist(evidence: Evidence, scores: LegScores, limit: int, paths_by_id: PathsById) -> list[int]:
     """Return the best documents by the signals that do not need their paths; of the last ones, equal scores by path."""
     paths, definers = _scale(evidence.paths), evidence.definition_scores
     found = {*scores, *paths, *definers, *evidence.mentioned}
@@ -121,7 +143,7 @@ def shortlist(evidence: Evidence, scores: LegScores, limit: int, paths_by_id: Pa
         for document in found
     }
     if evidence.title:  # half of the places are for the documents that the title finds
-        by_title = shortlist(evidence.title, leg_scores(evidence.title.legs), limit // 2, paths_by_id)
+        by_title = _shortlist(evidence.title, _leg_scores(evidence.title.legs), limit // 2, paths_by_id)
         rough |= dict.fromkeys(by_title, max(rough.values(), default=0.0))
     ordered = sorted(rough, key=lambda document: (-rough[document], document))
     if len(ordered) <= limit:
@@ -142,42 +164,24 @@ def found_by_words(evidence: Evidence) -> set[int]:
     return found | {*evidence.paths, *(hit.document_id for hit in evidence.definers)}
 
 
-def rank_files(evidence: Evidence, scores: LegScores, paths: Mapping[int, str]) -> list[RankedFile]:
-    """Rank the documents whose paths are given, best first; ties by path."""
-    title, by_path = evidence.title, _path_signals(evidence, paths)
-    title_by_path = _path_signals(title, paths) if title else {}
+def _rank(evidence: Evidence, paths: Mapping[int, str], scores: LegScores, title_scores: LegScores) -> list[RankedFile]:
+    """Rank documents by the scores of their chunks and the signals that depend on their paths."""
     terms, none = frozenset(evidence.terms), dict[str, float]()
-    penalties = {document: sorted(_penalties(evidence, terms, path).items()) for document, path in paths.items()}
-
-    def rank(scores: LegScores, title_scores: LegScores) -> list[RankedFile]:
-        signals = {document: {**scores.get(document, none), **own} for document, own in by_path.items()}
-        if title:
-            of_title = {one: {**title_scores.get(one, none), **own} for one, own in title_by_path.items()}
-            signals = _add_title(signals, of_title)
-        if evidence.is_pasted:
-            for document, own in signals.items():
-                own["named in the text"] = ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
-        ranked = [_rank_file(document, own, penalties[document]) for document, own in signals.items()]
-        ranked.sort(key=lambda file: -file.score)
-        levels = level_scores([file.score for file in ranked])
-        order = sorted(zip(levels, ranked, strict=True), key=lambda one: (-one[0], paths[one[1].document_id]))
-        return [file for _, file in order]
-
-    if evidence.half_way is None:
-        return rank(scores, leg_scores(title.legs if title else ()))
-    of_title = (title and title.half_way) or HalfWay((), (), frozenset())
-    by_table, by_model = (
-        rank(leg_scores(legs), leg_scores(title_legs))
-        for legs, title_legs in (
-            (evidence.half_way.by_table, of_title.by_table),
-            (evidence.half_way.by_model, of_title.by_model),
-        )
-    )
-    encoded = evidence.half_way.encoded
-    reordered = iter([file for file in by_model if file.document_id in encoded])
-    return [  # each with the score of its place, so that scores can be compared
-        next(reordered)._replace(score=file.score) if file.document_id in encoded else file for file in by_table
+    signals = {one: {**scores.get(one, none), **own} for one, own in _path_signals(evidence, paths).items()}
+    if evidence.title:
+        by_path = _path_signals(evidence.title, paths)
+        signals = _add_title(signals, {one: {**title_scores.get(one, none), **own} for one, own in by_path.items()})
+    if evidence.is_pasted:
+        for document, own in signals.items():
+            own["named in the text"] = ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
+    ranked = [
+        _rank_file(document, paths[document], own, sorted(_penalties(evidence, terms, paths[document]).items()))
+        for document, own in signals.items()
     ]
+    ranked.sort(key=lambda file: -file.score)
+    levels = level_scores([file.score for file in ranked])
+    order = sorted(zip(levels, ranked, strict=True), key=lambda one: (-one[0], one[1].path))
+    return [file for _, file in order]
 
 
 def _penalties(evidence: Evidence, terms: frozenset[str], path: str) -> dict[str, float]:
@@ -221,15 +225,17 @@ def _add_title(
     }
 
 
-def _rank_file(document: int, signals: dict[str, float], penalties: Sequence[tuple[str, float]]) -> RankedFile:
+def _rank_file(
+    document: int, path: str, signals: dict[str, float], penalties: Sequence[tuple[str, float]]
+) -> RankedFile:
     score = sum(signals.values())
     for kind, penalty in penalties:
         signals[f"{kind} file"] = score * (penalty - 1)
         score *= penalty
-    return RankedFile(document, score, signals)
+    return RankedFile(document, path, score, signals)
 
 
-def leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
+def _leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
     """Return the scores of each document: for each leg its best chunk and the mean of its best three, both scaled."""
     scores: dict[int, dict[str, float]] = {}
     for leg in legs:

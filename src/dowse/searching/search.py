@@ -192,11 +192,9 @@ def _rank_and_show(
         return Answer(query, methods=_search_methods(options, vectors), seconds=time.perf_counter() - started)
     if options.copies:
         evidence = replace(evidence, mentioned=options.copies.merged(evidence.mentioned))
-    scores = ranking.leg_scores(evidence.legs)
     # All pages of usual length rank the same pool: another pool would give another order, and pages would overlap.
     pool = options.ranked_files if options.limit <= options.ranked_files // 2 else 2 * MAX_LIMIT
-    ids = ranking.shortlist(evidence, scores, pool, store.paths_by_id)
-    ranked = ranking.rank_files(evidence, scores, store.paths_by_id(ids))
+    ranked = ranking.rank_files(evidence, pool, store.paths_by_id)
     if options.score_texts and options.detail != "definitions":
         ranked = found_files.order_by_scores(ranked, evidence, store, read, options.score_texts)
     counted = ranking.count_relevant([file.score for file in ranked], len(evidence.terms))
