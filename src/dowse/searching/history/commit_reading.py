@@ -28,11 +28,10 @@ and only the commits. A partial clone lacks some."""
 
 _RAW = ("diff-tree", "--stdin", "--root", "-r", "-z", "--raw", "--always", "--no-color")
 _MESSAGES = ("log", "--no-walk=unsorted", "--stdin", "-s", "-z", "--no-color", "--no-show-signature")
-_PATCH = (
-    "diff-tree", "--stdin", "--root", "-r", "-p", "-U0", "--always", "--no-color", "--no-ext-diff", "--no-textconv",
-    "--src-prefix=a/", "--dst-prefix=b/", "-M",
+PATCH = (
+    "diff-tree", "--root", "-r", "-z", "--raw", "-p", "--no-color", "--no-ext-diff", "--no-textconv", "-M",
 )  # fmt: skip
-_FILE = re.compile(rb"^(?:---|\+\+\+) (?:[ab]/(.*?)|/dev/null)\t?$", re.MULTILINE)
+"""What makes git print the changed files one by one, and then their changes."""
 _CHANGED_LINE = re.compile(rb"^(?:@@ [^@\n]{3,60} @@ ?|[+-](?![+-]))([^\n]{1,400})", re.MULTILINE)
 _DEFINING = re.compile(
     r"\b(?:class|def|defmacro|defmodule|defp|enum|extension|fn|func|function|impl|interface|macro|module|namespace|"
@@ -79,9 +78,10 @@ def read_symbols(git: GitObjects, names: Sequence[str], seconds: float) -> Itera
     mark, lead = secrets.token_hex(_MARK_BYTES), git.repository.lead
     limit = ("--", lead.rstrip("/")) if lead else ()
     separator = f"{mark} ".encode()
-    for record in _split_records(git, [*_PATCH, f"--format={mark} %H", *limit], names, separator, seconds):
-        name, _, patch = record.partition(b"\n")
-        yield name.decode("ascii", "replace").strip(), _changed_symbols(patch, lead)
+    command = [*PATCH, "--stdin", "-U0", "--always", f"--format={mark} %H", *limit]
+    for record in _split_records(git, command, names, separator, seconds):
+        name, _, printed = record.partition(b"\0")
+        yield name.decode("ascii", "replace").strip(), _changed_symbols(printed, lead)
 
 
 class CommitList(NamedTuple):
@@ -158,22 +158,42 @@ def _parse_commit(record: bytes, lead: str, *, has_files: bool) -> CommitRecord 
 def _parse_raw(raw: bytes, lead: str) -> tuple[list[str], list[tuple[str, str]], int]:
     files: list[str] = []
     renames: list[tuple[str, str]] = []
-    count, fields = 0, iter(raw.split(b"\0"))
+    count = 0
+    for count, (status, old, new) in enumerate(_raw_changes(raw), 1):
+        path = _path_below(new, lead) if count <= MAX_FILES else None
+        if path:
+            files.append(path)
+            if status == b"R" and (before := _path_below(old, lead)):
+                renames.append((before, path))
+    return files, renames, count
+
+
+def _raw_changes(raw: bytes) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Yield how each file is changed, and its name before and now."""
+    fields = iter(raw.split(b"\0"))
     for field in fields:
         head = field.strip()
-        if not head.startswith(b":"):
-            continue
-        status = head.rpartition(b" ")[2][:1]
-        old = next(fields, b"")
-        new = next(fields, b"") if status in b"RC" else old
-        path = _path_below(new, lead)
-        count += 1
-        if path is None or count > MAX_FILES:
-            continue
-        files.append(path)
-        if status == b"R" and (before := _path_below(old, lead)):
-            renames.append((before, path))
-    return files, renames, count
+        if head.startswith(b":"):
+            status, old = head.rpartition(b" ")[2][:1], next(fields, b"")
+            yield status, old, next(fields, b"") if status in b"RC" else old
+
+
+class FilePatch(NamedTuple):
+    """The names of a changed file before and now, None for one outside of the root, and its hunks as git prints them."""
+
+    old: str | None
+    new: str | None
+    hunks: bytes
+
+
+def split_patch(printed: bytes, lead: str) -> Iterator[FilePatch]:
+    """Yield the changes of each file of a commit."""
+    raw, _, patch = printed.partition(b"\0\0diff --git ")
+    # A file that becomes a link is removed and made again.
+    names = [(old, new) for status, old, new in _raw_changes(raw) for _ in range(2 if status == b"T" else 1)]
+    for (old, new), section in zip(names, re.split(rb"^diff --git ", patch, flags=re.MULTILINE), strict=False):
+        _, at, hunks = section.partition(b"\n@@ ")
+        yield FilePatch(_path_below(old, lead), _path_below(new, lead), b"@@ " + hunks if at else b"")
 
 
 def _path_below(raw: bytes, lead: str) -> str | None:
@@ -193,20 +213,16 @@ def _parse_time(date: bytes) -> int:
     return seconds if abs(seconds) < 1 << 62 else 0
 
 
-def _changed_symbols(patch: bytes, lead: str) -> dict[str, list[str]]:
-    """Return the names of functions and classes that a patch changes or changes something in, by file."""
+def _changed_symbols(printed: bytes, lead: str) -> dict[str, list[str]]:
+    """Return the names of functions and classes that a commit changes or changes something in, by file."""
     found: dict[str, dict[str, None]] = {}
     count = 0
-    for section in re.split(rb"^diff --git [^\n]*\n", patch, flags=re.MULTILINE)[1:]:
-        header, _, hunks = section.partition(b"\n@@ ")
-        paths = [path for match in _FILE.finditer(header) if match[1] and (path := _path_below(match[1], lead))]
-        if not paths or not hunks:
-            continue
-        names = found.setdefault(paths[-1], {})
-        for line in _CHANGED_LINE.finditer(b"@@ " + hunks):
+    for patch in split_patch(printed, lead):
+        names = found.setdefault(patch.new or patch.old or "", {})
+        for line in _CHANGED_LINE.finditer(patch.hunks):
             text = line[1].decode(errors="replace")
             if count < MAX_SYMBOLS and _DEFINING.search(text):
                 new = {name: None for name in defined_names(text.strip()) if 1 < len(name) <= MAX_NAME_CHARACTERS}
                 count += len(new.keys() - names.keys())
                 names |= new
-    return {path: list(names) for path, names in found.items() if names}
+    return {path: list(names) for path, names in found.items() if path and names}

@@ -246,25 +246,23 @@ class _Reading:
     def _read_symbols(self, names: Sequence[str]) -> bool:
         """Store the symbols of commits; return whether there may be more to read."""
         found: dict[str, dict[str, list[str]]] = {}
-        done = 0
+        done, is_failed = 0, False
         try:
             for name, symbols in self._allowed_symbols(names, max(self._seconds, 0.5)):
                 done = names.index(name, done) + 1
                 found[name] = symbols
-        except Failed:
-            if self._seconds > 0 and done < len(names):
-                self._failures += 1
-                try:  # a content of this commit is missing, or of the next one
-                    found.update(self._allowed_symbols(names[done : done + 1], ALONE_SECONDS))
-                except Failed:
-                    self._database.set_state(names[done], WITHOUT_SYMBOLS)
-                    self._database.add_symbols({name: found.get(name, {}) for name in names[:done]})
-                    return True
-                done += 1
-        else:
             done = len(names)
+        except Failed:
+            is_failed = self._seconds > 0 and done < len(names)
+        if is_failed:
+            self._failures += 1
+            try:  # a content of this commit is missing, or of the next one
+                found.update(self._allowed_symbols(names[done : done + 1], ALONE_SECONDS))
+                done += 1
+            except Failed:
+                self._database.set_state(names[done], WITHOUT_SYMBOLS)
         self._database.add_symbols({name: found.get(name, {}) for name in names[:done]})
-        return done > 0
+        return is_failed or done > 0
 
     def _allowed_symbols(self, names: Sequence[str], seconds: float) -> Iterator[tuple[str, dict[str, list[str]]]]:
         for name, by_path in read_symbols(self._git, names, seconds):
