@@ -1,6 +1,7 @@
 """The classes of a project, by name: their members, those that they inherit, and the classes of expressions."""
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import islice
 from typing import NamedTuple
 
@@ -21,7 +22,7 @@ class ClassHierarchy:
 
     def __init__(self, files: SourceFiles) -> None:
         self._files = files
-        self._known: dict[tuple[str, str], dict[str, _Class]] = {}
+        self._classes = cache(self._find_classes)
 
     def has(self, name: str, family: str) -> bool:
         """Return whether the project defines a class of this name."""
@@ -66,22 +67,20 @@ class ClassHierarchy:
         found = [one.bases for path, one in known.items() if is_same_class(path, name)]
         return [base for bases in found for base in bases] if found else None
 
-    def _classes(self, name: str, family: str) -> "dict[str, _Class]":
+    def _find_classes(self, name: str, family: str) -> "dict[str, _Class]":
         """Return the classes of a name by their paths."""
-        if (name, family) not in self._known:
-            files = [file for file in self._files.with_name(name) if file.family == family]
-            known = self._known[name, family] = {}
-            for file in files:
-                for one in file.definitions:
-                    if one.name == name and one.receiver in TYPES:
-                        path = f".{one.within}.{name}" if one.within else f".{name}"
-                        known.setdefault(path, _Class([], set())).files.add(file.path)
-            for use in (use for file in files for use in file.references.uses if use.kind == INHERITANCE):
-                if use.within.rpartition(".")[2] == name != use.name:
-                    for path, owner in known.items():
-                        if is_same_class(path, use.within):
-                            owner.bases.append(use.name)
-        return self._known[name, family]
+        files, known = [file for file in self._files.with_name(name) if file.family == family], dict[str, _Class]()
+        for file in files:
+            for one in file.definitions:
+                if one.name == name and one.receiver in TYPES:
+                    path = f".{one.within}.{name}" if one.within else f".{name}"
+                    known.setdefault(path, _Class([], set())).files.add(file.path)
+        for use in (use for file in files for use in file.references.uses if use.kind == INHERITANCE):
+            if use.within.rpartition(".")[2] == name != use.name:
+                for path, owner in known.items():
+                    if is_same_class(path, use.within):
+                        owner.bases.append(use.name)
+        return known
 
 
 class _Class(NamedTuple):
@@ -105,7 +104,7 @@ class ExpressionTypes:
 
     def __init__(self, files: SourceFiles, classes: ClassHierarchy) -> None:
         self._files, self._classes = files, classes
-        self._returned: dict[str, list[tuple[SourceFile, Use]]] = {}
+        self._returned = cache(self._find_returned)
 
     def of(self, file: SourceFile, use: Use, expression: str, depth: int = 0) -> str:
         """Return the type of the expression before a name; empty if it is not written anywhere."""
@@ -147,12 +146,7 @@ class ExpressionTypes:
         name = f"{member.removesuffix('()')}()"
         if name in ("new()", "init()") and owner:
             return owner
-        if name not in self._returned:
-            self._returned[name] = [
-                (other, use) for other in self._files.with_name(name) for use in other.references.uses
-                if use.kind == TYPED and use.name == name
-            ]  # fmt: skip
-        known = [one for one in self._returned[name] if one[0].family == file.family]
+        known = [one for one in self._returned(name) if one[0].family == file.family]
         for owners in self._classes.levels(owner, file.family) if owner else [[""]]:
             if found := [one for one in known if any(is_same_class(f".{one[1].within}", of) for of in owners)]:
                 types = {self._written(*one, depth) for one in found}
@@ -160,6 +154,11 @@ class ExpressionTypes:
                 is_fluent = len(type_) == 1 and name.startswith(_FLUENT)
                 return owner if type_ in SELF or is_fluent else type_ if len(type_) > 1 else ""
         return ""
+
+    def _find_returned(self, name: str) -> list[tuple[SourceFile, Use]]:
+        """Return what members of this name are written to have or return."""
+        uses = ((file, use) for file in self._files.with_name(name) for use in file.references.uses)
+        return [(file, use) for file, use in uses if use.kind == TYPED and use.name == name]
 
 
 def paths_around(within: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable
+from functools import cached_property
 from pathlib import PurePosixPath
 from posixpath import commonprefix, dirname, normpath
 
@@ -23,8 +24,6 @@ class ImportResolver:
 
     def __init__(self, files: SourceFiles, read: ReadBytes) -> None:
         self._files, self._read = files, read
-        self._go_module: str | None = None
-        self._crates: dict[str, str] | None = None
         self._known: dict[tuple[str, str, str], list[str]] = {}
 
     def files_of(self, file: SourceFile, imported: Import) -> list[str]:
@@ -46,10 +45,9 @@ class ImportResolver:
     def _existing(self, paths: Iterable[str]) -> list[str]:
         return [path for path in paths if self._files.exists(path)][:1]
 
-    def _ending_in(self, suffix: str, *, strip: Callable[[str], str]) -> list[str]:
+    def _ending_in(self, suffix: str) -> list[str]:
         """Return the paths whose module has this path at its end."""
-        module = suffix.rsplit("/", 1)[-1]
-        found = ((path, strip(path)) for path in self._files.of_module(module))
+        found = ((path, _without_ending(path)) for path in self._files.of_module(suffix.rsplit("/", 1)[-1]))
         return [path for path, name in found if name == suffix or name.endswith(f"/{suffix}")]
 
     def _python(self, file: SourceFile, imported: Import) -> list[str]:
@@ -67,7 +65,7 @@ class ImportResolver:
         suffix = "/".join(parts)
         roots = [
             (path, prefix)
-            for path in self._ending_in(suffix, strip=_without_ending) if suffix
+            for path in self._ending_in(suffix) if suffix
             and not self._files.exists(f"{(prefix := _without_ending(path)[: -len(suffix)])}__init__.py")
         ]  # fmt: skip
         if len(parts) == 1:
@@ -77,13 +75,13 @@ class ImportResolver:
     def _javascript(self, file: SourceFile, imported: Import) -> list[str]:
         module = imported.module.partition("?")[0]
         if module.startswith("."):
-            target = normpath(f"{file.folder}/{module}").lstrip("/")
+            target = _beside(file, module)
             bare = re.sub(r"\.(m|c)?jsx?$", "", target)
             target = "" if target == "." else target
             return self._existing(f"{base}{ending}".lstrip("/") for base in (target, bare) for ending in _SCRIPTS)
         alias = re.match(r"(?:@|~|#|src|\$\w+)/(.+)", module)
         if alias:
-            found = self._ending_in(re.sub(r"\.(m|c)?[jt]sx?$", "", alias[1]), strip=_without_ending)
+            found = self._ending_in(re.sub(r"\.(m|c)?[jt]sx?$", "", alias[1]))
             return _nearest(file.path, found)
         name, _, below = re.sub(r"^@[^/]+/", "", module).partition("/")
         entries = [f"/{name}/{folder}{below or 'index'}" for folder in ("src/", "", "lib/")]
@@ -96,18 +94,17 @@ class ImportResolver:
         return _nearest(file.path, found)
 
     def _go(self, _: SourceFile, imported: Import) -> list[str]:
-        module = self.go_module_path()
+        module = self.go_module
         if not module or not (imported.module == module or imported.module.startswith(f"{module}/")):
             return []
         folder = imported.module[len(module) + 1 :]
         paths = self._files.of_module(folder.rsplit("/", 1)[-1])
         return [path for path in paths if dirname(path) == folder and not path.endswith("_test.go")]
 
-    def go_module_path(self) -> str:
-        """Return the path by which Go files import the root; empty if there is no go.mod."""
-        if self._go_module is None:
-            self._go_module = self._find("go.mod", r"^module\s+\"?([^\s\"]+)")
-        return self._go_module
+    @cached_property
+    def go_module(self) -> str:
+        """The path by which Go files import the root; empty if there is no go.mod."""
+        return self._find("go.mod", r"^module\s+\"?([^\s\"]+)")
 
     def _find(self, path: str, pattern: str) -> str:
         """Return what a pattern finds in a small file; empty if there is none."""
@@ -140,7 +137,7 @@ class ImportResolver:
         parts = [part for part in f"{imported.module}::{imported.name}".split("::") if part not in ("", "*")]
         if not parts:
             return []
-        crates = self._rust_crates()
+        crates = self._rust_crates
         if parts[0] in ("crate", "self", "super"):
             own = [root for root in crates.values() if file.path.startswith(f"{root}src/")]
             root = max(own, key=len, default="")
@@ -149,25 +146,25 @@ class ImportResolver:
         parts = [part for part in parts[1:] if part not in ("self", "super")]
         for end in range(len(parts), 0, -1):
             for start in range(end if root != "?" else 1):
-                found = self._ending_in("/".join(parts[start:end]), strip=_without_ending)
+                found = self._ending_in("/".join(parts[start:end]))
                 if found := [path for path in found if path.endswith(".rs") and (root == "?" or path.startswith(root))]:
                     return _nearest(file.path, found)
         return self._existing([f"{root}src/lib.rs", f"{root}src/main.rs"]) if root != "?" else []
 
+    @cached_property
     def _rust_crates(self) -> dict[str, str]:
-        """Return the folder of each crate of the project by its name."""
-        if self._crates is None:
-            self._crates = {}
-            for path in self._files.of_module("src"):
-                root = path.removesuffix("src/lib.rs").removesuffix("src/main.rs")
-                if root != path and (match := self._find(f"{root}Cargo.toml", r"^name\s*=\s*\"([\w-]+)\"")):
-                    self._crates[match.replace("-", "_")] = root
-        return self._crates
+        """The folder of each crate of the project by its name."""
+        crates = {}
+        for path in self._files.of_module("src"):
+            root = path.removesuffix("src/lib.rs").removesuffix("src/main.rs")
+            if root != path and (match := self._find(f"{root}Cargo.toml", r"^name\s*=\s*\"([\w-]+)\"")):
+                crates[match.replace("-", "_")] = root
+        return crates
 
     def _c(self, file: SourceFile, imported: Import) -> list[str]:
         if imported.name != "*":  # using a::b
             return self._defining(file, imported.name)
-        beside = normpath(f"{file.folder}/{imported.module}").lstrip("/")
+        beside = _beside(file, imported.module)
         if self._files.exists(beside):
             return [beside]
         suffix = imported.module.lstrip("./")
@@ -175,22 +172,20 @@ class ImportResolver:
         return _nearest(file.path, [path for path in self._files.of_module(stem) if f"/{path}".endswith(f"/{suffix}")])
 
     def _ruby(self, file: SourceFile, imported: Import) -> list[str]:
-        if imported.module.startswith("."):
-            return self._existing(
-                [f"{normpath(f'{file.folder}/{imported.module}').lstrip('/').removesuffix('.rb')}.rb"]
-            )
-        return _nearest(file.path, self._ending_in(imported.module.removesuffix(".rb"), strip=_without_ending))
+        module = imported.module.removesuffix(".rb")
+        if module.startswith("."):
+            return self._existing([f"{_beside(file, module)}.rb"])
+        return _nearest(file.path, self._ending_in(module))
 
     def _dart(self, file: SourceFile, imported: Import) -> list[str]:
         if not imported.module.startswith(("package:", "dart:")):
-            return self._existing([normpath(f"{file.folder}/{imported.module}").lstrip("/")])
+            return self._existing([_beside(file, imported.module)])
         suffix = imported.module.partition("/")[2].removesuffix(".dart")
-        return _nearest(file.path, self._ending_in(suffix, strip=_without_ending) if suffix else [])
+        return _nearest(file.path, self._ending_in(suffix)) if suffix else []
 
     def _dotted(self, file: SourceFile, imported: Import) -> list[str]:
         """Lua and Haskell: the path of a module is its name."""
-        found = self._ending_in(imported.module.replace(".", "/"), strip=_without_ending)
-        return _nearest(file.path, found)
+        return _nearest(file.path, self._ending_in(imported.module.replace(".", "/")))
 
     def _defining(self, file: SourceFile, name: str) -> list[str]:
         """Return the files of the same family that define a name."""
@@ -199,6 +194,11 @@ class ImportResolver:
             for other in self._files.with_name(name)
             if other.family == file.family and any(one.name == name for one in other.definitions)
         ]
+
+
+def _beside(file: SourceFile, path: str) -> str:
+    """Return the path that another one means in the folder of a file."""
+    return normpath(f"{file.folder}/{path}").lstrip("/")
 
 
 def _below(module: str, name: str) -> str:

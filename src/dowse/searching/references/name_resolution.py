@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cache
 
 from dowse.parsing.source_references import CALL, IMPORT, NO_USES, Import, Use
 from dowse.searching.references.class_hierarchy import (
@@ -86,7 +87,7 @@ class NameResolution:
         constructed = [one for one in self.definitions if one.use.name == one.owner]
         self._meanable = [one for one in self.definitions if one not in constructed] or constructed
         """The definitions that a use may mean: a class, and not its constructors of the same name."""
-        self._reached: dict[tuple[str, ...], list[DefinedName]] = {}
+        self._reach = cache(self._find_reached)
 
     def uses(self) -> list[ResolvedUse]:
         """Return the uses of the name, in the order of the files, with those that mean something else."""
@@ -180,12 +181,9 @@ class NameResolution:
 
     def _defined_in(self, paths: Sequence[str]) -> list[DefinedName]:
         """Return the definitions in some files, or in those from which these have the name."""
-        key = tuple(paths)
-        if key not in self._reached:
-            self._reached[key] = self._reach(key)
-        return self._reached[key]
+        return self._reach(tuple(paths))
 
-    def _reach(self, paths: Sequence[str]) -> list[DefinedName]:
+    def _find_reached(self, paths: tuple[str, ...]) -> list[DefinedName]:
         found = [one for one in self._meanable if one.file.path in paths]
         seen, coming = set(paths), list(paths)
         for _ in range(MAX_REEXPORTS + 1):

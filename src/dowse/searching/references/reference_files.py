@@ -1,11 +1,12 @@
 """The files of a project as their references describe them, each read once for an answer."""
 
 import re
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from dowse.parsing.source_references import DECLARATION, DEFINITION, TYPED, Import, SourceReferences, Use
-from dowse.store.reference_index import ReferenceIndex, ReferenceRow
+from dowse.store.reference_index import ReferenceIndex
 
 FAMILIES = {
     "javascript": "javascript", "typescript": "javascript", "tsx": "javascript", "jsx": "javascript",
@@ -104,41 +105,27 @@ class SourceFiles:
     def __init__(self, index: ReferenceIndex) -> None:
         self._index = index
         self._files: dict[str, SourceFile | None] = {}
-        self._modules: dict[str, list[str]] = {}
-        self._named: dict[str, set[str]] = {}
+        self.paths_with: Callable[[str], Collection[str]] = cache(index.paths_with)
+        """Returns the paths of the files that may define, use or import a name."""
+        self.of_module: Callable[[str], list[str]] = cache(index.paths_of_module)
+        """Returns the paths of the files that are imported by a name, without the folders before it."""
 
     def at(self, path: str) -> SourceFile | None:
         """Return the file at a path; None if it has no references."""
         if path not in self._files:
             row = self._index.document_at(path)
-            self._files[path] = _file_of(row) if row else None
+            self._files[path] = SourceFile(row.id, path, row.language, row.unpack()) if row else None
         return self._files[path]
 
     def with_name(self, name: str) -> list[SourceFile]:
         """Return the files that may define, use or import a name, by path, without their uses of other names."""
         found = []
         for row in self._index.documents_with(name):
-            file = self._files.get(row.path) or _file_of(row, name)
+            file = self._files.get(row.path) or SourceFile(row.id, row.path, row.language, row.unpack(name))
             self._files[row.path] = file
             found.append(file)
         return found
 
-    def paths_with(self, name: str) -> set[str]:
-        """Return the paths of the files that may define, use or import a name."""
-        if name not in self._named:
-            self._named[name] = set(self._index.paths_with(name))
-        return self._named[name]
-
-    def of_module(self, module: str) -> list[str]:
-        """Return the paths of the files that are imported by a name, without the folders before it."""
-        if module not in self._modules:
-            self._modules[module] = self._index.paths_of_module(module)
-        return self._modules[module]
-
     def exists(self, path: str) -> bool:
         """Return whether the project has a file at a path."""
         return path in self._files or self._index.has_path(path)
-
-
-def _file_of(row: ReferenceRow, name: str | None = None) -> SourceFile:
-    return SourceFile(row.id, row.path, row.language, row.unpack(name))

@@ -80,7 +80,7 @@ def _importers(
     names = {module_of(file.path), PurePosixPath(file.path).stem}
     names |= {one.name for one in file.definitions if not one.within}
     if file.language == "go" and not file.folder:
-        names.add(resolver.go_module_path().rpartition("/")[2])
+        names.add(resolver.go_module.rpartition("/")[2])
     seen = {file.path}
     for name in sorted(names):
         for other in files.with_name(name):
