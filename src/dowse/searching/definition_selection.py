@@ -75,18 +75,8 @@ class UnitEvidence:
 
     file: int
     unit: Unit
-    words: float
-    """The weight of the terms of the query in it."""
-    chunk: float
-    """The score of its best chunk."""
-    coverage: float
-    """The share of the query whose terms it has."""
-    names: float
-    """The share of the query in its name and the names around it."""
-    is_framed: bool
-    """Whether a traceback in the query names one of its lines."""
-    is_mentioned: bool
-    """Whether it is a function whose name is a word of a pasted text."""
+    signals: Mapping[str, float]
+    """Those that `ranking_constants` has weights for; words and chunks are not compared with those of other units yet."""
     defined: int | None
     """The line that defines the name that the query is; None if it has none. A class has it rather than its constructor."""
 
@@ -144,7 +134,10 @@ def choose_definitions(
     most = max(limit, int(limit * room.filled_share))
     chosen = [ChosenDefinitions([], []) for _ in files]
     ranked = rank_definitions(files, compare, score_texts)
-    is_name, has_words = any(one.defined is not None for _, one in ranked), any(one.words for _, one in ranked)
+    is_name, has_words = (
+        any(one.defined is not None for _, one in ranked),
+        any(one.signals["words"] for _, one in ranked),
+    )
     used, likely, whole, named = 0, 0.0, 0, 0
     said = list[frozenset[str]]()
     for chance, one in ranked:
@@ -153,7 +146,7 @@ def choose_definitions(
         is_filling = whole < most and used < room.filled_characters and likely < ranking_constants.CERTAIN_CHANCE
         if is_wanted or is_filling:
             passage = _shown(document, one, is_best=not whole)
-            size = len(passage.text) + LINE_CHARACTERS * passage.text.count("\n")
+            size = _size(passage)
             text = frozenset(comparable_lines(passage).split("\n"))
             fits = used + size <= (room.characters if is_wanted else room.filled_characters)
             if not whole or (fits and not any(_are_alike(text, other) for other in said)):
@@ -161,12 +154,18 @@ def choose_definitions(
                 used, likely, whole = used + size + is_wanted * CONTEXT_CHARACTERS, likely + chance, whole + 1
                 chosen[one.file].whole.append(replace(passage, rank=whole, is_spare=not is_wanted))
                 continue
-        is_weak = one.coverage < WHOLE_COVERAGE if is_name else has_words and not one.words
+        coverage, words = one.signals["coverage"], one.signals["words"]
+        is_weak = coverage < WHOLE_COVERAGE if is_name else has_words and not words
         if named < ranking_constants.NAMED_DEFINITIONS and not is_weak:
             named += 1
             chosen[one.file].named.append(replace(document.first_line(one.unit), rank=most + MAX_CALLEES + named))
     _add_callees(files, chosen, room.callee_characters - used, whole)
     return chosen
+
+
+def _size(passage: Passage) -> int:
+    """Return how many characters a passage takes with its line numbers."""
+    return len(passage.text) + LINE_CHARACTERS * passage.text.count("\n")
 
 
 def _add_callees(
@@ -188,7 +187,7 @@ def _add_callees(
         [(number, unit)] = places
         document, some = files[number].document, chosen[number]
         passage = document.passage(unit, list(range(unit.start, unit.end + 1)))
-        size = len(passage.text) + LINE_CHARACTERS * passage.text.count("\n")
+        size = _size(passage)
         if size <= characters and not any(one.start_line <= passage.start_line <= one.end_line for one in some.whole):
             characters, added = characters - size, added + 1
             some.whole.append(replace(passage, rank=whole + added, is_spare=True))
@@ -208,39 +207,24 @@ def rank_definitions(
     Those of packages are compared with the query by meaning too, and those that others can use count more. Of others, the
     scores of the texts of the best ones count too, if they come in time.
     """
-    of_packages = compare is not None
-    found = [one for number, file in enumerate(files) for one in _evidence(number, file)]
-    most_words = max((one.words for one in found), default=0.0) or 1.0
-    best_chunk = max((one.chunk for one in found), default=0.0) or 1.0
     weights, kinds = ranking_constants.DEFINITION_WEIGHTS, ranking_constants.DEFINITION_KINDS
-    if of_packages:
+    if compare:
         weights, kinds = ranking_constants.PACKAGE_DEFINITION_WEIGHTS, ranking_constants.PACKAGE_DEFINITION_KINDS
+    found = [one for number, file in enumerate(files) for one in _evidence(number, file)]
+    highest = {name: max((one.signals[name] for one in found), default=0.0) or 1.0 for name in ("words", "chunk")}
 
     def score(one: UnitEvidence) -> float:
-        file = files[one.file]
-        return (
-            weights.file * float(file.share**ranking_constants.FILE_SHARE_POWER)
-            + weights.words * one.words / most_words
-            + weights.chunk * one.chunk / best_chunk
-            + weights.coverage * one.coverage
-            + weights.names * one.names
-            + weights.length * log(min(one.unit.size, MAX_WHOLE_LINES))
-            + weights.aside * file.is_aside
-            + weights.constructor * _is_constructor(one.unit)
-            + weights.accessor * _is_accessor(one.unit)
-            + weights.symbol * (one.defined is not None)
-            + weights.framed * one.is_framed
-            + weights.mentioned * one.is_mentioned
-            + (weights.documented * _is_documented(file.document, one.unit) if of_packages else 0.0)
-            + (weights.private * _is_private(file.document, one.unit) if of_packages else 0.0)
-            + kinds[one.unit.kind]
-        )
+        values = (weight * one.signals[name] / highest.get(name, 1.0) for name, weight in weights.items())
+        return sum(values) + kinds[one.unit.kind]
 
     ranked, certainty = _in_order((score(one), one) for one in found), ranking_constants.DEFINITION_CERTAINTY
     if compare:
         first = ranked[: ranking_constants.COMPARED_DEFINITIONS]
         near = compare([_text_of(files[one.file].document, one.unit) for _, one in first])
-        nearer = ((value + weights.near * share, one) for (value, one), share in zip(first, near, strict=True))
+        nearer = (
+            (value + ranking_constants.PACKAGE_NEARNESS * share, one)
+            for (value, one), share in zip(first, near, strict=True)
+        )
         ranked = _in_order((*nearer, *ranked[len(first) :]))
     elif score_texts and (scored := _with_scores(ranked, files, score_texts)):
         ranked, certainty = _in_order(scored), ranking_constants.SCORED_CERTAINTY
@@ -318,15 +302,24 @@ def _evidence(number: int, file: FileEvidence) -> list[UnitEvidence]:
         if unit.kind == "block" and at not in defining and document.is_boilerplate(at):
             continue
         terms = {term for name in unit.names for term in terms_of_word(name)}
-        names = fsum(weight for term, weight in weights.items() if term in terms) / total
-        covered = fsum(weights.get(term, 0.0) for term in counts.get(at, ())) / total
-        chunk, defined = by_chunk.get(at, 0.0) * highest, None if _is_constructor(unit) else defining.get(at)
-        is_mentioned = bool(wanted.title_terms) and unit.kind == "function" and unit.name in wanted.words
-        found.append(
-            UnitEvidence(
-                number, unit, by_words.get(at, 0.0), chunk, covered, names, at in framed, is_mentioned, defined
-            )
-        )
+        defined = None if _is_constructor(unit) else defining.get(at)
+        signals = {
+            "file": float(file.share**ranking_constants.FILE_SHARE_POWER),
+            "words": by_words.get(at, 0.0),
+            "chunk": by_chunk.get(at, 0.0) * highest,
+            "coverage": fsum(weights.get(term, 0.0) for term in counts.get(at, ())) / total,
+            "names": fsum(weight for term, weight in weights.items() if term in terms) / total,
+            "length": log(min(unit.size, MAX_WHOLE_LINES)),
+            "aside": file.is_aside,
+            "constructor": _is_constructor(unit),
+            "accessor": _is_accessor(unit),
+            "symbol": defined is not None,
+            "framed": at in framed,
+            "mentioned": bool(wanted.title_terms) and unit.kind == "function" and unit.name in wanted.words,
+            "documented": _is_documented(document, unit),
+            "private": _is_private(document, unit),
+        }
+        found.append(UnitEvidence(number, unit, signals, defined))
     return found
 
 

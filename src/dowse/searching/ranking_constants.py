@@ -168,36 +168,17 @@ CORRECTION_CANDIDATES = 20_000
 and on 90,000 chunks comparing all words with the same first letter takes 15 ms."""
 
 
-class DefinitionWeights(NamedTuple):
-    """The weights of the evidence for a definition among those of all files."""
-
-    file: float
-    words: float
-    chunk: float
-    coverage: float
-    names: float
-    length: float
-    aside: float
-    constructor: float
-    accessor: float
-    symbol: float
-    framed: float
-    mentioned: float
-    documented: float = 0.0
-    private: float = 0.0
-    near: float = 0.0
-
-
-DEFINITION_WEIGHTS = DefinitionWeights(
-    file=1.5, words=1.0, chunk=0.7, coverage=2.0, names=0.5, length=0.1,
-    aside=-2.0, constructor=-0.3, accessor=-0.5, symbol=10.0, framed=1.0, mentioned=0.7,
-)  # fmt: skip
+DEFINITION_WEIGHTS: Mapping[str, float] = {
+    "file": 1.5, "words": 1.0, "chunk": 0.7, "coverage": 2.0, "names": 0.5, "length": 0.1, "aside": -2.0, "constructor": -0.3,
+    "accessor": -0.5, "symbol": 10.0, "framed": 1.0, "mentioned": 0.7,
+}  # fmt: skip
 DEFINITION_KINDS: Mapping[str, float] = {"function": 0.8, "class": -0.8, "section": -0.5, "block": -0.8}
 FILE_SHARE_POWER = 0.4
 """Chosen on 160 questions about 40 projects that assistants worded without seeing the code (bench/NOTES.md): the definition
 that decides comes first for 64 % and is among the first five for 89 %. Most of the weights are flat: half or twice of one
 changes at most 2 %, without coverage 1 %. The definition of a name comes first for a query that is this name."""
-PACKAGE_DEFINITION_WEIGHTS = DEFINITION_WEIGHTS._replace(file=2.5, names=3.0, documented=0.6, private=-1.5, near=2.0)
+PACKAGE_DEFINITION_WEIGHTS = {**DEFINITION_WEIGHTS, "file": 2.5, "names": 3.0, "documented": 0.6, "private": -1.5}
+PACKAGE_NEARNESS = 2.0
 PACKAGE_DEFINITION_KINDS: Mapping[str, float] = {"function": 0.8, "class": 0.4, "section": -0.5, "block": -0.8}
 """For packages, where names and classes say more, and what others can use is meant. Of 120 answers to the half of the
 questions that the weights were chosen with, 86 have the definition among the first three; without nearness and with 1.5
