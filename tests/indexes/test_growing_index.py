@@ -22,7 +22,7 @@ from dowse.searching.search import Answer, SearchOptions
 from dowse.store import lexical_follower
 from dowse.store.lexical import LexicalIndex
 from dowse.system.platform import Lock
-from dowse.types import Scored, TextQuery, View
+from dowse.types import Entry, Scored, TextQuery, View
 from tests.end_to_end.security.fake_secrets import GITHUB
 from tests.sample_data import make_words_older, write_tree
 
@@ -180,9 +180,8 @@ def test_a_file_has_the_same_score_in_the_index_and_beside_it(project: ProjectIn
     query = TextQuery(("apple", "red"), {"parts": 0.9, "words": 0.45})
     alone = project.store.find_chunks(query, 10)
     write_tree(project.root, {"src/apple2.py": FILES["src/apple.py"]})
-    files = DirectIndex(
-        [project.source.entry("src/apple2.py")], project.source.read, parse_search_query("apple red"), 60
-    )  # type: ignore[list-item]
+    entries = [one for one in project.source.entries() if isinstance(one, Entry) and one.path == "src/apple2.py"]
+    files = DirectIndex(entries, project.source.read, parse_search_query("apple red"), 60)
     both = JoinedStore.beside(project.store, files).find_chunks(query, 10)
     assert both[0].score == pytest.approx(both[1].score, rel=1e-4)
     assert {both[0].id > 0, both[1].id > 0} == {True, False}

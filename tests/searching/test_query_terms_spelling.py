@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from dowse.indexes.index import ProjectIndex
-from dowse.searching.query_terms import check_spelling, parse_search_query, with_written_names
+from dowse.searching.query_terms import check_spelling, parse_search_query
 from tests.sample_data import open_indexed, write_tree
 from tests.searching.searched_project import ask, paths
 
@@ -23,7 +23,7 @@ def _opened(folder: Path, files: dict[str, str]) -> ProjectIndex:
 def test_a_name_in_small_letters_is_the_definition_with_these_letters(tmp_path: Path) -> None:
     project = _opened(tmp_path, {"server.py": HANDLER})
     for text in ("httprequesthandler", "how does httprequesthandler answer"):
-        written = with_written_names(project.store, parse_search_query(text))
+        written, _ = check_spelling(project.store, parse_search_query(text), writes_names=True)
         assert "HTTPRequestHandler" in written.names
         found = ask(project, text)
         assert (found.hits[0].path, found.corrected, found.unknown) == ("server.py", {}, ())
@@ -32,7 +32,7 @@ def test_a_name_in_small_letters_is_the_definition_with_these_letters(tmp_path: 
 def test_a_word_that_occurs_is_not_replaced_by_a_name(tmp_path: Path) -> None:
     project = _opened(tmp_path, {"server.py": HANDLER, "readme.md": "# A httprequesthandler\n\nIt answers.\n"})
     query = parse_search_query("httprequesthandler answer")
-    assert with_written_names(project.store, query) is query
+    assert check_spelling(project.store, query, writes_names=True)[0] is query
 
 
 def test_a_long_word_finds_its_short_form_and_a_short_word_its_long_forms(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_long_word_finds_its_short_form_and_a_short_word_its_long_forms(tmp_pa
     project = _opened(tmp_path, files)
     assert paths(ask(project, "configuration of the database"))[0] == "setup.py"
     assert paths(ask(project, "auth")) == ["login.py"]
-    spelling = check_spelling(project.store, parse_search_query("configuration of the database, auth"))
+    _, spelling = check_spelling(project.store, parse_search_query("configuration of the database, auth"))
     assert (list(spelling.unknown), spelling.corrected) == ([], {})
 
 

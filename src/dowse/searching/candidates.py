@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cached_property
 from heapq import nlargest
 from itertools import islice
 from math import log
@@ -19,8 +19,6 @@ from dowse.searching.query_terms import (
     Spelling,
     check_spelling,
     term_frequencies,
-    unknown_words,
-    with_written_names,
 )
 from dowse.searching.ranking import Evidence, HalfWay, Leg
 from dowse.text.analysis import rarity, terms_of
@@ -105,27 +103,22 @@ def gather_evidence(
 
     The spelling is checked unless it was before.
     """
-    method, scope = method or SearchMethod(), _narrow_scope(store, query, scope)
-    find_unknown = cache(partial(unknown_words, store))  # both of the following ask for those of the same words
+    scope = _narrow_scope(store, query, scope)
     if scope.has_code:
-        query = with_written_names(store, _without_given_words(store, query), find_unknown)
-    # The title of pasted text has the vector of the whole text, so its meaning is searched once.
-    search_meaning = cache(lambda: _search_meaning(store, query, scope, vectors, method))
-    evidence_of = partial(_gather_evidence, store, scope, method, search_meaning)
+        query = _without_given_words(store, query)
+    gathering = _Gathering(store, query, scope, vectors, method or SearchMethod())
     if query.pasted is None:
-        return evidence_of(query, spelling=spelling or check_spelling(store, query, find_unknown))
+        if spelling is None:
+            query, spelling = check_spelling(store, query, writes_names=scope.has_code)
+        return gathering.evidence(query, spelling)
     if query.pasted.is_paragraph:
-        return evidence_of(query, spelling=NO_CORRECTIONS)
-    text, title = (
-        evidence_of(part, spelling=NO_CORRECTIONS)
-        for part in (
-            query_of_best_words(store, query),
-            SearchQuery(tuple(query.pasted.title.split()), text=query.pasted.title, pasted=PastedText()),
-        )
-    )
-    if text is None:
-        return title
-    return replace(text, title=title, mentioned=mentioned_documents(store, query.pasted, scope.kind, scope.among))
+        return gathering.evidence(query)
+    title = query.pasted.title
+    of_title = SearchQuery(tuple(title.split()), text=title, pasted=PastedText())
+    by_text, by_title = gathering.evidence(query_of_best_words(store, query)), gathering.evidence(of_title)
+    if by_text is None:
+        return by_title
+    return replace(by_text, title=by_title, mentioned=mentioned_documents(store, query.pasted, scope.kind, scope.among))
 
 
 def _without_given_words(store: Searchable, query: SearchQuery) -> SearchQuery:
@@ -159,96 +152,141 @@ def _best_words(store: Searchable, texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(nlargest(ranking_constants.PASTED_WORDS, worth, key=worth.__getitem__))
 
 
-SearchMeaning = Callable[[], tuple[ranking_constants.Balance, list[Leg], str]]
-"""Searches by meaning; returns the weights of words and meaning, what was found, and the model that takes part."""
+class _Gathering:
+    """The search methods that apply to a query and to its title."""
 
+    def __init__(
+        self, store: Searchable, query: SearchQuery, scope: Scope, vectors: Sequence[QueryVector], method: SearchMethod
+    ) -> None:
+        self._store, self._query, self._scope, self._vectors, self._method = store, query, scope, vectors, method
+        self._model = next((vector for vector in vectors if vector.is_model), None)
 
-def _gather_evidence(
-    store: Searchable, scope: Scope, method: SearchMethod, search_meaning: SearchMeaning, query: SearchQuery,
-    *, spelling: Spelling,
-) -> Evidence | None:  # fmt: skip
-    positive, names = query.positive, query.names
-    found_terms = (term for one in term_frequencies(store, positive).values() for term in one.items())
-    terms = dict(islice(dict(found_terms).items(), MAX_TERMS))
-    if not terms or (scope.among is not None and not scope.among):
-        return None
-    total = store.chunk_count()
-    weights = {term: rarity(frequency, total) for term, frequency in terms.items()}
-    unknown, corrected = spelling
-    words = (*positive, *corrected.values())
-    if method.mode == "vector":
-        _, near, _ = search_meaning()
-        near = [_drop_distant(leg, ()) for leg in near]
-        return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
-    by_words = store.find_chunks(*_chunk_query(query, words, scope))
-    by_path = store.find_documents(*_path_query(words, scope))
-    definers = _definers(store, names, scope, is_pasted=query.is_pasted)
-    definers += _described_definers(store, query, scope, {hit.id for hit in definers})
-    found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
-    balance, near, model = search_meaning()  # last: the model has just begun to encode
-    is_nameless = not by_path and scope.has_code and method.alpha is None
-    more_meaning = ranking_constants.NAMELESS_MEANING if is_nameless else 1.0
-    near = [replace(leg, weight=more_meaning * leg.weight) for leg in near]
-    missing = 0.0
-    for misspelled, correction in corrected.items():
-        for term in terms_of(misspelled):
-            weight = weights.pop(term, 0.0)
-            missing += weight * (1 - ranking_constants.CORRECTION_WEIGHT)
-            for corrected_term in terms_of(correction):
-                weights.setdefault(corrected_term, weight * ranking_constants.CORRECTION_WEIGHT)
-    half_way, words_leg = None, Leg("words", by_words, balance.words)
-    if len(near) > 1:  # of the model, which has encoded some documents, and of the table
-        balances = [method.balance(query, scope.kind, share) for share in (1.0, 0.0)]
+    def evidence(self, query: SearchQuery, spelling: Spelling = NO_CORRECTIONS) -> Evidence | None:
+        """Return what is found for some words; None when nothing can match."""
+        store, scope, positive = self._store, self._scope, query.positive
+        found_terms = (term for one in term_frequencies(store, positive).values() for term in one.items())
+        terms = dict(islice(dict(found_terms).items(), MAX_TERMS))
+        if not terms or (scope.among is not None and not scope.among):
+            return None
+        total = store.chunk_count()
+        weights = {term: rarity(frequency, total) for term, frequency in terms.items()}
+        unknown, corrected = spelling
+        words = (*positive, *corrected.values())
+        if self._method.mode == "vector":
+            near = [_drop_distant(leg, ()) for leg in self._meaning[1]]
+            return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
+        by_words = store.find_chunks(*_chunk_query(query, words, scope))
+        by_path = store.find_documents(*_path_query(words, scope))
+        definers = self._definers(query)
+        definers += self._described_definers(query, {hit.id for hit in definers})
+        found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
+        balance, near = self._meaning  # last: the model has just begun to encode
+        is_nameless = not by_path and scope.has_code and self._method.alpha is None
+        more_meaning = ranking_constants.NAMELESS_MEANING if is_nameless else 1.0
+        near = [replace(leg, weight=more_meaning * leg.weight) for leg in near]
+        missing = 0.0
+        for misspelled, correction in corrected.items():
+            for term in terms_of(misspelled):
+                weight = weights.pop(term, 0.0)
+                missing += weight * (1 - ranking_constants.CORRECTION_WEIGHT)
+                for corrected_term in terms_of(correction):
+                    weights.setdefault(corrected_term, weight * ranking_constants.CORRECTION_WEIGHT)
+        words_leg = Leg("words", by_words, balance.words)
+        half_way = self._half_way(near, words_leg, found, more_meaning) if len(near) > 1 else None
+        near = [_drop_distant(leg, found) for leg in near]
+        return Evidence(
+            legs=[words_leg, *near],
+            paths={hit.document_id: hit.score for hit in by_path},
+            definers=definers,
+            terms=weights,
+            path=query.text if query.shape == "path" else None,
+            missing=missing,
+            corrected=corrected,
+            unknown=tuple(word for word in unknown if word.lower() not in corrected),
+            nearness=_best_nearness(near),
+            half_way=half_way,
+            has_code=scope.has_code,
+            is_pasted=query.is_pasted,
+        )
+
+    # Definitions
+
+    def _definers(self, query: SearchQuery) -> list[Scored]:
+        """Return the chunks that define a name of the query; of a typed one with a score of 1, or less if many files define it.
+
+        Those that define it with the same capitals are counted by themselves: an interface `Channel`, and not all fields
+        `channel`.
+        """
+        if query.is_pasted:
+            return self._store.find_chunks(*_names_query(query.names, self._scope)) if query.names else []
+        found: dict[int, Scored] = {}
+        for name in query.names:
+            hits = self._store.find_chunks(*_names_query((name,), self._scope))
+            chunks = self._store.chunks_by_id(hit.id for hit in hits)
+            exact = {number for number, chunk in chunks.items() if any(one.name == name for one in chunk.symbols)}
+            for alike in (hits, [hit for hit in hits if hit.id in exact]):
+                share = max(1, len({hit.document_id for hit in alike})) ** -ranking_constants.DEFINERS_POWER
+                for hit in alike:
+                    found[hit.id] = hit._replace(score=max(share, found[hit.id].score if hit.id in found else 0.0))
+        return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
+
+    def _described_definers(self, query: SearchQuery, known: Collection[int]) -> list[Scored]:
+        """Return further chunks that define a name of all words of a query: `parse_cookie` for "how are cookies parsed"."""
+        if not _may_describe_name(query, self._scope):
+            return []
+        terms = frozenset(terms_of(" ".join(query.positive)))
+        hits = [hit for hit in self._store.find_chunks(*_described_query(query, self._scope)) if hit.id not in known]
+        chunks = self._store.chunks_by_id(hit.id for hit in hits)
+        named = {
+            number
+            for number, chunk in chunks.items()
+            if any(terms.issubset(terms_of(one.name)) for one in chunk.symbols)
+        }
+        return [hit._replace(score=1.0) for hit in hits if hit.id in named]
+
+    # Meaning
+
+    @cached_property
+    def _meaning(self) -> tuple[ranking_constants.Balance, list[Leg]]:
+        """The weights of words and meaning, and what is near: the title has the vector of the whole text."""
+        if not self._vectors:
+            return ranking_constants.WORDS_ONLY, []
+        balance = self._balance(self._model.coverage if self._model else 0.0)
+        return balance, self._near_legs(balance.meaning) if balance.meaning else []
+
+    def _balance(self, covered: float) -> ranking_constants.Balance:
+        return self._method.balance(self._query, self._scope.kind, covered)
+
+    def _near_legs(self, weight: float) -> list[Leg]:
+        """Search by meaning: with the model for files that it has encoded, with the table for the others."""
+        legs: list[Leg] = []
+        by_model = self._model if self._model and self._model.coverage else None
+        if by_model:
+            legs.append(Leg("meaning", self._nearest(by_model), weight, is_near=True))
+        by_table = next((vector for vector in self._vectors if not vector.is_model), None)
+        if by_table and (by_model is None or by_model.coverage < 1):
+            hits = self._nearest(by_table)
+            documents = frozenset(hit.document_id for hit in hits)
+            encoded = self._store.encoded_documents(by_model.encoder, documents) if by_model else frozenset()
+            legs.append(Leg("meaning by table", hits, weight, is_near=True, among=documents - encoded))
+        return legs
+
+    def _nearest(self, vector: QueryVector) -> list[Scored]:
+        most, scope = ranking_constants.NEAR_CANDIDATES, self._scope
+        return self._store.nearest(vector.encoder, vector.vector, most, kind=scope.kind, among=scope.among)
+
+    def _half_way(self, near: Sequence[Leg], by_words: Leg, found: Collection[int], more_meaning: float) -> HalfWay:
+        """Return what the model and the table say, each with the weights that it has where it is alone."""
+        by_model, by_table = (
+            [
+                replace(by_words, weight=balance.words),
+                _drop_distant(replace(leg, weight=more_meaning * balance.meaning, among=None), found),
+            ]
+            for leg, balance in zip(near, map(self._balance, (1.0, 0.0)), strict=True)
+        )
         documents = frozenset(found) | {hit.document_id for leg in near for hit in leg.hits}
-        balances = [balance._replace(meaning=more_meaning * balance.meaning) for balance in balances]
-        half_way = _half_way(near, words_leg, balances, found, store.encoded_documents(model, documents))
-    near = [_drop_distant(leg, found) for leg in near]
-    return Evidence(
-        legs=[words_leg, *near],
-        paths={hit.document_id: hit.score for hit in by_path},
-        definers=definers,
-        terms=weights,
-        path=query.text if query.shape == "path" else None,
-        missing=missing,
-        corrected=corrected,
-        unknown=tuple(word for word in unknown if word.lower() not in corrected),
-        nearness=_best_nearness(near),
-        half_way=half_way,
-        has_code=scope.has_code,
-        is_pasted=query.is_pasted,
-    )
-
-
-def _definers(store: Searchable, names: tuple[str, ...], scope: Scope, *, is_pasted: bool) -> list[Scored]:
-    """Return the chunks that define a name of the query; of a typed one with a score of 1, or less if many files define it.
-
-    Those that define it with the same capitals are counted by themselves: an interface `Channel`, and not all fields `channel`.
-    """
-    if is_pasted:
-        return store.find_chunks(*_names_query(names, scope)) if names else []
-    found: dict[int, Scored] = {}
-    for name in names:
-        hits = store.find_chunks(*_names_query((name,), scope))
-        chunks = store.chunks_by_id(hit.id for hit in hits)
-        exact = {number for number, chunk in chunks.items() if any(symbol.name == name for symbol in chunk.symbols)}
-        for alike in (hits, [hit for hit in hits if hit.id in exact]):
-            share = max(1, len({hit.document_id for hit in alike})) ** -ranking_constants.DEFINERS_POWER
-            for hit in alike:
-                found[hit.id] = hit._replace(score=max(share, found[hit.id].score if hit.id in found else 0.0))
-    return sorted(found.values(), key=lambda hit: (-hit.score, hit.id))
-
-
-def _described_definers(store: Searchable, query: SearchQuery, scope: Scope, known: Collection[int]) -> list[Scored]:
-    """Return further chunks that define a name of all words of a query: `parse_cookie` for "how are cookies parsed"."""
-    if not _may_describe_name(query, scope):
-        return []
-    terms = frozenset(terms_of(" ".join(query.positive)))
-    hits = [hit for hit in store.find_chunks(*_described_query(query, scope)) if hit.id not in known]
-    chunks = store.chunks_by_id(hit.id for hit in hits)
-    named = {
-        number for number, chunk in chunks.items() if any(terms.issubset(terms_of(one.name)) for one in chunk.symbols)
-    }
-    return [hit._replace(score=1.0) for hit in hits if hit.id in named]
+        model = self._model.encoder if self._model else ""
+        return HalfWay(by_table, by_model, self._store.encoded_documents(model, documents))
 
 
 def _may_describe_name(query: SearchQuery, scope: Scope) -> bool:
@@ -256,55 +294,6 @@ def _may_describe_name(query: SearchQuery, scope: Scope) -> bool:
     terms = frozenset(terms_of(" ".join(query.positive)))
     is_prose = query.shape == "prose" and not query.is_pasted
     return is_prose and scope.has_code and 1 < len(terms) <= MAX_NAME_TERMS
-
-
-def _search_meaning(
-    store: Searchable, query: SearchQuery, scope: Scope, vectors: Sequence[QueryVector], method: SearchMethod
-) -> tuple[ranking_constants.Balance, list[Leg], str]:
-    """Search by meaning; return the weights of words and meaning, what was found, and the model that takes part."""
-    model = next((vector.encoder for vector in vectors if vector.is_model), "")
-    covered = max((vector.coverage for vector in vectors if vector.is_model), default=0.0)
-    balance = method.balance(query, scope.kind, covered) if vectors else ranking_constants.WORDS_ONLY
-    return balance, _near_legs(store, vectors, scope, balance.meaning) if balance.meaning else [], model
-
-
-def _half_way(
-    near: Sequence[Leg],
-    by_words: Leg,
-    balances: Sequence[ranking_constants.Balance],
-    found: Collection[int],
-    encoded: frozenset[int],
-) -> HalfWay:
-    """Return what the model and the table say, each with the weights that it has where it is alone."""
-    by_model, by_table = (
-        [
-            replace(by_words, weight=balance.words),
-            _drop_distant(replace(leg, weight=balance.meaning, among=None), found),
-        ]
-        for leg, balance in zip(near, balances, strict=True)
-    )
-    return HalfWay(by_table, by_model, encoded)
-
-
-def _near_legs(store: Searchable, vectors: Sequence[QueryVector], scope: Scope, weight: float) -> list[Leg]:
-    """Search by meaning: with the model for files that it has encoded, with the table for the others."""
-    legs: list[Leg] = []
-    by_model = next((vector for vector in vectors if vector.is_model and vector.coverage), None)
-    if by_model:
-        legs.append(Leg("meaning", _nearest(store, by_model, scope), weight, is_near=True))
-    by_table = next((vector for vector in vectors if not vector.is_model), None)
-    if by_table and (by_model is None or by_model.coverage < 1):
-        hits = _nearest(store, by_table, scope)
-        documents = frozenset(hit.document_id for hit in hits)
-        remaining = documents - store.encoded_documents(by_model.encoder, documents) if by_model else documents
-        legs.append(Leg("meaning by table", hits, weight, is_near=True, among=remaining))
-    return legs
-
-
-def _nearest(store: Searchable, vector: QueryVector, scope: Scope) -> list[Scored]:
-    return store.nearest(
-        vector.encoder, vector.vector, ranking_constants.NEAR_CANDIDATES, kind=scope.kind, among=scope.among
-    )
 
 
 def _drop_distant(leg: Leg, found: Collection[int]) -> Leg:

@@ -102,7 +102,7 @@ class _Ranking:
         self._typed, self._query, self._limit = search.query, search.query, search.limit
         if search.query.is_pasted:
             self._query = query_of_best_words(store, search.query)
-        self._spelling = check_spelling(store, self._query)
+        _, self._spelling = check_spelling(store, self._query)
         self._corrected = self._spelling.corrected
         self.terms = self._weigh_terms()
         self.outdated: list[str] = []

@@ -4,15 +4,16 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache, partial
+from itertools import accumulate
 
 from dowse.errors import PathRefused, UsageError
 from dowse.protocols import Searchable
 from dowse.searching.found_files import ReadBytes
 from dowse.searching.passages import screen_line
 from dowse.searching.search import SearchOptions, scope_of
-from dowse.text.line_numbers import line_starts
+from dowse.text.line_numbers import split_lines
 from dowse.types import Entry, StoredDocument
 
 DEFAULT_SECONDS, FILE_SECONDS = 10.0, 2.0
@@ -24,6 +25,7 @@ MAX_LITERAL = 300
 """Characters in a row without an operator that a pattern may have. The time limit does not interrupt the search for them, which
 takes up to 2.1 s for 1,000 and 0.5 s for 300 in a text of two million characters."""
 _LITERAL = re.compile(r"(?:\\[^wWdDsSbBAzZpPXRGKkgGhmM]|[^\\()\[\]{}|*+?.^$])+")
+_LINE_END = re.compile(r"[\r\n]")
 
 FindMatches = Callable[[str, float], Iterator[tuple[int, int]]]
 """Yields the start and end of each match in a text; raises TimeoutError after the deadline."""
@@ -180,26 +182,20 @@ def _current_text(store: Searchable, read: ReadBytes, document: StoredDocument) 
 def search_text(path: str, text: str, find: FindMatches, deadline: float, result: Occurrences) -> None:
     """Add the matches in one text; if it takes too long, those that were found until then."""
     last = min(deadline, time.monotonic() + FILE_SECONDS)
-    starts, counts = list[int](), list[int]()
-    listed, before, total, lines = len(result.found), result.total, result.total, result.lines
-    line_feed, carriage_return, line_end, is_listed = -1, -1, -1, False  # the next of each, and the first of both
+    listed = list[list[int]]()  # where the first match of each line begins that is listed, and how many it has
+    total, line_end, is_listed = 0, -1, False
     result.looked_at += 1
     try:
         for start, _ in find(text, last):  # a text may have a million matches
             if start > line_end:
-                if line_feed < start:
-                    line_feed = _find_or_end(text, "\n", start)
-                if carriage_return < start:
-                    carriage_return = _find_or_end(text, "\r", start)
-                line_end = line_feed if line_feed < carriage_return else carriage_return
-                is_listed = result.offset <= lines < result.offset + result.limit
-                lines += 1
+                end = _LINE_END.search(text, start)
+                line_end = end.start() if end else len(text)
+                is_listed = result.offset <= result.lines < result.offset + result.limit
+                result.lines += 1
                 if is_listed:
-                    starts = starts or line_start_characters(text)
-                    result.found.append(_make_occurrence(path, text, starts, start, masks=result.masks_secrets))
-                    counts.append(1)
-            elif is_listed:
-                counts[-1] += 1
+                    listed.append([start, 0])
+            if is_listed:
+                listed[-1][1] += 1
             total += 1
             if total % 10_000 == 0 and time.monotonic() > last:
                 raise TimeoutError
@@ -208,38 +204,24 @@ def search_text(path: str, text: str, find: FindMatches, deadline: float, result
         if last == deadline:  # else there is time for other texts
             raise
     finally:
-        result.total, result.lines = total, lines
-        result.found[listed:] = [
-            replace(one, count=count) for one, count in zip(result.found[listed:], counts, strict=True)
-        ]
-        if total > before:
-            result.counts[path] = total - before
-
-
-def _find_or_end(text: str, wanted: str, start: int) -> int:
-    at = text.find(wanted, start)
-    return at if at >= 0 else len(text)
+        if total:
+            result.total += total
+            result.counts[path] = total
+        result.found += [_make_occurrence(path, text, *one, masks=result.masks_secrets) for one in listed]
 
 
 @lru_cache(maxsize=16)  # questions about one class show lines of the same large files
 def line_start_characters(text: str) -> list[int]:
     """Return the positions where lines begin, in characters."""
-    if text.isascii():
-        return line_starts(text.encode())
-    data = text.encode()
-    positions = line_starts(data)
-    starts, previous, characters = [], 0, 0
-    for position in positions:
-        characters += len(data[previous:position].decode("utf-8", "replace"))
-        starts.append(characters)
-        previous = position
-    return starts
+    starts = list(accumulate(map(len, split_lines(text)), initial=0))
+    return starts[:-1] or starts
 
 
-def _make_occurrence(path: str, text: str, starts: list[int], start: int, *, masks: bool) -> Occurrence:
+def _make_occurrence(path: str, text: str, start: int, count: int, *, masks: bool) -> Occurrence:
+    starts = line_start_characters(text)
     line = bisect_right(starts, start)
     begin = starts[line - 1]
     end = starts[line] if line < len(starts) else len(text)
     end = begin + len(text[begin:end].rstrip("\r\n"))
     shown = screen_line(text, (begin, end), start, _MAX_LINE_CHARACTERS, path, masks=masks)
-    return Occurrence(path, line, start - begin + 1, shown.text, shown.masked_kinds, shown.flag_kinds)
+    return Occurrence(path, line, start - begin + 1, shown.text, shown.masked_kinds, shown.flag_kinds, count)

@@ -4,9 +4,9 @@ Words that do not occur in the index are replaced by those that it spells almost
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -207,19 +207,26 @@ class Spelling(NamedTuple):
 NO_CORRECTIONS = Spelling((), {})
 
 
-FindUnknown = Callable[[tuple[str, ...]], list[str]]
-"""Returns the words of which no part occurs in the index."""
-
-
-def check_spelling(store: Searchable, query: SearchQuery, find_unknown: FindUnknown | None = None) -> Spelling:
+def check_spelling(
+    store: Searchable, query: SearchQuery, *, writes_names: bool = False
+) -> tuple[SearchQuery, Spelling]:
     """Find the words that do not occur, and replace those that are similar to one that does.
 
-    Pasted text is not checked: what its author saw is spelled correctly, and names of other projects do not occur.
+    Return the query too, with the names of definitions as they are written, if that is asked for: `HTTPServer` for
+    `httpserver`. Pasted text is not checked: what its author saw is spelled correctly, and names of other projects do not
+    occur.
     """
     if query.is_pasted:
-        return NO_CORRECTIONS
-    unknown = (find_unknown or partial(unknown_words, store))(query.positive)
-    return Spelling(unknown, _corrections(store, unknown))
+        return query, NO_CORRECTIONS
+    unknown = unknown_words(store, query.positive)
+    names = {word: name for word in unknown if writes_names and (name := _written_name(store, word))}
+    if names:
+        text, *terms = (
+            _WORD.sub(lambda word: names.get(word[0], word[0]), text) for text in (query.text, *query.terms)
+        )
+        query = replace(query, terms=tuple(terms), text=text)
+        unknown = [word for word in unknown if word not in names]
+    return query, Spelling(unknown, _corrections(store, unknown))
 
 
 def _corrections(store: Searchable, unknown: Iterable[str]) -> dict[str, str]:
@@ -233,22 +240,6 @@ def _corrections(store: Searchable, unknown: Iterable[str]) -> dict[str, str]:
             best, _ = min(near, key=lambda one: (one[1], -known[one[0]], one[0]))
             found[restore_underscores(whole)] = restore_underscores(best)
     return found
-
-
-def with_written_names(store: Searchable, query: SearchQuery, find_unknown: FindUnknown | None = None) -> SearchQuery:
-    """Return a query with the names of definitions as they are written: `HTTPServer` for `httpserver`.
-
-    Only a word that does not occur is replaced.
-    """
-    if query.is_pasted:
-        return query
-    unknown = (find_unknown or partial(unknown_words, store))(query.positive)
-    names = {word: name for word in unknown if (name := _written_name(store, word))}
-
-    def write(text: str) -> str:
-        return _WORD.sub(lambda word: names.get(word[0], word[0]), text)
-
-    return replace(query, terms=tuple(map(write, query.terms)), text=write(query.text)) if names else query
 
 
 def _written_name(store: Searchable, word: str) -> str | None:
