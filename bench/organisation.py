@@ -145,8 +145,6 @@ def _ranked(store: Any, text: str) -> list[str]:
     vector = encoder.encode([plain_text(query)])[0]
     vectors = [QueryVector(STATIC_VERSION, vector, 1.0)] if encoder.has_meaning(text) and vector.any() else []
     evidence = gather_evidence(store, query, Scope(), vectors)
-    if evidence is None:
-        return []
     ranked = rank_files(evidence, ranking_constants.RANKED_FILES, store.paths_by_id)
     return [file.path for file in ranked[: quality.DEPTH]]
 

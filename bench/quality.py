@@ -112,8 +112,6 @@ def ranked_files(
 ) -> dict[str, RankedFile]:
     """Return all ranked files by path, best first."""
     evidence = gather_evidence(store, parse_search_query(text), Scope(kind), vectors)
-    if evidence is None:
-        return {}
     ranked = rank_files(evidence, ranking_constants.RANKED_FILES, store.paths_by_id)
     return {file.path: file for file in ranked}
 

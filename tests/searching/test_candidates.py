@@ -12,7 +12,6 @@ from tests.searching.searched_project import ask, paths
 def _definition_scores(project: ProjectIndex, text: str) -> dict[str, float]:
     project.store.refresh()
     evidence = gather_evidence(project.store, parse_search_query(text), Scope())
-    assert evidence is not None
     names = project.store.paths_by_id(evidence.definition_scores)
     return {names[number]: score for number, score in evidence.definition_scores.items()}
 

@@ -3,7 +3,7 @@
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from dowse.searching.term_positions import terms_among, terms_by_line, terms_of_two
+from dowse.searching.term_positions import terms_among, terms_by_line
 from dowse.text.analysis import terms_of
 
 WORDS = st.sampled_from(
@@ -21,13 +21,6 @@ TEXTS = st.lists(st.tuples(WORDS, st.sampled_from([" ", "", "_", ".", "\n", "-",
 def test_the_terms_of_a_text_are_those_of_its_analysis(text: str, words: frozenset[str]) -> None:
     terms = frozenset(term for word in words for term in terms_of(word))
     assert terms_among(text, terms) == terms & set(terms_of(text))
-
-
-@given(TEXTS, TEXTS, st.frozensets(WORDS, max_size=4))
-def test_the_terms_of_two_texts_are_those_of_each(first: str, second: str, words: frozenset[str]) -> None:
-    terms = frozenset(term for word in words for term in terms_of(word))
-    in_first = terms_among(first, terms)
-    assert terms_of_two(first, second, terms) == (in_first, in_first | terms_among(second, terms))
 
 
 def test_a_short_term_counts_as_often_as_it_occurs_and_a_long_one_once_a_line() -> None:

@@ -57,7 +57,7 @@ def facts(store: LocalStore) -> Ranked:
         documents = store.find_documents(TextQuery(words, {"path": 0.5, "stem": 0.5}), LIMIT)
         found[f"paths: {text}"] = [(hit.score, paths[hit.id]) for hit in documents]
         evidence = gather_evidence(store, parse_search_query(text), Scope())
-        if evidence:
+        if evidence.terms:
             ranked = rank_files(evidence, LIMIT, store.paths_by_id, paths)
             found[f"files: {text}"] = [(file.score, file.path) for file in ranked]
             found[f"terms: {text}"] = [(weight, term) for term, weight in evidence.terms.items()]

@@ -98,8 +98,8 @@ def gather_evidence(
     method: SearchMethod | None = None,
     *,
     spelling: Spelling | None = None,
-) -> Evidence | None:
-    """Run the search methods for a query and return what they found; None when nothing can match.
+) -> Evidence:
+    """Run the search methods for a query and return what they found.
 
     The spelling is checked unless it was before.
     """
@@ -116,7 +116,7 @@ def gather_evidence(
     title = query.pasted.title
     of_title = SearchQuery(tuple(title.split()), text=title, pasted=PastedText())
     by_text, by_title = gathering.evidence(query_of_best_words(store, query)), gathering.evidence(of_title)
-    if by_text is None:
+    if not by_text.terms:
         return by_title
     return replace(by_text, title=by_title, mentioned=mentioned_documents(store, query.pasted, scope.kind, scope.among))
 
@@ -161,20 +161,20 @@ class _Gathering:
         self._store, self._query, self._scope, self._vectors, self._method = store, query, scope, vectors, method
         self._model = next((vector for vector in vectors if vector.is_model), None)
 
-    def evidence(self, query: SearchQuery, spelling: Spelling = NO_CORRECTIONS) -> Evidence | None:
-        """Return what is found for some words; None when nothing can match."""
+    def evidence(self, query: SearchQuery, spelling: Spelling = NO_CORRECTIONS) -> Evidence:
+        """Return what is found for some words."""
         store, scope, positive = self._store, self._scope, query.positive
         found_terms = (term for one in term_frequencies(store, positive).values() for term in one.items())
         terms = dict(islice(dict(found_terms).items(), MAX_TERMS))
         if not terms or (scope.among is not None and not scope.among):
-            return None
+            return Evidence()
         total = store.chunk_count()
         weights = {term: rarity(frequency, total) for term, frequency in terms.items()}
         unknown, corrected = spelling
         words = (*positive, *corrected.values())
         if self._method.mode == "vector":
             near = [_drop_distant(leg, ()) for leg in self._meaning[1]]
-            return Evidence(near, paths={}, definers=[], terms=weights, nearness=_best_nearness(near))
+            return Evidence(near, terms=weights, nearness=_best_nearness(near))
         by_words = store.find_chunks(*_chunk_query(query, words, scope))
         by_path = store.find_documents(*_path_query(words, scope))
         definers = self._definers(query)

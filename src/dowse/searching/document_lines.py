@@ -49,7 +49,6 @@ class DocumentLines:
     ) -> None:
         """Read the lines; `read_symbols` returns the names that they define, which is seldom needed."""
         self._path, self.language, self.wanted = document.path, document.language, wanted
-        self._chances: dict[int, dict[int, float]] = {}
         # A section has the headings above it.
         has_headings = has_sections(document.language, document.kind)
         is_slice = within is not None and not (has_headings and _has_short_lines(data, within))
@@ -62,11 +61,9 @@ class DocumentLines:
         self.first = within.start_line if within and is_slice else 1
         """The number of the first line. Lines are counted from 0 below."""
         last = len(self.lines) - 1
-        start, end = (
-            (min(within.start_line - self.first, last), min(within.end_line - self.first, last))
-            if within
-            else (0, last)
-        )
+        start, end = 0, last
+        if within:
+            start, end = (min(line - self.first, last) for line in (within.start_line, within.end_line))
         self._units = units_of(document, read_symbols, self.lines, self.first).within(start, end)
         self.units = self._units.units
         self._looked_at = self._around(start, end) if within and not is_slice else range(last + 1)
@@ -87,17 +84,14 @@ class DocumentLines:
         if not documents:
             return
         wanted = documents[0].wanted
-        rarest, others = frozenset(wanted.terms) | frozenset(wanted.title_terms), list[DocumentLines]()
-        texts = [one._searched() for one in documents]
-        for one, found in zip(documents, terms_by_line(texts, rarest), strict=True):
+        terms = frozenset(wanted.terms) | frozenset(wanted.title_terms)
+        for one, found in zip(documents, terms_by_line([one._searched() for one in documents], terms), strict=True):
             one._terms = one._in_units(found)
-            if not one._terms:
-                others.append(one)
-        if others:
-            wanted, terms = replace(wanted, terms=wanted.all_terms), frozenset(wanted.all_terms)
-            texts = [one._searched() for one in others]
-            for one, found in zip(others, terms_by_line(texts, terms), strict=True):
-                one.wanted, one._terms = wanted, one._in_units(found)
+        others = [one for one in documents if not one._terms]
+        if wanted.terms is not wanted.all_terms:
+            for one in others:
+                one.wanted = replace(wanted, terms=wanted.all_terms)
+            DocumentLines.find_terms(others)
 
     def _searched(self) -> bytes:
         """Return the text of the lines that are looked at."""
@@ -190,9 +184,7 @@ class DocumentLines:
         for line, terms in self._terms.items():
             at = bisect_right(starts, line) - 1
             if at >= 0 and line <= ends[at]:
-                of_unit = counts.get(at)
-                if of_unit is None:
-                    of_unit = counts[at] = {}
+                of_unit = counts.setdefault(at, {})
                 for term in terms:
                     of_unit[term] = of_unit.get(term, 0) + 1
         return counts
@@ -234,12 +226,6 @@ class DocumentLines:
 
         Imports and descriptions of functions are not, unless words of the query are in nothing else.
         """
-        known = self._chances.get(unit.start)
-        if known is None:
-            known = self._chances[unit.start] = self._count_chances(unit)
-        return known
-
-    def _count_chances(self, unit: Unit) -> dict[int, float]:
         lines = self._worth_showing(unit)
         near = dict.fromkeys(lines, 0.0)
         for line in self._weights.keys() & near.keys():
@@ -279,12 +265,8 @@ class DocumentLines:
 
     def is_boilerplate(self, at: int) -> bool:
         """Return whether a block has nothing but imports and comments, such as a licence."""
-        known = self._units.boilerplate.get(at)
-        if known is None:
-            lines = self.lines[self.units[at].start : self.units[at].end + 1]
-            known = all(_BOILERPLATE.match(line) for line in lines if line[:1].strip())
-            self._units.boilerplate[at] = known
-        return known
+        lines = self.lines[self.units[at].start : self.units[at].end + 1]
+        return all(_BOILERPLATE.match(line) for line in lines if line[:1].strip())
 
     def _docstring(self, unit: Unit) -> tuple[int, int]:
         """Return the first and last line of the text that describes a function or class; an empty range without one."""
@@ -303,9 +285,10 @@ class DocumentLines:
 
     def first_line(self, unit: Unit) -> Passage:
         """Return the first line of a definition or section, or the best line of others."""
+        if unit.kind != "block" and (signature := self.signature(unit)):
+            return self.passage(unit, signature[:1])
         chances = self.line_chances(unit)
-        is_named = unit.kind != "block" and self.signature(unit)
-        return self.passage(unit, self.signature(unit)[:1] if is_named else [max(chances, key=chances.__getitem__)])
+        return self.passage(unit, [max(chances, key=chances.__getitem__)])
 
     def excerpt(self, unit: Unit, most: int) -> Passage:
         """Return the lines of a unit that matter, at most so many and without gaps; a function that fits whole and alone."""

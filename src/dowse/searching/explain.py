@@ -30,9 +30,8 @@ def explain_ranking(
     store: LocalStore, query: SearchQuery, path: str, vectors: Sequence[QueryVector] = ()
 ) -> RankExplanation:
     """Rank the files for a query and explain the rank of one of them."""
-    document = store.document(path)
-    evidence = gather_evidence(store, query, Scope(), vectors)
-    if evidence is None or document is None:
+    document, evidence = store.document(path), gather_evidence(store, query, Scope(), vectors)
+    if document is None or not evidence.terms:
         return RankExplanation(query, path, None, 0)
     ranked = rank_files(evidence, ranking_constants.RANKED_FILES, store.paths_by_id, (document.id,))
     position = next(index for index, file in enumerate(ranked) if file.document_id == document.id)

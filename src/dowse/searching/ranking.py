@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dowse.searching import ranking_constants
 from dowse.searching.passages import Passage
 from dowse.searching.path_kinds import NameMatcher, is_requested_path, kinds_of, unrequested_kinds
-from dowse.searching.term_positions import terms_of_two
+from dowse.searching.term_positions import terms_among
 from dowse.store.lexical_search import level_scores
 from dowse.types import Scored, StoredDocument
 
@@ -24,24 +24,18 @@ class Leg:
     """Whether scores are nearness in meaning; then their distance above the last one counts."""
     among: frozenset[int] | None = None
     """Only these documents count; another leg knows the others better."""
-    scaled: Mapping[int, tuple[float, float]] | None = field(default=None, repr=False, compare=False)
-    """For each document its best chunk and the mean of its best three, both scaled. A copy with another weight keeps it."""
-
-    def __post_init__(self) -> None:
-        if self.scaled is None:
-            object.__setattr__(self, "scaled", _near_scores(self) if self.is_near else _word_scores(self))
 
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """Everything that ranking takes into account."""
 
-    legs: Sequence[Leg]
-    paths: Mapping[int, float]
+    legs: Sequence[Leg] = ()
+    paths: Mapping[int, float] = field(default_factory=dict)
     """Scores of documents by the words of their path."""
-    definers: Sequence[Scored]
+    definers: Sequence[Scored] = ()
     """Chunks that define a name in the query."""
-    terms: Mapping[str, float]
+    terms: Mapping[str, float] = field(default_factory=dict)
     """The terms of the query, each with its rarity."""
     path: str | None = None
     """The query, if it looks like a path."""
@@ -240,7 +234,8 @@ def _leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:
     scores: dict[int, dict[str, float]] = {}
     for leg in legs:
         best_name, three_name = f"{leg.name}: best chunk", f"{leg.name}: best three"
-        for document, (best, three) in (leg.scaled or {}).items():
+        scaled = _near_scores(leg) if leg.is_near else _word_scores(leg)
+        for document, (best, three) in scaled.items():
             if leg.among is None or document in leg.among:
                 own = scores.setdefault(document, {})
                 own[best_name] = leg.weight * best
@@ -328,8 +323,10 @@ def relevance_of(document: StoredDocument, passage: Passage, evidence: Evidence)
     path = document.path if evidence.path else document.path.rpartition("/")[2]
     around = [path, document.title, *passage.symbols, *passage.headings]
     wanted = frozenset(terms)
-    names, everything = terms_of_two(" ".join(around), passage.text, wanted)
-    in_names, in_all = (fsum(terms[term] for term in found) / total for found in (names, everything))
+    names = terms_among(" ".join(around), wanted)
+    in_names, in_all = (
+        fsum(terms[term] for term in found) / total for found in (names, names | terms_among(passage.text, wanted))
+    )
     by_words = ranking_constants.PASSAGE_RELEVANCE * in_all + ranking_constants.NAME_RELEVANCE * in_names
     nearness, least = evidence.nearness.get(document.id, 0.0), ranking_constants.MIN_NEARNESS
     near_share = min(1.0, max(0.0, (nearness - least) / (ranking_constants.FULL_NEARNESS - least)))

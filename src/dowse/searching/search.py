@@ -188,8 +188,6 @@ def _rank_and_show(
     options = options.within(query.filters)
     method, scope = SearchMethod(options.mode, options.alpha), scope_of(store, options)
     evidence = gather_evidence(store, query, scope, vectors, method, spelling=options.spelling)
-    if evidence is None:
-        return Answer(query, methods=_search_methods(options, vectors), seconds=time.perf_counter() - started)
     if options.copies:
         evidence = replace(evidence, mentioned=options.copies.merged(evidence.mentioned))
     # All pages of usual length rank the same pool: another pool would give another order, and pages would overlap.
@@ -249,8 +247,8 @@ class _AnswerBuilder:
         # Words that do not occur are the rarest, and say nothing about the lines.
         absent = rarity(0, store.chunk_count())
         terms, title_terms = (
-            {term: weight for term, weight in one.terms.items() if weight < absent} if one else {}
-            for one in (evidence, evidence.title)
+            {term: weight for term, weight in one.terms.items() if weight < absent}
+            for one in (evidence, evidence.title or Evidence())
         )
         self._ranks_definitions = options.detail == "definitions"
         self._wanted = WantedLines.of(query, terms, title_terms, ranks_definitions=self._ranks_definitions)

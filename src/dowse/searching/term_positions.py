@@ -51,13 +51,6 @@ def terms_among(text: str, terms: frozenset[str]) -> set[str]:
     return found.union(term for _, term in _find_beyond_ascii(data, terms))
 
 
-def terms_of_two(first: str, second: str, terms: frozenset[str]) -> tuple[set[str], set[str]]:
-    """Return those of the terms that the first of two texts has, and those that either has; in one search."""
-    start, both = first.encode("utf-8", "replace"), f"{first}\n{second}".encode("utf-8", "replace")
-    found = [*_find_in_ascii(both, both.lower(), terms), *_find_beyond_ascii(both, terms)]
-    return {term for at, term in found if at < len(start)}, {term for _, term in found}
-
-
 def terms_by_line(texts: Sequence[bytes], terms: frozenset[str]) -> list[dict[int, list[str]]]:
     """Return the terms in each line of texts in UTF-8, by the position of the line; lines end at LF.
 

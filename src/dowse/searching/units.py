@@ -278,8 +278,6 @@ class DocumentUnits:
         self.by_name: dict[str, list[int]] = {}
         for at, unit in enumerate(units):
             self.by_name.setdefault(unit.name, []).append(at)
-        self.boilerplate: dict[int, bool] = {}
-        """Whether blocks have nothing but imports and comments, as far as it was asked."""
 
     @cached_property
     def names_by_term(self) -> dict[str, list[str]]:
