@@ -67,46 +67,24 @@ class QueryVector:
     """Whether the model made it, not the table. Where a file has vectors of both, those of the model count."""
 
 
-@dataclass(frozen=True, slots=True)
-class SearchMethod:
-    """The search methods that count, and the share of meaning; without `alpha` the constants decide."""
-
-    mode: Mode = "hybrid"
-    alpha: float | None = None
-
-    def balance(self, query: SearchQuery, kind: Kind | None, covered: float) -> ranking_constants.Balance:
-        """Return the weights of words and meaning; `covered` is the share of chunks that the model has encoded."""
-        if self.mode == "lexical":
-            return ranking_constants.WORDS_ONLY
-        if self.mode == "vector":
-            return ranking_constants.Balance(0.0, 1.0)
-        if self.alpha is not None:
-            return ranking_constants.Balance(2 * (1 - self.alpha), 2 * self.alpha)
-        if query.shape != "prose":
-            return ranking_constants.NAME_BALANCE
-        model, table = ranking_constants.MODEL_BALANCE[kind or "code"], ranking_constants.TABLE_BALANCE[kind or "code"]
-        return ranking_constants.Balance(
-            *(covered * by_model + (1 - covered) * by_table for by_model, by_table in zip(model, table, strict=True))
-        )
-
-
 def gather_evidence(
     store: Searchable,
     query: SearchQuery,
     scope: Scope,
     vectors: Sequence[QueryVector] = (),
-    method: SearchMethod | None = None,
     *,
+    mode: Mode = "hybrid",
+    alpha: float | None = None,
     spelling: Spelling | None = None,
 ) -> Evidence:
-    """Run the search methods for a query and return what they found.
+    """Run the search methods that count for a query and return what they found.
 
-    The spelling is checked unless it was before.
+    `alpha` is the share of meaning; without it the constants decide. The spelling is checked unless it was before.
     """
     scope = _narrow_scope(store, query, scope)
     if scope.has_code:
         query = _without_given_words(store, query)
-    gathering = _Gathering(store, query, scope, vectors, method or SearchMethod())
+    gathering = _Gathering(store, query, scope, vectors, mode=mode, alpha=alpha)
     if query.pasted is None:
         if spelling is None:
             query, spelling = check_spelling(store, query, writes_names=scope.has_code)
@@ -156,9 +134,11 @@ class _Gathering:
     """The search methods that apply to a query and to its title."""
 
     def __init__(
-        self, store: Searchable, query: SearchQuery, scope: Scope, vectors: Sequence[QueryVector], method: SearchMethod
-    ) -> None:
-        self._store, self._query, self._scope, self._vectors, self._method = store, query, scope, vectors, method
+        self, store: Searchable, query: SearchQuery, scope: Scope, vectors: Sequence[QueryVector], *, mode: Mode,
+        alpha: float | None,
+    ) -> None:  # fmt: skip
+        self._store, self._query, self._scope, self._vectors = store, query, scope, vectors
+        self._mode, self._alpha = mode, alpha
         self._model = next((vector for vector in vectors if vector.is_model), None)
 
     def evidence(self, query: SearchQuery, spelling: Spelling = NO_CORRECTIONS) -> Evidence:
@@ -172,7 +152,7 @@ class _Gathering:
         weights = {term: rarity(frequency, total) for term, frequency in terms.items()}
         unknown, corrected = spelling
         words = (*positive, *corrected.values())
-        if self._method.mode == "vector":
+        if self._mode == "vector":
             near = [_drop_distant(leg, ()) for leg in self._meaning[1]]
             return Evidence(near, terms=weights, nearness=_best_nearness(near))
         by_words = store.find_chunks(*_chunk_query(query, words, scope))
@@ -181,7 +161,7 @@ class _Gathering:
         definers += self._described_definers(query, {hit.id for hit in definers})
         found = {hit.document_id for hit in (*by_words, *by_path, *definers)}
         balance, near = self._meaning  # last: the model has just begun to encode
-        is_nameless = not by_path and scope.has_code and self._method.alpha is None
+        is_nameless = not by_path and scope.has_code and self._alpha is None
         more_meaning = ranking_constants.NAMELESS_MEANING if is_nameless else 1.0
         near = [replace(leg, weight=more_meaning * leg.weight) for leg in near]
         missing = 0.0
@@ -255,7 +235,20 @@ class _Gathering:
         return balance, self._near_legs(balance.meaning) if balance.meaning else []
 
     def _balance(self, covered: float) -> ranking_constants.Balance:
-        return self._method.balance(self._query, self._scope.kind, covered)
+        """Return the weights of words and meaning; `covered` is the share of chunks that the model has encoded."""
+        if self._mode == "lexical":
+            return ranking_constants.WORDS_ONLY
+        if self._mode == "vector":
+            return ranking_constants.Balance(0.0, 1.0)
+        if self._alpha is not None:
+            return ranking_constants.Balance(2 * (1 - self._alpha), 2 * self._alpha)
+        if self._query.shape != "prose":
+            return ranking_constants.NAME_BALANCE
+        kind = self._scope.kind or "code"
+        both = zip(ranking_constants.MODEL_BALANCE[kind], ranking_constants.TABLE_BALANCE[kind], strict=True)
+        return ranking_constants.Balance(
+            *(covered * by_model + (1 - covered) * by_table for by_model, by_table in both)
+        )
 
     def _near_legs(self, weight: float) -> list[Leg]:
         """Search by meaning: with the model for files that it has encoded, with the table for the others."""

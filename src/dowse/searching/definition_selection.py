@@ -13,6 +13,7 @@ from typing import NamedTuple
 from dowse.protocols import ScoreTexts
 from dowse.searching import ranking_constants
 from dowse.searching.document_lines import DocumentLines
+from dowse.searching.found_files import scores_above_mean
 from dowse.searching.passages import Passage, comparable_lines
 from dowse.searching.query_terms import SearchQuery
 from dowse.searching.ranking_constants import QUESTION_ROOM, DefinitionRoom
@@ -226,8 +227,12 @@ def rank_definitions(
             for (value, one), share in zip(first, near, strict=True)
         )
         ranked = _in_order((*nearer, *ranked[len(first) :]))
-    elif score_texts and (scored := _with_scores(ranked, files, score_texts)):
-        ranked, certainty = _in_order(scored), ranking_constants.SCORED_CERTAINTY
+    elif score_texts:
+        best, length = ranked[: ranking_constants.SCORED_DEFINITIONS], ranking_constants.SCORED_CHARACTERS
+        texts = [files[one.file].document.scored_text(one.unit, length) for _, one in best]
+        if added := scores_above_mean(texts, score_texts, ranking_constants.SCORED_WEIGHT):
+            scored = ((value + more, one) for more, (value, one) in zip(added, best, strict=True))
+            ranked, certainty = _in_order((*scored, *ranked[len(best) :])), ranking_constants.SCORED_CERTAINTY
     chances = [exp(certainty * (value - ranked[0][0])) for value, _ in ranked]
     total = sum(chances)
     return [(chance / total, one) for chance, (_, one) in zip(chances, ranked, strict=True)]
@@ -239,20 +244,6 @@ def _in_order(scored: Iterable[tuple[float, UnitEvidence]]) -> list[tuple[float,
 
 def _text_of(document: DocumentLines, unit: Unit) -> str:
     return "\n".join(document.lines[unit.start : min(unit.end + 1, unit.start + COMPARED_LINES)])
-
-
-def _with_scores(
-    ranked: list[tuple[float, UnitEvidence]], files: Sequence[FileEvidence], score_texts: ScoreTexts
-) -> list[tuple[float, UnitEvidence]]:
-    """Add the scores of the texts of the best definitions above their mean; return nothing if they do not come in time."""
-    count, length = ranking_constants.SCORED_DEFINITIONS, ranking_constants.SCORED_CHARACTERS
-    best = ranked[:count]
-    scores = score_texts([files[one.file].document.scored_text(one.unit, length) for _, one in best]) if best else None
-    if scores is None or len(scores) != len(best):
-        return []
-    mean = fsum(scores) / len(best)
-    added = [ranking_constants.SCORED_WEIGHT * (score - mean) for score in scores]
-    return [*((value + more, one) for more, (value, one) in zip(added, best, strict=True)), *ranked[count:]]
 
 
 def _is_documented(document: DocumentLines, unit: Unit) -> bool:

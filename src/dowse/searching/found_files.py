@@ -104,11 +104,6 @@ class FoundFile(NamedTuple):
     """The scores of its chunks."""
 
 
-def is_aside(found: FoundFile) -> bool:
-    """Return whether a file is of a kind that is rarely meant, and that the query does not request."""
-    return not ranking_constants.ASIDE_SIGNALS.isdisjoint(found.file.signals)
-
-
 def scores_by_lines(found: FoundFile, places: ChunkLines) -> dict[tuple[int, int], float]:
     """Return the scores of the chunks that are considered, by their lines, which are known by chunk."""
     part, scores = found.part, found.scores
@@ -144,15 +139,20 @@ def order_by_scores(
 
     Each gets the score of its place, so that scores fall down the list. The order stays if the scores do not come in time.
     """
-    first = ranked[: ranking_constants.SCORED_FILES]
-    scores = score_texts(_best_texts(first, evidence, store, read)) if len(first) > 1 else None
-    if scores is None or len(scores) != len(first):
-        return ranked
-    mean, weight = fsum(scores) / len(first), ranking_constants.SCORED_FILE_WEIGHT
-    values = [file.score + weight * (score - mean) for file, score in zip(first, scores, strict=True)]
-    order = sorted(range(len(first)), key=lambda at: -values[at])
-    placed = [first[at]._replace(score=place.score) for at, place in zip(order, first, strict=True)]
-    return [*placed, *ranked[len(first) :]]
+    first, weight = ranked[: ranking_constants.SCORED_FILES], ranking_constants.SCORED_FILE_WEIGHT
+    added = scores_above_mean(_best_texts(first, evidence, store, read), score_texts, weight)
+    order = sorted(range(len(added)), key=lambda at: -(first[at].score + added[at]))
+    placed = [first[at]._replace(score=place.score) for at, place in zip(order, first, strict=False)]
+    return [*placed, *ranked[len(placed) :]]
+
+
+def scores_above_mean(texts: Sequence[str], score_texts: ScoreTexts, weight: float) -> list[float]:
+    """Return how far the score of each text is above their mean, weighted; nothing if the scores do not come in time."""
+    scores = score_texts(texts) if texts else None
+    if scores is None or len(scores) != len(texts):
+        return []
+    mean = fsum(scores) / len(texts)
+    return [weight * (score - mean) for score in scores]
 
 
 def _best_texts(files: Sequence[RankedFile], evidence: Evidence, store: Searchable, read: ReadBytes) -> list[str]:

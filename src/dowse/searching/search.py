@@ -10,7 +10,7 @@ from dowse.errors import UsageError
 from dowse.protocols import Copies, ScoreTexts, Searchable
 from dowse.reading.languages import language_called
 from dowse.searching import found_files, ranking, ranking_constants
-from dowse.searching.candidates import Mode, QueryVector, Scope, SearchMethod, gather_evidence
+from dowse.searching.candidates import Mode, QueryVector, Scope, gather_evidence
 from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines, room_for
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import ALL_INDEXED, ChunkLines, Current, FoundFile, ReadBytes, SearchedFiles
@@ -186,8 +186,10 @@ def _rank_and_show(
 ) -> Answer:
     started = time.perf_counter()
     options = options.within(query.filters)
-    method, scope = SearchMethod(options.mode, options.alpha), scope_of(store, options)
-    evidence = gather_evidence(store, query, scope, vectors, method, spelling=options.spelling)
+    evidence = gather_evidence(
+        store, query, scope_of(store, options), vectors,
+        mode=options.mode, alpha=options.alpha, spelling=options.spelling,
+    )  # fmt: skip
     if options.copies:
         evidence = replace(evidence, mentioned=options.copies.merged(evidence.mentioned))
     # All pages of usual length rank the same pool: another pool would give another order, and pages would overlap.
@@ -243,7 +245,7 @@ class _AnswerBuilder:
     ) -> None:
         self.hits, self.outdated, self.has_more = list[SearchHit](), list[str](), False
         self._store, self._read, self._query, self._evidence = store, read, query, evidence
-        self._options, self._limit, self._masks = options, options.limit, options.masks_secrets
+        self._options, self._limit = options, options.limit
         # Words that do not occur are the rarest, and say nothing about the lines.
         absent = rarity(0, store.chunk_count())
         terms, title_terms = (
@@ -349,7 +351,7 @@ class _AnswerBuilder:
                 one,
                 found_files.scores_by_lines(found, places),
                 max(found.file.score / best, 0.0),
-                found_files.is_aside(found),
+                not ranking_constants.ASIDE_SIGNALS.isdisjoint(found.file.signals),
                 names,
             )
             for found, one, names in zip(self._found, lines, defined, strict=True)
@@ -385,7 +387,7 @@ class _AnswerBuilder:
     ) -> SearchHit:
         document = found.checked.document
         texts = ShownTexts((*passages, *named), document.title)
-        texts = screen_shown(texts, found.checked.data, found.part, document.path, masks=self._masks)
+        texts = screen_shown(texts, found.checked.data, found.part, document.path, masks=self._options.masks_secrets)
         shown = tuple(shorten_lines(passage, self._evidence.terms) for passage in texts.passages)
         count = len(passages)
         return SearchHit(

@@ -219,7 +219,7 @@ class NameResolution:
         owned = [one for one in self._meanable if one.owner == last and one.file.family == file.family]
         if owned:
             is_sure = any(one.file is file or one.file.is_in_package_of(file) for one in owned)
-            return (Confidence.CERTAIN if is_sure and len(_targets(owned)) == 1 else Confidence.LIKELY), owned
+            return _certain_if_one(owned, is_sure=is_sure)
         if file.family not in _EXPLICIT:
             modules = [
                 one
@@ -255,8 +255,7 @@ class NameResolution:
         """Return the member that a class around a use has elsewhere: in another file, or from one that it extends."""
         for owner in paths_around(use.within):
             if found := self.classes.members(owner, self._of_family(file), level):
-                is_sure = len(_targets(found)) == 1 and found[0].owner == owner.rpartition(".")[2]
-                return (Confidence.CERTAIN if is_sure else Confidence.LIKELY), found
+                return _certain_if_one(found, is_sure=found[0].owner == owner.rpartition(".")[2])
         return None
 
     def _member_of_import(self, file: SourceFile, bindings: Sequence[Import]) -> Meaning:
@@ -278,7 +277,7 @@ class NameResolution:
     def _member_of_type(self, file: SourceFile, type_: str) -> Meaning:
         """Return the member of a variable whose type is written."""
         if found := self.classes.members(type_, self._of_family(file)):
-            return (Confidence.CERTAIN if len(_targets(found)) == 1 else Confidence.LIKELY), found
+            return _certain_if_one(found)
         family = self._of_family(file)
         is_own = self.classes.has(type_, file.family)
         if below := [one for one in family if is_own and self.classes.is_below(one.owner, type_, file.family)]:
@@ -342,6 +341,10 @@ def _is_visible(defined: DefinedName, file: SourceFile, use: Use) -> bool:
         return any(one.name == defined.owner and one.receiver in _FUNCTIONS for one in file.definitions)
     is_member = defined.use.receiver in ("method", "field", "property") and file.family not in IMPLICIT_SELF
     return not is_member and use.within.startswith(f"{within}.")
+
+
+def _certain_if_one(found: Sequence[DefinedName], *, is_sure: bool = True) -> Meaning:
+    return (Confidence.CERTAIN if is_sure and len(_targets(found)) == 1 else Confidence.LIKELY), found
 
 
 def _targets(definitions: Sequence[DefinedName]) -> set[tuple[str, str]]:
