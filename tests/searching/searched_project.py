@@ -41,14 +41,14 @@ def ask(project: ProjectIndex, text: str, **options: object) -> Answer:
     return search_store(project.store, project.source.read_bytes, parse_search_query(text), SearchOptions(**options))  # type: ignore[arg-type]
 
 
-def read_directly(project: ProjectIndex, text: str) -> DirectIndex:
+def direct_files(project: ProjectIndex, text: str) -> DirectIndex:
     """Return all files of a project, read for a query without an index."""
     entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
     return DirectIndex(entries, project.source.read, parse_search_query(text), 60)
 
 
 def ask_directly(project: ProjectIndex, text: str) -> Answer:
-    files = JoinedStore({}, read_directly(project, text))
+    files = JoinedStore({}, direct_files(project, text))
     return search_store(files, project.source.read_bytes, parse_search_query(text), SearchOptions())
 
 

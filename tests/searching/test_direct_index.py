@@ -14,7 +14,7 @@ from dowse.searching.query_terms import parse_search_query
 from dowse.searching.search import SearchOptions, search_store
 from dowse.types import Entry
 from tests.sample_data import open_indexed, write_tree
-from tests.searching.searched_project import ask_directly, read_directly
+from tests.searching.searched_project import ask_directly, direct_files
 
 FILES: dict[str, str | bytes] = {
     "src/redirects.py": '"""Following redirects."""\n\n\ndef resolve_redirects(response):\n    """Follow each redirect."""\n',
@@ -84,7 +84,7 @@ def test_the_best_of_many_files_are_analyzed(tmp_path: Path, monkeypatch: pytest
 
 
 def test_nothing_keeps_the_files_of_an_earlier_query(project: ProjectIndex) -> None:
-    query, files = parse_search_query("+cookie -test"), read_directly(project, "+cookie -test")
+    query, files = parse_search_query("+cookie -test"), direct_files(project, "+cookie -test")
     assert search_store(JoinedStore({}, files), project.source.read_bytes, query, SearchOptions()).hits
     kept = weakref.ref(files)
     del files

@@ -1,4 +1,4 @@
-"""Files that are searched before they are indexed, kept for the next search."""
+"""Files that are searched before they are indexed: kept for the next search, and counted about as in an index."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -7,10 +7,12 @@ import pytest
 
 from dowse.indexes.index import ProjectIndex
 from dowse.searching import kept_files
-from dowse.searching.kept_files import KeptFiles, read_directly
+from dowse.searching.kept_files import FileCounts, KeptFiles, read_directly
 from dowse.sources.project_files import ProjectFiles
+from dowse.text.analysis import rarity
 from dowse.types import Chunk, Entry, FileContent, Reading, Symbol, Verdict
-from tests.sample_data import write_tree
+from tests.sample_data import open_indexed, write_tree
+from tests.searching.searched_project import direct_files
 
 
 @pytest.fixture
@@ -96,3 +98,54 @@ def test_a_file_that_was_cut_before_is_parsed_when_there_is_time(source: Project
     plain = kept.cut(content, read_directly)
     found = kept.parse([content], lambda files: [(files[0], read_directly(files[0]), [])])
     assert kept.cut(content, read_directly) is found["apple.py"] is not plain
+
+
+METHODS = "".join(
+    f"    public static String joinRange_{number}(final Object[] array) {{\n"
+    "        // the strange contract of a prototype that an operator extracts\n"
+    f"{'        array.sort(this.first, this.last);' * 20}\n        return null;\n    }}\n\n"
+    for number in range(40)
+)
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> ProjectIndex:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("DOWSE_HOME", str(tmp_path_factory.mktemp("home")))
+        files = {f"src/Tool{number}.java": f"class Tool{number} {{\n{METHODS}}}\n" for number in range(4)}
+        files["src/Type.java"] = "class Type {\n    int trace;\n}\n"
+        return open_indexed(write_tree(tmp_path_factory.mktemp("project"), files))
+
+
+def test_there_are_about_as_many_chunks_as_in_an_index(project: ProjectIndex) -> None:
+    assert direct_files(project, "range").chunk_count() == pytest.approx(project.store.chunk_count(), rel=0.4)
+
+
+@pytest.mark.parametrize("term", ["rang", "null", "join", "type", "trace", "extract"])
+def test_a_word_is_about_as_rare_as_in_an_index(project: ProjectIndex, term: str) -> None:
+    """`strange`, `contract` and `prototype` have the letters of other words."""
+    files = direct_files(project, "range null join type trace extract")
+    indexed = rarity(project.store.frequency("parts", term), project.store.chunk_count())
+    assert rarity(files.frequency("parts", term), files.chunk_count()) == pytest.approx(indexed, abs=1.5)
+
+
+def test_a_word_that_only_one_file_has_is_found(project: ProjectIndex) -> None:
+    assert direct_files(project, "trace").chunk_frequencies(["trace"])["trace"] >= 1
+    assert direct_files(project, "zebra").chunk_frequencies(["zebra"]) == {"zebra": 0}
+
+
+def test_of_a_word_without_end_a_part_is_compared(tmp_path: Path) -> None:
+    """A file of 2 MB in one word took minutes: each place was compared with all of it."""
+    project = open_indexed(write_tree(tmp_path / "p", {"page.txt": "搜索引擎" * 10_000}))
+    entries = [entry for entry in project.source.entries() if isinstance(entry, Entry)]
+    letters, seen = "搜索".encode(), list[str]()
+    counts = FileCounts(entries, project.source.read, [letters], ["搜索"], [], seconds=60)
+    assert not counts.unread_paths
+
+    def is_word(word: str) -> bool:
+        seen.append(word)
+        return "搜索" in word
+
+    assert counts.chunk_frequency(letters, is_word) > 1
+    assert seen
+    assert max(map(len, seen)) < 100
