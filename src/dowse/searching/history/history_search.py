@@ -3,9 +3,8 @@
 import json
 import re
 import time
-from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate
 
@@ -35,34 +34,37 @@ WITHOUT_FILES = 0.7
 
 
 @dataclass(frozen=True, slots=True)
-class CommitText:
-    """The texts of a commit that are compared with a query."""
+class _Commit:
+    """A commit that may answer, with the texts that are compared with a query."""
 
     number: int
+    name: str
+    time: int
+    file_count: int
+    is_cut: int
+    author: str
     message: str
-    paths: Sequence[str]
-    symbols: Sequence[str]
+    paths: list[str] = field(default_factory=list)
+    symbols: list[str] = field(default_factory=list)
 
-
-def _score_commit(text: CommitText, weights: Mapping[str, float]) -> float:
-    """Return the score of a commit: between 0 and 1. `weights` has the terms of the query."""
-    total = sum(weights.values()) or 1.0
-    subject, _, body = text.message.partition("\n")
-    body_terms = terms_of(body[:MAX_BODY_CHARACTERS])
-    body_weight = BODY_WEIGHT * _share(LONG_BODY_TERMS, body_terms)
-    counts: dict[str, float] = {}
-    for weight, terms in (
-        (SUBJECT_WEIGHT, terms_of(subject)),
-        (body_weight, body_terms),
-        (SYMBOL_WEIGHT * _share(MANY_SYMBOLS, text.symbols), set(terms_of(" ".join(text.symbols)))),
-        (PATH_WEIGHT * _share(MANY_PATHS, text.paths), set(terms_of(" ".join(text.paths[:MAX_PATHS])))),
-    ):
-        for term in terms:
-            if term in weights:
-                counts[term] = counts.get(term, 0.0) + weight
-    score = sum(weights[term] * count / (count + SATURATION) for term, count in counts.items())
-    covered = sum(weights[term] for term in counts) / total
-    return score / total * float(covered**COVERAGE_POWER) * (1.0 if text.paths else WITHOUT_FILES)
+    def score(self, weights: Mapping[str, float]) -> float:
+        """Return its score: between 0 and 1. `weights` has the terms of the query."""
+        total = sum(weights.values()) or 1.0
+        subject, _, body = self.message.partition("\n")
+        body_terms = terms_of(body[:MAX_BODY_CHARACTERS])
+        counts: dict[str, float] = {}
+        for weight, terms in (
+            (SUBJECT_WEIGHT, terms_of(subject)),
+            (BODY_WEIGHT * _share(LONG_BODY_TERMS, body_terms), body_terms),
+            (SYMBOL_WEIGHT * _share(MANY_SYMBOLS, self.symbols), set(terms_of(" ".join(self.symbols)))),
+            (PATH_WEIGHT * _share(MANY_PATHS, self.paths), set(terms_of(" ".join(self.paths[:MAX_PATHS])))),
+        ):
+            for term in terms:
+                if term in weights:
+                    counts[term] = counts.get(term, 0.0) + weight
+        score = sum(weights[term] * count / (count + SATURATION) for term, count in counts.items())
+        covered = sum(weights[term] for term in counts) / total
+        return score / total * float(covered**COVERAGE_POWER) * (1.0 if self.paths else WITHOUT_FILES)
 
 
 def _share(usual: int, found: Sequence[str]) -> float:
@@ -140,8 +142,7 @@ def search_history(
     times = (_day(options.since, "since"), _day(options.until, "until", is_end=True))
     glob = compile_path_filter(options.path_glob) if options.path_glob else None
     coverage = history.update(seconds)
-    search = _Search(history, parse_search_query(query), times)
-    hits = search.find(options.limit, glob)
+    hits = _Search(history, parse_search_query(query), times, glob).find(options.limit)
     return HistoryAnswer(tuple(hits), coverage, time.monotonic() - began)
 
 
@@ -165,9 +166,11 @@ def _day(text: str | None, name: str, *, is_end: bool = False) -> int:
 class _Search:
     """One search of a history."""
 
-    def __init__(self, history: History, query: SearchQuery, times: tuple[int, int]) -> None:
+    def __init__(
+        self, history: History, query: SearchQuery, times: tuple[int, int], glob: "re.Pattern[str] | None"
+    ) -> None:
         self._history, self._database = history, history.database
-        self._query, self._times = query, times
+        self._query, self._times, self._glob = query, times, glob
         terms = list(dict.fromkeys(terms_of(" ".join(query.positive))))[:MAX_TERMS]
         total = max(1, sum(self._database.counts().values()))
         self._frequencies = {term: self._frequency(term) for term in terms}
@@ -177,18 +180,22 @@ class _Search:
         self._selecting = [term for term, sum_ in zip(by_rarity, sums, strict=True) if sum_ <= MAX_SELECTED]
         self._selecting = self._selecting or by_rarity[:1]
 
-    def find(self, limit: int, glob: "re.Pattern[str] | None") -> list[CommitHit]:
+    def find(self, limit: int) -> list[CommitHit]:
         """Return the best commits."""
-        among = None if glob is None else self._commits_of(glob)
+        among = None if self._glob is None else self._commits_of(self._glob)
         only = "" if among is None else "AND number IN (SELECT value FROM json_each(?))"
         values = [*self._times, *([] if among is None else [json.dumps(among)])]
         if not self._query.text.strip():
-            return self._shown([(0.0, text) for text in self._texts(self._newest(only, [*values, limit]))], glob)
+            return [self._hit(0.0, one) for one in self._commits(self._newest(only, [*values, limit]))]
         named = self._named()
-        texts = self._texts([number for number in self._candidates(only, values) if number not in named])
-        scored = [(_score_commit(text, self._weights), text) for text in texts if self._passes(text)]
+        others = self._commits([number for number in self._candidates(only, values) if number not in named])
+        scored = [(one.score(self._weights), one) for one in others if self._passes(one)]
         scored.sort(key=lambda one: (-round(one[0], 4), -one[1].number))  # of equal ones, the newest first
-        return self._shown([*((1.0, text) for text in self._texts(named)), *scored][:limit], glob)
+        found = [*((1.0, one) for one in self._commits(named)), *scored]
+        return [self._hit(score, one) for score, one in found[:limit]]
+
+    def _numbers(self, query: str, values: Sequence[object]) -> list[int]:
+        return [number for (number,) in self._database.rows(query, values)]
 
     def _newest(self, only: str, values: Sequence[object]) -> list[int]:
         """Return the newest commits that are read, or the newest of some."""
@@ -196,15 +203,13 @@ class _Search:
             f"SELECT number FROM commits JOIN messages USING (number) WHERE is_reached = 1 AND time BETWEEN ? AND ? {only} "  # noqa: S608 - constants
             "ORDER BY number DESC LIMIT ?"
         )
-        return [number for (number,) in self._database.rows(query, values)]
+        return self._numbers(query, values)
 
     def _named(self) -> list[int]:
         """Return the commits of which the query is the beginning of the name."""
         name = self._query.text.lower()
-        if not _COMMIT_NAME.fullmatch(name):
-            return []
         query = "SELECT number FROM commits WHERE name BETWEEN ? AND ? AND is_reached = 1 LIMIT ?"
-        return [number for (number,) in self._database.rows(query, (name, f"{name}g", MAX_TERMS))]
+        return self._numbers(query, (name, f"{name}g", MAX_TERMS)) if _COMMIT_NAME.fullmatch(name) else []
 
     def _frequency(self, term: str) -> int:
         return max(
@@ -234,25 +239,26 @@ class _Search:
             )
             weights = "bm25(3.0, 1.0, 1.0)" if table == "texts" else "bm25()"
             first = 2 * limit if tuple(values) == _EVER else _EVER[1]
-            rows = self._database.rows(query, (expression, weights, first, *values, limit))
-            found |= dict.fromkeys(number for (number,) in rows)
+            found |= dict.fromkeys(self._numbers(query, (expression, weights, first, *values, limit)))
         return list(found)
 
-    def _texts(self, numbers: Sequence[int]) -> list[CommitText]:
-        messages: dict[int, str] = dict(
-            self._database.rows_in("SELECT number, message FROM messages WHERE number IN", numbers)
+    def _commits(self, numbers: Sequence[int]) -> list[_Commit]:
+        """Return those of the commits that were read."""
+        query = (
+            "SELECT number, name, time, files, is_cut, author, message FROM commits JOIN messages USING (number) "
+            "WHERE number IN"
         )
-        paths: dict[int, list[str]] = defaultdict(list)
-        for number, path in self._database.rows_in(
-            "SELECT number, paths.path FROM changes JOIN paths ON paths.id = changes.path WHERE number IN", numbers
-        ):
-            paths[number].append(path)
-        symbols: dict[int, list[str]] = defaultdict(list)
-        for number, names in self._database.rows_in("SELECT number, names FROM symbols WHERE number IN", numbers):
-            symbols[number] += names.split(" ")
-        return [CommitText(number, messages.get(number, ""), paths[number], symbols[number]) for number in numbers]
+        found = {row[0]: _Commit(*row) for row in self._database.rows_in(query, numbers)}
+        if not all(isinstance(one.name, str) for one in found.values()):
+            raise TypeError("the name of a commit has another type")
+        query = "SELECT number, paths.path FROM changes JOIN paths ON paths.id = changes.path WHERE number IN"
+        for number, path in self._database.rows_in(query, found):
+            found[number].paths.append(path)
+        for number, names in self._database.rows_in("SELECT number, names FROM symbols WHERE number IN", found):
+            found[number].symbols.extend(names.split(" "))
+        return [found[number] for number in numbers if number in found]
 
-    def _passes(self, text: CommitText) -> bool:
+    def _passes(self, text: _Commit) -> bool:
         """Return whether a commit has what the query requires, and nothing that it excludes."""
         query = self._query
         if query.is_pasted or not query.has_filters:
@@ -266,29 +272,16 @@ class _Search:
             and not any(phrase.lower() in small for phrase in query.not_phrases)
         )  # fmt: skip
 
-    def _shown(self, ranked: Sequence[tuple[float, CommitText]], glob: "re.Pattern[str] | None") -> list[CommitHit]:
-        numbers = [text.number for _, text in ranked]
-        query = (
-            "SELECT number, name, time, files, is_cut, author FROM commits JOIN messages USING (number) WHERE number IN"
-        )
-        facts = {row[0]: row[1:] for row in self._database.rows_in(query, numbers)}
-        if not all(isinstance(name, str) for name, *_ in facts.values()):
-            raise TypeError("the name of a commit has another type")
-        return [self._hit(score, text, facts[text.number], glob) for score, text in ranked if text.number in facts]
-
-    def _hit(
-        self, score: float, text: CommitText, facts: tuple[str, int, int, int, str], glob: "re.Pattern[str] | None"
-    ) -> CommitHit:
-        name, when, count, is_cut, author = facts
-        masks = self._history.settings.mask_secrets
-        message, person = screen_text(text.message, masks=masks), screen_text(author, masks=masks)
+    def _hit(self, score: float, commit: _Commit) -> CommitHit:
+        masks, glob, count = self._history.settings.mask_secrets, self._glob, commit.file_count
+        message, person = screen_text(commit.message, masks=masks), screen_text(commit.author, masks=masks)
         subject, *body = message.text.split("\n")
-        files = [path for path in text.paths if self._history.paths.allows(path)]
+        files = [path for path in commit.paths if self._history.paths.allows(path)]
         files.sort(key=lambda path: (not (glob and glob.fullmatch(path)), -self._matches(path)))
         return CommitHit(
-            name, when, _cut(subject), _cut(person.text), tuple(self._best_lines(body)),
-            tuple(files[:SHOWN_FILES]), count if count > MAX_FILES else len(files), bool(is_cut),
-            tuple(self._best_symbols(text)), round(score, 3),
+            commit.name, commit.time, _cut(subject), _cut(person.text), tuple(self._best_lines(body)),
+            tuple(files[:SHOWN_FILES]), count if count > MAX_FILES else len(files), bool(commit.is_cut),
+            tuple(self._best_symbols(commit)), round(score, 3),
             tuple(sorted({mask.kind for one in (message, person) for mask in one.masked})),
             tuple(sorted({flag.kind for one in (message, person) for flag in one.flags})),
         )  # fmt: skip
@@ -302,10 +295,10 @@ class _Search:
         best = sorted(((self._matches(line), -number, line) for number, line in written), reverse=True)[:SHOWN_LINES]
         return [_cut(line) for _, _, line in sorted((-at, score, line) for score, at, line in best if score)]
 
-    def _best_symbols(self, text: CommitText) -> list[str]:
+    def _best_symbols(self, commit: _Commit) -> list[str]:
         rows = self._database.rows(
             "SELECT paths.path, names FROM symbols JOIN paths ON paths.id = symbols.path WHERE number = ?",
-            (text.number,),
+            (commit.number,),
         )
         names = [name for path, found in rows if self._history.paths.allows(path) for name in found.split(" ")]
         scored = [(self._matches(name), name) for name in dict.fromkeys(names)]
