@@ -119,12 +119,11 @@ def related_files(index: ProjectIndex, path: str, limit: int) -> RelatedFiles:
 
 def _changes(index: ProjectIndex, path: str, limit: int) -> tuple[RelatedFile, ...]:
     """Return the files of the index that change together with one; none where there is no history."""
-    from dowse.searching.history.co_changes import changed_together  # imports what a server does not need at its start
-    from dowse.searching.history.project_history import open_history
+    from dowse.searching.history.project_history import open_history  # imports what a server does not need at its start
 
     with contextlib.suppress(Failed), open_history(index.root, index.folder, index.settings) as history:
         history.update(HISTORY_SECONDS)
-        together = changed_together(history, path, limit)
+        together = history.changed_together(path, limit)
         return tuple(
             RelatedFile(one.path, f"changed together in {one.commits} of {together.commits} commits")
             for one in together.files

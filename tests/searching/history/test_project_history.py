@@ -15,7 +15,7 @@ from dowse.searching.history import project_history
 from dowse.searching.history.commit_reading import MAX_MESSAGE_BYTES, CommitRecord, read_commits
 from dowse.searching.history.git_objects import GitObjects
 from dowse.searching.history.history_database import HISTORY_FILE, read_commit_counts
-from dowse.searching.history.project_history import History, open_history
+from dowse.searching.history.project_history import MAX_COMMIT_FILES, History, open_history
 from dowse.settings import Settings
 from dowse.system.platform import Lock
 from tests.sample_data import open_indexed
@@ -296,3 +296,48 @@ def test_a_damaged_history_is_found_and_removed(tmp_path: Path, root: Path) -> N
     assert project.repair(findings) == []
     assert not (project.folder / HISTORY_FILE).exists()
     project.close()
+
+
+def both(number: int) -> dict[str, str]:
+    return {"pay.py": f"pay = {number}\n", "bill.py": f"bill = {number}\n"}
+
+
+def together(opened: OpenHistory, root: Path, path: str, **how: object) -> list[tuple[str, int]]:
+    return [(one.path, one.commits) for one in opened(root, **how).changed_together(path).files]
+
+
+def test_files_that_change_together_are_counted(tmp_path: Path, opened: OpenHistory) -> None:
+    changes = [Change("a", both(1)), Change("b", both(2)), Change("c", {"pay.py": "pay = 3\n", "tax.py": "tax\n"})]
+    root = make_repository(tmp_path / "shop", changes)
+    found = opened(root).changed_together("pay.py")
+    assert found.commits == 3
+    assert [(one.path, one.commits) for one in found.files] == [("bill.py", 2), ("tax.py", 1)]
+    assert opened(root).changed_together("nowhere.py").files == ()
+
+
+def test_renames_are_followed_on_both_sides(tmp_path: Path, opened: OpenHistory) -> None:
+    root = make_repository(
+        tmp_path / "shop",
+        [
+            Change("a", both(1)),
+            Change("b", both(2)),
+            Change("move one", renames={"pay.py": "charge.py"}),
+            Change("move the other", renames={"bill.py": "invoice.py"}),
+            Change("c", {"charge.py": "pay = 3\n", "invoice.py": "bill = 3\n"}),
+        ],
+    )
+    assert together(opened, root, "charge.py") == [("invoice.py", 3)]
+    assert together(opened, root, "pay.py") == [("invoice.py", 2)], "what is asked for by its old name is followed too"
+
+
+def test_huge_commits_and_denied_paths_do_not_count(tmp_path: Path, opened: OpenHistory) -> None:
+    many = {f"generated/{number}.py": "x\n" for number in range(MAX_COMMIT_FILES)}
+    root = make_repository(
+        tmp_path / "shop",
+        [
+            Change("format all", {"pay.py": "pay\n", **many}),
+            Change("a", {"pay.py": "pay = 1\n", ".env": "KEY=1\n", "secret/plan.md": "x\n", "notes/own.md": "x\n"}),
+        ],
+    )
+    (root / ".dowseignore").write_text("notes/\n", encoding="utf-8")
+    assert together(opened, root, "pay.py", settings=Settings(exclude=("secret/**",))) == []

@@ -18,6 +18,12 @@ HISTORY_FILE = "history.sqlite"
 MAX_INDEXED_FILES = 50
 """The words of the paths of further files do not describe a commit."""
 
+MAX_STEPS = 50
+"""How often one file is followed to another name."""
+_EVER = 1 << 62
+"""A number that no commit reaches."""
+_RENAMES = "SELECT old, number, new FROM renames JOIN commits USING (number) WHERE is_reached = 1 AND"
+
 LISTED, READ, SYMBOLS_READ, UNREADABLE, WITHOUT_SYMBOLS = range(5)
 """How much of a commit is known: that it exists, its message and files, its symbols too, nothing because it is broken,
 or all but its symbols because a content is missing."""
@@ -221,6 +227,34 @@ class HistoryDatabase(SqliteDatabase):
         """Record that no more of a commit can be read."""
         with self.transaction() as connection:
             connection.execute("UPDATE commits SET state = ? WHERE name = ?", (state, name))
+
+    def earlier_names(self, paths: Iterable[int]) -> dict[int, int]:
+        """Return the ids of paths with those of their earlier names, each with the last commit for which it counts."""
+        found = dict.fromkeys(paths, _EVER)
+        newest = list(found)
+        for _ in range(MAX_STEPS):
+            before: dict[int, int] = {}
+            for old, number, new in self.rows_in(f"{_RENAMES} new IN", newest):
+                if number <= found[new] and number > found.get(old, 0):
+                    before[old] = max(number, before.get(old, 0))
+            found |= before
+            newest = list(before)
+        return found
+
+    def names_today(self, last_changes: Mapping[int, int]) -> dict[int, int]:
+        """Return the id of the present name of each path, of which the last change under its old name is given."""
+        found = {path: path for path in last_changes}
+        moving = dict(last_changes)
+        for _ in range(MAX_STEPS):
+            by_old: dict[int, tuple[int, int]] = {}
+            for old, number, new in self.rows_in(f"{_RENAMES} old IN", set(moving)):
+                if number >= moving[old]:
+                    by_old[old] = max(by_old.get(old, (0, 0)), (number, new))
+            if not by_old:
+                break
+            found = {path: by_old[name][1] if name in by_old else name for path, name in found.items()}
+            moving = {new: number for number, new in by_old.values()}
+        return found
 
     @staticmethod
     def _path_id(connection: sqlite3.Connection, path: str) -> int:

@@ -11,7 +11,6 @@ from itertools import accumulate
 from dowse.errors import UsageError
 from dowse.globs import compile_path_filter
 from dowse.screening.masking import screen_text
-from dowse.searching.history.co_changes import earlier_names
 from dowse.searching.history.commit_reading import MAX_FILES
 from dowse.searching.history.project_history import History, HistoryCoverage
 from dowse.searching.query_terms import SearchQuery, parse_search_query
@@ -222,7 +221,7 @@ class _Search:
     def _commits_of(self, glob: "re.Pattern[str]") -> list[int]:
         """Return the commits that change a file which matches, also under its earlier names."""
         rows = self._database.rows("SELECT id, path FROM paths")
-        names = earlier_names(self._database, [number for number, path in rows if glob.fullmatch(path)])
+        names = self._database.earlier_names([number for number, path in rows if glob.fullmatch(path)])
         found = self._database.rows_in("SELECT path, number FROM changes WHERE path IN", names)
         return sorted({number for path, number in found if number <= names[path]})
 

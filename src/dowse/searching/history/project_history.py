@@ -4,6 +4,7 @@ import contextlib
 import hashlib
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -45,6 +46,27 @@ LOCK_SECONDS = 0.05
 """How long to wait for another process that reads the history; it is searched as far as that process has read."""
 REPLACEMENT_SECONDS = 10.0
 """How long to wait for such a process before a database is replaced, twice the longest turn of a server."""
+
+
+MAX_COMMIT_FILES = 30
+"""Commits with more files say nothing about which change together: they format, rename or generate files."""
+
+
+@dataclass(frozen=True, slots=True)
+class CoChange:
+    """A file, and how many commits changed it together with another one."""
+
+    path: str
+    commits: int
+
+
+@dataclass(frozen=True, slots=True)
+class CoChanges:
+    """The files that changed together with one, most often first."""
+
+    commits: int
+    """How many of the commits that were read changed the file, without those of too many files."""
+    files: tuple[CoChange, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +163,35 @@ class History:
             is_cut=total >= MAX_COMMITS,
             problem=self.database.fact("problem") or "",
         )
+
+    def changed_together(self, path: str, limit: int = 20) -> CoChanges:
+        """Return the files that usually change together with a path relative to the root, under their names of today.
+
+        Only those commits count that HEAD leads to. A file may be gone by now.
+        """
+        rows, rows_in = self.database.rows, self.database.rows_in
+        names = self.database.earlier_names(
+            number for (number,) in rows("SELECT id FROM paths WHERE path = ?", (path,))
+        )
+        query = (
+            "SELECT number FROM changes JOIN commits USING (number) "
+            "WHERE path = ? AND number <= ? AND is_reached = 1 AND files BETWEEN 1 AND ?"
+        )
+        changing = (rows(query, (name, last, MAX_COMMIT_FILES)) for name, last in names.items())
+        commits = {number for found in changing for (number,) in found}
+        counts, together = Counter[int](), Counter[int]()
+        last_changes: dict[int, int] = {}
+        for other, number in rows_in("SELECT path, number FROM changes WHERE number IN", commits):
+            counts[other] += 1
+            last_changes[other] = max(last_changes.get(other, 0), number)
+        today = self.database.names_today(last_changes)
+        for other, count in counts.items():
+            if today[other] not in names and other not in names:
+                together[today[other]] += count
+        shown: dict[int, str] = dict(rows_in("SELECT id, path FROM paths WHERE id IN", together))
+        found = [CoChange(shown[other], count) for other, count in together.items() if self.paths.allows(shown[other])]
+        found.sort(key=lambda one: (-one.commits, one.path))
+        return CoChanges(len(commits), tuple(found[:limit]))
 
     def _open(self) -> HistoryDatabase:
         if database := self._open_usable():
