@@ -93,7 +93,7 @@ def test_a_zero_is_compared_with_the_text(find: Find) -> None:
 
 
 def test_without_time_to_search_the_text_nothing_is_called_unknown(find: Find, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dowse.searching.references.reference_lines.SECONDS", -1.0)
+    monkeypatch.setattr("dowse.searching.references.reference_search.TEXT_SECONDS", -1.0)
     found = find("heave")
     assert (found.total, found.is_text_searched, found.is_found) == (0, False, True)
 

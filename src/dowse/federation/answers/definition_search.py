@@ -15,7 +15,7 @@ from dowse.indexes.reference_lookup import read_missing_references, read_referen
 from dowse.searching.passages import Passage, first_match
 from dowse.searching.query_terms import parse_plain_query
 from dowse.searching.references.definition_context import ContextFinder, DefinitionContext
-from dowse.searching.references.reference_lines import Place
+from dowse.searching.references.reference_search import Place
 from dowse.searching.search import SHOWN_COPIES, Answer
 from dowse.text.excerpts import cut_line
 from dowse.types import View

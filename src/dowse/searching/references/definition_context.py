@@ -11,7 +11,7 @@ from dowse.searching.path_kinds import kinds_of
 from dowse.searching.references.import_resolution import ImportResolver
 from dowse.searching.references.name_resolution import Confidence, NameResolution, ResolvedUse
 from dowse.searching.references.reference_files import DefinedName, SourceFile, SourceFiles
-from dowse.searching.references.reference_lines import Place, ReferenceLines
+from dowse.searching.references.reference_search import Place, ReferenceLines
 from dowse.store.reference_index import ReferenceIndex
 from dowse.types import TextQuery
 

@@ -18,8 +18,8 @@ from dowse.keeping.served_index import ServedIndex, Service
 from dowse.mcp.replies import Reply, coverage_warnings, present
 from dowse.mcp.schemas import FLAG, LIST, NUMBER, TEXT, count, describe, reply, rows
 from dowse.mcp.tools import Call, Tool, tool, tools_of
+from dowse.parsing.source_references import USE_KINDS, ReferenceOptions
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_search_query
-from dowse.searching.references.reference_search import USE_KINDS, ReferenceOptions
 from dowse.searching.references.related_files import shown_files
 from dowse.searching.search import SearchOptions
 from dowse.settings import SettingsFiles
