@@ -83,12 +83,11 @@ class IndexedTarget:
     def related(self, path: str, limit: int, progress: Progress | None = None) -> "RelatedFiles":
         """Return the files around a file."""
         from dowse.indexes.reference_lookup import read_missing_references, related_files
-        from dowse.searching.references.related_files import shown_files
 
         index, within, lead = self.locate(path)
         self._updating(progress)(index)
         read_missing_references(index, progress=progress)
-        return shown_files(related_files(index, within, limit), lambda one: lead + one)
+        return related_files(index, within, limit, lambda one: lead + one)
 
     def explain(
         self, path: str, query: str | None = None, progress: Progress | None = None

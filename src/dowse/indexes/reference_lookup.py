@@ -2,7 +2,7 @@
 
 import contextlib
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -106,18 +106,21 @@ MIN_COMMITS = 2
 """Files that changed together once are left out: a single commit says little."""
 
 
-def related_files(index: ProjectIndex, path: str, limit: int) -> RelatedFiles:
-    """Return the files around a file in the index as it is; raise PathRefused for a file that is not in it."""
+def related_files(index: ProjectIndex, path: str, limit: int, show: Callable[[str], str] = str) -> RelatedFiles:
+    """Return the files around a file in the index as it is; raise PathRefused for a file that is not in it.
+
+    `show` writes their paths.
+    """
     verdict = index.source.verdict(path)
     if not verdict.is_allowed or index.store.document(verdict.path) is None:
         reason = verdict.reason or "the index has no such file"
         raise PathRefused(f"{verdict.path} is not indexed: {reason}. See: dowse why {verdict.path}", verdict.path)
     unread = read_missing_references(index, READ_SECONDS)
-    found = find_related(index.whole.references, index.source.read_bytes, verdict.path)
-    return replace(found, changes_with=_changes(index, verdict.path, limit), unread=unread)
+    found = find_related(index.whole.references, index.source.read_bytes, verdict.path, show)
+    return replace(found, changes_with=_changes(index, verdict.path, limit, show), unread=unread)
 
 
-def _changes(index: ProjectIndex, path: str, limit: int) -> tuple[RelatedFile, ...]:
+def _changes(index: ProjectIndex, path: str, limit: int, show: Callable[[str], str]) -> tuple[RelatedFile, ...]:
     """Return the files of the index that change together with one; none where there is no history."""
     from dowse.searching.history.project_history import open_history  # imports what a server does not need at its start
 
@@ -125,7 +128,7 @@ def _changes(index: ProjectIndex, path: str, limit: int) -> tuple[RelatedFile, .
         history.update(HISTORY_SECONDS)
         together = history.changed_together(path, limit)
         return tuple(
-            RelatedFile(one.path, f"changed together in {one.commits} of {together.commits} commits")
+            RelatedFile(show(one.path), f"changed together in {one.commits} of {together.commits} commits")
             for one in together.files
             if one.commits >= MIN_COMMITS and index.store.document(one.path)
         )

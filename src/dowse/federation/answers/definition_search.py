@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 
@@ -176,7 +177,8 @@ def describe_definitions(
             own = [(hit, passage) for hit, passage in found if hit.path.startswith(lead)]
             shown = [passage for hit, passage in own if passage not in hit.named and not passage.is_spare]
             names = [passage.symbols[-1] for passage in shown if passage.symbols]
-            around[lead] = _context_finder(index), _read_references(index, names, most_unread)
+            finder = _context_finder(index, partial(_show_below, lead, show))
+            around[lead] = finder, _read_references(index, names, most_unread)
 
     def context_of(path: str, passage: Passage) -> DefinitionContext:
         """Return what is known around a definition; that of one that fills a short reply would make it long."""
@@ -184,7 +186,7 @@ def describe_definitions(
         if lead is None or not passage.symbols or passage.is_spare:
             return DefinitionContext()
         finder, known = around[lead]
-        return _context(finder, path.removeprefix(lead), passage, known).shown_as(lambda one: show(lead + one))
+        return _context(finder, path.removeprefix(lead), passage, known)
 
     whole, others = list[FoundDefinition](), list[FoundDefinition]()
     for hit, passage in found:
@@ -219,9 +221,13 @@ def _texts(index: ProjectIndex, answer: Answer, lead: str, show: Callable[[str],
             yield f"{show(one.path)}:{one.line} {one.key}, used at {uses}"
 
 
-def _context_finder(index: ProjectIndex) -> ContextFinder:
+def _show_below(lead: str, show: Callable[[str], str], path: str) -> str:
+    return show(lead + path)
+
+
+def _context_finder(index: ProjectIndex, show: Callable[[str], str]) -> ContextFinder:
     masks = index.settings.mask_secrets
-    return ContextFinder(index.store, index.whole.references, index.source.read_bytes, masks=masks)
+    return ContextFinder(index.store, index.whole.references, index.source.read_bytes, show, masks=masks)
 
 
 def _read_references(index: ProjectIndex, names: Sequence[str], most_unread: int | None) -> Collection[str]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from dowse.parsing.source_references import IMPORT, MENTION, SourceReferences, Use
 from dowse.protocols import Searchable
@@ -41,22 +41,16 @@ class DefinitionContext:
     callees: tuple[tuple[str, str], ...] = ()
     """The functions of the project that it calls, and their places."""
 
-    def shown_as(self, show: Callable[[str], str]) -> "DefinitionContext":
-        """Return the context with paths as a reply writes them."""
-        callers, overrides, constants = (
-            tuple(replace(place, path=show(place.path)) for place in places)
-            for places in (self.callers, self.overrides, self.constants)
-        )
-        callees = tuple((name, show(place)) for name, place in self.callees)
-        return replace(self, callers=callers, overrides=overrides, constants=constants, callees=callees)
-
 
 class ContextFinder:
-    """Finds the context of definitions of one index; files are read once for all of them."""
+    """Finds the context of definitions of one index; files are read once for all of them, and `show` writes their paths."""
 
-    def __init__(self, store: Searchable, references: ReferenceIndex, read: ReadBytes, *, masks: bool) -> None:
-        self._store, self._references, self._read = store, references, read
-        self._lines = ReferenceLines(store, read, [], masks=masks)
+    def __init__(
+        self, store: Searchable, references: ReferenceIndex, read: ReadBytes, show: Callable[[str], str] = str,
+        *, masks: bool,
+    ) -> None:  # fmt: skip
+        self._store, self._references, self._read, self._show = store, references, read, show
+        self._lines = ReferenceLines(store, read, [], show, masks=masks)
 
     def context(
         self, path: str, name: str, lines: range, text: str, *, has_references: bool = True
@@ -125,5 +119,9 @@ class ContextFinder:
     def _callees(self, path: str, lines: range, text: str) -> list[tuple[str, str]]:
         """Return the functions that a text calls and the project defines once, each with its place."""
         found = self._defined(_CALL.findall(text), _FUNCTION_KINDS).items()
-        places = [(name, f"{other}:{line}") for name, (_, other, line) in found if other != path or line not in lines]
+        places = [
+            (name, self._show(f"{other}:{line}"))
+            for name, (_, other, line) in found
+            if other != path or line not in lines
+        ]
         return places[:MAX_CALLEES]

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from dowse.errors import UsageError
@@ -127,11 +127,13 @@ class References:
 
 
 class ReferenceLines:
-    """The lines of files, each file read once."""
+    """The lines of files, each file read once; `show` writes their paths."""
 
-    def __init__(self, store: Searchable, read: ReadBytes, outdated: list[str], *, masks: bool) -> None:
+    def __init__(
+        self, store: Searchable, read: ReadBytes, outdated: list[str], show: Callable[[str], str] = str, *, masks: bool
+    ) -> None:
         self._store, self._read, self._masks = store, read, masks
-        self._outdated = outdated
+        self._outdated, self._show = outdated, show
         self._texts: dict[str, tuple[str, list[int]] | None] = {}
 
     def place(
@@ -148,8 +150,9 @@ class ReferenceLines:
         at = max(characters.find(use.name, start, end), start)
         shown = screen_line(characters, (start, end), at, MAX_LINE_CHARACTERS, file.path, masks=self._masks)
         within = use.within or ("" if use in file.definitions else _definition_around(file, text, use.line))
+        path = self._show(file.path)
         return Place(
-            file.path, use.line, shown.text, kind, within, confidence, definition, shown.masked_kinds, shown.flag_kinds
+            path, use.line, shown.text, kind, within, confidence, definition, shown.masked_kinds, shown.flag_kinds
         )
 
     def _current_text(self, file: SourceFile) -> tuple[str, list[int]] | None:

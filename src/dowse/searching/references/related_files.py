@@ -1,7 +1,7 @@
 """The files around a file: what it imports, what imports it, and its tests, each with the reason."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from dowse.parsing.source_references import Import
@@ -38,24 +38,14 @@ class RelatedFiles:
     """Files whose imports are not known yet."""
 
 
-def shown_files(found: RelatedFiles, show: Callable[[str], str]) -> RelatedFiles:
-    """Return the files with their paths as users see them."""
-
-    def shown(files: tuple[RelatedFile, ...]) -> tuple[RelatedFile, ...]:
-        return tuple(replace(one, path=show(one.path)) for one in files)
-
-    return replace(
-        found, path=show(found.path), imports=shown(found.imports), imported_by=shown(found.imported_by),
-        tests=shown(found.tests), changes_with=shown(found.changes_with),
-    )  # fmt: skip
-
-
-def find_related(references: ReferenceIndex, read: ReadBytes, path: str) -> RelatedFiles:
-    """Return the files that a file imports, those that import it, and its tests."""
+def find_related(
+    references: ReferenceIndex, read: ReadBytes, path: str, show: Callable[[str], str] = str
+) -> RelatedFiles:
+    """Return the files that a file imports, those that import it, and its tests; `show` writes their paths."""
     files = SourceFiles(references)
     file = files.at(path)
     if file is None:
-        return RelatedFiles(path)
+        return RelatedFiles(show(path))
     resolver = ImportResolver(files, read)
     imported = dict[str, list[Import]]()
     for one in file.references.imports:
@@ -65,11 +55,15 @@ def find_related(references: ReferenceIndex, read: ReadBytes, path: str) -> Rela
     named = [test for test in _tests_by_name(files, path) if test not in users]
     tests = {other: _reason(found) for other, found in users.items() if "test" in kinds_of(other)}
     tests |= dict.fromkeys(named, "is named after it")
+
+    def shown(found: dict[str, str]) -> tuple[RelatedFile, ...]:
+        return tuple(RelatedFile(show(path), reason) for path, reason in sorted(found.items()))
+
     return RelatedFiles(
-        path,
-        _sorted({target: _reason(found) for target, found in imported.items()}),
-        _sorted({other: _reason(found) for other, found in users.items() if other not in tests}),
-        _sorted(tests),
+        show(path),
+        shown({target: _reason(found) for target, found in imported.items()}),
+        shown({other: _reason(found) for other, found in users.items() if other not in tests}),
+        shown(tests),
     )
 
 
@@ -101,7 +95,3 @@ def _reason(found: list[Import]) -> str:
     names = list(dict.fromkeys(one.name for one in found if one.name not in ("", "*", "default")))
     listed = ", ".join(names[:_NAMED]) + (" and others" if len(names) > _NAMED else "")
     return f"imports {listed or 'it'} in line {found[0].line}"
-
-
-def _sorted(found: dict[str, str]) -> tuple[RelatedFile, ...]:
-    return tuple(RelatedFile(path, reason) for path, reason in sorted(found.items()))

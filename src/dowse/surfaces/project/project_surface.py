@@ -18,9 +18,9 @@ from dowse.keeping.served_index import ServedIndex, Service
 from dowse.mcp.replies import Reply, coverage_warnings, present
 from dowse.mcp.schemas import FLAG, LIST, NUMBER, TEXT, count, describe, reply, rows
 from dowse.mcp.tools import Call, Tool, tool, tools_of
-from dowse.parsing.source_references import USE_KINDS, ReferenceOptions
+from dowse.parsing.source_references import USE_KINDS
 from dowse.searching.query_terms import SearchQuery, notes_on_length, parse_search_query
-from dowse.searching.references.related_files import shown_files
+from dowse.searching.references.reference_search import ReferenceOptions
 from dowse.searching.search import SearchOptions
 from dowse.settings import SettingsFiles
 from dowse.store.reference_index import QUICK_DOCUMENTS
@@ -281,10 +281,10 @@ class ProjectSurface:
     async def related_files(self, call: Call) -> Reply:
         """List what a file imports, what imports it, its tests and what changes with it"""
         served, path = await self.projects.located(call)
-        limit = call.arguments["limit"]
-        found = await served.ask_fresh(lambda index, _pending: related_files(index, path, limit))
+        limit, show = call.arguments["limit"], self._shown(served)
+        found = await served.ask_fresh(lambda index, _pending: related_files(index, path, limit, show))
         _read_references(served, found.unread)
-        return related_reply(shown_files(found, self._shown(served)), limit)
+        return related_reply(found, limit)
 
     @tool(
         "Explain",
