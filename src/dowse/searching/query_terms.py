@@ -289,18 +289,12 @@ def unknown_words(store: Searchable, words: Iterable[str]) -> list[str]:
 
 MAX_TYPED_CHARACTERS = 200
 """Maximum length of a query that counts as typed. The longest of the 413 queries of `eval/code-search` has 100."""
-
-
 _PROGRAMS = (
     "apt bash brew bundle bun cargo cat chmod cmake composer conda cp curl deno docker dotnet find gcc gem git go gradle "
     "grep helm java kubectl ln ls make mvn mypy node npm npx pip pipx pnpm poetry psql pytest python rake rg rm rsync "
     "ruby ruff rustc scp sed sh ssh sudo systemctl tar terraform tox uv uvx wget yarn"
 )
-
-
 _PROGRAM = rf"(?:{_PROGRAMS.replace(' ', '|')})[\d.]*"
-
-
 _PASTED = re.compile(
     rf"""
     \n                                              # several lines

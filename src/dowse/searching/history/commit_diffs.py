@@ -2,11 +2,10 @@
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from dowse.errors import ItemNotFound
 from dowse.screening.masking import screen_text
-from dowse.searching.history.commit_reading import PATCH, read_commits, split_patch
+from dowse.searching.history.commit_reading import PATCH, moment_of, read_commits, split_patch
 from dowse.searching.history.git_objects import open_objects
 from dowse.searching.history.project_history import History
 
@@ -52,7 +51,7 @@ def read_changes(history: History, name: str) -> CommitChanges:
     with open_objects(history.repository) as git:
         data, is_cut = git.output(*PATCH, "-U3", "--no-commit-id", whole, max_bytes=MAX_DIFF_BYTES)
         record = next(read_commits(git, [whole], READ_SECONDS, "-s"))
-    masks = history.settings.mask_secrets
+    masks, moment = history.settings.mask_secrets, moment_of(record.time)
     files, hidden = list[FileChanges](), 0
     for patch in split_patch(data, history.repository.lead):
         names = [name for name in (patch.old, patch.new) if name]
@@ -65,7 +64,7 @@ def read_changes(history: History, name: str) -> CommitChanges:
         else:
             files.append(_screened(names, text, masks=masks))
     return CommitChanges(
-        whole, _moment(record.time), screen_text(record.author, masks=masks).text,
+        whole, moment.isoformat().replace("+00:00", "Z") if moment else "", screen_text(record.author, masks=masks).text,
         screen_text(record.message, masks=masks).text.strip(),
         tuple(files), hidden, is_cut,
     )  # fmt: skip
@@ -97,10 +96,3 @@ def _known_name(history: History, name: str) -> str:
         if len(rows) == 1:
             return str(rows[0][0])
     raise ItemNotFound("the history has no such commit")
-
-
-def _moment(seconds: int) -> str:
-    try:
-        return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
-    except (ValueError, OverflowError, OSError):
-        return ""

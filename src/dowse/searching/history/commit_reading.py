@@ -5,6 +5,7 @@ import re
 import secrets
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal, NamedTuple
 
 from dowse.errors import Failed
@@ -38,6 +39,14 @@ _DEFINING = re.compile(
     r"newtype|object|proc|protocol|record|struct|sub|trait|type|typedef|union)\b"
 )
 _MARK_BYTES = 16
+
+
+def moment_of(seconds: int) -> datetime | None:
+    """Return the time of a commit; None if it is none that a calendar has."""
+    try:
+        return datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 @dataclass(frozen=True, slots=True)

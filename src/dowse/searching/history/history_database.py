@@ -178,24 +178,22 @@ class HistoryDatabase(SqliteDatabase):
         """Store commits that were read, all or none of them."""
         with self.transaction() as connection:
             for record in records:
-                found = connection.execute("SELECT number FROM commits WHERE name = ?", (record.name,)).fetchone()
-                if found is None:
+                number = _number_of(connection, record.name)
+                if number is None:
                     continue
-                number = found[0]
                 connection.execute(
                     "UPDATE commits SET state = ?, time = ?, files = ?, is_cut = ? WHERE number = ?",
                     (READ, record.time, record.file_count, record.is_cut, number),
                 )
-                connection.execute(
-                    "INSERT OR REPLACE INTO messages VALUES (?, ?, ?)", (number, record.author, record.message)
-                )
-                ids = {path: self._path_id(connection, path) for path in record.files}
+                message = (number, record.author, record.message)
+                connection.execute("INSERT OR REPLACE INTO messages VALUES (?, ?, ?)", message)
+                ids = {path: _path_id(connection, path) for path in record.files}
                 connection.executemany(
                     "INSERT OR IGNORE INTO changes VALUES (?, ?)", ((i, number) for i in ids.values())
                 )
                 connection.executemany(
                     "INSERT OR IGNORE INTO renames VALUES (?, ?, ?)",
-                    ((ids[new], number, self._path_id(connection, old)) for old, new in record.renames),
+                    ((ids[new], number, _path_id(connection, old)) for old, new in record.renames),
                 )
                 subject, _, body = record.message.partition("\n")
                 parts = dict.fromkeys(part for path in record.files[:MAX_INDEXED_FILES] for part in path.split("/"))
@@ -208,20 +206,16 @@ class HistoryDatabase(SqliteDatabase):
         """Store the symbols that commits change."""
         with self.transaction() as connection:
             for name, by_path in found.items():
-                row = connection.execute("SELECT number FROM commits WHERE name = ?", (name,)).fetchone()
-                if row is None:
+                number = _number_of(connection, name)
+                if number is None:
                     continue
-                connection.execute("UPDATE commits SET state = ? WHERE number = ?", (SYMBOLS_READ, row[0]))
-                for path, names in by_path.items():
-                    connection.execute(
-                        "INSERT OR IGNORE INTO symbols VALUES (?, ?, ?)",
-                        (row[0], self._path_id(connection, path), " ".join(names)),
-                    )
-                if by_path:
-                    names_of_all = " ".join(name for names in by_path.values() for name in names)
-                    connection.execute(
-                        "INSERT INTO names (rowid, symbols) VALUES (?, ?)", (row[0], indexed_terms(names_of_all))
-                    )
+                connection.execute("UPDATE commits SET state = ? WHERE number = ?", (SYMBOLS_READ, number))
+                joined = {_path_id(connection, path): " ".join(names) for path, names in by_path.items()}
+                rows = ((number, path, names) for path, names in joined.items())
+                connection.executemany("INSERT OR IGNORE INTO symbols VALUES (?, ?, ?)", rows)
+                if joined:
+                    terms = indexed_terms(" ".join(joined.values()))
+                    connection.execute("INSERT INTO names (rowid, symbols) VALUES (?, ?)", (number, terms))
 
     def set_state(self, name: str, state: int) -> None:
         """Record that no more of a commit can be read."""
@@ -256,10 +250,15 @@ class HistoryDatabase(SqliteDatabase):
             moving = {new: number for number, new in by_old.values()}
         return found
 
-    @staticmethod
-    def _path_id(connection: sqlite3.Connection, path: str) -> int:
-        connection.execute("INSERT OR IGNORE INTO paths (path) VALUES (?)", (path,))
-        return int(connection.execute("SELECT id FROM paths WHERE path = ?", (path,)).fetchone()[0])
+
+def _number_of(connection: sqlite3.Connection, name: str) -> int | None:
+    row = connection.execute("SELECT number FROM commits WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else None
+
+
+def _path_id(connection: sqlite3.Connection, path: str) -> int:
+    connection.execute("INSERT OR IGNORE INTO paths (path) VALUES (?)", (path,))
+    return int(connection.execute("SELECT id FROM paths WHERE path = ?", (path,)).fetchone()[0])
 
 
 def read_commit_counts(folder: Path) -> dict[int, int]:

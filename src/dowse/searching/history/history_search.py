@@ -11,7 +11,7 @@ from itertools import accumulate
 from dowse.errors import UsageError
 from dowse.globs import compile_path_filter
 from dowse.screening.masking import screen_text
-from dowse.searching.history.commit_reading import MAX_FILES
+from dowse.searching.history.commit_reading import MAX_FILES, moment_of
 from dowse.searching.history.project_history import History, HistoryCoverage
 from dowse.searching.query_terms import SearchQuery, parse_search_query
 from dowse.text.analysis import rarity, terms_of, whole_terms_of
@@ -118,10 +118,8 @@ class CommitHit:
     @property
     def date(self) -> str:
         """The day of the commit; empty if it has none that a calendar has."""
-        try:
-            return datetime.fromtimestamp(self.time, UTC).date().isoformat() if self.time else ""
-        except (OverflowError, OSError, ValueError):
-            return ""
+        moment = moment_of(self.time) if self.time else None
+        return moment.date().isoformat() if moment else ""
 
 
 @dataclass(frozen=True, slots=True)
