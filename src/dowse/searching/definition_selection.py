@@ -6,9 +6,8 @@ their file. The best ones are shown whole and once, in as many as the evidence a
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import exp, fsum, log
-from typing import NamedTuple
 
 from dowse.protocols import ScoreTexts
 from dowse.searching import ranking_constants
@@ -57,36 +56,35 @@ ChunkScores = Mapping[tuple[int, int], float]
 """The scores of chunks, by their first and last line."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileEvidence:
-    """A file that was found: its lines, the scores of its chunks, and its share of the best file's score."""
+@dataclass(slots=True, eq=False)
+class FileDefinitions:
+    """A file that was found, and its definitions that are chosen."""
 
+    rank: int
     document: DocumentLines
     chunks: ChunkScores
     share: float
+    """Its share of the best file's score."""
     is_aside: bool
     """Whether it is of a kind that is rarely meant, such as a test, and was not asked for."""
     defined: frozenset[int] = frozenset()
     """The lines that define a name, counted from 0, for a query that is this name."""
+    whole: list[Passage] = field(default_factory=list)
+    """The definitions that are shown whole."""
+    named: list[Passage] = field(default_factory=list)
+    """Those that are named by their first line."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitEvidence:
     """The evidence for a unit of a file, on scales that the units of all files share."""
 
-    file: int
+    file: FileDefinitions
     unit: Unit
     signals: Mapping[str, float]
     """Those that `ranking_constants` has weights for; words and chunks are not compared with those of other units yet."""
     defined: int | None
     """The line that defines the name that the query is; None if it has none. A class has it rather than its constructor."""
-
-
-class ChosenDefinitions(NamedTuple):
-    """The definitions of a file: those that are shown whole, and those that are named by their first line."""
-
-    whole: list[Passage]
-    named: list[Passage]
 
 
 def find_defined_lines(
@@ -120,48 +118,44 @@ def room_for(query: SearchQuery) -> DefinitionRoom:
 
 
 def choose_definitions(
-    files: Sequence[FileEvidence],
+    files: Sequence[FileDefinitions],
     limit: int,
     room: DefinitionRoom = QUESTION_ROOM,
     compare: Compare | None = None,
     score_texts: ScoreTexts | None = None,
-) -> list[ChosenDefinitions]:
-    """Return for each file the definitions that are shown whole, up to a limit, and those shown by their first line.
+) -> None:
+    """Choose the definitions of files that are shown whole, up to a limit, and those shown by their first line.
 
     Definitions are shown whole until one of them is likely the one that is meant: few if the evidence is clear. A short
     reply shows some more.
     """
     limit = int(limit * room.share)
     most = max(limit, int(limit * room.filled_share))
-    chosen = [ChosenDefinitions([], []) for _ in files]
     ranked = rank_definitions(files, compare, score_texts)
-    is_name, has_words = (
-        any(one.defined is not None for _, one in ranked),
-        any(one.signals["words"] for _, one in ranked),
-    )
+    is_name = any(one.defined is not None for _, one in ranked)
+    has_words = any(one.signals["words"] for _, one in ranked)
     used, likely, whole, named = 0, 0.0, 0, 0
     said = list[frozenset[str]]()
     for chance, one in ranked:
-        document = files[one.file].document
         is_wanted = whole < limit and (likely < room.enough_chance or one.defined is not None)
         is_filling = whole < most and used < room.filled_characters and likely < ranking_constants.CERTAIN_CHANCE
         if is_wanted or is_filling:
-            passage = _shown(document, one, is_best=not whole)
+            passage = _shown(one, is_best=not whole)
             size = _size(passage)
             text = frozenset(comparable_lines(passage).split("\n"))
             fits = used + size <= (room.characters if is_wanted else room.filled_characters)
             if not whole or (fits and not any(_are_alike(text, other) for other in said)):
                 said.append(text)
                 used, likely, whole = used + size + is_wanted * CONTEXT_CHARACTERS, likely + chance, whole + 1
-                chosen[one.file].whole.append(replace(passage, rank=whole, is_spare=not is_wanted))
+                one.file.whole.append(replace(passage, rank=whole, is_spare=not is_wanted))
                 continue
         coverage, words = one.signals["coverage"], one.signals["words"]
         is_weak = coverage < WHOLE_COVERAGE if is_name else has_words and not words
         if named < ranking_constants.NAMED_DEFINITIONS and not is_weak:
             named += 1
-            chosen[one.file].named.append(replace(document.first_line(one.unit), rank=most + MAX_CALLEES + named))
-    _add_callees(files, chosen, room.callee_characters - used, whole)
-    return chosen
+            line = one.file.document.first_line(one.unit)
+            one.file.named.append(replace(line, rank=most + MAX_CALLEES + named))
+    _add_callees(files, room.callee_characters - used, whole)
 
 
 def _size(passage: Passage) -> int:
@@ -169,30 +163,27 @@ def _size(passage: Passage) -> int:
     return len(passage.text) + LINE_CHARACTERS * passage.text.count("\n")
 
 
-def _add_callees(
-    files: Sequence[FileEvidence], chosen: Sequence[ChosenDefinitions], characters: int, whole: int
-) -> None:
+def _add_callees(files: Sequence[FileDefinitions], characters: int, whole: int) -> None:
     """Show short functions that the shown definitions call, if they are in the files that were found and fit."""
-    shown = sorted((passage for some in chosen for passage in some.whole), key=lambda passage: passage.rank)
+    shown = sorted((passage for file in files for passage in file.whole), key=lambda passage: passage.rank)
     names = [name for passage in shown for name in _CALL.findall(passage.text) if name not in passage.symbols]
     wanted = dict.fromkeys(names) if characters > 0 else {}
-    found: dict[str, list[tuple[int, Unit]]] = {name: [] for name in wanted}
-    for number, file in enumerate(files) if wanted else ():
+    found: dict[str, list[tuple[FileDefinitions, Unit]]] = {name: [] for name in wanted}
+    for file in files if wanted else ():
         for unit in file.document.units:
             if unit.kind == "function" and unit.name in found:
-                found[unit.name].append((number, unit))
+                found[unit.name].append((file, unit))
     added = 0
     for places in found.values():
         if len(places) != 1 or places[0][1].size > CALLEE_LINES or added == MAX_CALLEES:
             continue
-        [(number, unit)] = places
-        document, some = files[number].document, chosen[number]
-        passage = document.passage(unit, list(range(unit.start, unit.end + 1)))
+        [(file, unit)] = places
+        passage = file.document.passage(unit, list(range(unit.start, unit.end + 1)))
         size = _size(passage)
-        if size <= characters and not any(one.start_line <= passage.start_line <= one.end_line for one in some.whole):
+        if size <= characters and not any(one.start_line <= passage.start_line <= one.end_line for one in file.whole):
             characters, added = characters - size, added + 1
-            some.whole.append(replace(passage, rank=whole + added, is_spare=True))
-            some.named[:] = [one for one in some.named if (one.whole or (one.start_line,))[0] != passage.start_line]
+            file.whole.append(replace(passage, rank=whole + added, is_spare=True))
+            file.named = [one for one in file.named if (one.whole or (one.start_line,))[0] != passage.start_line]
 
 
 def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
@@ -201,7 +192,7 @@ def _are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
 
 
 def rank_definitions(
-    files: Sequence[FileEvidence], compare: Compare | None = None, score_texts: ScoreTexts | None = None
+    files: Sequence[FileDefinitions], compare: Compare | None = None, score_texts: ScoreTexts | None = None
 ) -> list[tuple[float, UnitEvidence]]:
     """Return the definitions that have words of the query or were found by meaning, best first, with their chances.
 
@@ -211,7 +202,7 @@ def rank_definitions(
     weights, kinds = ranking_constants.DEFINITION_WEIGHTS, ranking_constants.DEFINITION_KINDS
     if compare:
         weights, kinds = ranking_constants.PACKAGE_DEFINITION_WEIGHTS, ranking_constants.PACKAGE_DEFINITION_KINDS
-    found = [one for number, file in enumerate(files) for one in _evidence(number, file)]
+    found = [one for file in files for one in _evidence(file)]
     highest = {name: max((one.signals[name] for one in found), default=0.0) or 1.0 for name in ("words", "chunk")}
 
     def score(one: UnitEvidence) -> float:
@@ -221,7 +212,7 @@ def rank_definitions(
     ranked, certainty = _in_order((score(one), one) for one in found), ranking_constants.DEFINITION_CERTAINTY
     if compare:
         first = ranked[: ranking_constants.COMPARED_DEFINITIONS]
-        near = compare([_text_of(files[one.file].document, one.unit) for _, one in first])
+        near = compare([_text_of(one.file.document, one.unit) for _, one in first])
         nearer = (
             (value + ranking_constants.PACKAGE_NEARNESS * share, one)
             for (value, one), share in zip(first, near, strict=True)
@@ -229,7 +220,7 @@ def rank_definitions(
         ranked = _in_order((*nearer, *ranked[len(first) :]))
     elif score_texts:
         best, length = ranked[: ranking_constants.SCORED_DEFINITIONS], ranking_constants.SCORED_CHARACTERS
-        texts = [files[one.file].document.scored_text(one.unit, length) for _, one in best]
+        texts = [one.file.document.scored_text(one.unit, length) for _, one in best]
         if added := scores_above_mean(texts, score_texts, ranking_constants.SCORED_WEIGHT):
             scored = ((value + more, one) for more, (value, one) in zip(added, best, strict=True))
             ranked, certainty = _in_order((*scored, *ranked[len(best) :])), ranking_constants.SCORED_CERTAINTY
@@ -239,7 +230,7 @@ def rank_definitions(
 
 
 def _in_order(scored: Iterable[tuple[float, UnitEvidence]]) -> list[tuple[float, UnitEvidence]]:
-    return sorted(scored, key=lambda pair: (-pair[0], pair[1].file, pair[1].unit.start))
+    return sorted(scored, key=lambda pair: (-pair[0], pair[1].file.rank, pair[1].unit.start))
 
 
 def _text_of(document: DocumentLines, unit: Unit) -> str:
@@ -273,7 +264,7 @@ def _is_accessor(unit: Unit) -> bool:
     return unit.kind == "function" and unit.size <= ACCESSOR_LINES and unit.name.lower().startswith(_ACCESSORS)
 
 
-def _evidence(number: int, file: FileEvidence) -> list[UnitEvidence]:
+def _evidence(file: FileDefinitions) -> list[UnitEvidence]:
     """Return the evidence for the units of a file with words of the query or in a chunk with a score."""
     document, wanted = file.document, file.document.wanted
     weights = wanted.definition_terms
@@ -310,13 +301,13 @@ def _evidence(number: int, file: FileEvidence) -> list[UnitEvidence]:
             "documented": _is_documented(document, unit),
             "private": _is_private(document, unit),
         }
-        found.append(UnitEvidence(number, unit, signals, defined))
+        found.append(UnitEvidence(file, unit, signals, defined))
     return found
 
 
-def _shown(document: DocumentLines, one: UnitEvidence, *, is_best: bool) -> Passage:
+def _shown(one: UnitEvidence, *, is_best: bool) -> Passage:
     """Return a unit whole, or the stretch of a long one that matters."""
-    unit = one.unit
+    document, unit = one.file.document, one.unit
     lines = list(range(unit.start, unit.end + 1))
     if unit.size <= MAX_WHOLE_LINES:
         return document.passage(unit, lines)

@@ -11,7 +11,13 @@ from dowse.protocols import Copies, ScoreTexts, Searchable
 from dowse.reading.languages import language_called
 from dowse.searching import found_files, ranking, ranking_constants
 from dowse.searching.candidates import Mode, QueryVector, Scope, gather_evidence
-from dowse.searching.definition_selection import Compare, FileEvidence, choose_definitions, find_defined_lines, room_for
+from dowse.searching.definition_selection import (
+    Compare,
+    FileDefinitions,
+    choose_definitions,
+    find_defined_lines,
+    room_for,
+)
 from dowse.searching.document_lines import DocumentLines
 from dowse.searching.found_files import ALL_INDEXED, ChunkLines, Current, FoundFile, ReadBytes, SearchedFiles
 from dowse.searching.passages import Passage, ShownTexts, comparable_lines, has_phrases, screen_shown, shorten_lines
@@ -347,20 +353,17 @@ class _AnswerBuilder:
         if self._wanted.symbols:
             defined = find_defined_lines(lines, list(map(self._symbols, self._found)), self._query.names[0])
         files = [
-            FileEvidence(
-                one,
-                found_files.scores_by_lines(found, places),
-                max(found.file.score / best, 0.0),
-                not ranking_constants.ASIDE_SIGNALS.isdisjoint(found.file.signals),
-                names,
+            FileDefinitions(
+                rank, one, found_files.scores_by_lines(found, places), max(found.file.score / best, 0.0),
+                not ranking_constants.ASIDE_SIGNALS.isdisjoint(found.file.signals), names,
             )
-            for found, one, names in zip(self._found, lines, defined, strict=True)
-        ]
+            for rank, (found, one, names) in enumerate(zip(self._found, lines, defined, strict=True))
+        ]  # fmt: skip
         options, room = self._options, room_for(self._query)
-        chosen = choose_definitions(files, options.definitions, room, options.compare, options.score_texts)
-        for found, shown in zip(self._found, chosen, strict=True):
-            if any(shown):
-                self.hits.append(self._screened_hit(found, (1.0, 1.0), shown.whole, shown.named))
+        choose_definitions(files, options.definitions, room, options.compare, options.score_texts)
+        for found, file in zip(self._found, files, strict=True):
+            if file.whole or file.named:
+                self.hits.append(self._screened_hit(found, (1.0, 1.0), file.whole, file.named))
 
     def _passage(self, found: FoundFile, lines: DocumentLines, unit: Unit) -> Passage:
         match self._options.detail:
