@@ -3,7 +3,7 @@
 import re
 import time
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from itertools import accumulate
@@ -14,7 +14,7 @@ from dowse.searching.found_files import ReadBytes
 from dowse.searching.passages import screen_line
 from dowse.searching.search import SearchOptions, scope_of
 from dowse.text.line_numbers import split_lines
-from dowse.types import Entry, StoredDocument
+from dowse.types import StoredDocument
 
 DEFAULT_SECONDS, FILE_SECONDS = 10.0, 2.0
 """The time limits of a search, and of what it does in one file."""
@@ -27,6 +27,8 @@ takes up to 2.1 s for 1,000 and 0.5 s for 300 in a text of two million character
 _LITERAL = re.compile(r"(?:\\[^wWdDsSbBAzZpPXRGKkgGhmM]|[^\\()\[\]{}|*+?.^$])+")
 _LINE_END = re.compile(r"[\r\n]")
 
+ReadOther = Callable[[], str]
+"""Reads the text of a file that the index lacks."""
 FindMatches = Callable[[str, float], Iterator[tuple[int, int]]]
 """Yields the start and end of each match in a text; raises TimeoutError after the deadline."""
 
@@ -117,21 +119,20 @@ def find_occurrences(
     find: FindMatches,
     options: SearchOptions,
     *,
-    others: Iterable[Entry] = (),
-    read_other: Callable[[Entry], str] = lambda _: "",
+    others: Mapping[str, ReadOther] | None = None,
     offset: int = 0,
     seconds: float = DEFAULT_SECONDS,
     texts: dict[str, str] | None = None,
 ) -> Occurrences:
     """Find all matches in the indexed files, sorted by path and line, and list `limit` of their lines from `offset` on.
 
-    `read_other` reads the files `others` beside them, which the index lacks or has another text of. The texts of the
-    files that are listed are added to `texts`, if it is given.
+    The `others` beside them, by path, are those that the index lacks or has another text of. The texts of the files that
+    are listed are added to `texts`, if it is given.
     """
     started = time.monotonic()
     deadline, result = started + seconds, Occurrences(offset, options.limit, options.masks_secrets)
     try:
-        for path, read_text in _texts_in_scope(store, read, options, others, read_other):
+        for path, read_text in _texts_in_scope(store, read, options, others or {}):
             if time.monotonic() > deadline:
                 raise TimeoutError
             text, listed = read_text(), len(result.found)
@@ -145,19 +146,11 @@ def find_occurrences(
 
 
 def _texts_in_scope(
-    store: Searchable | None,
-    read: ReadBytes,
-    options: SearchOptions,
-    others: Iterable[Entry],
-    read_other: Callable[[Entry], str],
-) -> Iterable[tuple[str, Callable[[], str]]]:
+    store: Searchable | None, read: ReadBytes, options: SearchOptions, others: Mapping[str, ReadOther]
+) -> Iterable[tuple[str, ReadOther]]:
     """Return the paths of all files to look at, in order, and functions that read their texts."""
     is_wanted = options.path_filter()
-    found = {
-        entry.path: partial(read_other, entry)
-        for entry in others
-        if options.kind in (None, entry.kind) and is_wanted(entry.path)
-    }
+    found = {path: read_other for path, read_other in others.items() if is_wanted(path)}
     if store is None:
         return sorted(found.items())
     scope = scope_of(store, options)
