@@ -1,6 +1,6 @@
 """Stores, and files that none of them has yet, searched as one."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -246,22 +246,20 @@ class JoinedStore:
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words of the stores, or of the files where there is no store, that begin with a prefix."""
-        counts = defaultdict[str, int](int)
+        counts = Counter[str]()
         for part in self._stores or self._parts:
-            for word, count in part.words_with_prefix(prefix, limit):
-                counts[word] += count
+            counts.update(dict(part.words_with_prefix(prefix, limit)))
         return list(counts.items())[:limit]
 
     def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
         return [found for store in self._stores for found in store.similar_words(word, max_typos)]
 
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
-        distinct, joined = tuple(words), defaultdict[str, dict[str, int]](dict)
+        distinct, joined = tuple(words), defaultdict[str, Counter[str]](Counter)
         for part in self._spoken if self._stores else self._parts:
             for word, stems in part.foreign_terms(distinct).items():
-                for stem, count in stems.items():
-                    joined[word][stem] = joined[word].get(stem, 0) + count
-        return dict(joined)
+                joined[word].update(stems)
+        return {word: dict(stems) for word, stems in joined.items()}
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         return frozenset(

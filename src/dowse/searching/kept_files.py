@@ -46,15 +46,10 @@ class CutFile:
     chunks: Sequence[Chunk]
     is_parsed: bool = False
     """Whether a parser has cut it, and found the names that each chunk defines."""
-    _named: dict[int, Chunk] = field(default_factory=dict)
 
     def named_chunk(self, at: int) -> Chunk:
         """Return a chunk with the names that it defines or seems to define, or its first heading."""
-        if self.is_parsed:
-            return self.chunks[at]
-        if at not in self._named:
-            self._named[at] = _name(self.chunks[at], self.kind)
-        return self._named[at]
+        return self.chunks[at] if self.is_parsed else _name(self.chunks[at], self.kind)
 
 
 @dataclass(frozen=True, slots=True)
