@@ -260,10 +260,6 @@ def _is_constructor(unit: Unit) -> bool:
     return unit.kind == "function" and (is_named_like_class or unit.name in _CONSTRUCTORS)
 
 
-def _is_accessor(unit: Unit) -> bool:
-    return unit.kind == "function" and unit.size <= ACCESSOR_LINES and unit.name.lower().startswith(_ACCESSORS)
-
-
 def _evidence(file: FileDefinitions) -> list[UnitEvidence]:
     """Return the evidence for the units of a file with words of the query or in a chunk with a score."""
     document, wanted = file.document, file.document.wanted
@@ -285,6 +281,7 @@ def _evidence(file: FileDefinitions) -> list[UnitEvidence]:
             continue
         terms = {term for name in unit.names for term in terms_of_word(name)}
         defined = None if _is_constructor(unit) else defining.get(at)
+        is_short = unit.kind == "function" and unit.size <= ACCESSOR_LINES
         signals = {
             "file": float(file.share**ranking_constants.FILE_SHARE_POWER),
             "words": by_words.get(at, 0.0),
@@ -294,7 +291,7 @@ def _evidence(file: FileDefinitions) -> list[UnitEvidence]:
             "length": log(min(unit.size, MAX_WHOLE_LINES)),
             "aside": file.is_aside,
             "constructor": _is_constructor(unit),
-            "accessor": _is_accessor(unit),
+            "accessor": is_short and unit.name.lower().startswith(_ACCESSORS),
             "symbol": defined is not None,
             "framed": at in framed,
             "mentioned": bool(wanted.title_terms) and unit.kind == "function" and unit.name in wanted.words,

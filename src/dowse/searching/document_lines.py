@@ -86,7 +86,8 @@ class DocumentLines:
         wanted = documents[0].wanted
         terms = frozenset(wanted.terms) | frozenset(wanted.title_terms)
         for one, found in zip(documents, terms_by_line([one._searched() for one in documents], terms), strict=True):
-            one._terms = one._in_units(found)
+            start, first, last = one._looked_at.start, one.units[0].start, one.units[-1].end
+            one._terms = {start + line: some for line, some in found.items() if first <= start + line <= last}
         others = [one for one in documents if not one._terms]
         if wanted.terms is not wanted.all_terms:
             for one in others:
@@ -98,10 +99,6 @@ class DocumentLines:
         if len(self._looked_at) == len(self.lines):
             return self._data
         return "\n".join(self.lines[self._looked_at.start : self._looked_at.stop]).encode()
-
-    def _in_units(self, found: dict[int, list[str]]) -> dict[int, list[str]]:
-        start, first, last = self._looked_at.start, self.units[0].start, self.units[-1].end
-        return {start + line: some for line, some in found.items() if first <= start + line <= last}
 
     def _lines_of(self, unit: Unit) -> range:
         return range(max(unit.start, self._looked_at.start), min(unit.end + 1, self._looked_at.stop))

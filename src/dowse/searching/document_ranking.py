@@ -158,12 +158,11 @@ class _Ranking:
                 gone += 1
         passages = self._passages_of(titled) | {n: hit.passages[0] for n, hit in hits.items() if hit.passages}
         in_texts = hits.keys() | self._ids_in_texts(match, [one.id for one in shown if one.id not in hits])
+        places: dict[int, MatchPlace] = {
+            one.id: "content" if not shares.get(one.id) else "both" if one.id in in_texts else "title" for one in shown
+        }
         ranked = [
-            RankedDocument(
-                self._screened(one), relevance[one.id], _match_place(shares.get(one.id), in_text=one.id in in_texts),
-                passages.get(one.id),
-            )
-            for one in shown
+            RankedDocument(self._screened(one), relevance[one.id], places[one.id], passages.get(one.id)) for one in shown
         ]  # fmt: skip
         return DocumentMatches(ranked, total - gone, self.terms, self._corrected)
 
@@ -345,9 +344,3 @@ def _screen_shortened(text: str) -> str:
     last = shown.rpartition(" ")[2]
     is_cut = last.endswith("…") and last[:-1].isascii() and len(last) > MAX_CUT_CHARACTERS
     return shown.removesuffix(last) + "…" if is_cut else shown
-
-
-def _match_place(share: float | None, *, in_text: bool) -> MatchPlace:
-    if not share:
-        return "content"
-    return "both" if in_text else "title"

@@ -218,13 +218,14 @@ def check_spelling(
     """
     if query.is_pasted:
         return query, NO_CORRECTIONS
-    unknown = unknown_words(store, query.positive)
+    terms = term_frequencies(store, _WORD.findall(" ".join(query.positive)))
+    unknown = [word for word, found in terms.items() if found and not any(found.values())]  # no part of it occurs
     names = {word: name for word in unknown if writes_names and (name := _written_name(store, word))}
     if names:
-        text, *terms = (
+        text, *typed = (
             _WORD.sub(lambda word: names.get(word[0], word[0]), text) for text in (query.text, *query.terms)
         )
-        query = replace(query, terms=tuple(terms), text=text)
+        query = replace(query, terms=tuple(typed), text=text)
         unknown = [word for word in unknown if word not in names]
     return query, Spelling(unknown, _corrections(store, unknown))
 
@@ -279,12 +280,6 @@ def _known_forms(terms: Iterable[str], known: Mapping[str, int]) -> dict[str, in
         forms = [form for form in other_forms(term) if known[form]] if not known[term] else []
         found |= {form: known[form] for form in forms or [term]}
     return found
-
-
-def unknown_words(store: Searchable, words: Iterable[str]) -> list[str]:
-    """Return the words of which no part occurs in the index."""
-    terms = term_frequencies(store, _WORD.findall(" ".join(words)))
-    return [word for word, found in terms.items() if found and not any(found.values())]
 
 
 MAX_TYPED_CHARACTERS = 200

@@ -168,10 +168,13 @@ def _rank(evidence: Evidence, paths: Mapping[int, str], scores: LegScores, title
     if evidence.is_pasted:
         for document, own in signals.items():
             own["named in the text"] = ranking_constants.MENTION * evidence.mentioned.get(document, 0.0)
-    ranked = [
-        _rank_file(document, paths[document], own, sorted(_penalties(evidence, terms, paths[document]).items()))
-        for document, own in signals.items()
-    ]
+    ranked = []
+    for document, own in signals.items():
+        score = sum(own.values())
+        for kind, penalty in sorted(_penalties(evidence, terms, paths[document]).items()):
+            own[f"{kind} file"] = score * (penalty - 1)
+            score *= penalty
+        ranked.append(RankedFile(document, paths[document], score, own))
     ranked.sort(key=lambda file: -file.score)
     levels = level_scores([file.score for file in ranked])
     order = sorted(zip(levels, ranked, strict=True), key=lambda one: (-one[0], one[1].path))
@@ -217,16 +220,6 @@ def _add_title(
         | {f"title, {name}": share * value for name, value in by_title[document].items()}
         for document, signals in by_text.items()
     }
-
-
-def _rank_file(
-    document: int, path: str, signals: dict[str, float], penalties: Sequence[tuple[str, float]]
-) -> RankedFile:
-    score = sum(signals.values())
-    for kind, penalty in penalties:
-        signals[f"{kind} file"] = score * (penalty - 1)
-        score *= penalty
-    return RankedFile(document, path, score, signals)
 
 
 def _leg_scores(legs: Sequence[Leg]) -> dict[int, dict[str, float]]:

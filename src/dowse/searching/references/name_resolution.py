@@ -123,7 +123,8 @@ class NameResolution:
 
     def _meaning(self, file: SourceFile, use: Use) -> Meaning:
         if use.kind == IMPORT:
-            named = [one for one in file.references.imports if one.line <= use.line and self._is_named_by(one)]
+            before = [one for one in file.references.imports if one.line <= use.line]
+            named = [one for one in before if self.name in (one.name, one.alias, re.split(r"::|[./]", one.module)[-1])]
             last = max((one.line for one in named), default=0)
             confidence, meant = self._imported(file, [one for one in named if one.line == last])
             if any(self.name in (one.name, one.alias) for one in named):
@@ -133,10 +134,6 @@ class NameResolution:
         if not use.receiver:
             return self._plain(file, use)
         return self._member(file, use)
-
-    def _is_named_by(self, imported: Import) -> bool:
-        last = imported.module.replace("::", ".").replace("/", ".").rpartition(".")[2]
-        return self.name in (imported.name, imported.alias, last)
 
     def _plain(self, file: SourceFile, use: Use) -> Meaning:
         """Return what a name without a receiver means."""

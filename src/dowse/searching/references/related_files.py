@@ -52,7 +52,9 @@ def find_related(
         for target in resolver.files_of(file, one):
             imported.setdefault(target, []).append(one)
     users = {other.path: found for other, found in _importers(files, resolver, file)}
-    named = [test for test in _tests_by_name(files, path) if test not in users]
+    stem = PurePosixPath(path).name.partition(".")[0]
+    alike = {other for name in _TEST_NAMES for other in files.of_module(name.format(stem))}
+    named = [other for other in alike if other != path and other not in users and "test" in kinds_of(other)]
     tests = {other: _reason(found) for other, found in users.items() if "test" in kinds_of(other)}
     tests |= dict.fromkeys(named, "is named after it")
 
@@ -82,12 +84,6 @@ def _importers(
                 seen.add(other.path)
                 if found := [one for one in other.references.imports if file.path in resolver.files_of(other, one)]:
                     yield other, found
-
-
-def _tests_by_name(files: SourceFiles, path: str) -> list[str]:
-    stem = PurePosixPath(path).name.partition(".")[0]
-    found = {test for name in _TEST_NAMES for test in files.of_module(name.format(stem))}
-    return sorted(test for test in found if test != path and "test" in kinds_of(test))
 
 
 def _reason(found: list[Import]) -> str:
