@@ -348,13 +348,12 @@ class _AnswerBuilder:
 
     def _show_definitions(self, lines: Sequence[DocumentLines], places: ChunkLines) -> None:
         """Make hits of the files with definitions that are worth showing."""
-        best = max((found.file.score for found in self._found), default=0.0) or 1.0
         defined = [frozenset[int]() for _ in lines]
         if self._wanted.symbols:
             defined = find_defined_lines(lines, list(map(self._symbols, self._found)), self._query.names[0])
         files = [
             FileDefinitions(
-                rank, one, found_files.scores_by_lines(found, places), max(found.file.score / best, 0.0),
+                rank, one, found_files.scores_by_lines(found, places), self._share(found),
                 not ranking_constants.ASIDE_SIGNALS.isdisjoint(found.file.signals), names,
             )
             for rank, (found, one, names) in enumerate(zip(self._found, lines, defined, strict=True))
