@@ -9,6 +9,7 @@ were read.
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -186,7 +187,7 @@ class DirectIndex(MemoryIndex):
         )  # fmt: skip
         for field, terms, split in spelled:
             for term, letters in terms.items():
-                count = self._counts.chunk_frequency(letters, lambda word, term=term, split=split: term in split(word))
+                count = self._counts.chunk_frequency(letters, partial(_has_term, term, split))
                 frequencies[field, term] = min(self._chunk_count, count)
         for path_field in _PATH_FIELDS:
             found = Counter(term for file in self.files for term in self._parts.keys() & file.terms[path_field])
@@ -269,6 +270,10 @@ def _weight_of(
     """Return the weight of the terms whose letters a text has; `count` says how often it has them."""
     counts = ((rarities[term], count(letters)) for term, letters in terms.items())
     return sum(worth * often / (often + _SATURATION) for worth, often in counts if often)
+
+
+def _has_term(term: str, split: Callable[[str], list[str]], word: str) -> bool:
+    return term in split(word)
 
 
 def _first_terms(terms: Sequence[str]) -> list[str]:
