@@ -150,10 +150,11 @@ def find_all_now(
         _raise_if_stopped(query)
         return read_other(entry) if read_other else ""
 
+    readers = {one.path: partial(read_file, one) for one in others if query.options.kind in (None, one.kind)}
     has_store = index.exists or not (is_being_made or index.is_being_updated())
     found = find_occurrences(
         index.store if has_store else None, read, query.matcher(), replace(query.options, masks_secrets=index.settings.mask_secrets),
-        offset=query.offset, seconds=query.seconds, texts=query.texts, others={one.path: partial(read_file, one) for one in others if query.options.kind in (None, one.kind)},
+        offset=query.offset, seconds=query.seconds, texts=query.texts, others=readers,
     )  # fmt: skip
     return found, covered or coverage(index, pending)
 
