@@ -25,8 +25,8 @@ from dowse.indexes.freshness.scan import RECIPE
 from dowse.indexes.index import ProjectIndex
 from dowse.searching.ranking_constants import CHUNK_WEIGHTS
 from dowse.store.local import LocalStore
-from dowse.store.matrices import nearest
-from dowse.store.matrix import MatrixRows, load_rows, matrix_file
+from dowse.store.matrices import nearest_rows
+from dowse.store.matrix import MatrixRows, load_matrix, matrix_file
 from dowse.system.platform import stat_of
 from dowse.types import Batch, Chunk, Document, Put, Reading, Symbol, TextQuery, View
 
@@ -149,10 +149,13 @@ def _calls_table(root: Path, chunks: int) -> Table:
 def _measure_vectors(index: ProjectIndex) -> Row:
     version = model_version(index.settings) or ""
     index.store.nearest(version, np.ones(DIMENSIONS, np.float32), 1)  # writes the matrix, if it is not there yet
-    rows = load_rows(matrix_file(index.folder, version))
-    assert rows is not None  # noqa: S101 - it has just been written
+    loaded = load_matrix(matrix_file(index.folder, version))
+    assert loaded is not None  # noqa: S101 - it has just been written
+    rows, is_wanted = loaded.stored, np.ones(len(loaded.stored.chunks), np.bool_)
     queries = list(_draw(np.random.default_rng(9), QUERIES))
-    times, found = _time(lambda at: {hit.id for hit in nearest(rows, queries[at], NEIGHBOURS)})
+    times, found = _time(
+        lambda at: set(rows.chunks[nearest_rows(rows, queries[at], NEIGHBOURS, is_wanted)[0]].tolist())
+    )
     recalls = [len(hits & _exact(rows, query)) / NEIGHBOURS for hits, query in zip(found, queries, strict=True)]
     return ("nearest vectors", *times, f"{np.mean(recalls):.3f} / {min(recalls):.3f}")
 

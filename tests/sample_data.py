@@ -1,11 +1,16 @@
 """Sample documents, puts, files and indexes."""
 
+import contextlib
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
+from unittest.mock import patch
 
+from dowse.errors import LexicalDamaged
 from dowse.indexes.index import ProjectIndex
+from dowse.store.lexical import LexicalIndex
 from dowse.store.local import LocalStore
 from dowse.types import (
     Chunk,
@@ -101,8 +106,30 @@ def find(store: LocalStore, *words: str, limit: int = 50, kind: Kind | None = No
     return store.find_chunks(TextQuery(words, EVERYWHERE, kind), limit)
 
 
+class _Unreadable:
+    """A searcher that meets damage, whatever it is asked."""
+
+    def __getattr__(self, name: str) -> object:
+        raise LexicalDamaged(f"{name}: Tantivy panics")
+
+
+@contextlib.contextmanager
+def damaged_words() -> Iterator[None]:
+    """Let queries of lexical indexes find damage in a block that the checksums of the files do not show."""
+    searching = LexicalIndex.searching
+
+    @contextlib.contextmanager
+    def damaged(index: LexicalIndex) -> Iterator[Any]:
+        with searching(index):
+            yield _Unreadable()
+
+    with patch.object(LexicalIndex, "searching", damaged):
+        yield
+
+
 def make_words_older(index_folder: Path) -> None:
     """Give the lexical indexes of an index the format of an earlier version of dowse."""
-    for marker in index_folder.glob("lexical-*/reached.json"):
-        reached = json.loads(marker.read_bytes())
-        marker.write_text(json.dumps(reached | {"format": reached["format"] - 1}), encoding="utf-8")
+    for record in index_folder.glob("lexical-*/reached.json"):
+        content = json.loads(record.read_bytes())
+        content["marker"]["format"] -= 1
+        record.write_text(json.dumps(content), encoding="utf-8")

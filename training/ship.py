@@ -5,8 +5,9 @@ import json
 import sys
 from pathlib import Path
 
+from dowse.encoding.minilm import MiniLM
 from dowse.encoding.packing import encoder_input
-from dowse.encoding.selection import HASHES_FILE, MODELS_FOLDER, open_minilm, open_static
+from dowse.encoding.selection import HASHES_FILE, MODELS_FOLDER, open_static
 
 RECORDED_FILE = Path(__file__).parents[1] / "tests" / "encoding" / "recorded.json"
 TEXTS = [
@@ -42,7 +43,7 @@ def main() -> int:
         for text, table_vector, model_vector in zip(
             TEXTS,
             open_static(MODELS_FOLDER).encode(TEXTS),
-            open_minilm(in_eight_bits=False).encode(TEXTS, "code"),
+            MiniLM.from_folder(MODELS_FOLDER / "minilm", "", in_eight_bits=False).encode(TEXTS, "code"),
             strict=True,
         )
     ]

@@ -12,7 +12,6 @@ from dowse.encoding.selection import (
     MINILM_VERSION,
     STATIC_VERSION,
     model_version,
-    open_model,
     open_version,
     uses_static,
 )
@@ -48,7 +47,7 @@ def _caches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def test_ours_is_the_default_and_needs_nothing() -> None:
     assert model_version(Settings()) == MINILM_VERSION
     assert uses_static(Settings())
-    assert open_model(Settings(), pytest.fail).version == MINILM_VERSION
+    assert open_version(MINILM_VERSION, Settings(), pytest.fail).version == MINILM_VERSION
     assert open_version(STATIC_VERSION, Settings(), pytest.fail).version == STATIC_VERSION
 
 
@@ -56,13 +55,11 @@ def test_none_is_none() -> None:
     nothing = Settings(encoder="none")
     assert model_version(nothing) is None
     assert not uses_static(nothing)
-    with pytest.raises(Failed, match="none"):
-        open_model(nothing, pytest.fail)
 
 
 def test_a_folder_that_is_named_is_used(folder: Path) -> None:
     settings = Settings(encoder="minilm", encoder_folder=str(folder))
-    encoder = open_model(settings, pytest.fail)
+    encoder = open_version("minilm-1", settings, pytest.fail)
     assert encoder.version == model_version(settings) == "minilm-1"
     assert encoder.encode(["read file"]).shape == (1, 32)
 
@@ -73,7 +70,7 @@ def test_a_folder_that_is_named_without_the_model_is_not_passed_over(folder: Pat
     graph = folder / "onnx" / "model.onnx"
     graph.write_bytes(graph.read_bytes()[:-1] + b"x") if damage == "changed" else graph.unlink()
     settings = Settings(encoder="minilm", encoder_folder=str(folder))
-    for ask in (model_version, lambda one: open_model(one, pytest.fail)):
+    for ask in (model_version, lambda one: open_version("minilm-1", one, pytest.fail)):
         with pytest.raises(ModelMissing, match="mine"):
             ask(settings)
 
@@ -81,7 +78,7 @@ def test_a_folder_that_is_named_without_the_model_is_not_passed_over(folder: Pat
 @pytest.mark.usefixtures("folder")
 def test_the_hugging_face_cache_is_looked_through() -> None:
     write_model(snapshot_folder())
-    assert open_model(UNCHANGED, pytest.fail).version == model_version(UNCHANGED)
+    assert open_version("minilm-1", UNCHANGED, pytest.fail).version == model_version(UNCHANGED)
     assert open_version("minilm-1", Settings(encoder="dowse"), pytest.fail).version == "minilm-1"
     assert open_version(MINILM_VERSION, UNCHANGED, pytest.fail).version == MINILM_VERSION
 
@@ -97,7 +94,7 @@ def test_the_variables_of_the_hugging_face_tools_count(tmp_path: Path, monkeypat
 def test_without_a_model_the_version_is_that_of_the_download_and_its_failure_is_told() -> None:
     assert model_version(UNCHANGED) == "minilm-1"
     with pytest.raises(ModelMissing):
-        open_model(UNCHANGED, str)
+        open_version("minilm-1", UNCHANGED, str)
 
 
 def test_nothing_is_downloaded_for_vectors_that_the_settings_no_longer_ask_for() -> None:
@@ -112,7 +109,7 @@ def test_a_damaged_model_is_downloaded_again(folder: Path, monkeypatch: pytest.M
     before, messages = f"/Xenova/all-MiniLM-L6-v2/resolve/{REVISION}/", list[str]()
     with served(Hub({before + "onnx/model.onnx": (folder / "onnx/model.onnx").read_bytes()})) as hub:
         monkeypatch.setenv("HF_ENDPOINT", hub.url)
-        assert open_model(UNCHANGED, messages.append).encode(["read file"]).shape == (1, 32)
+        assert open_version("minilm-1", UNCHANGED, messages.append).encode(["read file"]).shape == (1, 32)
         assert messages == [STARTED_MESSAGE, DONE_MESSAGE]
-        assert open_model(UNCHANGED, messages.append).version == "minilm-1"
+        assert open_version("minilm-1", UNCHANGED, messages.append).version == "minilm-1"
     assert len(messages) == 2

@@ -4,11 +4,12 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
+from dowse.encoding.minilm import MiniLM
 from dowse.encoding.packing import encoder_input
 from dowse.encoding.selection import (
     HASHES_FILE,
@@ -22,9 +23,6 @@ from dowse.encoding.selection import (
 from dowse.errors import DowseError
 from dowse.store.catalog_rows import input_hash, text_hash
 
-if TYPE_CHECKING:
-    from dowse.encoding.minilm import MiniLM
-
 RECORDED = json.loads(Path(__file__).with_name("recorded.json").read_text(encoding="utf-8"))
 TEXTS = [row["text"] for row in RECORDED]
 
@@ -34,7 +32,7 @@ def test_the_static_table_gives_the_recorded_vectors() -> None:
     assert np.abs(found - np.array([row["static"] for row in RECORDED])).max() < 1e-5
 
 
-def _lowest_cosine(encoder: "MiniLM") -> float:
+def _lowest_cosine(encoder: MiniLM) -> float:
     """Return the least cosine between an encoder's vectors and those recorded in full precision."""
     found = encoder.encode(TEXTS, "code")
     return float((found * np.array([row["minilm"] for row in RECORDED])).sum(1).min())
@@ -45,7 +43,7 @@ def test_minilm_is_near_full_precision_on_every_processor() -> None:
 
 
 def test_minilm_in_floats_gives_the_recorded_vectors() -> None:
-    assert _lowest_cosine(open_minilm(in_eight_bits=False)) > 0.99999
+    assert _lowest_cosine(MiniLM.from_folder(MODELS_FOLDER / "minilm", "", in_eight_bits=False)) > 0.99999
 
 
 def test_both_say_which_vectors_they_give() -> None:

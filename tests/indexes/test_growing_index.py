@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.errors import LexicalDamaged, WordsMissing
+from dowse.errors import WordsMissing
 from dowse.indexes import growing_index, project_search
 from dowse.indexes.document_search import DocumentQuery, find_documents
 from dowse.indexes.first_search import prepare_index
@@ -24,7 +24,7 @@ from dowse.store.lexical import LexicalIndex
 from dowse.system.platform import Lock
 from dowse.types import Entry, Scored, TextQuery, View
 from tests.end_to_end.security.fake_secrets import GITHUB
-from tests.sample_data import make_words_older, write_tree
+from tests.sample_data import damaged_words, make_words_older, write_tree
 
 FILES = {
     "package.json": "{}\n",
@@ -313,11 +313,7 @@ def test_damage_that_a_query_meets_is_left_to_the_next_run(
     project.update()
     monkeypatch.setattr(lexical_follower, "QUICK_DOCUMENTS", 0)
 
-    def fail(*_: object) -> None:
-        raise LexicalDamaged("a checksum is wrong")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(LexicalIndex, "find_chunks", fail)
+    with damaged_words():
         assert paths(ask(project, "apple")) == ["src/apple.py", "docs/fruit.md"]
     assert project.whole.has_backlog()
     project.update()

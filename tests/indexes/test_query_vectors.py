@@ -106,7 +106,7 @@ def test_the_vectors_of_the_model_are_loaded_before_it_is_ready(indexed: Path) -
     with closing(ProjectIndex(indexed)) as index:
         encode_chunks(index, 10)
         load_vectors(index)
-        assert model_version(Settings()) in index.whole._matrices._rows
+        assert model_version(Settings()) in index.whole._matrices._known
 
 
 def test_numpy_is_imported_before_another_thread_opens_the_model(indexed: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dowse.errors import LexicalDamaged, WordsMissing
+from dowse.errors import WordsMissing
 from dowse.indexes.freshness import indexer
 from dowse.indexes.freshness.pending_paths import read_pending_paths
 from dowse.indexes.freshness.tree_watcher import Watcher
@@ -20,11 +20,10 @@ from dowse.keeping.watch_status import read_watch_status, watch_lease
 from dowse.keeping.watched_index import start_watcher
 from dowse.parsing.document_parsing import ParsedDocument
 from dowse.store import lexical_follower
-from dowse.store.lexical import LexicalIndex
 from dowse.types import Put, View
 from tests.end_to_end.storm.servers import eventually
 from tests.keeping.conftest import Keep, Paths
-from tests.sample_data import write_tree
+from tests.sample_data import damaged_words, write_tree
 from tests.searching.history.repositories import git
 
 
@@ -45,13 +44,8 @@ def test_words_that_a_search_finds_damaged_are_indexed_again_by_themselves(
     keeper = keep()
     assert eventually(lambda: not keeper.catch_up(project))
 
-    def fail(*_: object) -> None:
-        raise LexicalDamaged("a checksum is wrong")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(LexicalIndex, "chunk_count", fail)
-        with pytest.raises(WordsMissing):
-            project.store.chunk_count()
+    with damaged_words(), pytest.raises(WordsMissing):
+        project.store.chunk_count()
     assert project.whole.has_backlog()
     assert eventually(lambda: not project.whole.has_backlog())
     assert eventually(lambda: not keeper.catch_up(project))

@@ -35,7 +35,7 @@ def test_a_map_of_rows_that_could_not_be_read_is_read_again(tmp_path: Path, monk
 
     query, options = parse_search_query("milk cow"), SearchOptions(kind="code")
     with monkeypatch.context() as broken:
-        broken.setattr(opened_place, "_read_rows", fail)
+        broken.setattr(opened_place, "_read_map", fail)
         with opened(str(tmp_path / "place")) as store:
             with pytest.raises(Failed, match="does not answer"):
                 search_place(store, query, options)

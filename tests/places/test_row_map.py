@@ -27,7 +27,6 @@ def find(rows: RowMap, *numbers: int) -> list[tuple[int, int, int]]:
 
 
 FIRST = rows((2, 70, 0, None), (0, None, None, None), (1, 70, None, "a/x.py"), (3, 50, None, "a/y.py"))
-NEW_FRAGMENT = 1 << 32
 
 
 def test_candidates_are_found_by_the_numbers_of_their_rows() -> None:
@@ -37,24 +36,20 @@ def test_candidates_are_found_by_the_numbers_of_their_rows() -> None:
     assert found.file_contents([50, 70, 60]) == {50: 6, 70: 6}
     assert found.rows_of_files([70, 60]) == {1: 70}
     assert (found.document_at("a/y.py"), found.document_at("a/z.py")) == (50, None)
-    assert found.next_fragment == NEW_FRAGMENT
 
 
-def test_later_rows_are_added_and_the_newer_row_of_a_file_counts() -> None:
-    later = RowMap.of(rows((NEW_FRAGMENT, 70, None, "a/x.py"), (NEW_FRAGMENT + 1, 60, None, "a/y.py")))
-    found = RowMap.of(FIRST).joined(later)
-    assert found.rows_of_files([70, 60]) == {NEW_FRAGMENT: 70, NEW_FRAGMENT + 1: 60}
+def test_the_newer_row_of_a_file_counts() -> None:
+    found = RowMap.of(
+        rows((8, 70, None, "a/x.py"), (9, 60, None, "a/y.py"), (1, 70, None, "a/x.py"), (3, 50, None, "a/y.py"))
+    )
+    assert found.rows_of_files([70, 60]) == {8: 70, 9: 60}
     assert found.document_at("a/y.py") == 60
-    assert found.file_contents([70, 60]) == {70: 6, 60: 6}
-    assert find(found, NEW_FRAGMENT, 2) == [(NEW_FRAGMENT, 70, -1), (2, 70, 0)]
-    assert found.next_fragment == 2 * NEW_FRAGMENT
 
 
 def test_a_place_without_rows_has_an_empty_map() -> None:
     found = RowMap.of(rows())
     assert find(found, 1) == []
-    assert (found.file_paths([1]), found.document_at("a"), found.next_fragment) == ({}, None, 0)
-    assert RowMap.of(FIRST).joined(found).document_at("a/x.py") == 70
+    assert (found.file_paths([1]), found.document_at("a")) == ({}, None)
 
 
 def test_files_that_differ_in_their_project_alone_are_copies() -> None:

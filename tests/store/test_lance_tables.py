@@ -87,7 +87,7 @@ def test_a_killed_writer_is_repeated(
     store.write_tables()
     store.apply(Batch(puts=[world.put("a.py", "fig")]))
     with monkeypatch.context() as patched:
-        patched.setattr(lance_tables.LanceTables, "_write_record", lambda *_: sys.exit("killed"))
+        patched.setattr(lance_tables, "write_atomically", lambda *_: sys.exit("killed"))
         with pytest.raises(SystemExit):
             store.write_tables()
     store.apply(Batch(drops=["a.py"]))

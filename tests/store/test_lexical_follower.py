@@ -3,20 +3,17 @@
 import shutil
 from pathlib import Path
 
-import pytest
-
 from dowse.store.local import LocalStore
+from dowse.store.segment_files import RECORD_FILE
 from dowse.types import Batch
 from tests.sample_data import World
 from tests.store.opened_stores import found_paths, lexical_folder
-
-MARKER = "reached.json"
 
 
 def test_a_writer_that_is_killed_before_its_marker_is_written_adds_nothing_twice(tmp_path: Path, world: World) -> None:
     store = LocalStore(tmp_path, world.read_text)
     store.apply(Batch(puts=[world.put("a.py", "fruit apple"), world.put("b.py", "fruit pear")]))
-    marker, before = (lexical_folder(tmp_path) / MARKER), tmp_path / "marker"
+    marker, before = (lexical_folder(tmp_path) / RECORD_FILE), tmp_path / "marker"
     shutil.copyfile(marker, before)
     store.apply(Batch(puts=[world.put("b.py", "fruit quince"), world.put("c.py", "fruit plum")], drops=["a.py"]))
     store.close()
@@ -25,16 +22,4 @@ def test_a_writer_that_is_killed_before_its_marker_is_written_adds_nothing_twice
     assert again.refresh()
     assert found_paths(again, "fruit") == ["b.py", "c.py"]
     assert again.chunk_count() == 2
-    assert again.check() == []
-
-
-@pytest.mark.parametrize("content", [b"", b"[]", b'{"sequence": 1}'])
-def test_a_marker_that_cannot_be_read_means_a_rebuild(tmp_path: Path, world: World, content: bytes) -> None:
-    store = LocalStore(tmp_path, world.read_text)
-    store.apply(Batch(puts=[world.put("a.py", "fruit apple")]))
-    store.close()
-    (lexical_folder(tmp_path) / MARKER).write_bytes(content)
-    again = LocalStore(tmp_path, world.read_text)
-    assert [finding.part for finding in again.quick_check()] == ["lexical index"]
-    assert found_paths(again, "fruit") == ["a.py"]
     assert again.check() == []

@@ -88,17 +88,16 @@ def test_a_matrix_that_another_process_replaces_while_it_is_opened_is_read(
 ) -> None:
     """Two servers and a command at once: the header was of the old file, and the new one was shorter."""
     store, other = LocalStore(folder, world.read_text), LocalStore(folder, world.read_text)
-    of_the_header = Matrices._current_header
+    follow = Matrices._followed
 
-    def replace_it(self: Matrices, encoder: str) -> matrix.MatrixHeader | None:
-        header = of_the_header(self, encoder)
-        monkeypatch.setattr(Matrices, "_current_header", of_the_header)
+    def replace_it(self: Matrices, loaded: matrix.Matrix) -> matrix.Matrix | None:
+        monkeypatch.setattr(Matrices, "_followed", follow)
         other.apply(Batch(drops=["apple.py", "banana.py"]))
         matrix.matrix_file(folder, "e").unlink()
         assert len(other.nearest("e", EAST, 10)) == 1
-        return header
+        return follow(self, loaded)
 
-    monkeypatch.setattr(Matrices, "_current_header", replace_it)
+    monkeypatch.setattr(Matrices, "_followed", replace_it)
     assert len(store.nearest("e", EAST, 10)) == 1
 
 
@@ -114,21 +113,25 @@ def test_a_matrix_that_is_damaged_while_it_is_open_is_made_anew(folder: Path, wo
     assert LocalStore(folder, world.read_text).nearest("e", EAST, 10) == before
 
 
-def test_a_matrix_full_of_dead_rows_is_written_anew(folder: Path, world: World) -> None:
-    file = matrix.matrix_file(folder, "e")
-    for batch in (
-        Batch(drops=["apple.py"]),
-        Batch(drops=["banana.py"]),
-        Batch(puts=[world.put("date.py", "fruit date")]),
-    ):
+@pytest.mark.parametrize("small_rows", [0, 100])
+def test_a_large_matrix_is_written_when_much_has_changed_and_a_small_one_each_time(
+    folder: Path, world: World, monkeypatch: pytest.MonkeyPatch, small_rows: int
+) -> None:
+    monkeypatch.setattr("dowse.store.matrices.SMALL_ROWS", small_rows)
+    monkeypatch.setattr("dowse.store.matrices.MAX_CHANGED_SHARE", 0.5)
+    file, written = matrix.matrix_file(folder, "e"), list[int]()
+    for drops in (["apple.py"], ["banana.py"]):
         with contextlib.closing(LocalStore(folder, world.read_text)) as store:
-            store.apply(batch)
-        with contextlib.closing(LocalStore(folder, world.read_text)) as store:  # nothing is written any more
-            found = store.nearest("e", EAST, 10)
-    assert len(found) == 1
-    header = matrix.read_header(file)
-    assert header is not None
-    assert (header.rows, header.dead) == (1, 0)
+            store.apply(Batch(drops=drops))
+            found = len(store.nearest("e", EAST, 10))
+            assert (store.vector_counts("e"), store.check()) == ((found, found), [])
+        with contextlib.closing(LocalStore(folder, world.read_text)) as store:
+            assert store.vector_counts("e") == (found, found)
+            assert len(store.nearest("e", EAST, 10)) == found
+        header = matrix.read_header(file)
+        assert header is not None
+        written.append(header.counts[-1])
+    assert written == ([2, 1] if small_rows else [3, 1])
 
 
 @pytest.mark.parametrize(

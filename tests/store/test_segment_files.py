@@ -157,8 +157,8 @@ def test_files_that_are_known_to_be_whole_are_not_read_again(
     assert len(read) == len(set(read))
 
 
-@pytest.mark.parametrize("content", ["", "[", '{"a": 1}', None])
-def test_an_index_without_checksums_is_built_again(content: str | None, folder: Path, world: World) -> None:
+@pytest.mark.parametrize("content", ["", "[]", '{"files": {}, "marker": {"sequence": 1}}', '{"files": {"a": 1}}', None])
+def test_an_index_without_its_record_is_built_again(content: str | None, folder: Path, world: World) -> None:
     record = lexical_folder(folder) / RECORD_FILE
     record.unlink() if content is None else record.write_text(content, encoding="ascii")
     store = LocalStore(folder, world.read_text)
@@ -171,10 +171,11 @@ def test_an_index_without_checksums_is_built_again(content: str | None, folder: 
 def test_a_commit_that_is_in_no_record_yet_is_used(folder: Path, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Another process reads the index between a commit or a merge and its record, and a writer may be killed then."""
     writer = LocalStore(folder, world.read_text)
-    monkeypatch.setattr(SegmentFiles, "record", lambda _: None)
     before = lexical_folder(folder)
-    writer.apply(Batch(puts=[world.put("date.py", "fruit date")]))
-    writer.close()
+    with monkeypatch.context() as killed:
+        killed.setattr(SegmentFiles, "record", lambda *_: None)
+        writer.apply(Batch(puts=[world.put("date.py", "fruit date")]))
+        writer.close()
     store = LocalStore(folder, world.read_text)
     assert len(found_paths(store, "fruit")) == 9
     assert lexical_folder(folder) == before

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import chain
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dowse.encoding.wordpiece import WordPiece
 from dowse.errors import Failed
+from dowse.system.platform import multiplies_eight_bits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -95,17 +96,19 @@ class MiniLM:
         self.dimensions = int(session.get_outputs()[0].shape[-1])
 
     @classmethod
-    def from_folder(cls, folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool = True) -> "MiniLM":
+    def from_folder(
+        cls, folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool | None = None
+    ) -> "MiniLM":
         """Load the model of a folder that has a `tokenizer.json` and a graph.
 
         It encodes as many batches at a time as there are threads.
-        A graph with eight-bit weights multiplies in eight bits only if `in_eight_bits` is true, and else in floats.
+        Our graph multiplies in eight bits or in floats; by default as is faster on this machine.
         Raise Failed when the folder's files cannot be used.
         """
         ours, unchanged = folder / "model.onnx", folder / "onnx" / "model.onnx"
         try:
             tokenizer = WordPiece.from_file(folder / "tokenizer.json")
-            session = _open_session(ours if ours.exists() else unchanged, in_eight_bits=in_eight_bits)
+            session = _open_session(_read_graph(ours, in_eight_bits) if ours.exists() else str(unchanged))
             return cls(session, tokenizer, version, _read_rotation(folder / ROTATION_FILE), threads)
         except ImportError as error:
             raise Failed(
@@ -140,10 +143,13 @@ class MiniLM:
         order = sorted(with_words, key=lambda number: (tokens[number].merged, len(tokens[number].ids)))
         batches = [order[start : start + BATCH_TEXTS] for start in range(0, len(order), BATCH_TEXTS)]
         encoded = (threads.map if threads and len(batches) > 1 else map)(
-            lambda batch: list(self._encode_batch(batch, tokens)), batches
+            lambda batch: self._run([tokens[number] for number in batch]), batches
         )
-        for numbers, rows in chain.from_iterable(encoded):
-            vectors[numbers] = rows
+        try:
+            for numbers, rows in zip(batches, encoded, strict=True):
+                vectors[numbers] = rows
+        except Exception as error:  # ONNX Runtime raises errors of many types
+            raise _to_failed(error) from error
         return vectors
 
     def _read(self, text: str, kind: "Kind | None") -> _Tokens:
@@ -167,20 +173,6 @@ class MiniLM:
         times = Counter(whole[:COUNTED_TOKENS])
         counts = [1 + sum(times[number] >= least for least in (2, 3, 5)) for number in ids]
         return _Tokens(ids, counts, MERGED_TOKENS)
-
-    def _encode_batch(self, numbers: list[int], tokens: list[_Tokens]) -> Iterator[tuple[list[int], "Vectors"]]:
-        """Yield the vectors of a few texts: all at once, or half of them at a time when memory is short."""
-        try:
-            rows = self._run([tokens[number] for number in numbers])
-        except Exception as error:
-            if len(numbers) == 1 or not _is_out_of_memory(error):
-                raise _to_failed(error) from error
-        else:
-            yield numbers, rows
-            return
-        middle = len(numbers) // 2
-        yield from self._encode_batch(numbers[:middle], tokens)
-        yield from self._encode_batch(numbers[middle:], tokens)
 
     def _run(self, rows: list[_Tokens]) -> "Vectors":
         import numpy as np
@@ -229,7 +221,12 @@ def _read_rotation(file: Path) -> "Vectors | None":
     return rotation.reshape(width, width)
 
 
-def _open_session(file: Path, *, in_eight_bits: bool) -> "InferenceSession":
+def _read_graph(file: Path, in_eight_bits: bool | None) -> str | bytes:
+    is_as_written = multiplies_eight_bits() if in_eight_bits is None else in_eight_bits
+    return str(file) if is_as_written else file.read_bytes().replace(EIGHT_BIT_LEVEL, FLOAT_LEVEL)
+
+
+def _open_session(graph: str | bytes) -> "InferenceSession":
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -239,19 +236,12 @@ def _open_session(file: Path, *, in_eight_bits: bool) -> "InferenceSession":
     options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")  # idle threads must not use the processor
     options.log_severity_level = 4
-    graph: str | bytes = str(file)
-    if not in_eight_bits:
-        graph = file.read_bytes().replace(EIGHT_BIT_LEVEL, FLOAT_LEVEL)
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
-def _is_out_of_memory(error: Exception) -> bool:
-    return isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY_TEXTS)
-
-
 def _to_failed(error: Exception) -> Exception:
-    if _is_out_of_memory(error):
-        return Failed("There is not enough memory to encode a single text. Close other programs.")
+    if isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY_TEXTS):
+        return Failed("There is not enough memory to encode texts. Close other programs.")
     return Failed(f"A text could not be encoded ({_first_line(error)}).")
 
 

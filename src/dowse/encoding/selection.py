@@ -5,13 +5,12 @@ import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from dowse.encoding import model_locations
 from dowse.encoding.static import StaticEncoder
 from dowse.errors import Failed
 from dowse.memory_plan import is_memory_small
-from dowse.system.platform import multiplies_eight_bits
 
 if TYPE_CHECKING:
     from dowse.encoding.minilm import MiniLM
@@ -37,31 +36,20 @@ def open_static(models: Path) -> StaticEncoder:
     return StaticEncoder(verify_model(models, "static"), STATIC_VERSION)
 
 
-class OpenFolder(Protocol):
-    """Loads the model of a folder: into this process, or into one of its own. Raises Failed when it cannot be used."""
-
-    def __call__(self, folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool = True) -> "Encoder":
-        """Load a model that encodes as many batches at a time as there are threads."""
-        ...
+OpenFolder = Callable[[Path, str, int], "Encoder"]
+"""Loads the model of a folder, for a version and a number of threads: into this process, or into one of its own."""
 
 
-def open_here(folder: Path, version: str, threads: int = 1, *, in_eight_bits: bool = True) -> "MiniLM":
+def open_here(folder: Path, version: str, threads: int = 1) -> "MiniLM":
     """Load the model of a folder into this process."""
     from dowse.encoding.minilm import MiniLM  # here because it imports onnxruntime
 
-    return MiniLM.from_folder(folder, version, threads, in_eight_bits=in_eight_bits)
+    return MiniLM.from_folder(folder, version, threads)
 
 
-def open_minilm(threads: int = 1, models: Path = MODELS_FOLDER, *, in_eight_bits: bool | None = None) -> "MiniLM":
-    """Open our MiniLM in this process. By default it multiplies in eight bits where that is faster, and else in floats."""
-    if in_eight_bits is None:
-        in_eight_bits = multiplies_eight_bits()
-    return open_here(verify_model(models, "minilm"), MINILM_VERSION, threads, in_eight_bits=in_eight_bits)
-
-
-def _open_ours(threads: int, open_folder: OpenFolder) -> "Encoder":
-    folder = verify_model(MODELS_FOLDER, "minilm")
-    return open_folder(folder, MINILM_VERSION, threads, in_eight_bits=multiplies_eight_bits())
+def open_minilm(threads: int = 1, models: Path = MODELS_FOLDER) -> "MiniLM":
+    """Open our MiniLM in this process."""
+    return open_here(verify_model(models, "minilm"), MINILM_VERSION, threads)
 
 
 def verify_model(models: Path, name: str) -> Path:
@@ -110,32 +98,22 @@ def model_version(settings: "Settings") -> str | None:
     return model_locations.VERSION
 
 
-def open_model(settings: "Settings", say: Say, threads: int = 1, open_folder: OpenFolder = open_here) -> "Encoder":
-    """Open the model for the second phase, and download it if necessary. Raise ModelMissing when that fails."""
-    if settings.encoder == "none":
-        raise Failed('There is no encoder: "encoder" is "none" in the settings.')
-    if settings.encoder == "dowse":
-        return _open_ours(threads, open_folder)
-    from dowse.encoding.model_download import download_model
-
-    folder = model_locations.find_model(settings.encoder_folder) or download_model(say)
-    return open_folder(folder, model_locations.VERSION, threads)
-
-
 def open_version(
     version: str, settings: "Settings", say: Say, threads: int = 1, open_folder: OpenFolder = open_here
 ) -> "Encoder":
     """Open the encoder of a version. Raise Failed when it is no longer on this machine.
 
-    Only the model that the settings select is downloaded.
+    Only the model that the settings select is downloaded; raise ModelMissing when that fails.
     """
     if version == STATIC_VERSION:
         return static_encoder()
     if version == MINILM_VERSION:
-        return _open_ours(threads, open_folder)
-    if version == model_version(settings):
-        return open_model(settings, say, threads, open_folder)
+        return open_folder(verify_model(MODELS_FOLDER, "minilm"), version, threads)
     folder = model_locations.find_model(settings.encoder_folder) if version == model_locations.VERSION else None
+    if folder is None and version == model_version(settings):
+        from dowse.encoding.model_download import download_model
+
+        folder = download_model(say)
     if folder is None:
         raise Failed(f"The encoder {version} is not on this machine.")
     return open_folder(folder, version, threads)

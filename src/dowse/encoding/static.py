@@ -34,20 +34,38 @@ NAME = re.compile(r"[A-Za-z0-9]+|[^\x00-\x7f\W\d_]+")
 _ASCII_SEPARATORS = bytes(code if chr(code).isalnum() and code < 128 else 32 for code in range(256))
 
 
+class WordPieces:
+    """The words and pieces of words in a vocabulary."""
+
+    def __init__(self, vocabulary: Mapping[str, int]) -> None:
+        mark = len(CONTINUATION_PREFIX)
+        tails = {piece[mark:]: number for piece, number in vocabulary.items() if piece[:mark] == CONTINUATION_PREFIX}
+        self._heads, self._tails = ((known, max(map(len, known), default=0)) for known in (vocabulary, tails))
+        """The pieces that begin and that continue a word, each with the length of the longest one."""
+
+    def split(self, word: str) -> list[int]:
+        """Return the id of a word, or of its longest pieces; none if a part of it is in no piece."""
+        found, start = list[int](), 0
+        known, longest = self._heads
+        while start < len(word):
+            for end in range(min(len(word), start + longest), start, -1):
+                number = known.get(word[start:end])
+                if number is not None:
+                    found.append(number)
+                    start = end
+                    break
+            else:
+                return []
+            known, longest = self._tails
+        return found
+
+
 class StaticTokens(dict[str, tuple[int, ...]]):
     """The ids of words and pieces, from a vocabulary. The dictionary caches the ids of names that have occurred."""
 
     def __init__(self, vocabulary: Mapping[str, int]) -> None:
         super().__init__()
-        self._words = vocabulary
-        mark = len(CONTINUATION_PREFIX)
-        self._tails = {
-            piece[mark:]: number for piece, number in vocabulary.items() if piece[:mark] == CONTINUATION_PREFIX
-        }
-        """The pieces that continue a word, without their prefix."""
-        self._longest_word, self._longest_tail = (
-            max(map(len, known), default=0) for known in (vocabulary, self._tails)
-        )
+        self._words = WordPieces(vocabulary)
 
     def token_ids(self, text: str) -> Iterator[int]:
         """Return the ids of a text's words and pieces, in order."""
@@ -74,24 +92,7 @@ class StaticTokens(dict[str, tuple[int, ...]]):
         return numbers
 
     def _pieces(self, word: str) -> list[int]:
-        """Return the id of a word, or of its longest pieces; none if a part of it is in no piece."""
-        if word in self._words:
-            return [self._words[word]]
-        if len(word) > MAX_WORD_LETTERS:
-            return []
-        found, start = list[int](), 0
-        known, longest = self._words, self._longest_word
-        while start < len(word):
-            for end in range(min(len(word), start + longest), start, -1):
-                number = known.get(word[start:end])
-                if number is not None:
-                    found.append(number)
-                    start = end
-                    break
-            else:
-                return []
-            known, longest = self._tails, self._longest_tail
-        return found
+        return self._words.split(word) if len(word) <= MAX_WORD_LETTERS else []
 
 
 def _names(text: str) -> list[str]:

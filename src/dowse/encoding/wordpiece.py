@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 
+from dowse.encoding.static import WordPieces
+
 MAX_CACHED_CHARACTERS = 5_000
 """The number of cached characters; the texts of a project have a few hundred."""
 
@@ -91,7 +93,6 @@ SEPARATORS = r"\t\n\r !-/:-@\[-`{-~"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a part of a camel-case name begins."""
 MAX_WORD_LETTERS = 100
-CONTINUATION_PREFIX = "##"
 
 
 class WordPiece:
@@ -103,8 +104,7 @@ class WordPiece:
         """`added` are the tokens that are recognized in the text before normalization, such as `[SEP]`."""
         self.vocabulary, self._added_ids, self._folding = vocabulary, added, Folding()
         self._first, self._last, self._unknown = (vocabulary[name] for name in ("[CLS]", "[SEP]", "[UNK]"))
-        self._longest = max(map(len, vocabulary))
-        self._letters = frozenset().union(*vocabulary)
+        self._words = WordPieces(vocabulary)
         self._known: dict[str, tuple[int, ...]] = {}
         apart = "".join(f"{chr(first)}-{chr(last)}" for first, last in character_sets()["ideographs"].ranges)
         self._stretch = re.compile(rf"[^{SEPARATORS}{apart}]+|[^\t\n\r ]")
@@ -154,7 +154,7 @@ class WordPiece:
 
     def _tokenize_stretch(self, stretch: str) -> tuple[int, ...]:
         words = self._folding.split_words(stretch)
-        numbers = tuple(number for word in words for number in self._pieces(word))
+        numbers = tuple(number for word in words for number in self._pieces(word) or (self._unknown,))
         if len(stretch) <= MAX_CACHED_STRETCH_CHARACTERS:
             if len(self._known) >= MAX_CACHED_STRETCHES:
                 self._known.clear()
@@ -162,19 +162,4 @@ class WordPiece:
         return numbers
 
     def _pieces(self, word: str) -> list[int]:
-        """Return the id of a word, or of its longest pieces; the unknown token if a part of it is in no piece."""
-        vocabulary, length = self.vocabulary, len(word)
-        if length > MAX_WORD_LETTERS or not self._letters.issuperset(word):
-            return [self._unknown]
-        found, start = list[int](), 0
-        while start < length:
-            prefix = CONTINUATION_PREFIX if start else ""
-            for end in range(min(length, start + self._longest), start, -1):
-                number = vocabulary.get(prefix + word[start:end])
-                if number is not None:
-                    found.append(number)
-                    start = end
-                    break
-            else:
-                return [self._unknown]
-        return found
+        return self._words.split(word) if len(word) <= MAX_WORD_LETTERS else []

@@ -38,8 +38,6 @@ time with it, and 80 MB less memory. The number of requests to a bucket stays th
 ARENAS = 1
 """Parts of the memory that threads of LanceDB share. By default glibc makes eight for each core, and each keeps what it freed:
 80 MB after 100 searches of a million chunks."""
-MAX_REMOVED_SHARE = 0.5
-"""The share of removed rows in the map of rows from which it is read anew."""
 WARMED_COLUMNS = (
     "path_parts",
     "symbol_parts",
@@ -215,16 +213,17 @@ class OpenedPlace:
         number = await self._next.version()
         if self._opened is None or number != self._opened.number:
             table, self._next = self._next, None
-            self._opened = self.current = await self._read_version(table, number, self._opened)
+            is_later = self._opened is not None
+            self._opened = self.current = await self._read_version(table, number, waits=is_later)
             self.kept = ReadFiles()  # some of them may have been removed
 
-    async def _read_version(self, table: Any, number: int, before: TableVersion | None) -> TableVersion:
-        """Read the projects, and begin to read the map of rows; of a later version, read that as well."""
-        reading = asyncio.ensure_future(_read_map(table, await before.reading if before else None))
+    async def _read_version(self, table: Any, number: int, *, waits: bool) -> TableVersion:
+        """Read the projects, and begin to read the map of rows; wait for it if another version was open until now."""
+        reading = asyncio.ensure_future(_read_map(table))
         reading.add_done_callback(lambda read: read.cancelled() or read.exception())  # a command may end before it
         facts = table.query().where("facts IS NOT NULL").select(["facts"]).to_arrow()
         found, indexes = await asyncio.gather(facts, table.index_stats("parts_idx"))
-        if before:
+        if waits:
             await reading
         projects = sorted(filter(None, map(project_of, found["facts"].to_pylist())), key=lambda one: one.name)
         unindexed = getattr(indexes, "num_unindexed_rows", 0) or 0
@@ -244,23 +243,12 @@ async def _warm(table: Any) -> None:
         release_memory()
 
 
-async def _read_map(table: Any, before: RowMap | None) -> RowMap:
-    """Read the map of rows; of a later version only new rows, unless many have been removed."""
-    if before is None:
-        return await _read_rows(table, 0)
-    rows = before.joined(await _read_rows(table, before.next_fragment))
-    has_many_removed = len(rows.rows) * (1 - MAX_REMOVED_SHARE) > await table.count_rows()
-    return await _read_rows(table, 0) if has_many_removed else rows
-
-
-async def _read_rows(table: Any, first: int) -> RowMap:
-    """Read the map of all rows, or of those from a number on."""
+async def _read_map(table: Any) -> RowMap:
+    """Read the map of rows."""
     import pyarrow as pa
 
     pa.set_memory_pool(pa.system_memory_pool())  # the one of Arrow keeps 140 MB for 1.27 million rows
-    query = table.query().select([*COLUMNS]).with_row_id()
-    query = query.where(f"_rowid >= {first}") if first else query
-    batches = await query.to_batches(max_batch_length=READ_ROWS)
+    batches = await table.query().select([*COLUMNS]).with_row_id().to_batches(max_batch_length=READ_ROWS)
     found = pa.Table.from_batches([batch async for batch in batches], batches.schema)
     rows = await asyncio.to_thread(RowMap.of, found)
     del found

@@ -174,36 +174,33 @@ class RowMaker:
     def _rows(
         self, document: StoredDocument, blob: str, vectors: Mapping[str, Mapping[int, Any]]
     ) -> Iterator[dict[str, Any]]:
-        converted = self.catalog.converted_text(document.id)
-        text = self.read_text(document) if converted is None else converted
-        if text is None:
+        read = self.catalog.read_chunks(document, self.read_text)
+        if read is None:
             return
-        data = text.encode("utf-8", "replace")
+        data = read.text.encode("utf-8", "replace")
         hashed = hashlib.sha256(data).hexdigest()
         number = number_of(self.project, document.path, hashed, document.recipe)
         common = {
             "document": number, "project": self.project, "path": document.path, "kind": document.kind,
             "language": document.language,
         }  # fmt: skip
-        chunks = self.catalog.chunks(document.id)
-        packed = pack_file(data.decode(), document, hashed, chunks)
+        packed = pack_file(data.decode(), document, hashed, [chunk for chunk, _ in read.chunks])
         yield {
             **common, "id": number, "row": "file", "blob": blob, "recipe": document.recipe, "title": document.title,
             "text": packed, "content": number_of(packed), "content_hash": hashed,
             "file": f"{self.project}/{document.path}",
             "path_parts": _words(terms_of(document.path) + terms_of(PurePosixPath(document.path).stem)),
         }  # fmt: skip
-        for chunk in chunks:
-            part = data[chunk.start_byte : chunk.end_byte]
+        for chunk, part in read.chunks:
             names, own = [symbol.name for symbol in chunk.symbols], chunk_id(number, chunk.ordinal)
             yield {
                 **common, "id": own, "row": "chunk",
                 "ordinal": chunk.ordinal, "start_byte": chunk.start_byte, "end_byte": chunk.end_byte,
                 "start_line": chunk.start_line, "end_line": chunk.end_line, "text_hash": chunk.text_hash.hex(),
-                "input_hash": input_hash(document.path, part.decode("utf-8", "replace")).hex(),
+                "input_hash": input_hash(document.path, part).hex(),
                 "symbols": json.dumps([(one.name, one.kind, one.line, one.end_line) for one in chunk.symbols]),
                 "headings": json.dumps(chunk.headings),
-                **_chunk_words(part.decode("utf-8", "replace"), names, chunk.headings),
+                **_chunk_words(part, names, chunk.headings),
                 **{column: found.get(chunk.id) for column, found in vectors.items()},
                 "model": self.model if chunk.id in vectors.get("model_vector", {}) else None,
             }  # fmt: skip

@@ -1,8 +1,8 @@
 """The documents that the rows of a place belong to, and their paths: all that a search has to know of its candidates.
 
 A search by words or meaning gives the numbers of hundreds of rows. To read a column of them takes a request for almost
-each of them from a bucket. So a server reads these columns once, as a whole: of 181,232 rows they are 1.3 MB there, and
-rows that are published later are added.
+each of them from a bucket. So a server reads these columns as a whole for each version: of 181,232 rows they are 1.3 MB
+there.
 """
 
 from collections.abc import Iterable
@@ -22,7 +22,7 @@ _PATH_STEP = 0x1E3779B97F4A7C15
 
 @dataclass(frozen=True, slots=True)
 class RowMap:
-    """The documents of rows, by the numbers of the rows, and the files of documents. Removed rows may be among them."""
+    """The documents of rows, by the numbers of the rows, and the files of documents."""
 
     rows: "NDArray[np.int64]"
     documents: "NDArray[np.int64]"
@@ -46,34 +46,18 @@ class RowMap:
         found = found.take(pc.sort_indices(found["_rowid"]))
         files = found.filter(pc.is_valid(found["file"]))
         files = files.take(pc.sort_indices(files, [("document", "ascending"), ("_rowid", "ascending")]))
-        ordinals = pc.fill_null(found["ordinal"], -1).to_numpy()
         contents, paths = pc.fill_null(files["content"], 0).to_numpy(), files["file"].combine_chunks()
+        within = pc.replace_substring_regex(paths, "^[^/]*/", "").dictionary_encode()
         return cls(
-            found["_rowid"].to_numpy().astype(np.int64), found["document"].to_numpy(), ordinals,
-            files["document"].to_numpy(), files["_rowid"].to_numpy().astype(np.int64), contents, paths,
-            _find_copies(contents, paths),
-        )  # fmt: skip
-
-    def joined(self, later: "RowMap") -> "RowMap":
-        """Return this map with the rows of later versions, whose numbers are all higher."""
-        import numpy as np
-        import pyarrow as pa
-
-        files = np.concatenate([self.files, later.files])
-        order = np.argsort(files, kind="stable")
-        contents = np.concatenate([self.contents, later.contents])[order]
-        paths = pa.concat_arrays([self.paths, later.paths]).take(pa.array(order))
-        return RowMap(
-            np.concatenate([self.rows, later.rows]), np.concatenate([self.documents, later.documents]),
-            np.concatenate([self.ordinals, later.ordinals]), files[order],
-            np.concatenate([self.file_rows, later.file_rows])[order], contents, paths,
-            _find_copies(contents, paths),
-        )  # fmt: skip
-
-    @property
-    def next_fragment(self) -> int:
-        """The lowest number that a row of a later version may have: a new file of the table has a new half above."""
-        return ((int(self.rows[-1]) >> 32) + 1) << 32 if len(self.rows) else 0
+            rows=found["_rowid"].to_numpy().astype(np.int64),
+            documents=found["document"].to_numpy(),
+            ordinals=pc.fill_null(found["ordinal"], -1).to_numpy(),
+            files=files["document"].to_numpy(),
+            file_rows=files["_rowid"].to_numpy().astype(np.int64),
+            contents=contents,
+            paths=paths,
+            copies=contents + within.indices.to_numpy() * np.int64(_PATH_STEP),
+        )
 
     def find(self, rows: "NDArray[np.int64]") -> tuple["NDArray[np.bool_]", "NDArray[np.int64]", "NDArray[np.int32]"]:
         """Return which of the rows are known, and their documents and ordinals; of a file, -1 is the ordinal."""
@@ -126,13 +110,3 @@ class RowMap:
 
         found = pc.equal(self.paths, full_path).to_numpy(zero_copy_only=False).nonzero()[0]
         return int(self.files[found[self.file_rows[found].argmax()]]) if len(found) else None
-
-
-def _find_copies(contents: "NDArray[np.int64]", paths: Any) -> "NDArray[np.int64]":
-    """Return a number for each file, the same for those that differ in their project alone."""
-    import numpy as np
-    import pyarrow.compute as pc
-
-    within = pc.replace_substring_regex(paths, "^[^/]*/", "").dictionary_encode()
-    copies: NDArray[np.int64] = contents + within.indices.to_numpy() * np.int64(_PATH_STEP)
-    return copies

@@ -27,14 +27,14 @@ from dowse.store.catalog_rows import (
     whole_number,
 )
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
-from dowse.store.catalog_writer import AppliedBatch, CurrentBatch, StoredState, WorkStart, leave_out_overtaken
+from dowse.store.catalog_writer import AppliedBatch, CurrentBatch, WorkStart, leave_out_overtaken
 from dowse.store.matrix import VectorRow
 from dowse.types import (
-    KINDS,
     Batch,
     FileContent,
     Kind,
     Link,
+    ReadText,
     Reason,
     Stat,
     StoredChunk,
@@ -50,7 +50,6 @@ _AFTER_ALL = chr(0x10FFFF)
 
 _DOCUMENTS = f"SELECT {DOCUMENT_COLUMNS} FROM documents"  # noqa: S608 - the columns are a constant
 _PATHS = "SELECT id, path FROM documents WHERE id IN"
-_STATES = "SELECT path, id, checked_ns, content_hash, kind, language, recipe, problem, views FROM documents"
 _CHUNKS = f"SELECT {CHUNK_COLUMNS} FROM chunks"  # noqa: S608 - the columns are a constant
 # CROSS fixes the join order. SQLite's own choice scans all vectors for each chunk: 500 of 65,000 chunks then take 11 s
 # instead of 4 ms.
@@ -60,27 +59,26 @@ _VECTORS = f"{_VECTOR} chunks CROSS JOIN documents ON documents.id = chunks.docu
 _DOCUMENTS_VECTORS = f"{_VECTOR} documents CROSS JOIN chunks ON chunks.document_id = documents.id {_AND_VECTOR}"
 
 
-class Reached(NamedTuple):
-    """The state of a derived part: its catalog, what it was made by, and the transaction that it has reached."""
-
-    catalog: str
-    version: object
-    sequence: int
-
-
 class Changes(NamedTuple):
     """The changes after a transaction, which a derived part has to follow."""
 
     sequence: int
     added: list[int]
     removed: list[int]
-    """Documents added and removed; one that came and went in between is left out."""
+    """Documents added and removed. One that came and went in between is removed: a writer that was killed may have added it."""
     encoded: list[int]
     """Chunks that got a vector, if they were asked for."""
 
     @property
     def is_empty(self) -> bool:
         return not (self.added or self.removed or self.encoded)
+
+
+class ReadChunks(NamedTuple):
+    """The text of a document, and its chunks with the text of each."""
+
+    text: str
+    chunks: list[tuple[StoredChunk, str]]
 
 
 class Catalog(SqliteDatabase):
@@ -91,7 +89,7 @@ class Catalog(SqliteDatabase):
 
     def __init__(self, file: Path) -> None:
         super().__init__(file, STEPS)
-        self._totals: dict[tuple[Kind, View], tuple[int, Totals]] = {}
+        self._totals: dict[tuple[Kind, View], tuple[str | None, Totals]] = {}
         self._facts: tuple[object, dict[str, str]] = (None, {})
         """All facts, and the state of the database that they were read in."""
         self.documents_by_id = KeptRows(
@@ -222,6 +220,19 @@ class Catalog(SqliteDatabase):
         except INVALID_VALUES as error:
             raise damaged_row(error) from error
 
+    def read_chunks(self, document: StoredDocument, read_text: ReadText) -> ReadChunks | None:
+        """Return the text of a document with its chunks; None if its file has changed since."""
+        converted = self.converted_text(document.id)
+        text = read_text(document) if converted is None else converted
+        if text is None:
+            return None
+        data = text.encode("utf-8", "replace")
+        parts = (
+            (chunk, data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace"))
+            for chunk in self.chunks(document.id)
+        )
+        return ReadChunks(text, list(parts))
+
     def details(self, document_id: int) -> str:
         """Return what is special to a document of its source, as JSON; empty if nothing is."""
         rows = self.rows("SELECT value FROM details WHERE document_id = ?", (document_id,))
@@ -232,26 +243,12 @@ class Catalog(SqliteDatabase):
 
     def totals(self, kind: Kind, view: View) -> Totals:
         """Return the counts of one kind, cached until documents change, since every answer reports them."""
-        return self._totals_at(self.sequence(), kind, view)
-
-    def chunk_counts(self, views: Iterable[View]) -> dict[View, int]:
-        """Return the number of chunks of every kind in each view."""
-        sequence = self.sequence()
-        return {view: sum(self._totals_at(sequence, kind, view).chunks for kind in KINDS) for view in views}
-
-    def _totals_at(self, sequence: int, kind: Kind, view: View) -> Totals:
-        key = kind, view
-        counted_at, totals = self._totals.get(key, (-1, None))
-        if totals is None or (counted_at != sequence and self._has_other_documents(counted_at, sequence)):
+        state = self.fact("documents")
+        counted_at, totals = self._totals.get((kind, view), (None, None))
+        if totals is None or counted_at != state:
             totals = self._count(kind, view)
-        self._totals[key] = sequence, totals
+            self._totals[kind, view] = state, totals
         return totals
-
-    def _has_other_documents(self, counted_at: int, sequence: int) -> bool:
-        """Return whether documents came or went between two transactions; most only add vectors while a model encodes."""
-        is_kept = whole_number(self._required("horizon")) <= counted_at <= sequence
-        query = "SELECT 1 FROM changes WHERE what IN ('added', 'removed') AND sequence > ? AND views LIMIT 1"
-        return not is_kept or bool(self.rows(query, (counted_at,)))
 
     def _count(self, kind: Kind, view: View) -> Totals:
         counted = "FROM documents WHERE kind = ? AND views & ?"
@@ -267,17 +264,6 @@ class Catalog(SqliteDatabase):
             unparsed=dict(self.rows(unparsed, (kind, view))),
         )
 
-    def missing_changes(
-        self, reached: Reached | None, version: object, view: View = View.BOTH, *, has_vectors: bool = False
-    ) -> Changes | None:
-        """Return what a derived part of a version lacks; None if it has to be built anew.
-
-        It has to be if it is missing or damaged, of another catalog or version, or further behind than changes are kept.
-        """
-        if reached is None or (reached.catalog, reached.version) != (self.id, version):
-            return None
-        return self.changes_since(reached.sequence, view, has_vectors=has_vectors)
-
     def changes_since(self, sequence: int, view: View = View.BOTH, *, has_vectors: bool = False) -> Changes | None:
         """Return the changes after a transaction; None when they are no longer kept, or it is none of this catalog."""
         kinds = ("added", "removed", "encoded") if has_vectors else ("added", "removed")
@@ -290,14 +276,10 @@ class Catalog(SqliteDatabase):
                 return None
             query = f"SELECT what, subject FROM changes WHERE what IN {kinds} AND sequence > ? AND views & ?"  # noqa: S608 - constants
             rows = self.rows(query, (sequence, view))
-        subjects = {kind: dict.fromkeys(subject for what, subject in rows if what == kind) for kind in kinds}
-        added, removed = subjects["added"], subjects["removed"]
-        return Changes(
-            reached,
-            [subject for subject in added if subject not in removed],
-            [subject for subject in removed if subject not in added],
-            list(subjects.get("encoded", ())),
+        added, removed, encoded = (
+            dict.fromkeys(subject for what, subject in rows if what == kind) for kind in ("added", "removed", "encoded")
         )
+        return Changes(reached, [subject for subject in added if subject not in removed], list(removed), list(encoded))
 
     def chunks_without_vectors(self, encoder: str, limit: int, *, after: int = 0) -> list[int]:
         """Return chunks without a vector of their own, with ids above `after`."""
@@ -349,12 +331,10 @@ class Catalog(SqliteDatabase):
         paths = [*(put.document.path for put in batch.puts), *batch.drops, *(path for path, _ in batch.touches)]
         if start.views and start.views != self.views():
             return CurrentBatch(Batch(), paths)
-        rows = self.rows_in(f"{_STATES} WHERE path IN", paths)
-        stored = dict[str, StoredState]()
-        for path, number, checked_ns, *content in rows:
-            others = stored.get(path, StoredState(0, 0, frozenset()))
-            contents = others.contents | {tuple(content)}
-            stored[path] = StoredState(max(number, others.id), max(checked_ns, others.checked_ns), contents)
+        stored = dict[str, tuple[int, int]]()
+        for path, number, checked_ns in self.rows_in("SELECT path, id, checked_ns FROM documents WHERE path IN", paths):
+            known_number, known_ns = stored.get(path, (0, 0))
+            stored[path] = max(number, known_number), max(checked_ns, known_ns)
         return leave_out_overtaken(batch, stored, start, time.time_ns())
 
     def apply(self, batch: Batch) -> AppliedBatch:

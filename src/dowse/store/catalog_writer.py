@@ -8,8 +8,8 @@ from itertools import count, repeat
 from typing import NamedTuple
 
 from dowse.parsing.source_references import packed_checksums
+from dowse.store.catalog_check import new_document_checksum, vector_checksum
 from dowse.store.catalog_rows import DOCUMENT_COLUMNS, check_types, chunk_row, document_row, input_hash, stat_row
-from dowse.store.row_checksums import checked_values, document_checksum, vector_checksum
 from dowse.types import Batch, Put, View
 
 MAX_KEPT_CHANGES = 100_000
@@ -54,9 +54,10 @@ def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Ap
     replaced_paths = dict.fromkeys((*batch.drops, *(put.document.path for put in batch.puts)))
     connection.executemany("DELETE FROM refusals WHERE path = ?", [(path,) for path in replaced_paths])
     twin_vectors = [_find_twin_vectors(connection, put) for put in batch.puts]
-    kept = [_keep_document(connection, put, now_ns, sequence) for put in batch.puts]
+    kept = [_keep_document(connection, put, sequence) for put in batch.puts]
     kept_ids = {document.document_id for document in kept if document}
     removed = [row for path in replaced_paths for row in _remove_documents(connection, path, kept_ids, sequence)]
+    touches = [*batch.touches, *((one.put.document.path, one.put.document.stat) for one in kept if one)]
     added, own_vectors = list[AddedDocument](), list[tuple[str, bytes, bytes]]()
     chunk_ids = _unused_chunk_ids(connection)
     for put, vectors, known in zip(batch.puts, twin_vectors, kept, strict=True):
@@ -73,12 +74,14 @@ def apply_batch(connection: sqlite3.Connection, batch: Batch, now_ns: int) -> Ap
     )
     connection.executemany(
         "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ? WHERE path = ?",
-        [(*stat_row(stat), stat.seen_ns or now_ns, path) for path, stat in batch.touches],
+        [(*stat_row(stat), stat.seen_ns or now_ns, path) for path, stat in touches],
     )
     connection.executemany(
         "INSERT OR REPLACE INTO refusals VALUES (?, ?, ?, ?, ?, ?, ?)",
         [(verdict.path, *stat_row(stat), verdict.reason, verdict.detail) for stat, verdict in batch.refusals],
     )
+    if removed or any(document.views for document in added):
+        connection.execute("INSERT OR REPLACE INTO facts VALUES ('documents', ?)", (str(sequence),))
     _forget_old_changes(connection, _DOCUMENT_CHANGES)
     return AppliedBatch(sequence, removed, added)
 
@@ -131,7 +134,7 @@ def renew_sequence(connection: sqlite3.Connection, distrusted_facts: str) -> Non
         connection.execute("DELETE FROM facts WHERE key GLOB ?", (distrusted_facts,))
 
 
-def _keep_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequence: int) -> AddedDocument | None:
+def _keep_document(connection: sqlite3.Connection, put: Put, sequence: int) -> AddedDocument | None:
     """Add a view to the document that is the same representation of the file; None if there is none.
 
     The lexical index of the other view does not change, and so neither do its answers.
@@ -151,11 +154,8 @@ def _keep_document(connection: sqlite3.Connection, put: Put, now_ns: int, sequen
     if len(chunk_ids) != len(put.chunks) or put.is_repair:
         return None
     new_views = views & ~row[1]
-    connection.execute(
-        "UPDATE documents SET size = ?, mtime_ns = ?, inode = ?, ctime_ns = ?, checked_ns = ?, views = ? WHERE id = ?",
-        (*stat_row(document.stat), document.stat.seen_ns or now_ns, views, row[0]),
-    )
     if new_views:
+        connection.execute("UPDATE documents SET views = ? WHERE id = ?", (views, row[0]))
         connection.execute("UPDATE checks SET views = ? WHERE document_id = ?", (views, row[0]))
         connection.execute("INSERT INTO changes VALUES (?, 'added', ?, ?)", (sequence, row[0], new_views))
     return AddedDocument(put, row[0], chunk_ids, new_views)
@@ -207,7 +207,7 @@ def _add_document(
         for ordinal, (chunk, (hashed_input, chunk_id)) in enumerate(zip(put.chunks, numbered, strict=True))
     ]
     connection.executemany(_ADD_CHUNK, rows)
-    checksum = document_checksum(checked_values(row), rows, links, text)
+    checksum = new_document_checksum(row, rows, links, text)
     connection.execute("INSERT INTO checks VALUES (?, ?, ?)", (document_id, checksum, views))
     return AddedDocument(put, document_id, [chunk_id for _, chunk_id in numbered], views)
 
@@ -252,16 +252,6 @@ class WorkStart(NamedTuple):
     """The views that the index had. Files that were compared for other views have to be compared again."""
 
 
-class StoredState(NamedTuple):
-    """The part of a stored file that shows which reading it is."""
-
-    id: int
-    """The highest id of its representations."""
-    checked_ns: int
-    contents: frozenset[tuple[object, ...]]
-    """One for each representation. They are equal for two files that have the same chunks in the same views."""
-
-
 class CurrentBatch(NamedTuple):
     """The changes of a batch that are still to be made."""
 
@@ -270,43 +260,23 @@ class CurrentBatch(NamedTuple):
     """Paths that were found unchanged, but whose document is not the one that they were compared with."""
 
 
-def leave_out_overtaken(batch: Batch, stored: Mapping[str, StoredState], start: WorkStart, now_ns: int) -> CurrentBatch:
-    """Leave out the changes to documents that were read later, and the replacement of a document by an equal one.
+def leave_out_overtaken(
+    batch: Batch, stored: Mapping[str, tuple[int, int]], start: WorkStart, now_ns: int
+) -> CurrentBatch:
+    """Leave out the changes to documents that were read later; `stored` has their highest id and when they were checked.
 
     A stored document from the future says nothing, because the clock was set back.
     """
 
     def is_outdated(path: str, seen_ns: int) -> bool:
-        return path in stored and 0 < seen_ns < stored[path].checked_ns <= now_ns
+        return path in stored and 0 < seen_ns < stored[path][1] <= now_ns
 
-    contents = dict[str, frozenset[tuple[object, ...]]]()
-    for put in batch.puts:
-        path = put.document.path
-        contents[path] = contents.get(path, frozenset()) | {content_of(put)}
-
-    def is_equal(put: Put) -> bool:
-        found = stored.get(put.document.path)
-        is_known = found is not None and found.contents == contents[put.document.path]
-        return is_known and not put.is_repair
-
-    puts = [put for put in batch.puts if not is_outdated(put.document.path, put.document.stat.seen_ns)]
     touches = [(path, stat) for path, stat in batch.touches if not is_outdated(path, stat.seen_ns)]
-    lost = [path for path, _ in touches if path not in stored or 0 < start.newest_id < stored[path].id]
-    return CurrentBatch(
-        replace(
-            batch,
-            puts=[put for put in puts if not is_equal(put)],
-            drops=[path for path in batch.drops if not is_outdated(path, start.time_ns)],
-            touches=[
-                *((path, stat) for path, stat in touches if path not in lost),
-                *((put.document.path, put.document.stat) for put in puts if is_equal(put)),
-            ],
-        ),
-        lost,
+    lost = [path for path, _ in touches if path not in stored or 0 < start.newest_id < stored[path][0]]
+    current = replace(
+        batch,
+        puts=[put for put in batch.puts if not is_outdated(put.document.path, put.document.stat.seen_ns)],
+        drops=[path for path in batch.drops if not is_outdated(path, start.time_ns)],
+        touches=[(path, stat) for path, stat in touches if path not in lost],
     )
-
-
-def content_of(put: Put) -> tuple[object, ...]:
-    """Return the content that a put adds to the state of its file."""
-    document = put.document
-    return document.content_hash, document.kind, document.language, put.recipe, put.problem, int(document.views)
+    return CurrentBatch(current, lost)

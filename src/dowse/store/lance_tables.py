@@ -5,13 +5,13 @@ are renewed. dowse does not search them: among 100,000 vectors LanceDB takes 124
 for a word where Tantivy takes 0.2.
 
 The replacement of a file is one `merge_insert`. A process that is killed between two of them leaves the old rows or the
-new ones, and the next one compares all rows with the catalog.
+new ones, and the next one writes the same changes again.
 """
 
 import contextlib
 import json
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from pathlib import Path
@@ -21,7 +21,7 @@ from dowse.encoding.packing import unpack_vector
 from dowse.encoding.selection import STATIC_VERSION
 from dowse.errors import Failed, SettingsError
 from dowse.settings import read_json
-from dowse.store.catalog import Catalog, Reached
+from dowse.store.catalog import Catalog
 from dowse.store.catalog_rows import input_hash
 from dowse.store.lance_import import import_lancedb
 from dowse.store.store_files import TABLES_FILE
@@ -42,7 +42,8 @@ MODEL_DIMENSIONS = 384
 TABLE_DIMENSIONS = 256
 """The width of `table_vector`, the vector of the static table."""
 MERGED_DOCUMENTS = 2000
-"""Documents whose rows are merged into a table at once. It is not written anew: indexes of other programs would be lost."""
+"""More changed documents than these mean that the tables are written anew. Fewer are merged into them, so that the indexes
+of other programs stay."""
 GROUP_DOCUMENTS = 200
 """Documents whose rows are in memory at once while a table is written."""
 COMPACTED_VERSIONS = 20
@@ -59,13 +60,7 @@ class TablesRecord:
     sequence: int
     model: str = ""
     dimensions: int = MODEL_DIMENSIONS
-    versions: tuple[int, ...] = ()
-    """The versions of the tables. Another one was written by another program, or by a process that was killed then."""
     format: int = FORMAT
-
-
-def _version(record: TablesRecord) -> tuple[object, ...]:
-    return record.model, record.dimensions, record.format
 
 
 class LanceTables:
@@ -78,27 +73,16 @@ class LanceTables:
     def follow(self) -> None:
         """Bring the tables up to date with the catalog; raise Failed if that cannot be done. The caller holds the lock."""
         known, wanted = self.record(), self._wanted()
-        if known and known == replace(wanted, versions=known.versions):
+        if known == wanted:
             return
         import_lancedb()  # whose absence has a message
-        reached = Reached(known.catalog, _version(known), known.sequence) if known else None
-        changes = self._catalog.missing_changes(reached, _version(wanted), has_vectors=True) if known else None
-        if changes is None or known is None:
+        if (
+            known is None
+            or replace(known, sequence=wanted.sequence) != wanted
+            or not self._merge(known.sequence, wanted)
+        ):
             self._rebuild(wanted)
-            return
-        try:
-            if self._versions() == known.versions:
-                added, removed = set(changes.added), set(changes.removed)
-                for encoder in (wanted.model, STATIC_VERSION):
-                    added |= {row.document_id for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
-            else:  # another program has made an index, or a process was killed before it recorded what it had written
-                added, removed = self._differences()
-            self._merge(added, removed, wanted)
-        except LANCE_ERRORS:  # a file of them is damaged
-            self.set_aside()
-            self._rebuild(wanted)
-            return
-        self._write_record(wanted)
+        write_atomically(self._record_file, json.dumps(asdict(wanted)).encode())
 
     def _rebuild(self, wanted: TablesRecord) -> None:
         """Write the tables anew, each in one step."""
@@ -111,7 +95,6 @@ class LanceTables:
                 ids = (document.id for document in self._catalog.documents(view=self._view()) if document.kind == kind)
                 rows = self._batches(ids, wanted, schema)
                 _compact(connection.create_table(name, rows, schema=schema, mode="overwrite", on_bad_vectors="null"))
-        self._write_record(wanted)
 
     def set_aside(self) -> None:
         """Remove the tables, and keep those of another program under another name."""
@@ -129,14 +112,12 @@ class LanceTables:
             return ["are missing or damaged"] if self._catalog.document_ids(self._view()) else []
         try:
             with lance_errors(self._folder):
-                wrong = len(self._stored() ^ self._expected(wanted))
+                stored = {row for kind in KINDS for row in self._stored_chunks(kind)}
+                wrong = len(stored ^ self._expected(wanted))
         except Failed as error:
             return [str(error)]
         is_behind = known.sequence != wanted.sequence  # they follow when the files beside the index are next renewed
         return [f"differ from the catalog in {wrong} rows"] if wrong and not is_behind else []
-
-    def _stored(self) -> set[tuple[int, int, str, bool]]:
-        return {row for kind in KINDS for row in self._stored_chunks(kind)}
 
     def _expected(self, wanted: TablesRecord) -> set[tuple[int, int, str, bool]]:
         documents = self._catalog.documents(view=self._view())
@@ -148,28 +129,14 @@ class LanceTables:
             for chunk in self._catalog.chunks(document)
         }
 
-    def _differences(self) -> tuple[set[int], set[int]]:
-        """Return the documents whose rows differ from the catalog: those to write, and those that it has no more."""
-        different = {row[0] for row in self._stored() ^ self._expected(self._wanted())}
-        known = set(self._catalog.documents_by_id(different))
-        return known, different - known
-
     def record(self) -> TablesRecord | None:
         """Return what is recorded of the tables; None when they are missing or of another version."""
         try:
             found = TablesRecord(**read_json(self._record_file))
-            found = replace(found, versions=tuple(found.versions))
         except (SettingsError, TypeError):
             return None
         has_tables = all((self._folder / database / f"{name}.lance").is_dir() for database, name in TABLES.values())
         return found if has_tables and found.format == FORMAT else None
-
-    def _write_record(self, record: TablesRecord) -> None:
-        record = replace(record, versions=self._versions())
-        write_atomically(self._record_file, json.dumps(asdict(record)).encode())
-
-    def _versions(self) -> tuple[int, ...]:
-        return tuple(self._open(kind).version for kind in TABLES)
 
     def _open(self, kind: Kind) -> Any:
         database, name = TABLES[kind]
@@ -210,27 +177,39 @@ class LanceTables:
             ]
         )
 
-    def _merge(self, added: Iterable[int], removed: Iterable[int], record: TablesRecord) -> None:
-        """Replace the rows of some documents, each group in one step, and the rows that are removed in the first."""
-        left, gone = sorted(added), sorted(removed)
-        for start in range(0, max(1, len(left)), MERGED_DOCUMENTS):
-            self._merge_group(left[start : start + MERGED_DOCUMENTS], gone if start == 0 else (), record)
+    def _merge(self, sequence: int, wanted: TablesRecord) -> bool:
+        """Replace the rows of the documents that have changed since a transaction, in each table in one step.
 
-    def _merge_group(self, added: Sequence[int], removed: Sequence[int], record: TablesRecord) -> None:
+        Return whether that can be done: not where too many have changed, or a file of the tables is damaged.
+        """
+        changes = self._catalog.changes_since(sequence, has_vectors=True)
+        if changes is None:
+            return False
+        added = set(changes.added)
+        for encoder in (wanted.model, STATIC_VERSION):
+            added |= {row.document_id for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
+        if len(added) > MERGED_DOCUMENTS:
+            return False
         import pyarrow as pa
 
-        schema, view = self._schema(record), self._view()
+        schema, view = self._schema(wanted), self._view()
         documents = self._catalog.documents_by_id(added).values()
-        for kind in TABLES:
-            ids = [document.id for document in documents if document.kind == kind and document.views & view]
-            table = self._open(kind)
-            merge = table.merge_insert("chunk").when_matched_update_all().when_not_matched_insert_all()
-            if removed:
-                merge = merge.when_not_matched_by_source_delete(f"document IN ({', '.join(map(str, removed))})")
-            rows = pa.Table.from_batches(self._batches(ids, record, schema), schema)
-            if removed or rows.num_rows:
-                merge.execute(rows, on_bad_vectors="null")
-                _compact(table)
+        try:
+            for kind in TABLES:
+                ids = [document.id for document in documents if document.kind == kind and document.views & view]
+                table = self._open(kind)
+                merge = table.merge_insert("chunk").when_matched_update_all().when_not_matched_insert_all()
+                if changes.removed:
+                    removed = f"document IN ({', '.join(map(str, changes.removed))})"
+                    merge = merge.when_not_matched_by_source_delete(removed)
+                rows = pa.Table.from_batches(self._batches(ids, wanted, schema), schema)
+                if changes.removed or rows.num_rows:
+                    merge.execute(rows, on_bad_vectors="null")
+                    _compact(table)
+        except LANCE_ERRORS:
+            self.set_aside()
+            return False
+        return True
 
     def _batches(self, ids: Iterable[int], record: TablesRecord, schema: "pa.Schema") -> "Iterator[pa.RecordBatch]":
         import pyarrow as pa
@@ -248,11 +227,8 @@ class LanceTables:
 
     def _rows(self, document: StoredDocument, vectors: dict[str, dict[int, bytes]]) -> Iterator[dict[str, Any]]:
         """Yield the rows of a document; none if its file has changed since, because the next update replaces it."""
-        converted = self._catalog.converted_text(document.id)
-        text = self._read_text(document) if converted is None else converted
-        data = text.encode("utf-8", "replace") if text is not None else b""
-        for chunk in self._catalog.chunks(document.id) if text is not None else ():
-            part = data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace")
+        read = self._catalog.read_chunks(document, self._read_text)
+        for chunk, part in read.chunks if read else ():
             packed = {column: found.get(chunk.id) for column, found in vectors.items()}
             yield {
                 "id": _chunk_name(self._catalog.id, chunk.id),

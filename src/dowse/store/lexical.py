@@ -6,21 +6,27 @@ commit it has reached. After a kill between a commit and its marker, the changes
 
 import contextlib
 import errno
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import tantivy
 
 from dowse.errors import LexicalDamaged, NotWritable
 from dowse.memory_plan import scaled
-from dowse.store.lexical_entries import SCHEMA, LexicalDocument, entries_of, register_analyzers, term_query
+from dowse.store.lexical_entries import (
+    SCHEMA,
+    LexicalDocument,
+    TermStatistics,
+    entries_of,
+    register_analyzers,
+    term_query,
+)
 from dowse.store.lexical_search import LexicalSearch
-from dowse.store.segment_files import SegmentFiles
-from dowse.system.platform import disk_errors, make_private_folder, refusal_to_write, write_atomically, writing_error
+from dowse.store.segment_files import Marker, SegmentFiles
+from dowse.system.platform import disk_errors, make_private_folder, refusal_to_write, writing_error
 
 _LOCK_FILE = ".tantivy-meta.lock"
 _LOCK_PREFIX = ".tantivy-"
@@ -39,18 +45,8 @@ MIN_WRITER_BYTES = 15_000_000
 WRITER_THREADS = 1
 """One thread: the interpreter keeps the other core busy."""
 
-_MARKER_FILE = "reached.json"
 _KILLED = "index writer was killed"
 """In the message of Tantivy after an error in one of its threads, which it does not name."""
-
-
-class Marker(NamedTuple):
-    """The catalog that an index is derived from, and the transaction and the commit it has reached."""
-
-    catalog: str
-    sequence: int
-    format: int
-    commit: int = 0
 
 
 class LexicalIndex(LexicalSearch):
@@ -60,7 +56,7 @@ class LexicalIndex(LexicalSearch):
         self.folder = folder
         self._files = SegmentFiles(folder)
         self._index: Any = None
-        self._searcher: Any = None
+        self._terms: TermStatistics | None = None
         """Tantivy's searcher, kept until the index is reloaded: a search uses it about ten times, and making one takes 80 µs."""
         self._linked_meta: tuple[int, int] | None = None
         """The stamp of `meta.json` if the index was opened through links, which are gone when it is to be reloaded."""
@@ -70,10 +66,10 @@ class LexicalIndex(LexicalSearch):
     def marker(self) -> Marker | None:
         """Return the marker of the index on disk; None when the index is missing or damaged, or older than its marker."""
         try:
-            marker = Marker(**json.loads((self.folder / _MARKER_FILE).read_bytes()))
-            with self._searching():  # after the marker was read, so that the index is never behind it
+            marker, _ = self._files.read_record()
+            with self.searching():  # after the marker was read, so that the index is never behind it
                 return marker if marker.commit <= self._files.commit_number() else None
-        except (LexicalDamaged, OSError, ValueError, TypeError):
+        except LexicalDamaged:
             return None
 
     def has_later_commit(self, marker: Marker) -> bool:
@@ -100,21 +96,19 @@ class LexicalIndex(LexicalSearch):
                 for document in added:
                     for entry in entries_of(document):
                         writer.add_document(entry)
-                commit = int(writer.commit())
-                finish = self._merge_waiter(writer)
+                reached = marker._replace(commit=int(writer.commit()))
+                finish = self._merge_waiter(writer, reached)
             finally:
                 del writer  # a traceback must not keep it, and its threads, alive after a failure
-            reached = json.dumps(marker._replace(commit=commit)._asdict()).encode()
-            write_atomically(self.folder / _MARKER_FILE, reached, is_durable=False)
-            self._files.record()
+            self._files.record(reached)
             self._reload()
         return finish
 
-    def _merge_waiter(self, writer: Any) -> Callable[[], None]:
+    def _merge_waiter(self, writer: Any, reached: Marker) -> Callable[[], None]:
         def finish() -> None:
             with _translate_errors():
                 writer.wait_merging_threads()
-                self._files.record()
+                self._files.record(reached)
 
         return finish
 
@@ -144,12 +138,15 @@ class LexicalIndex(LexicalSearch):
         return self._loaded_meta if self._index is not None and not self._linked_meta else None
 
     def problems(self) -> list[str]:
-        """Return problems with files: missing, cut short or with a wrong checksum."""
-        return self._files.problems()
+        """Return the first problem with a file: missing, cut short or with a wrong checksum."""
+        try:
+            self._files.check(reads_all=True)
+        except LexicalDamaged as error:
+            return [str(error)]
+        return []
 
     def _open(self, *, is_writing: bool = False) -> Any:
         if self._index is None:
-            self._terms = None
             with _translate_errors():
                 if is_writing or can_lock(self.folder):
                     self._index = _open_index(self.folder)
@@ -162,10 +159,10 @@ class LexicalIndex(LexicalSearch):
 
     def _reload(self) -> None:
         self._index.reload()
-        self._terms = self._searcher = None
+        self._terms = None
 
     def _close(self) -> None:
-        self._index = self._searcher = self._linked_meta = None
+        self._index = self._terms = self._linked_meta = None
 
     def _meta_stamp(self) -> tuple[int, int]:
         """Return what changes about `meta.json` with every commit."""
@@ -176,14 +173,14 @@ class LexicalIndex(LexicalSearch):
         return seen.st_mtime_ns, seen.st_ino
 
     @contextlib.contextmanager
-    def _searching(self) -> Iterator[Any]:
-        """Give a searcher to a block; every error of Tantivy in it becomes one of dowse's own."""
+    def searching(self) -> Iterator[TermStatistics]:
+        """Give the searcher to a block; every error of Tantivy in it becomes one of dowse's own."""
         with _translate_errors():
             if self._index is None:
                 self._files.check()
             index = self._open()
-            self._searcher = searcher = self._searcher or index.searcher()
-            yield searcher
+            self._terms = terms = self._terms or TermStatistics(index.searcher())
+            yield terms
 
 
 class MemoryIndex(LexicalSearch):
@@ -198,11 +195,12 @@ class MemoryIndex(LexicalSearch):
                 writer.add_document(entry)
         writer.commit()
         self._index.reload()
-        self._searcher = self._index.searcher()
+        self._terms = TermStatistics(self._index.searcher())
 
     @contextlib.contextmanager
-    def _searching(self) -> Iterator[Any]:
-        yield self._searcher
+    def searching(self) -> Iterator[TermStatistics]:
+        """Give the searcher to a block."""
+        yield self._terms
 
 
 def can_lock(folder: Path) -> bool:

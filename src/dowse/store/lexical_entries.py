@@ -314,10 +314,10 @@ def frequent_forms(terms: Iterable[str], frequency: Callable[[str], int]) -> lis
 
 
 class TermStatistics:
-    """The frequencies of terms at one state of the lexical index, each counted once."""
+    """A searcher of Tantivy, and the frequencies of terms in the state of the index that it sees, each counted once."""
 
     def __init__(self, searcher: Any) -> None:
-        self._searcher = searcher
+        self.searcher = searcher
         self._all_entries = sum(searcher.doc_freq("kind", kind) for kind in ("code", "docs"))
         """The entries with those that were deleted and those that fill fields up: each has a kind."""
         self._has_deleted = searcher.num_docs < self._all_entries
@@ -331,17 +331,17 @@ class TermStatistics:
         if (field, term) not in self._counted:
             if self._has_deleted:
                 query = tantivy.Query.term_query(SCHEMA, field, term, "basic")
-                count = self._searcher.search(query, 1, count=True).count
+                count = self.searcher.search(query, 1, count=True).count
             else:
-                count = self._searcher.doc_freq(field, term)
+                count = self.searcher.doc_freq(field, term)
             self._counted[field, term] = int(count)
         return self._counted[field, term]
 
     def terms_with_prefix(self, field: Field, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return terms of a field that begin with a prefix, each with the number of chunks that contain it."""
         if not self._has_deleted:
-            return list(self._searcher.terms_with_prefix(field, prefix, limit=limit))
-        counted = self._searcher.terms_with_prefix(field, prefix, filter_query=tantivy.Query.all_query(), limit=limit)
+            return list(self.searcher.terms_with_prefix(field, prefix, limit=limit))
+        counted = self.searcher.terms_with_prefix(field, prefix, filter_query=tantivy.Query.all_query(), limit=limit)
         return [(word, count) for word, count in counted if count]
 
     @cached_property
@@ -364,7 +364,7 @@ class TermStatistics:
         frequency = self.frequency(field, term)
         if not frequency:
             return None
-        with_deleted = int(self._searcher.doc_freq(field, term)) if self._has_deleted else frequency
+        with_deleted = int(self.searcher.doc_freq(field, term)) if self._has_deleted else frequency
         assumed = rarity(with_deleted, self._all_entries)
         chunks = self.chunks()
         if others:

@@ -13,14 +13,15 @@ import re
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from dowse.errors import Failed, LexicalDamaged, NotWritable, StoreBusy, WordsMissing
 from dowse.store import lexical
-from dowse.store.catalog import Catalog, Changes, Reached
+from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_writer import AddedDocument, AppliedBatch
-from dowse.store.lexical import LexicalIndex, Marker
-from dowse.store.lexical_entries import LexicalDocument
+from dowse.store.lexical import LexicalIndex
+from dowse.store.lexical_entries import LexicalDocument, TermStatistics
+from dowse.store.lexical_search import LexicalSearch
+from dowse.store.segment_files import Marker
 from dowse.store.storage_layout import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS
 from dowse.system.platform import Lock, refusal_to_write
 from dowse.types import Batch, Chunk, Document, Progress, ReadText, StoredChunk, StoredDocument, View
@@ -42,10 +43,10 @@ FOLDER_PREFIX = "lexical-"
 """A rebuilt lexical index gets a new folder, so that neither open files of a reader nor the remains
 of a killed writer affect it."""
 
-_Answer = TypeVar("_Answer")
+_BUILT_AGAIN = "The search by words is built again from the files, as after an update of dowse. Ask again in a minute."
 
 
-class LexicalFollower:
+class LexicalFollower(LexicalSearch):
     """The lexical index of one view, brought up to date from the catalog of its store."""
 
     def __init__(self, folder: Path, catalog: Catalog, lock: Lock, read_text: ReadText, view: View) -> None:
@@ -82,44 +83,38 @@ class LexicalFollower:
             self.refusal = error
         return False
 
-    def query(self, question: Callable[[LexicalIndex], _Answer]) -> _Answer:
-        """Query the lexical index; if it is damaged, open it again, and rebuild it only if that does not help.
+    @contextlib.contextmanager
+    def searching(self) -> Iterator[TermStatistics]:
+        """Give the searcher to a block. If its files are damaged, they are first rebuilt from the catalog.
 
-        Raise WordsMissing if it has to be rebuilt and that takes long.
+        Raise WordsMissing if that takes long, and if the damage is found in the block.
         """
-        for mend in (self._open_again, self._replace):
-            try:
-                self._require_words()
-                return question(self._index)
-            except LexicalDamaged:
-                self._catalog.end_hold()  # another process may have replaced it
-                mend()
+        self._require_words()
         try:
-            return question(self._index)
+            with self._index.searching():
+                pass
+        except LexicalDamaged:
+            self._catalog.end_hold()  # another process may have replaced it
+            if not self.is_current():
+                self._require_words()
+                with self._lock.held(WRITE_WAIT_SECONDS):
+                    self.catch_up()
+        try:
+            with self._index.searching() as terms:
+                yield terms
         except LexicalDamaged as error:
-            raise Failed(f"The lexical index cannot be read: {error}. Check the disk and try again.") from error
+            self._forget()
+            raise WordsMissing(_BUILT_AGAIN) from error
 
-    def _open_again(self) -> None:
-        if not self.is_current():
-            self._require_words()
-            with self._lock.held(WRITE_WAIT_SECONDS):
-                self.catch_up()
-
-    def _replace(self) -> None:
-        """Replace an index whose content is damaged; a large one is forgotten, and the next run makes another."""
-        self._must_rebuild, self._missing = True, len(self._catalog.document_ids(self._view))
-        if self._is_backlog:
-            with contextlib.suppress(StoreBusy, NotWritable), self._lock.held(READ_WAIT_SECONDS):
-                self._catalog.set_fact(_FACTS[self._view], f"{FOLDER_PREFIX}damaged")  # all processes notice that
-            self._require_words()
-        with self._lock.held(WRITE_WAIT_SECONDS):
-            self.rebuild()
+    def _forget(self) -> None:
+        """Forget an index with damage that its checksums do not show; what next catches up makes another."""
+        self._catalog.end_hold()
+        with contextlib.suppress(StoreBusy, NotWritable), self._lock.held(READ_WAIT_SECONDS):
+            self._catalog.set_fact(_FACTS[self._view], f"{FOLDER_PREFIX}damaged")  # all processes notice that
 
     def _require_words(self) -> None:
         if self._must_rebuild and self._is_backlog:
-            raise WordsMissing(
-                "The search by words is built again from the files, as after an update of dowse. Ask again in a minute."
-            )
+            raise WordsMissing(_BUILT_AGAIN)
 
     @property
     def _is_backlog(self) -> bool:
@@ -236,10 +231,9 @@ class LexicalFollower:
     def _missing_changes(self) -> Changes | None:
         """Return the changes that the index lacks; None when it has to be rebuilt."""
         marker = self._index.marker()
-        if marker is None:
+        if marker is None or (marker.catalog, marker.format) != (self._catalog.id, lexical.FORMAT):
             return None
-        reached = Reached(marker.catalog, marker.format, marker.sequence)
-        changes = self._catalog.missing_changes(reached, lexical.FORMAT, self._view)
+        changes = self._catalog.changes_since(marker.sequence, self._view)
         is_wrong = changes and changes.is_empty and (self._index.has_later_commit(marker) or not self._counts_agree())
         return None if is_wrong else changes
 
@@ -281,15 +275,12 @@ class LexicalFollower:
             for done, document in enumerate(documents.values(), start + 1):
                 if progress:
                     progress(done, len(ids))
-                converted = self._catalog.converted_text(document.id)
-                text = self._read_text(document) if converted is None else converted
-                if text is None:
+                read = self._catalog.read_chunks(document, self._read_text)
+                if read is None:
                     changed.append(document.path)
                     continue
-                data, chunks = text.encode(), self._catalog.chunks(document.id)
-                texts = (data[chunk.start_byte : chunk.end_byte].decode("utf-8", "replace") for chunk in chunks)
-                numbered = zip((chunk.id for chunk in chunks), chunks, texts, strict=True)
-                yield self._lexical_document(document.id, document, document.title, text, numbered)
+                chunks = ((chunk.id, chunk, part) for chunk, part in read.chunks)
+                yield self._lexical_document(document.id, document, document.title, read.text, chunks)
 
     def _compare_chunks(self, indexed: set[int]) -> list[str]:
         expected = set(self._catalog.chunk_ids(self._view))

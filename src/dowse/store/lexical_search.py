@@ -8,7 +8,6 @@ get scores whose last digits differ, in another way after each update of the ind
 just below and just above a limit are rounded apart. Scores of one level count as equal instead.
 """
 
-import contextlib
 from abc import ABC, abstractmethod
 from bisect import bisect_left, bisect_right
 from collections import Counter
@@ -74,29 +73,17 @@ _WHOLE_TITLE_SCORE = 1000.0
 
 
 class LexicalSearch(ABC):
-    """The queries of an open lexical index."""
-
-    _terms: TermStatistics | None = None
-    """The frequencies of terms since the index was last opened or reloaded."""
+    """The queries of a lexical index."""
 
     @abstractmethod
-    def _searching(self) -> AbstractContextManager[Any]:
-        """Give a searcher to a block."""
-
-    @contextlib.contextmanager
-    def _counting(self) -> Iterator[TermStatistics]:
-        with self._searching() as searcher:
-            yield self._term_statistics(searcher)
-
-    def _term_statistics(self, searcher: Any) -> TermStatistics:
-        self._terms = self._terms or TermStatistics(searcher)
-        return self._terms
+    def searching(self) -> AbstractContextManager[TermStatistics]:
+        """Give the searcher of the index, and the terms it has counted, to a block."""
 
     def chunk_ids(self) -> set[int]:
-        with self._searching() as searcher:
-            query = tantivy.Query.range_query(SCHEMA, "chunk", tantivy.FieldType.Unsigned, 0, None)
-            hits = searcher.search(query, max(1, searcher.num_docs), count=False).hits
-            return set(searcher.fast_field_values("chunk", [address for _, address in hits]))
+        """Return the ids of the chunks that can be found by their words."""
+        query = tantivy.Query.range_query(SCHEMA, "chunk", tantivy.FieldType.Unsigned, 0, None)
+        with self.searching() as terms:
+            return set(_all_values(terms.searcher, query, "chunk"))
 
     def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
         """Search chunks by words; best first."""
@@ -108,50 +95,43 @@ class LexicalSearch(ABC):
 
     def documents_with_word(self, word: str) -> frozenset[int]:
         """Return the documents that contain a word whole, or all its parts in one chunk."""
-        with self._searching() as searcher:
-            candidates = [self._require_all("words", whole_terms_of(word)), self._require_all("parts", terms_of(word))]
+        with self.searching() as opened:
+            candidates = [_all_of("words", whole_terms_of(word)), _all_of("parts", terms_of(word))]
             query = _any_of([*candidates, *self._has_foreign("parts", word)])
             if query is None:
                 return frozenset()
             # Scores are not needed here; without them it takes two thirds of the time.
             unscored = tantivy.Query.const_score_query(query, 1.0)
-            hits = searcher.search(unscored, max(1, searcher.num_docs), count=False).hits
-            return frozenset(searcher.fast_field_values("document", [address for _, address in hits]))
+            return frozenset(_all_values(opened.searcher, unscored, "document"))
 
     def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
         """Select documents by words; return how many there are and the ids of the first, best title first."""
-        with self._searching() as searcher:
+        with self.searching() as opened:
             required = [self._document_has(word, match) for word in match.required]
             if not required:
                 required = [_any_of([self._document_has(word, match) for word in split_unspaced(match.words)])]
             excluded = [self._document_has(word, match) for word in match.excluded]
             if any(condition is None for condition in required):
                 return MatchedDocuments(0)
-            conditions = [*required, term_query("entry", DOCUMENT_ENTRY)]
-            if match.among is not None:
-                conditions.append(self._among(match.among))
-            terms, statistics = self._title_terms(match), self._term_statistics(searcher)
-            found_in_titles = (_any_of(statistics.scored_term("title", one) for one in group) for group in terms)
+            terms = self._title_terms(match)
+            found_in_titles = (_any_of(opened.scored_term("title", one) for one in group) for group in terms)
             titles = [query for query in found_in_titles if query is not None]
             whole = tantivy.Query.boolean_query([(tantivy.Occur.Must, title) for title in titles])
             if len(titles) == len(terms) > 1:  # a title with all words comes before any other
                 titles.append(tantivy.Query.const_score_query(whole, _WHOLE_TITLE_SCORE))
             query = tantivy.Query.boolean_query(
                 [
-                    *(
-                        (tantivy.Occur.Must, tantivy.Query.const_score_query(condition, 0.0))
-                        for condition in conditions
-                    ),
+                    *_filters(*required, term_query("entry", DOCUMENT_ENTRY), _among(match.among)),
                     *((tantivy.Occur.MustNot, condition) for condition in excluded if condition is not None),
                     *((tantivy.Occur.Should, title) for title in titles),
                 ]
             )
             if titles:
-                found, total = best_hits(searcher, query, max(1, limit), counts=True)
+                found, total = best_hits(opened.searcher, query, max(1, limit), counts=True)
             else:  # the order is that of the places alone
-                result = searcher.search(query, max(1, limit), order_by_field="place", order=tantivy.Order.Asc)
+                result = opened.searcher.search(query, max(1, limit), order_by_field="place", order=tantivy.Order.Asc)
                 found, total = [(0.0, address) for _, address in result.hits], result.count
-            ids = searcher.fast_field_values("document", [address for _, address in found])
+            ids = _values(opened.searcher, found, "document")
             return MatchedDocuments(total, tuple(ids), sum(score > 0 for score, _ in found))
 
     def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
@@ -165,14 +145,11 @@ class LexicalSearch(ABC):
             for spellings in words
         )
         found = [(tantivy.Occur.Should, tantivy.Query.disjunction_max_query(group)) for group in groups if group]
-        filters = [term_query("entry", DOCUMENT_ENTRY)]
-        if match.among is not None:
-            filters.append(self._among(match.among))
-        required = [(tantivy.Occur.Must, tantivy.Query.const_score_query(condition, 0.0)) for condition in filters]
-        with self._searching() as searcher:
-            query = tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(found)), *required])
-            hits = best_hits(searcher, query, max(1, limit))[0] if found else []
-            ids = searcher.fast_field_values("document", [address for _, address in hits])
+        filters = _filters(term_query("entry", DOCUMENT_ENTRY), _among(match.among))
+        with self.searching() as opened:
+            query = tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(found)), *filters])
+            hits = best_hits(opened.searcher, query, max(1, limit))[0] if found else []
+            ids = _values(opened.searcher, hits, "document")
         return [Scored(number, number, score) for number, (score, _) in zip(ids, hits, strict=True)]
 
     def _title_terms(self, match: DocumentMatch) -> list[tuple[str, ...]]:
@@ -187,14 +164,14 @@ class LexicalSearch(ABC):
     def _document_has(self, word: str, match: DocumentMatch) -> Any:
         """Return the query for documents whose title or text has a word; None when the word has no terms."""
         terms = terms_of(word)
-        in_title = [self._require_all("title", terms), *self._has_foreign("title", word)] if match.in_titles else []
+        in_title = [_all_of("title", terms), *self._has_foreign("title", word)] if match.in_titles else []
         if not match.in_texts or not terms:
             return _any_of(in_title)
         # All parts of a word have to be in one chunk, or the word whole. Parts are pairs of some characters.
         in_text = (
             [term_query("text", terms[0]), *self._has_foreign("text", word)]
             if len(terms) == 1 and (len(word) > 1 or word.isascii())
-            else [self._among(self.documents_with_word(word))]
+            else [_among(self.documents_with_word(word))]
         )
         return _any_of([*in_title, *in_text])
 
@@ -203,54 +180,50 @@ class LexicalSearch(ABC):
         return [term_query(field, term) for term in self._foreign_matches(word)]
 
     def _foreign_matches(self, word: str) -> list[str]:
-        with self._counting() as terms:
+        with self.searching() as terms:
             return [
                 term for found in terms.foreign_words.find([word]).values() for one in found for term in one.matches
             ]
 
-    def _among(self, documents: Iterable[int]) -> Any:
-        return tantivy.Query.term_set_query(SCHEMA, "document", list(documents))
-
     def chunk_count(self) -> int:
-        with self._counting() as terms:
+        with self.searching() as terms:
             return terms.chunks()
 
     def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
         """Return how many chunks contain each term, with identifiers split into parts."""
-        with self._counting() as statistics:
+        with self.searching() as statistics:
             return {term: statistics.frequency("parts", term) for term in terms}
 
     def frequency(self, field: Field, term: str) -> int:
         """Return in how many entries a field has a term."""
-        with self._counting() as terms:
+        with self.searching() as terms:
             return terms.frequency(field, term)
 
     def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
         """Return whole words that begin with a prefix, each with the number of chunks that contain it."""
-        with self._counting() as terms:
+        with self.searching() as terms:
             return terms.terms_with_prefix("words", prefix, limit)
 
     def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
         """Return other whole words within a number of typos, each with that number; fewest first, then most frequent."""
-        with self._counting() as terms:
+        with self.searching() as terms:
             found, counts = terms.vocabulary.similar_words(word, max_typos), terms.vocabulary.frequencies
             return sorted(found, key=lambda one: (one[1], -counts[one[0]], one[0]))
 
     def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
         """Return the stems that words stand for in the documents that are not in English, and their frequencies."""
-        with self._counting() as terms:
+        with self.searching() as terms:
             found = terms.foreign_words.find(words)
             return {word: {one.term: one.frequency for one in foreign} for word, foreign in found.items()}
 
     def _search(self, query: TextQuery, limit: int, id_field: str) -> list[Scored]:
-        with self._searching() as searcher:
-            tantivy_query = self._build_query(query, self._term_statistics(searcher))
+        with self.searching() as opened:
+            tantivy_query = self._build_query(query, opened)
             if tantivy_query is None or limit <= 0:
                 return []
-            hits, _ = best_hits(searcher, tantivy_query, limit)
-            addresses = [address for _, address in hits]
-            documents = searcher.fast_field_values("document", addresses)
-            ids = searcher.fast_field_values(id_field, addresses) if id_field != "document" else documents
+            hits, _ = best_hits(opened.searcher, tantivy_query, limit)
+            documents = _values(opened.searcher, hits, "document")
+            ids = _values(opened.searcher, hits, id_field) if id_field != "document" else documents
         return sorted(map(Scored, ids, documents, (score for score, _ in hits)), key=lambda hit: (-hit.score, hit.id))
 
     def _build_query(self, query: TextQuery, statistics: TermStatistics) -> Any:
@@ -274,18 +247,32 @@ class LexicalSearch(ABC):
         term_queries = [(tantivy.Occur.Should, one) for one in scored if one is not None]
         if not term_queries:
             return None
-        filters = []
-        if query.kind is not None:
-            filters.append(term_query("kind", query.kind))
-        if query.among is not None:
-            filters.append(self._among(query.among))
-        # A boost of 0 keeps a filter out of the score.
-        required = [(tantivy.Occur.Must, tantivy.Query.boost_query(condition, 0.0)) for condition in filters]
-        return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(term_queries)), *required])
+        filters = _filters(term_query("kind", query.kind) if query.kind else None, _among(query.among))
+        return tantivy.Query.boolean_query([(tantivy.Occur.Must, tantivy.Query.boolean_query(term_queries)), *filters])
 
-    def _require_all(self, field: str, terms: list[str]) -> Any:
-        required = [(tantivy.Occur.Must, term_query(field, term)) for term in terms[:MAX_TERMS]]
-        return tantivy.Query.boolean_query(required) if required else None
+
+def _values(searcher: Any, hits: Iterable[tuple[float, Any]], column: str) -> list[int]:
+    found: list[int] = searcher.fast_field_values(column, [address for _, address in hits])
+    return found
+
+
+def _all_values(searcher: Any, query: Any, column: str) -> list[int]:
+    return _values(searcher, searcher.search(query, max(1, searcher.num_docs), count=False).hits, column)
+
+
+def _among(documents: Iterable[int] | None) -> Any:
+    return None if documents is None else tantivy.Query.term_set_query(SCHEMA, "document", list(documents))
+
+
+def _filters(*conditions: Any) -> list[tuple[Any, Any]]:
+    """Return the conditions that are not None as parts of a query, without a share in its scores."""
+    some = [condition for condition in conditions if condition is not None]
+    return [(tantivy.Occur.Must, tantivy.Query.const_score_query(condition, 0.0)) for condition in some]
+
+
+def _all_of(field: str, terms: list[str]) -> Any:
+    required = [(tantivy.Occur.Must, term_query(field, term)) for term in terms[:MAX_TERMS]]
+    return tantivy.Query.boolean_query(required) if required else None
 
 
 def _any_of(queries: Iterable[Any]) -> Any:

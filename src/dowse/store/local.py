@@ -11,35 +11,33 @@ import contextlib
 import copy
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.encoding.packing import pack_vectors
 from dowse.errors import LexicalDamaged, NotWritable, StoreBusy
-from dowse.protocols import DocumentWords
 from dowse.store.catalog import Catalog, Changes
 from dowse.store.catalog_schema import is_current_format
 from dowse.store.catalog_writer import WorkStart, is_recorded, renew_sequence
-from dowse.store.lexical import LexicalIndex
+from dowse.store.lexical_entries import TermStatistics
 from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
+from dowse.store.lexical_search import LexicalSearch
 from dowse.store.matrices import Matrices
 from dowse.store.reference_index import ReadReferences, ReferenceIndex, read_none
 from dowse.store.storage_layout import READ_WAIT_SECONDS, WRITE_WAIT_SECONDS, folder_size
 from dowse.store.store_files import CATALOG_FILE, TABLES_FILE
 from dowse.system.platform import Lock, make_private_folder
 from dowse.types import (
+    KINDS,
     Batch,
-    DocumentMatch,
-    Field,
     Finding,
     Kind,
-    MatchedDocuments,
     Progress,
     ReadText,
     Scored,
     StoredDocument,
-    TextQuery,
     Totals,
     View,
 )
@@ -56,7 +54,7 @@ ENCODED_FACT = "encoded to:"
 """Begins the facts that say up to which chunk all have a vector of an encoder."""
 
 
-class LocalStore:
+class LocalStore(LexicalSearch):
     """Everything that is kept of one index, in one folder. A batch is atomic: readers see whole batches only."""
 
     stored_share = 1.0
@@ -223,44 +221,12 @@ class LocalStore:
 
     # Searching; by words in one view, which is the project's unless this store shows the documents
 
-    def find_chunks(self, query: TextQuery, limit: int) -> list[Scored]:
-        return self._words.query(lambda index: index.find_chunks(query, limit))
-
-    def find_documents(self, query: TextQuery, limit: int) -> list[Scored]:
-        return self._words.query(lambda index: index.find_documents(query, limit))
-
-    def match_documents(self, match: DocumentMatch, limit: int) -> MatchedDocuments:
-        return self._words.query(lambda index: index.match_documents(match, limit))
-
-    def cover_documents(self, words: DocumentWords, match: DocumentMatch, limit: int) -> list[Scored]:
-        return self._words.query(lambda index: index.cover_documents(words, match, limit))
-
-    def documents_with_word(self, word: str) -> frozenset[int]:
-        return self._words.query(lambda index: index.documents_with_word(word))
-
-    def chunk_count(self) -> int:
-        return self._words.query(LexicalIndex.chunk_count)
-
-    def chunk_frequencies(self, terms: Iterable[str]) -> dict[str, int]:
-        distinct = tuple(terms)  # a damaged index is asked again
-        return self._words.query(lambda index: index.chunk_frequencies(distinct))
-
-    def frequency(self, field: Field, term: str) -> int:
-        return self._words.query(lambda index: index.frequency(field, term))
+    def searching(self) -> AbstractContextManager[TermStatistics]:
+        return self._words.searching()
 
     def unsearchable_paths(self) -> list[str]:
         """Return the paths of the documents that the lexical index lacks, although the catalog has them."""
         return sorted(self.paths_by_id(self._words.missing_documents()).values())
-
-    def words_with_prefix(self, prefix: str, limit: int) -> list[tuple[str, int]]:
-        return self._words.query(lambda index: index.words_with_prefix(prefix, limit))
-
-    def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
-        return self._words.query(lambda index: index.similar_words(word, max_typos))
-
-    def foreign_terms(self, words: Iterable[str]) -> dict[str, dict[str, int]]:
-        distinct = tuple(words)
-        return self._words.query(lambda index: index.foreign_terms(distinct))
 
     def refresh(self) -> bool:
         """Open the current lexical index, and let it catch up unless another process writes; return whether it has."""
@@ -301,8 +267,7 @@ class LocalStore:
 
     def vector_counts(self, encoder: str) -> tuple[int, int]:
         """Return the number of chunks with a vector, and the number of all chunks."""
-        chunks = self.catalog.chunk_counts((View.BOTH, self._view))
-        return self._matrices.count(encoder, self._view, chunks), chunks[self._view]
+        return self._matrices.count(encoder, self._view), sum(self.totals(kind).chunks for kind in KINDS)
 
     # Checking and repairing
 
@@ -352,7 +317,8 @@ class LocalStore:
         """Remove what killed writers left: half-written matrices, and lexical indexes that are not in use."""
         with self._lock.held(WRITE_WAIT_SECONDS):
             self._lexical[View.PROJECT].remove_unused()
-            self._matrices.remove_unfinished()
+            for file in self.folder.glob("vectors-*.tmp"):
+                file.unlink()
 
     def is_in_place(self) -> bool:
         """Return whether the open catalog is the one in the folder: another process may have removed or rebuilt it."""

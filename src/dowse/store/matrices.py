@@ -9,18 +9,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dowse.errors import NotWritable, StoreBusy
-from dowse.store import matrix
-from dowse.store.catalog import Catalog, Changes, Reached
+from dowse.store.catalog import Catalog
 from dowse.store.matrix import (
     KIND_NUMBERS,
     ROUGH_DIMENSIONS,
     VIEW_SHIFT,
+    Matrix,
+    MatrixHeader,
     MatrixRows,
-    VectorRow,
-    load_rows,
-    with_changes,
+    empty_matrix,
+    load_matrix,
+    matrix_file,
+    matrix_files,
+    read_header,
+    record_blocks,
+    write_matrix,
 )
-from dowse.store.storage_layout import READ_WAIT_SECONDS
 from dowse.system.platform import Lock
 from dowse.types import Kind, Scored, View
 
@@ -30,10 +34,10 @@ if TYPE_CHECKING:
 
     from dowse.types import Vectors
 
-    Raw = np.memmap[tuple[int, int], np.dtype[np.uint8]]
-
-MAX_COPIED_ROWS = 100_000
-"""Up to this many rows (26 MB with the table) are copied, to search them with rows that cannot be written just now."""
+SMALL_ROWS = 10_000
+"""A file of up to this many rows (4 MB with the model) is written after every change: that takes a few milliseconds."""
+MAX_CHANGED_SHARE = 0.02
+"""A larger file is written when this share of its rows has changed. Until then each process has the changes in memory."""
 
 
 class Matrices:
@@ -41,11 +45,8 @@ class Matrices:
 
     def __init__(self, folder: Path, catalog: Catalog, lock: Lock) -> None:
         self._folder, self._catalog, self._lock = folder, catalog, lock
-        self._rows: dict[str, MatrixRows] = {}
-        self._headers: dict[str, tuple[object, matrix.MatrixHeader]] = {}
-        """The headers that were found to be current, each with the states of the catalog and of the file."""
-        self._unwritten: dict[str, tuple[object, MatrixRows]] = {}
-        """Rows with changes that could not be written, each with the states that it was made of."""
+        self._known: dict[str, tuple[object, tuple[int, ...] | None, Matrix]] = {}
+        """The matrices in memory, each with the states of the catalog and of the file that it is of."""
 
     def nearest(
         self,
@@ -57,156 +58,144 @@ class Matrices:
         kind: Kind | None = None,
         among: frozenset[int] | None = None,
     ) -> list[Scored]:
-        """Return the chunks with the highest dot product, best first."""
-        rows = self._current_rows(encoder)
-        if rows is None or rows.header.dimensions != len(vector) or limit <= 0:
+        """Return the chunks with the highest dot product, best first; ties by chunk."""
+        matrix = self._current(encoder)
+        if matrix is None or matrix.header.dimensions != len(vector) or limit <= 0:
             return []
-        return nearest(rows, vector, limit, view=view, kind=kind, among=among)
+        import numpy as np
+
+        found = []
+        for rows in matrix.parts:
+            is_wanted = (rows.kinds & (view << VIEW_SHIFT)) != 0
+            is_wanted &= rows.chunks != 0
+            if kind is not None:
+                is_wanted &= (rows.kinds & KIND_NUMBERS[kind]) != 0
+            if among is not None:
+                is_wanted &= np.isin(rows.documents, np.fromiter(among, np.int64, len(among)))
+            positions, scores = nearest_rows(rows, vector.astype(np.float32), limit, is_wanted)
+            found.append((rows.chunks[positions], rows.documents[positions], scores))
+        chunks, documents, scores = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.lexsort((chunks, -scores))[:limit]
+        return list(map(Scored, chunks[order].tolist(), documents[order].tolist(), scores[order].tolist()))
 
     def encoded_documents(self, encoder: str, documents: frozenset[int]) -> frozenset[int]:
         """Return those of the documents that have a vector of an encoder."""
-        rows = self._current_rows(encoder) if documents else None
-        return encoded_documents(rows, documents) if rows else frozenset()
+        matrix = self._current(encoder) if documents else None
+        if matrix is None:
+            return frozenset()
+        import numpy as np
 
-    def count(self, encoder: str, view: View, chunks: dict[View, int]) -> int:
-        """Return the number of chunks of a view that have a vector of an encoder; `chunks` counts those of each view.
+        # One flag for each id up to the highest takes a fiftieth of the time of sorting a million rows.
+        encoded = np.concatenate([rows.documents[rows.chunks != 0] for rows in matrix.parts])
+        has_row = np.zeros(int(encoded.max(initial=0)) + 1, np.bool_)
+        has_row[encoded] = True
+        return frozenset(document for document in documents if 0 < document < len(has_row) and has_row[document])
 
-        The rows are counted only where a part of the chunks is encoded and the views differ.
-        """
-        header = self._current_header(encoder)
-        if header and header.sequence != self._catalog.sequence():
-            rows = self._current_rows(encoder)
-            header = rows.header if rows else header
-        encoded = header.rows - header.dead if header else 0
-        if encoded == chunks[View.BOTH]:
-            return chunks[view]
-        if not encoded or chunks[view] == chunks[View.BOTH]:
-            return encoded
-        rows = self._current_rows(encoder)
-        return count_rows(rows, view) if rows else 0
+    def count(self, encoder: str, view: View) -> int:
+        """Return the number of chunks of a view that have a vector of an encoder. A file that has all is not loaded."""
+        header = None if encoder in self._known else read_header(matrix_file(self._folder, encoder))
+        changes = None
+        if header and self._is_own(header, encoder):
+            changes = self._catalog.changes_since(header.sequence, has_vectors=True)
+        if changes is None or not changes.is_empty:
+            matrix = self._current(encoder)
+            header = matrix.header if matrix else None
+        return header.counts[view - 1] if header else 0
 
     def release_memory(self) -> None:
         """Release the cached rows."""
-        self._rows.clear()
-        self._unwritten.clear()
+        self._known.clear()
 
     # Maintenance; the caller holds the write lock where files are removed
 
     def forget(self, encoder: str) -> None:
         """Remove the matrix of an encoder."""
-        self._rows.pop(encoder, None)
-        matrix.matrix_file(self._folder, encoder).unlink(missing_ok=True)
+        self._known.pop(encoder, None)
+        matrix_file(self._folder, encoder).unlink(missing_ok=True)
 
     def problems(self) -> list[str]:
         """Return how the matrices differ from the catalog."""
-        return [problem for file in matrix.matrix_files(self._folder) for problem in self._problems_of(file)]
+        return [problem for file in matrix_files(self._folder) for problem in self._problems_of(file)]
 
     def repair(self) -> None:
         """Remove matrices with problems; each is written anew when it is next used."""
-        for file in matrix.matrix_files(self._folder):
+        for file in matrix_files(self._folder):
             if self._problems_of(file):
                 file.unlink()
 
-    def remove_unfinished(self) -> None:
-        """Remove matrices that a killed process did not finish."""
-        for file in matrix.unfinished_files(self._folder):
-            file.unlink(missing_ok=True)
-
     def _problems_of(self, file: Path) -> list[str]:
-        header = matrix.read_header(file)
-        if header is None:
+        loaded = load_matrix(file)
+        if loaded is None:
             return [f"{file.name} is damaged"]
-        if header.catalog != self._catalog.id:
+        if loaded.header.catalog != self._catalog.id:
             return [f"{file.name} belongs to another catalog"]
-        if header.sequence != self._catalog.sequence():
-            return []  # it follows when it is next used
-        expected = {row.chunk_id: row.vector for row in self._catalog.vectors(header.encoder)}
-        return [] if matrix.live_rows(file) == expected else [f"{file.name} differs from the catalog"]
+        followed = self._followed(loaded)  # None is written anew when it is next used
+        expected = {row.chunk_id: row.vector for row in self._catalog.vectors(loaded.header.encoder)}
+        return [] if followed is None or followed.vectors() == expected else [f"{file.name} differs from the catalog"]
 
     # Following the catalog
 
-    def _current_rows(self, encoder: str) -> MatrixRows | None:
-        """Return the rows that a search reads, cached while the matrix and its header stay the same."""
-        header, known = self._current_header(encoder), self._rows.get(encoder)
-        if header is None or not header.rows:
+    def _current(self, encoder: str) -> Matrix | None:
+        """Return the matrix of an encoder at the catalog's last transaction; None when it has no vectors."""
+        file = matrix_file(self._folder, encoder)
+        state, file_state = self._catalog.state(), state_of(file)
+        known_state, known_file_state, matrix = self._known.get(encoder, (None, None, None))
+        if matrix and state is not None and (state, file_state) == (known_state, known_file_state):
+            return matrix
+        if matrix is None or file_state != known_file_state:
+            loaded = load_matrix(file)
+            matrix = loaded if loaded and self._is_own(loaded.header, encoder) else None
+        matrix = self._followed(matrix) if matrix else None
+        if matrix is None or _is_due(matrix):
+            matrix, file_state = self._rewritten(file, encoder, matrix), state_of(file)
+        if matrix is None:
+            self._known.pop(encoder, None)
+        else:
+            self._known[encoder] = state, file_state, matrix
+        return matrix
+
+    def _is_own(self, header: MatrixHeader, encoder: str) -> bool:
+        """Return whether a matrix is of this catalog, and nothing else has written to its file."""
+        own = self._catalog.id, encoder, self._catalog.dimensions(encoder)
+        return header.stamp != 0 and header[:3] == own
+
+    def _followed(self, matrix: Matrix) -> Matrix | None:
+        """Return a matrix with the changes since its transaction; None if the catalog does not know them."""
+        header = matrix.header
+        changes = self._catalog.changes_since(header.sequence, has_vectors=True)
+        if changes is None:
             return None
-        file = matrix.matrix_file(self._folder, encoder)
-        if known is None or known.header != header or known.inode != (state_of(file) or (None,))[0]:
-            known = load_rows(file, known)
-            if known is None or known.header[:2] != (self._catalog.id, encoder):  # another process has just replaced it
-                self._rows.pop(encoder, None)
-                return None
-            self._rows[encoder] = known
-        return known if header.sequence == self._catalog.sequence() else self._with_unwritten(known)
+        if changes.is_empty:
+            return matrix._replace(header=header._replace(sequence=changes.sequence))
+        rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(header.encoder, changes.added)}
+        rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(header.encoder, changes.encoded)}
+        return matrix.with_changes(changes.sequence, changes.removed, rows.values())
 
-    def _with_unwritten(self, rows: MatrixRows) -> MatrixRows | None:
-        """Return rows with the changes that the catalog has and the file has not, because another process writes.
+    def _rewritten(self, file: Path, encoder: str, matrix: Matrix | None) -> Matrix | None:
+        """Return a matrix whose rows are all in its file, or in memory while nothing can be written.
 
-        Rows of a transaction that the catalog does not know may be of other chunks; all are read from the catalog then.
+        Without a matrix, the vectors are read from the catalog; None if there are none.
         """
-        header = rows.header
-        states = self._catalog.state(), header
-        known, found = self._unwritten.get(header.encoder, (None, rows))
-        if states == known:
-            return found
-        changes = self._catalog.missing_changes(
-            Reached(header.catalog, header[1:3], header.sequence), header[1:3], has_vectors=True
-        )
-        if header.rows > MAX_COPIED_ROWS or (changes and changes.is_empty):
-            return rows if changes else None
-        removed = set(changes.removed if changes else rows.documents.tolist())
-        added = self._changed_vectors(header.encoder, changes) if changes else self._catalog.vectors(header.encoder)
-        found = with_changes(rows, removed, list(added))
-        self._unwritten[header.encoder] = states, found
-        return found
-
-    def _current_header(self, encoder: str) -> matrix.MatrixHeader | None:
-        """Return the header of the matrix, brought up to date if it can be; None when it has no vectors."""
-        file = matrix.matrix_file(self._folder, encoder)
-        states = self._catalog.state(), state_of(file)
-        known, header = self._headers.get(encoder, (None, None))
-        if None not in states and states == known:
-            return header
-        header = matrix.read_header(file)
-        if header is not None and header[:2] != (self._catalog.id, encoder):
-            header = None
-        if header is not None and header.stamp and header.sequence == self._catalog.sequence():
-            self._headers[encoder] = states, header
-            return header
-        if header is None and self._catalog.dimensions(encoder) is None:
-            return None  # nothing to follow, and no lock needed
-        try:
-            is_copied = header is not None and header.rows <= MAX_COPIED_ROWS
-            with self._lock.held(0.0 if is_copied else READ_WAIT_SECONDS):
-                return self._follow(encoder)
-        except (StoreBusy, NotWritable):
-            return header
-
-    def _follow(self, encoder: str) -> matrix.MatrixHeader | None:
-        file = matrix.matrix_file(self._folder, encoder)
         dimensions = self._catalog.dimensions(encoder)
         if dimensions is None:
             return None
-        header = matrix.read_header(file)
-        fresh = matrix.MatrixHeader(self._catalog.id, encoder, dimensions, 0, 0, self._catalog.sequence())
-        is_usable = header and header.stamp and header.dead <= header.rows * matrix.MAX_DEAD_SHARE
-        reached = Reached(header.catalog, header[1:3], header.sequence) if header and is_usable else None
-        changes = self._catalog.missing_changes(reached, fresh[1:3], has_vectors=True)
-        if header is None or changes is None:
-            return matrix.write_matrix(file, fresh, self._catalog.vectors(encoder))
-        if header.sequence == changes.sequence:
-            return header
-        return matrix.update_matrix(
-            file,
-            header._replace(sequence=changes.sequence),
-            set(changes.removed),
-            self._changed_vectors(encoder, changes),
-        )
+        header = MatrixHeader(self._catalog.id, encoder, dimensions, self._catalog.sequence())
+        rows = self._catalog.vectors(encoder)
+        try:
+            with self._lock.held(0.0):
+                if matrix:
+                    write_matrix(file, matrix.header, matrix.live_blocks())
+                else:
+                    write_matrix(file, header, record_blocks(rows, dimensions))
+                return load_matrix(file)
+        except (StoreBusy, NotWritable):
+            return matrix or empty_matrix(header).with_changes(header.sequence, (), rows)
 
-    def _changed_vectors(self, encoder: str, changes: Changes) -> list[VectorRow]:
-        rows = {row.chunk_id: row for row in self._catalog.vectors_of_documents(encoder, changes.added)}
-        rows |= {row.chunk_id: row for row in self._catalog.vectors_of_chunks(encoder, changes.encoded)}
-        return list(rows.values())
+
+def _is_due(matrix: Matrix) -> bool:
+    """Return whether a matrix has so many changes that its file is written."""
+    rows = len(matrix.stored.chunks)
+    return matrix.changed_rows > (MAX_CHANGED_SHARE * rows if rows > SMALL_ROWS else 0)
 
 
 SHORTLIST_ROWS = 4000
@@ -224,24 +213,12 @@ _SAMPLE_STEP = 61
 """One score of this many is looked at to find out which scores cannot be among the highest."""
 
 
-def nearest(
-    rows: MatrixRows,
-    vector: "Vectors",
-    limit: int,
-    *,
-    view: View = View.BOTH,
-    kind: Kind | None = None,
-    among: frozenset[int] | None = None,
-) -> list[Scored]:
-    """Return the live rows with the highest dot product, best first; ties by chunk."""
+def nearest_rows(
+    rows: MatrixRows, query: "Vectors", limit: int, is_wanted: "NDArray[np.bool_]"
+) -> "tuple[NDArray[np.intp], Vectors]":
+    """Return the positions and the scores of the wanted rows with the highest dot product, in no order."""
     import numpy as np
 
-    is_wanted = _is_in_view(rows, view)
-    if kind is not None:
-        is_wanted &= (rows.kinds & KIND_NUMBERS[kind]) != 0
-    if among is not None:
-        is_wanted &= np.isin(rows.documents, np.fromiter(among, np.int64, len(among)))
-    query = vector.astype(np.float32)
     if np.count_nonzero(is_wanted) > SHORTLIST_ROWS and rows.has_ordered_dimensions:
         rough = _dot_products(rows.rough, query[:ROUGH_DIMENSIONS], is_wanted)
         rough *= rows.scales
@@ -252,35 +229,7 @@ def nearest(
     is_partial = len(positions) < len(rows.chunks)
     scores = _dot_products(rows.cells[positions] if is_partial else rows.cells, query) * rows.scales[positions]
     best = _highest(scores, limit)
-    found = positions[best]
-    order = np.lexsort((rows.chunks[found], -scores[best]))
-    found, best = found[order], best[order]
-    columns = rows.chunks[found].tolist(), rows.documents[found].tolist(), scores[best].tolist()
-    return list(map(Scored, *columns))
-
-
-def count_rows(rows: MatrixRows, view: View) -> int:
-    """Return the number of live rows of a view."""
-    return int(_is_in_view(rows, view).sum())
-
-
-def _is_in_view(rows: MatrixRows, view: View) -> "NDArray[np.bool_]":
-    is_shown: NDArray[np.bool_] = (rows.kinds & (view << VIEW_SHIFT)) != 0
-    is_shown &= rows.chunks != 0
-    return is_shown
-
-
-def encoded_documents(rows: MatrixRows, documents: frozenset[int]) -> frozenset[int]:
-    """Return those of the documents that have a live row.
-
-    One flag for each id up to the highest takes a fiftieth of the time of sorting a million rows.
-    """
-    import numpy as np
-
-    live = rows.documents[rows.chunks != 0] if rows.header.dead else rows.documents
-    has_row = np.zeros(int(live.max(initial=0)) + 1, np.bool_)
-    has_row[live] = True
-    return frozenset(document for document in documents if 0 < document < len(has_row) and has_row[document])
+    return positions[best], scores[best]
 
 
 def _highest(scores: "Vectors", count: int) -> "NDArray[np.intp]":

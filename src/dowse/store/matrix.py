@@ -1,51 +1,51 @@
 """The vector matrix: one file per encoder, derived from the catalog, and its rows in memory.
 
-The header names the catalog, the encoder and the transaction that the matrix has reached.
-Rows are appended; the row of a removed chunk gets the chunk id 0 and never matches.
-It also holds the modification time that the file was given after the last write. If the file has another one, something
-else has written to it, and it is made anew: a damaged row would change the order of the hits without a word.
+The file has a header and a row for each chunk, and is written as a whole. The header names the catalog, the encoder and
+the transaction that the rows are of; what has changed since is in memory. It also holds the modification time that the
+file was given. If the file has another one, something else has written to it, and it is made anew: a damaged row would
+change the order of the hits without a word.
 """
 
 import json
 import os
 import struct
 import time
-import zlib
-from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from dowse.encoding.packing import SCALE
 from dowse.system.platform import disk_errors
-from dowse.types import Kind
+from dowse.types import Kind, View
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Raw = np.memmap[tuple[int, int], np.dtype[np.uint8]]
+    Records = NDArray[np.void]
 
-FORMAT = 1
+FORMAT = 2
 _HEADER_BYTES = 512
-_HEADER_FRAME = struct.Struct("<8sII")
-_MAGIC = b"dowse-mx"
-_UNFINISHED = ".tmp"
-ROW_PREFIX = struct.Struct("<qqB3x")
+_ROW_PREFIX = struct.Struct("<qqB3x")
 """Precedes each vector: the ids of its chunk and document, and the number of its kind and views."""
-ROW_HEAD_BYTES = ROW_PREFIX.size + SCALE.size
-"""Bytes of a row before its eight bits per dimension."""
-_DEAD_CHUNK = bytes(8)
 KIND_NUMBERS: dict[Kind, int] = {"code": 1, "docs": 2}
 VIEW_SHIFT = 2
 """The bits of the kind come first, then those of the views."""
 
 _STAMP_NS = 2_000_000_000
 """Stamps are multiples of this, so that every file system can hold them."""
+_BLOCK_ROWS = 10_000
+"""Rows that are written at once."""
 
-MAX_DEAD_SHARE = 0.3
-"""With a larger share of dead rows the matrix is written anew, since a search reads them all."""
+ROUGH_DIMENSIONS = 96
+
+_ORDER_SAMPLE_ROWS = 1000
+"""Rows from which it is seen whether an encoder orders its dimensions."""
+_ORDERED_SHARE, _ORDERED_EXCESS = 0.5, 1.5
+"""The share of the squares that the first dimensions of such an encoder have at least: half, and half as much again as
+without an order, which matters for vectors of few dimensions. The table has 0.69 of 256, the model 0.70 of 384."""
 
 
 class VectorRow(NamedTuple):
@@ -59,20 +59,81 @@ class VectorRow(NamedTuple):
 
 
 class MatrixHeader(NamedTuple):
-    """The header of a matrix file."""
+    """The header of a matrix."""
 
     catalog: str
     encoder: str
     dimensions: int
-    rows: int
-    dead: int
     sequence: int
+    counts: Sequence[int] = (0, 0, 0)
+    """The number of rows of the project, of the documents, and of all rows."""
     stamp: int = 0
     """The modification time of the file in nanoseconds; 0 in a header that was read from a file with another one."""
     format: int = FORMAT
 
 
-@lru_cache(maxsize=100)
+class MatrixRows(NamedTuple):
+    """Rows by columns. The columns that every search reads are in memory, 117 bytes per row; the cells may stay in the file."""
+
+    records: "Records"
+    chunks: "NDArray[np.int64]"
+    """0 for a row whose chunk was removed or has another vector."""
+    documents: "NDArray[np.int64]"
+    kinds: "NDArray[np.uint8]"
+    """The number of the kind and of the views."""
+    scales: "NDArray[np.float32]"
+    rough: "NDArray[np.int8]"
+    """The first dimensions."""
+    cells: "NDArray[np.int8]"
+    has_ordered_dimensions: bool
+    """Whether most of the vectors is in their first dimensions: then the encoder orders them by importance."""
+
+
+class Matrix(NamedTuple):
+    """The vectors of an encoder: the rows of the file, and those that were added since it was written."""
+
+    header: MatrixHeader
+    stored: MatrixRows
+    added: MatrixRows
+
+    @property
+    def parts(self) -> tuple[MatrixRows, MatrixRows]:
+        """The rows of both."""
+        return self.stored, self.added
+
+    @property
+    def changed_rows(self) -> int:
+        """The number of rows that the file lacks, and of those that it has in vain."""
+        import numpy as np
+
+        return len(self.added.chunks) + int(np.count_nonzero(self.stored.chunks == 0))
+
+    def with_changes(self, sequence: int, removed_documents: Iterable[int], added: Iterable[VectorRow]) -> "Matrix":
+        """Return the matrix as it is after changes."""
+        import numpy as np
+
+        new = _records(added, self.header.dimensions)
+        removed = list(removed_documents)
+
+        def without(rows: MatrixRows) -> MatrixRows:
+            replaced = np.isin(rows.documents, removed) | np.isin(rows.chunks, new["chunk"])
+            return rows._replace(chunks=np.where(replaced, 0, rows.chunks))
+
+        later = np.concatenate([*_live_blocks(without(self.added)), new])
+        parts = without(self.stored), by_columns(later)
+        counts = sum(_count_views(rows.kinds[rows.chunks != 0]) for rows in parts)
+        return Matrix(self.header._replace(sequence=sequence, counts=counts.tolist()), *parts)
+
+    def live_blocks(self) -> "Iterator[Records]":
+        """Yield all rows, some at a time."""
+        for rows in self.parts:
+            yield from _live_blocks(rows)
+
+    def vectors(self) -> dict[int, bytes]:
+        """Return the packed vector of every chunk, by chunk id."""
+        return {int(row["chunk"]): row.tobytes()[_ROW_PREFIX.size :] for rows in self.live_blocks() for row in rows}
+
+
 def matrix_file(folder: Path, encoder: str) -> Path:
     """Return the path of the matrix of an encoder."""
     return folder / f"vectors-{blake2b(encoder.encode(), digest_size=8).hexdigest()}.matrix"
@@ -92,222 +153,105 @@ def read_header(file: Path) -> MatrixHeader | None:
         return None
 
 
-def unfinished_files(folder: Path) -> list[Path]:
-    """Return the files that a writer makes before it replaces a matrix."""
-    return list(folder.glob(f"vectors-*{_UNFINISHED}"))
-
-
-def open_matrix(file: Path) -> "tuple[MatrixHeader, Raw, int] | None":
-    """Map a matrix into memory: its header, its rows, and the inode of the file. None when it has no rows or is damaged.
-
-    The header and the rows are of the same file, even if another process replaces it by a shorter one in between.
-    """
+def load_matrix(file: Path) -> Matrix | None:
+    """Map a file into memory; None when it is missing, damaged or not a matrix."""
     import numpy as np
 
     try:
         with file.open("rb") as stream:
             header = _read_header(stream)
-            if header is None or not header.rows:
+            if header is None:
                 return None
-            shape = (header.rows, _row_bytes(header.dimensions))
-            rows = np.memmap(stream, dtype=np.uint8, mode="r", offset=_HEADER_BYTES, shape=shape)
-            return header, rows, os.fstat(stream.fileno()).st_ino
+            kind, count = _record_type(header.dimensions), header.counts[-1]
+            mapped = np.memmap(stream, kind, "r", _HEADER_BYTES, (count,)) if count else np.empty(0, kind)
     except (OSError, ValueError):
         return None
+    stored = by_columns(np.asarray(mapped))  # slices of a memmap cost more than their search
+    return Matrix(header, stored, by_columns(np.empty(0, kind)))
+
+
+def empty_matrix(header: MatrixHeader) -> Matrix:
+    """Return a matrix without rows."""
+    nothing = by_columns(_records((), header.dimensions))
+    return Matrix(header, nothing, nothing)
 
 
 def _read_header(stream: IO[bytes]) -> MatrixHeader | None:
     try:
-        magic, length, checksum = _HEADER_FRAME.unpack(stream.read(_HEADER_FRAME.size))
-        body = stream.read(length) if length <= _HEADER_BYTES else b""
-        if magic != _MAGIC or zlib.crc32(body) != checksum:
-            return None
-        header = MatrixHeader(**json.loads(body))
-    except (ValueError, TypeError, struct.error):
+        header = MatrixHeader(**json.loads(stream.read(_HEADER_BYTES)))
+        size = _HEADER_BYTES + header.counts[-1] * (_ROW_PREFIX.size + SCALE.size + header.dimensions)
+    except (ValueError, TypeError, LookupError):
         return None
     seen = os.fstat(stream.fileno())
-    is_whole = seen.st_size >= _HEADER_BYTES + header.rows * _row_bytes(header.dimensions)
-    if not is_whole or header.format != FORMAT:
+    if header.format != FORMAT or seen.st_size != size:
         return None
     return header if seen.st_mtime_ns == header.stamp else header._replace(stamp=0)
 
 
-def write_matrix(file: Path, header: MatrixHeader, rows: Iterable[VectorRow]) -> MatrixHeader:
+def write_matrix(file: Path, header: MatrixHeader, blocks: "Iterable[Records]") -> None:
     """Write a new matrix beside the old one, and replace the old one when it is complete."""
-    temporary = file.with_suffix(_UNFINISHED)
+    import numpy as np
+
+    temporary, counts = file.with_suffix(".tmp"), np.zeros(3, np.int64)
     with disk_errors(file):
         with temporary.open("wb") as stream:
             stream.write(bytes(_HEADER_BYTES))
-            count = 0
-            for row in rows:
-                stream.write(encode_row(row))
-                count += 1
-            final = header._replace(rows=count, dead=0, stamp=_new_stamp())
-            _write_header(stream, final)
-        os.utime(temporary, ns=(final.stamp, final.stamp))
-        temporary.replace(file)
-    return final
-
-
-def update_matrix(
-    file: Path, header: MatrixHeader, removed_documents: set[int], added: Sequence[VectorRow]
-) -> MatrixHeader:
-    """Bring a matrix to the transaction in `header`: write the rows first, then the header that counts them."""
-    with disk_errors(file):
-        dead = _find_rows(file, header, removed_documents, {row.chunk_id for row in added})
-        with file.open("r+b") as stream:
-            for row in dead:
-                stream.seek(_HEADER_BYTES + row * _row_bytes(header.dimensions))
-                stream.write(_DEAD_CHUNK)
-            stream.seek(_HEADER_BYTES + header.rows * _row_bytes(header.dimensions))
-            stream.writelines(encode_row(row) for row in added)
+            for records in blocks:
+                stream.write(records.tobytes())
+                counts += _count_views(records["kind"])
+            stamp = time.time_ns() // _STAMP_NS * _STAMP_NS
+            stream.seek(0)
+            final = header._replace(counts=counts.tolist(), stamp=stamp)
+            stream.write(json.dumps(final._asdict()).encode().ljust(_HEADER_BYTES))
             stream.flush()
             os.fsync(stream.fileno())
-            final = header._replace(rows=header.rows + len(added), dead=header.dead + len(dead), stamp=_new_stamp())
-            _write_header(stream, final)
-        os.utime(file, ns=(final.stamp, final.stamp))
-    return final
+        os.utime(temporary, ns=(stamp, stamp))
+        temporary.replace(file)
 
 
-def live_rows(file: Path) -> dict[int, bytes]:
-    """Return the packed vector of every chunk in the matrix, by chunk id."""
-    opened = open_matrix(file)
-    if opened is None:
-        return {}
-    ids = opened[1][:, :8].copy().view("<i8")[:, 0]
-    return {int(id_): row[ROW_PREFIX.size :].tobytes() for id_, row in zip(ids, opened[1], strict=True) if id_}
+def record_blocks(rows: Iterable[VectorRow], dimensions: int) -> "Iterator[Records]":
+    """Yield rows as records, some at a time."""
+    left = iter(rows)
+    while len(block := _records(islice(left, _BLOCK_ROWS), dimensions)):
+        yield block
 
 
-def _find_rows(file: Path, header: MatrixHeader, documents: set[int], chunks: set[int]) -> list[int]:
-    """Return the numbers of the live rows of some documents and chunks."""
+def _records(rows: Iterable[VectorRow], dimensions: int) -> "Records":
     import numpy as np
 
-    opened = open_matrix(file) if header.rows and (documents or chunks) else None
-    if opened is None:
-        return []
-    ids = opened[1][:, :16].copy().view("<i8")
-    is_found = np.isin(ids[:, 1], list(documents)) | np.isin(ids[:, 0], list(chunks))
-    found: list[int] = np.flatnonzero(is_found & (ids[:, 0] != 0)).tolist()
-    return found
-
-
-def _new_stamp() -> int:
-    return time.time_ns() // _STAMP_NS * _STAMP_NS
-
-
-def _write_header(stream: IO[bytes], header: MatrixHeader) -> None:
-    stream.seek(0)
-    stream.write(_encode_header(header))
-    stream.flush()
-    os.fsync(stream.fileno())
-
-
-def _row_bytes(dimensions: int) -> int:
-    return ROW_HEAD_BYTES + dimensions
-
-
-def encode_row(row: VectorRow) -> bytes:
-    """Return a row of a matrix."""
-    number = KIND_NUMBERS[row.kind] | row.views << VIEW_SHIFT
-    return ROW_PREFIX.pack(row.chunk_id, row.document_id, number) + row.vector
-
-
-def _encode_header(header: MatrixHeader) -> bytes:
-    body = json.dumps(header._asdict()).encode()
-    frame = _HEADER_FRAME.pack(_MAGIC, len(body), zlib.crc32(body)) + body
-    if len(frame) > _HEADER_BYTES:
-        raise ValueError(f"the encoder's name is too long: {header.encoder[:60]}…")
-    return frame.ljust(_HEADER_BYTES, b"\0")
-
-
-ROUGH_DIMENSIONS = 96
-
-
-_ORDER_SAMPLE_ROWS = 1000
-"""Rows from which it is seen whether an encoder orders its dimensions."""
-
-
-_ORDERED_SHARE, _ORDERED_EXCESS = 0.5, 1.5
-"""The share of the squares that the first dimensions of such an encoder have at least: half, and half as much again as
-without an order, which matters for vectors of few dimensions. The table has 0.69 of 256, the model 0.70 of 384."""
-
-
-_ROW_HEAD = [("chunk", "<i8"), ("document", "<i8"), ("kind", "u1"), ("padding", "V3"), ("scale", "<f4")]
-"""The columns before the cells of a row."""
-
-
-class MatrixRows(NamedTuple):
-    """A matrix by columns. The columns that every search reads are in memory, 117 bytes per row; the cells stay in the file."""
-
-    header: MatrixHeader
-    inode: int
-    chunks: "NDArray[np.int64]"
-    """0 for a row whose chunk was removed."""
-    documents: "NDArray[np.int64]"
-    kinds: "NDArray[np.uint8]"
-    """The number of the kind and of the views."""
-    scales: "NDArray[np.float32]"
-    rough: "NDArray[np.int8]"
-    """The first dimensions."""
-    cells: "NDArray[np.int8]"
-    has_ordered_dimensions: bool = False
-    """Whether most of the vectors is in their first dimensions: then the encoder orders them by importance."""
-
-
-def load_rows(file: Path, known: MatrixRows | None = None) -> MatrixRows | None:
-    """Load the rows of a matrix; if it has only grown since `known`, load only the new ones. None when it has no rows."""
-    import numpy as np
-
-    if (opened := open_matrix(file)) is None:
-        return None
-    header, raw, inode = opened
-    if known is None or inode != known.inode or header[:3] != known.header[:3] or header.dead != known.header.dead:
-        known = None
-    cells = np.asarray(raw)[:, ROW_HEAD_BYTES:].view(np.int8)  # slices of a memmap cost more than their search
-    return _join_rows(known, header, inode, raw[known.header.rows if known else 0 :], cells)
-
-
-def _join_rows(
-    known: MatrixRows | None,
-    header: MatrixHeader,
-    inode: int,
-    added: "NDArray[np.uint8]",
-    cells: "NDArray[np.int8]",
-) -> MatrixRows:
-    """Return known rows and added ones by columns; `cells` are those of all."""
-    import numpy as np
-
-    heads = np.frombuffer(np.ascontiguousarray(added[:, :ROW_HEAD_BYTES]), _ROW_HEAD)
-
-    def join(old: "NDArray[Any] | None", new: "NDArray[Any]") -> "NDArray[Any]":
-        return np.array(new) if old is None else np.concatenate((old, new))
-
-    return MatrixRows(
-        header,
-        inode,
-        join(known and known.chunks, heads["chunk"]),
-        join(known and known.documents, heads["document"]),
-        join(known and known.kinds, heads["kind"]),
-        join(known and known.scales, heads["scale"]),
-        join(known and known.rough, cells[len(cells) - len(added) :, :ROUGH_DIMENSIONS]),
-        cells,
-        _has_ordered_dimensions(cells),
+    packed = (
+        _ROW_PREFIX.pack(row.chunk_id, row.document_id, KIND_NUMBERS[row.kind] | row.views << VIEW_SHIFT) + row.vector
+        for row in rows
     )
+    return np.frombuffer(b"".join(packed), _record_type(dimensions))
 
 
-def with_changes(rows: MatrixRows, removed_documents: set[int], added: Sequence[VectorRow]) -> MatrixRows:
-    """Return rows as they would be after changes."""
+def _record_type(dimensions: int) -> "np.dtype[np.void]":
     import numpy as np
 
-    replaced = np.isin(rows.documents, list(removed_documents)) | np.isin(rows.chunks, [row.chunk_id for row in added])
-    left = rows._replace(chunks=np.where(replaced, 0, rows.chunks))
-    raw = np.frombuffer(b"".join(map(encode_row, added)), np.uint8).reshape(
-        len(added), ROW_HEAD_BYTES + rows.header.dimensions
-    )
-    cells = np.concatenate((rows.cells, raw[:, ROW_HEAD_BYTES:].view(np.int8)))
-    count = rows.header.rows + len(added)
-    header = rows.header._replace(rows=count, dead=int(np.count_nonzero(left.chunks == 0)))
-    return _join_rows(left, header, rows.inode, raw, cells)
+    columns: list[Any] = [("chunk", "<i8"), ("document", "<i8"), ("kind", "u1"), ("padding", "V3"), ("scale", "<f4")]
+    return np.dtype([*columns, ("cells", "i1", (dimensions,))])
+
+
+def by_columns(records: "Records") -> MatrixRows:
+    """Return rows by columns."""
+    import numpy as np
+
+    cells = records["cells"]
+    heads = (np.array(records[name]) for name in ("chunk", "document", "kind", "scale"))
+    return MatrixRows(records, *heads, np.array(cells[:, :ROUGH_DIMENSIONS]), cells, _has_ordered_dimensions(cells))
+
+
+def _count_views(kinds: "NDArray[np.uint8]") -> "NDArray[np.int64]":
+    import numpy as np
+
+    return np.array([np.count_nonzero(kinds & (view << VIEW_SHIFT)) for view in (1, 2, View.BOTH)])
+
+
+def _live_blocks(rows: MatrixRows) -> "Iterator[Records]":
+    for start in range(0, len(rows.chunks), _BLOCK_ROWS):
+        block = slice(start, start + _BLOCK_ROWS)
+        yield rows.records[block][rows.chunks[block] != 0]
 
 
 def _has_ordered_dimensions(cells: "NDArray[np.int8]") -> bool:

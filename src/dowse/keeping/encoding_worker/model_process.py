@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from dowse.encoding.minilm import MAX_CHARACTERS, SCORING_THREADS
 from dowse.errors import Failed, ModelCrashed
 from dowse.system.child_process import INVALID_MESSAGES, STOP_SECONDS, ChildProcess, own_program
+from dowse.system.platform import multiplies_eight_bits
 
 if TYPE_CHECKING:
     from dowse.types import Kind, Vectors
@@ -43,7 +44,6 @@ class ModelProcess:
         version: str,
         threads: int = 1,
         *,
-        in_eight_bits: bool = True,
         program: Sequence[str] = MODEL_PROGRAM,
         note_crash: Callable[[str, float], None] = lambda _problem, _seconds: None,
     ) -> None:
@@ -53,7 +53,7 @@ class ModelProcess:
         """
         self.version, self._note_crash = version, note_crash
         model = {
-            "folder": str(folder), "threads": threads, "in_eight_bits": in_eight_bits,
+            "folder": str(folder), "threads": threads, "in_eight_bits": multiplies_eight_bits(),
             "scoring_threads": min(SCORING_THREADS, count_cores()),
         }  # fmt: skip
         self._numbers, self._replies = itertools.count(1), dict[int, tuple[Future[bytes], float]]()
