@@ -1,5 +1,7 @@
 """MiniLM: all exports of it, texts of any length, and too little memory."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -87,3 +89,32 @@ def test_a_model_that_cannot_be_loaded_is_an_error_that_names_its_folder(
     file.unlink() if length is None else file.write_bytes(file.read_bytes()[:length])
     with pytest.raises(Failed, match=tmp_path.name):
         MiniLM.from_folder(tmp_path, "damaged")
+
+
+PROGRAM = """
+import resource
+from dowse.encoding.selection import open_minilm
+
+encoder = open_minilm()
+texts = [f"words of the text number {number} that goes on " * 30 for number in range(4)]
+tokens = [encoder._read(text, None) for text in texts]
+expected = encoder.encode(texts)
+used = 1024 * int(next(line for line in open("/proc/self/status") if line.startswith("VmSize")).split()[1])
+for more in range(0, 64 << 20, 1 << 18):
+    resource.setrlimit(resource.RLIMIT_AS, (used + more, resource.RLIM_INFINITY))
+    try:
+        encoder._run(tokens)
+    except Exception:
+        found = encoder.encode(texts)  # a batch that is too large is split
+        assert abs(found - expected).max() < 1e-5
+        print("in parts")
+        break
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space as Linux can")
+def test_where_memory_is_short_fewer_texts_are_computed_at_once() -> None:
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False, timeout=60)
+    assert done.stdout == "in parts\n", done.stderr

@@ -143,13 +143,10 @@ class MiniLM:
         order = sorted(with_words, key=lambda number: (tokens[number].merged, len(tokens[number].ids)))
         batches = [order[start : start + BATCH_TEXTS] for start in range(0, len(order), BATCH_TEXTS)]
         encoded = (threads.map if threads and len(batches) > 1 else map)(
-            lambda batch: self._run([tokens[number] for number in batch]), batches
+            lambda batch: self._encode_batch([tokens[number] for number in batch]), batches
         )
-        try:
-            for numbers, rows in zip(batches, encoded, strict=True):
-                vectors[numbers] = rows
-        except Exception as error:  # ONNX Runtime raises errors of many types
-            raise _to_failed(error) from error
+        for numbers, rows in zip(batches, encoded, strict=True):
+            vectors[numbers] = rows
         return vectors
 
     def _read(self, text: str, kind: "Kind | None") -> _Tokens:
@@ -173,6 +170,20 @@ class MiniLM:
         times = Counter(whole[:COUNTED_TOKENS])
         counts = [1 + sum(times[number] >= least for least in (2, 3, 5)) for number in ids]
         return _Tokens(ids, counts, MERGED_TOKENS)
+
+    def _encode_batch(self, texts: list[_Tokens]) -> "Vectors":
+        """Return the vectors of a few texts: all at once, or one after another when memory is short."""
+        import numpy as np
+
+        try:
+            return self._run(texts)
+        except Exception as error:  # ONNX Runtime raises errors of many types
+            if not _is_out_of_memory(error):
+                raise Failed(f"A text could not be encoded ({_first_line(error)}).") from error
+            if len(texts) == 1:
+                problem = "There is not enough memory to encode a single text. Close other programs."
+                raise Failed(problem) from error
+        return np.concatenate([self._encode_batch([text]) for text in texts])
 
     def _run(self, rows: list[_Tokens]) -> "Vectors":
         import numpy as np
@@ -239,10 +250,8 @@ def _open_session(graph: str | bytes) -> "InferenceSession":
     return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
 
 
-def _to_failed(error: Exception) -> Exception:
-    if isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY_TEXTS):
-        return Failed("There is not enough memory to encode texts. Close other programs.")
-    return Failed(f"A text could not be encoded ({_first_line(error)}).")
+def _is_out_of_memory(error: Exception) -> bool:
+    return isinstance(error, MemoryError) or any(words in str(error) for words in OUT_OF_MEMORY_TEXTS)
 
 
 def _first_line(error: Exception) -> str:

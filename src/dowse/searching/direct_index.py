@@ -257,9 +257,7 @@ class DirectIndex(MemoryIndex):
 
     def _lexical_document(self, number: int, chunks: Sequence[StoredChunk], reading: Reading) -> LexicalDocument:
         document = self._documents[number]
-        entries = [
-            (chunk.id, self._texts[chunk.id], [symbol.name for symbol in chunk.symbols], chunk.headings) for chunk in chunks
-        ]  # fmt: skip
+        entries = [(chunk.id, self._texts[chunk.id], chunk) for chunk in chunks]
         titled = (reading.title, without_title(reading.text)) if self._has_titles else ()
         return LexicalDocument(number, document.kind, document.path, entries, *titled)
 

@@ -3,12 +3,6 @@
 A change of the format is a new step, which an older catalog runs when it is opened.
 """
 
-import contextlib
-import sqlite3
-from pathlib import Path
-
-from dowse.sqlite_connection import open_connection
-
 APPLICATION_ID = 0x646F7773
 """Spells `dows`; distinguishes a catalog of dowse from any other SQLite database."""
 
@@ -149,19 +143,3 @@ STEPS: tuple[str, ...] = (
     );
     """,
 )
-
-
-def is_current_format(file: Path) -> bool:
-    """Return whether a catalog can be opened without writing to it.
-
-    The check goes through SQLite: opening and closing the file directly would drop the locks that
-    other connections of this process hold on it, and the next writer would damage it.
-    """
-    if not file.exists():
-        return False
-    try:
-        with contextlib.closing(open_connection(file, mode="ro").connection) as connection:
-            version: int = connection.execute("PRAGMA user_version").fetchone()[0]
-    except (sqlite3.Error, UnicodeDecodeError):
-        return False
-    return version == len(STEPS)

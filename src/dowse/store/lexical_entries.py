@@ -38,7 +38,7 @@ from dowse.text.analysis import (
     stem_words,
 )
 from dowse.text.vocabulary import Vocabulary
-from dowse.types import Field, Kind, OtherChunks
+from dowse.types import Chunk, Field, Kind, OtherChunks, StoredChunk
 
 MEAN_LENGTHS: Mapping[Field, int] = {
     "parts": 128,
@@ -114,8 +114,8 @@ class LexicalDocument:
     document_id: int
     kind: Kind
     path: str
-    chunks: Sequence[tuple[int, str, Sequence[str], Sequence[str]]]
-    """Of each chunk: its id, its text, the names it defines, the headings above it."""
+    chunks: Sequence[tuple[int, str, Chunk | StoredChunk]]
+    """The id of each chunk, its text, and the chunk, which has its names and headings."""
     title: str = ""
     text: str = ""
     """The title, and the text in which words are matched; both are empty in an index that is not searched for them."""
@@ -178,14 +178,14 @@ def _texts_of(document: LexicalDocument, language: Language | None) -> Iterator[
     if document.title:
         own["title"] = document.title
     yield None, {field: _parts_of(text, language if field == "title" else None) for field, text in own.items() if text}
-    for chunk_id, text, symbols, headings in document.chunks:
+    for chunk_id, text, chunk in document.chunks:
         words, parts = keep_identifiers(text), _parts_of(text, language)
         texts: dict[Field, str] = {"words": words, "parts": parts}
-        if symbols:
-            texts["names"] = keep_identifiers(" ".join(map(remove_separators, symbols)))
-            texts["symbols"] = split_identifiers(" ".join(symbols))
-        if headings:
-            texts["headings"] = _parts_of(" ".join(headings), language)
+        if names := [symbol.name for symbol in chunk.symbols]:
+            texts["names"] = keep_identifiers(" ".join(map(remove_separators, names)))
+            texts["symbols"] = split_identifiers(" ".join(names))
+        if chunk.headings:
+            texts["headings"] = _parts_of(" ".join(chunk.headings), language)
         yield chunk_id, texts
 
 

@@ -11,7 +11,7 @@ import contextlib
 import os
 import re
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from pathlib import Path
 
 from dowse.errors import Failed, LexicalDamaged, NotWritable, StoreBusy, WordsMissing
@@ -166,18 +166,18 @@ class LexicalFollower(LexicalSearch):
 
     # Writing; the caller holds the write lock
 
-    def append(self, applied: AppliedBatch) -> Callable[[], None]:
-        """Add one batch, whose text is at hand; return a function that finishes the write."""
+    def append(self, applied: AppliedBatch) -> Callable[[], None] | None:
+        """Add one batch, whose text is at hand; return a function that finishes the write, if anything is left to do."""
         added = [document for document in applied.added if document.views & self._view]
         removed = [document_id for document_id, views in applied.removed if views & self._view]
         if not added and not removed:
-            return nothing_to_finish
+            return None
         try:
             documents = map(self._added_document, added)
             return self._index.write(self._marker(applied.sequence), removed, documents)
         except LexicalDamaged:
             self.rebuild()
-            return nothing_to_finish
+            return None
 
     def catch_up(self, progress: Progress | None = None) -> None:
         """Bring the index up to date with the catalog: replay the missing changes, or rebuild it."""
@@ -279,7 +279,7 @@ class LexicalFollower(LexicalSearch):
                 if read is None:
                     changed.append(document.path)
                     continue
-                chunks = ((chunk.id, chunk, part) for chunk, part in read.chunks)
+                chunks = [(chunk.id, part, chunk) for chunk, part in read.chunks]
                 yield self._lexical_document(document.id, document, document.title, read.text, chunks)
 
     def _compare_chunks(self, indexed: set[int]) -> list[str]:
@@ -289,7 +289,7 @@ class LexicalFollower(LexicalSearch):
 
     def _added_document(self, added: AddedDocument) -> LexicalDocument:
         put, reading = added.put, added.put.document.reading
-        chunks = zip(added.chunk_ids, put.chunks, (chunk.text for chunk in put.chunks), strict=True)
+        chunks = [(number, chunk.text, chunk) for number, chunk in zip(added.chunk_ids, put.chunks, strict=True)]
         return self._lexical_document(added.document_id, put.document, reading.title, reading.text, chunks)
 
     def _lexical_document(
@@ -298,18 +298,10 @@ class LexicalFollower(LexicalSearch):
         document: Document | StoredDocument,
         title: str,
         text: str,
-        chunks: Iterable[tuple[int, Chunk | StoredChunk, str]],
+        chunks: Sequence[tuple[int, str, Chunk | StoredChunk]],
     ) -> LexicalDocument:
-        entries = [
-            (number, part, [symbol.name for symbol in chunk.symbols], chunk.headings) for number, chunk, part in chunks
-        ]
-        if self._view is not View.DOCUMENTS:
-            return LexicalDocument(document_id, document.kind, document.path, entries)
-        return LexicalDocument(document_id, document.kind, document.path, entries, title, without_title(text))
-
-
-def nothing_to_finish() -> None:
-    """Do nothing: no work is left after a write."""
+        titled = (title, without_title(text)) if self._view is View.DOCUMENTS else ()
+        return LexicalDocument(document_id, document.kind, document.path, chunks, *titled)
 
 
 def without_title(text: str) -> str:

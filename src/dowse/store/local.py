@@ -19,10 +19,9 @@ from typing import TYPE_CHECKING
 from dowse.encoding.packing import pack_vectors
 from dowse.errors import LexicalDamaged, NotWritable, StoreBusy
 from dowse.store.catalog import Catalog, Changes
-from dowse.store.catalog_schema import is_current_format
 from dowse.store.catalog_writer import WorkStart, is_recorded, renew_sequence
 from dowse.store.lexical_entries import TermStatistics
-from dowse.store.lexical_follower import LexicalFollower, nothing_to_finish
+from dowse.store.lexical_follower import LexicalFollower
 from dowse.store.lexical_search import LexicalSearch
 from dowse.store.matrices import Matrices
 from dowse.store.reference_index import ReadReferences, ReferenceIndex, read_none
@@ -75,7 +74,9 @@ class LocalStore(LexicalSearch):
         self.folder = folder
         self._lock = Lock(folder / "write.lock")
         file = folder / CATALOG_FILE
-        with contextlib.nullcontext() if is_current_format(file) else self._lock.held(WRITE_WAIT_SECONDS):
+        # Two processes that switch a new file to a write-ahead log at once are in each other's way.
+        is_there = file.exists() and file.stat().st_size > 0
+        with contextlib.nullcontext() if is_there else self._lock.held(WRITE_WAIT_SECONDS):
             self.catalog = catalog = Catalog(file)
         # These do not depend on the view.
         self.views, self.converted_text = catalog.views, catalog.converted_text
@@ -182,12 +183,24 @@ class LocalStore(LexicalSearch):
             batch, lost = self.catalog.leave_out_overtaken(batch, self._work_start)
             self._lost += lost
             applied = self.catalog.apply(batch)
-            unfinished += [follower.append(applied) for follower in self._followers()]
+            unfinished += filter(None, [follower.append(applied) for follower in self._followers()])
         finally:
-            left = [finish for finish in unfinished if finish is not nothing_to_finish]
-            is_small = len(batch.puts) <= SMALL_BATCH_DOCUMENTS
-            self._merging = finish_and_release(self._lock, left, in_background=is_small) or self._merging
+            if unfinished and len(batch.puts) <= SMALL_BATCH_DOCUMENTS:
+                self._merging = threading.Thread(target=self._finish, args=(unfinished,), daemon=True, name="merging")
+                self._merging.start()
+            else:
+                self._finish(unfinished)
         return applied.sequence
+
+    def _finish(self, unfinished: Sequence[Callable[[], None]]) -> None:
+        """Finish a write, and release the write lock."""
+        try:
+            for finish in unfinished:
+                # The commit is valid with or without the merge.
+                with contextlib.suppress(LexicalDamaged, NotWritable, OSError):
+                    finish()
+        finally:
+            self._lock.release()
 
     def _followers(self) -> list[LexicalFollower]:
         """Return the lexical indexes of the views that this store shows and the index has."""
@@ -337,25 +350,3 @@ class LocalStore(LexicalSearch):
         if self._merging is not None:
             self._merging.join(WRITE_WAIT_SECONDS)
         self.catalog.close()
-
-
-def finish_and_release(
-    lock: Lock, unfinished: Sequence[Callable[[], None]], *, in_background: bool
-) -> threading.Thread | None:
-    """Finish a write and release the write lock; return the thread that does so in the background."""
-
-    def finish_all() -> None:
-        try:
-            for finish in unfinished:
-                # The commit is valid with or without the merge.
-                with contextlib.suppress(LexicalDamaged, NotWritable, OSError):
-                    finish()
-        finally:
-            lock.release()
-
-    if not (in_background and unfinished):
-        finish_all()
-        return None
-    merging = threading.Thread(target=finish_all, daemon=True, name="merging")
-    merging.start()
-    return merging

@@ -121,7 +121,7 @@ class Matrix(NamedTuple):
 
         later = np.concatenate([*_live_blocks(without(self.added)), new])
         parts = without(self.stored), by_columns(later)
-        counts = sum(_count_views(rows.kinds[rows.chunks != 0]) for rows in parts)
+        counts = np.sum([_count_views(rows.kinds[rows.chunks != 0]) for rows in parts], axis=0)
         return Matrix(self.header._replace(sequence=sequence, counts=counts.tolist()), *parts)
 
     def live_blocks(self) -> "Iterator[Records]":
@@ -238,8 +238,9 @@ def by_columns(records: "Records") -> MatrixRows:
     import numpy as np
 
     cells = records["cells"]
-    heads = (np.array(records[name]) for name in ("chunk", "document", "kind", "scale"))
-    return MatrixRows(records, *heads, np.array(cells[:, :ROUGH_DIMENSIONS]), cells, _has_ordered_dimensions(cells))
+    chunks, documents, kinds, scales = (np.array(records[name]) for name in ("chunk", "document", "kind", "scale"))
+    rough, is_ordered = np.array(cells[:, :ROUGH_DIMENSIONS]), _has_ordered_dimensions(cells)
+    return MatrixRows(records, chunks, documents, kinds, scales, rough, cells, is_ordered)
 
 
 def _count_views(kinds: "NDArray[np.uint8]") -> "NDArray[np.int64]":
