@@ -32,9 +32,7 @@ FIRST = rows((2, 70, 0, None), (0, None, None, None), (1, 70, None, "a/x.py"), (
 def test_candidates_are_found_by_the_numbers_of_their_rows() -> None:
     found = RowMap.of(FIRST)
     assert find(found, 3, 2, 0, 99) == [(3, 50, -1), (2, 70, 0)]
-    assert found.file_paths([50, 70, 60, 99]) == {50: "a/y.py", 70: "a/x.py"}
-    assert found.file_contents([50, 70, 60]) == {50: 6, 70: 6}
-    assert found.rows_of_files([70, 60]) == {1: 70}
+    assert found.files_of([50, 70, 60, 99]) == {50: (3, 6, "a/y.py"), 70: (1, 6, "a/x.py")}
     assert (found.document_at("a/y.py"), found.document_at("a/z.py")) == (50, None)
 
 
@@ -42,14 +40,14 @@ def test_the_newer_row_of_a_file_counts() -> None:
     found = RowMap.of(
         rows((8, 70, None, "a/x.py"), (9, 60, None, "a/y.py"), (1, 70, None, "a/x.py"), (3, 50, None, "a/y.py"))
     )
-    assert found.rows_of_files([70, 60]) == {8: 70, 9: 60}
+    assert {number: one.row for number, one in found.files_of([70, 60]).items()} == {70: 8, 60: 9}
     assert found.document_at("a/y.py") == 60
 
 
 def test_a_place_without_rows_has_an_empty_map() -> None:
     found = RowMap.of(rows())
     assert find(found, 1) == []
-    assert (found.file_paths([1]), found.document_at("a")) == ({}, None)
+    assert (found.files_of([1]), found.document_at("a")) == ({}, None)
 
 
 def test_files_that_differ_in_their_project_alone_are_copies() -> None:

@@ -52,8 +52,8 @@ class FoundCopies:
         _, places, counts = np.unique(numbers, return_inverse=True, return_counts=True)
         self._first.update(zip(numbers.tolist(), documents.tolist(), strict=True))
         several = documents[counts[places] > 1]
-        paths = self.rows.file_paths(several.tolist())
-        order = sorted(paths, key=lambda one: self._unlikeness(paths[one]), reverse=True)  # the last one stays
+        files = self.rows.files_of(several.tolist())
+        order = sorted(files, key=lambda one: self._unlikeness(files[one].path), reverse=True)  # the last one stays
         found = self.rows.copies_of(np.array(order, np.int64)).tolist()
         self._first.update(zip(found, order, strict=True))
 

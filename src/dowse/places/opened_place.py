@@ -116,24 +116,6 @@ class TableVersion:
         return dict(zip(found["_rowid"].to_pylist(), found[column].to_pylist(), strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class ReadFiles:
-    """Files that were read."""
-
-    files: dict[int, PublishedFile] = field(default_factory=dict)
-    """By document; all their paths begin with the name of the project."""
-    documents: dict[str, int] = field(default_factory=dict)
-    """The documents of the files, by path."""
-    originals: dict[int, PublishedFile] = field(default_factory=dict)
-    """By content: files with the same content are read once."""
-
-    def add(self, file: PublishedFile, content: int) -> None:
-        """Keep a file."""
-        self.files[file.document.id] = file
-        self.documents[file.document.path] = file.document.id
-        self.originals.setdefault(content, file)
-
-
 class OpenedPlace:
     """The open table of a place, the projects that it has, and the files that were read."""
 
@@ -141,7 +123,10 @@ class OpenedPlace:
         self.place = place
         self.lock = threading.Lock()
         self.checked = -math.inf
-        self.kept = ReadFiles()
+        self.files: dict[int, PublishedFile] = {}
+        """Files that were read, by document; all their paths begin with the name of the project."""
+        self.contents: dict[int, PublishedFile] = {}
+        """The same by content: files with the same content are read once."""
         self.candidates: dict[int, tuple[int, int]] = {}
         """The documents of candidates, and the ordinals in them, by the id of the chunk."""
         self.current: TableVersion
@@ -188,14 +173,19 @@ class OpenedPlace:
 
     def close(self) -> None:
         """Release what was read."""
-        self.kept, self.candidates = ReadFiles(), {}
+        self.candidates = {}
+        self.forget_files()
+
+    def forget_files(self) -> None:
+        """Release the files that were read."""
+        self.files, self.contents = {}, {}
 
     def refresh(self) -> None:
         """Look for newer rows now and then, and forget candidates of earlier searches if there are many."""
         with self.lock:
             if len(self.candidates) > KEPT_CANDIDATES:
                 self.candidates = {}
-            if self.kept.files and self._warmed != self.current.number and not self.place.is_folder:
+            if self.files and self._warmed != self.current.number and not self.place.is_folder:
                 self._warmed = self.current.number
                 self.start(_warm(self.current.table))  # a search has been answered: the first one comes before it
             if self._opened and self._opened.reading.done() and self._opened.reading.exception():
@@ -215,7 +205,7 @@ class OpenedPlace:
             table, self._next = self._next, None
             is_later = self._opened is not None
             self._opened = self.current = await self._read_version(table, number, waits=is_later)
-            self.kept = ReadFiles()  # some of them may have been removed
+            self.forget_files()  # some of them may have been removed
 
     async def _read_version(self, table: Any, number: int, *, waits: bool) -> TableVersion:
         """Read the projects, and begin to read the map of rows; wait for it if another version was open until now."""

@@ -2,14 +2,14 @@
 
 import contextlib
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Future, wait
 from dataclasses import replace
 from itertools import islice
 from typing import Any, Self
 
 from dowse.errors import Failed, NotFound, PathRefused
-from dowse.places.opened_place import OpenedPlace, ReadFiles
+from dowse.places.opened_place import OpenedPlace
 from dowse.places.place_indexes import MAX_UNINDEXED_ROWS
 from dowse.places.place_rows import PublishedFile, PublishedProject, quote, unpack_file, unpack_text
 from dowse.places.place_table import SharedPlace
@@ -105,32 +105,21 @@ class PlaceReader:
     def _load(self, documents: Iterable[int]) -> dict[int, PublishedFile]:
         """Return files that a search has found; of those with the same content, one is read unless it is kept."""
         opened, wanted = self._opened, list(dict.fromkeys(documents))
-        found = {number: opened.kept.files[number] for number in wanted if number in opened.kept.files}
-        missing = [number for number in wanted if number not in found]
-        if not missing:
-            return found
-        if len(opened.kept.files) + len(missing) > KEPT_DOCUMENTS:
-            opened.kept = ReadFiles()
-        kept, rows = opened.kept, opened.rows()
-        contents, paths = rows.file_contents(missing), rows.file_paths(missing)
-        first = {content: number for number, content in reversed(contents.items())}
-        self._read_files([number for content, number in first.items() if content not in kept.originals], kept)
-        for number, content in contents.items():
-            original = kept.originals.get(content)
-            if original and number not in kept.files:
-                kept.add(original.copied_to(number, paths[number]), content)
-        return found | {number: kept.files[number] for number in missing if number in kept.files}
-
-    def _read_files(self, documents: Sequence[int], kept: ReadFiles) -> None:
-        """Read those of the files that exist, and keep them."""
-        version, rows = self._opened.current, self._opened.rows()
-        numbers, paths = rows.rows_of_files(documents), rows.file_paths(documents)
-        contents = rows.file_contents(documents)
-        packed = self._opened.run(version.take(list(numbers), "text"))
+        found = {number: opened.files[number] for number in wanted if number in opened.files}
+        missing = opened.rows().files_of(number for number in wanted if number not in found)
+        if len(opened.files) + len(missing) > KEPT_DOCUMENTS:
+            opened.forget_files()
+        unread = {one.content: (number, one) for number, one in missing.items() if one.content not in opened.contents}
+        rows = [one.row for _, one in unread.values()]
+        packed = opened.run(opened.current.take(rows, "text")) if rows else {}
         with self._damage():
-            for row, one in packed.items():
-                number = numbers[row]
-                kept.add(unpack_file(one, number, paths[number]), contents[number])
+            for content, (number, one) in unread.items():
+                if one.row in packed:
+                    opened.contents[content] = unpack_file(packed[one.row], number, one.path)
+        for number, one in missing.items():
+            if original := opened.contents.get(one.content):
+                found[number] = opened.files[number] = original.copied_to(number, one.path)
+        return found
 
     @contextlib.contextmanager
     def _damage(self) -> Iterator[None]:
@@ -156,11 +145,8 @@ class PlaceReader:
         full_path = self._full(path)
         if self._names and full_path.partition("/")[0] not in self._names:
             return None
-        kept = self._opened.kept
-        number = kept.documents.get(full_path) or self._opened.rows().document_at(full_path)
-        if number and number not in kept.files:
-            self._read_files([number], kept)  # it may have been removed, unlike a file that a search has found
-        return kept.files.get(number) if number else None
+        number = self._opened.rows().document_at(full_path)
+        return self._load([number]).get(number) if number else None
 
     def documents(self, below: str = "", after: str = "") -> Iterator[StoredDocument]:
         """Yield the documents, sorted by path, a part at a time."""
@@ -185,8 +171,7 @@ class PlaceReader:
         return {number: replace(one, path=self._shown(one.path)) for number, one in found.items()}
 
     def paths_by_id(self, ids: Iterable[int]) -> dict[int, str]:
-        found = self._opened.rows().file_paths(ids)
-        return {number: self._shown(path) for number, path in found.items()}
+        return {number: self._shown(one.path) for number, one in self._opened.rows().files_of(ids).items()}
 
     def given_words(self) -> frozenset[str]:
         """Return the language of more than half of the code files, if there is one."""
@@ -208,9 +193,9 @@ class PlaceReader:
         """Return chunks that a search has found, best first; their files are read for it, a bounded number of them."""
         known = self._opened.candidates
         wanted = {number: known[number] for number in ids if number in known}
-        contents = self._opened.rows().file_contents(document for document, _ in wanted.values())
-        read = set(islice(dict.fromkeys(contents.values()), MAX_READ_FILES))
-        files = self._load(document for document, _ in wanted.values() if contents.get(document) in read)
+        listed = self._opened.rows().files_of(document for document, _ in wanted.values())
+        read = set(islice(dict.fromkeys(one.content for one in listed.values()), MAX_READ_FILES))
+        files = self._load(number for number, one in listed.items() if one.content in read)
         with self._damage():
             found = {number: files[one].chunk(ordinal) for number, (one, ordinal) in wanted.items() if one in files}
         return {number: chunk for number, chunk in found.items() if chunk}

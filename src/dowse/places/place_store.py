@@ -260,8 +260,8 @@ class PlaceStore(PlaceReader):
         names = {one.name for one in self.projects() if encoder in one.encoders}
         if len(names) == len(self.projects()):
             return documents
-        paths = self._opened.rows().file_paths(documents)
-        return frozenset(number for number, path in paths.items() if path.partition("/")[0] in names)
+        files = self._opened.rows().files_of(documents)
+        return frozenset(number for number, one in files.items() if one.path.partition("/")[0] in names)
 
 
 def _are_among(documents: "NDArray[np.int64]", among: frozenset[int]) -> "NDArray[np.bool_]":

@@ -9,6 +9,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -218,22 +219,16 @@ def _reason(error: BaseException) -> str:
 
 def within(seconds: float, work: Callable[[], Result]) -> Result:
     """Do some work on a thread of its own; raise TimeoutError if it takes longer."""
-    outcome: list[Result | BaseException] = []
-    done = threading.Event()
+    asked = Future[Result]()
 
     def run() -> None:
         try:
-            outcome.append(work())
+            asked.set_result(work())
         except BaseException as error:
-            outcome.append(error)
-        done.set()
+            asked.set_exception(error)
 
     threading.Thread(target=run, daemon=True, name="asks a place").start()
-    if not done.wait(seconds):
-        raise TimeoutError
-    if isinstance(outcome[0], BaseException):
-        raise outcome[0]
-    return outcome[0]
+    return asked.result(seconds)
 
 
 def merge(table: Any, rows: Any, updated: str, deleted: str | None = None) -> None:
@@ -269,16 +264,12 @@ def _require_plain_files(folder: Path) -> None:
     table = folder / f"{TABLE}.lance"
     if table.is_symlink():
         raise Failed(f"{folder} is not used: {table.name!r} in it is not a regular file.")
-    pending = [table]
-    while pending:
-        current = pending.pop()
-        with contextlib.suppress(FileNotFoundError), os.scandir(current) as entries:
-            for entry in entries:
-                mode = entry.stat(follow_symlinks=False).st_mode
-                if stat.S_ISDIR(mode):
-                    pending.append(Path(entry.path))
-                elif not stat.S_ISREG(mode):
-                    raise Failed(f"{folder} is not used: {entry.name[:100]!r} in it is not a regular file.")
+    for path, names, files in os.walk(table):
+        for name in (*names, *files):
+            with contextlib.suppress(FileNotFoundError):  # another process has removed it
+                mode = Path(path, name).lstat().st_mode
+                if not (stat.S_ISDIR(mode) or stat.S_ISREG(mode)):
+                    raise Failed(f"{folder} is not used: {name[:100]!r} in it is not a regular file.")
 
 
 def _s3_client(url: str) -> tuple[Any, Any]:

@@ -7,7 +7,7 @@ there.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     import numpy as np
@@ -18,6 +18,14 @@ COLUMNS = ("document", "ordinal", "content", "file")
 `content` is the same number in files that have all but their path in common."""
 _PATH_STEP = 0x1E3779B97F4A7C15
 """An odd number, by which the path of a file changes the number of its content."""
+
+
+class MappedFile(NamedTuple):
+    """A file of a place: its row, the number of its content, and its path with the project before it."""
+
+    row: int
+    content: int
+    path: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,32 +85,18 @@ class RowMap:
         at = np.searchsorted(self.files, documents, "right") - 1
         return np.where(self.files[at] == documents, self.copies[at], documents)
 
-    def _find_files(self, documents: Iterable[int]) -> tuple["NDArray[np.int64]", "NDArray[np.int64]"]:
-        """Return those of the documents that are known, and where their files stand in the map."""
+    def files_of(self, documents: Iterable[int]) -> dict[int, MappedFile]:
+        """Return the files of those of the documents that are known."""
         import numpy as np
+        import pyarrow as pa
 
         wanted = np.fromiter(documents, np.int64)
         at = np.searchsorted(self.files, wanted, "right") - 1
         known = at >= 0
         known[known] = self.files[at[known]] == wanted[known]
-        return wanted[known], at[known]
-
-    def file_paths(self, documents: Iterable[int]) -> dict[int, str]:
-        """Return the paths of documents, with the project before them."""
-        import pyarrow as pa
-
-        known, at = self._find_files(documents)
-        return dict(zip(known.tolist(), self.paths.take(pa.array(at)).to_pylist(), strict=True))
-
-    def file_contents(self, documents: Iterable[int]) -> dict[int, int]:
-        """Return the numbers of the contents of documents; files with the same number differ in their path alone."""
-        known, at = self._find_files(documents)
-        return dict(zip(known.tolist(), self.contents[at].tolist(), strict=True))
-
-    def rows_of_files(self, documents: Iterable[int]) -> dict[int, int]:
-        """Return the documents by the numbers of the rows of their files."""
-        known, at = self._find_files(documents)
-        return dict(zip(self.file_rows[at].tolist(), known.tolist(), strict=True))
+        at = at[known]
+        columns = self.file_rows[at].tolist(), self.contents[at].tolist(), self.paths.take(pa.array(at)).to_pylist()
+        return dict(zip(wanted[known].tolist(), map(MappedFile, *columns), strict=True))
 
     def document_at(self, full_path: str) -> int | None:
         """Return the document with a path, which may have been removed since."""
