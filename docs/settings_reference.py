@@ -24,7 +24,7 @@ MEANINGS = {
     "integrityHours": "hours between full checks of the index against the files",
     "encoder": "the encoder for search by meaning ([encoders.md](encoders.md))",
     "encoderFolder": "the folder with the model of `minilm`, if it is not in one of the usual places",
-    "vectorCacheMB": "size limit of the vector cache that all projects share, in megabytes; the least recently used vectors are removed first",
+    "vectorCacheMB": "size limit of the vector cache that all projects share, in megabytes; the oldest vectors are removed first",
     "editor": 'the editor that [the page](page.md#reading) opens files in, or an address of your own such as `"emacs://{path}:{line}"`',
     "dependencies": "let dowse read the installed packages that projects use ([dependencies](how-to/dependencies.md))",
     "dependenciesMB": "size limit of the indexes of packages, in megabytes; those that were not used for longest are removed first",

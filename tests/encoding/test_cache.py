@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from dowse.encoding.cache import USE_INTERVAL_SECONDS, VectorCache
+from dowse.encoding.cache import VectorCache
 
 if TYPE_CHECKING:
     from dowse.types import Vectors
@@ -28,16 +28,6 @@ cache = VectorCache(Path(sys.argv[1]), 10_000_000)
 for number in range(40):
     cache.put("one", [f"{sys.argv[2]} {number}"], np.ones((1, 8), np.float32))
 """
-
-
-class Clock:
-    """A clock that the test advances by hours."""
-
-    def __init__(self) -> None:
-        self.hours = 0
-
-    def __call__(self) -> float:
-        return float(self.hours * USE_INTERVAL_SECONDS)
 
 
 def vectors(count: int, dimensions: int = 384) -> "Vectors":
@@ -81,19 +71,12 @@ def test_another_text_or_another_encoder_has_no_vector(file: Path) -> None:
     assert known(cache, ["half a \ud800 character"])
 
 
-def test_what_was_not_used_for_longest_goes_first(file: Path) -> None:
-    clock = Clock()
-    cache = VectorCache(file, 100_000, clock)  # about 140 vectors
-    early = [f"early {number}" for number in range(60)]
-    cache.put("one", early, vectors(60))
-    clock.hours = 1
-    cache.put("one", [f"middle {number}" for number in range(60)], vectors(60))
-    clock.hours = 2
-    assert known(cache, early[:30]) == early[:30]
-    cache.put("one", [f"late {number}" for number in range(40)], vectors(40))
-    assert known(cache, early[:30]) == early[:30]
-    assert len(known(cache, early[30:])) < 30
-    assert len(known(cache, [f"late {number}" for number in range(40)])) == 40
+def test_what_came_first_goes_first(file: Path) -> None:
+    cache = VectorCache(file, 56_000)  # 100 vectors
+    texts = [f"text {number}" for number in range(120)]
+    for start in range(0, 120, 20):
+        cache.put("one", texts[start : start + 20], vectors(20))
+    assert known(cache, texts) == texts[-90:]
 
 
 def test_the_file_stays_below_its_limit(file: Path) -> None:

@@ -6,8 +6,6 @@ and a locked or full one is not used.
 
 import contextlib
 import hashlib
-import sqlite3
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -21,30 +19,22 @@ from dowse.system.platform import make_private_folder
 if TYPE_CHECKING:
     from dowse.types import Vectors
 
-ROW_OVERHEAD_BYTES = 100
-"""The size of a row in the file, without the bytes of its vector."""
-FILE_SIZE_FACTOR = 1.45
-"""The size of the file relative to its rows. The keys are random, so the pages are two thirds full."""
+ROW_BYTES = 560
+"""The size of the file for each vector of 384 dimensions: the row, its key twice, and what the pages leave free."""
 KEPT_SHARE = 0.9
-"""The share of the maximum size that is kept when the cache is full. The oldest tenth is removed at once, so that not
-every new vector removes another."""
-USE_INTERVAL_SECONDS = 3600
-"""The resolution of the time of the last use, so that a vector in frequent use is not written each time."""
+"""The share of the vectors that is kept when the cache is full. The oldest tenth is removed at once, so that not every new
+vector removes another."""
 
 _STEPS = (
     """
     CREATE TABLE vectors (
-        key BLOB PRIMARY KEY,
-        vector BLOB NOT NULL,
-        used INTEGER NOT NULL
-    ) WITHOUT ROWID;
-    CREATE INDEX vectors_by_use ON vectors (used);
-    CREATE TABLE size (bytes INTEGER NOT NULL);
-    INSERT INTO size VALUES (0);
+        id INTEGER PRIMARY KEY AUTOINCREMENT,
+        key BLOB UNIQUE NOT NULL,
+        vector BLOB NOT NULL
+    );
     CREATE TABLE facts (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
     """,
 )
-_SIZE = f"sum(length(vector) + {ROW_OVERHEAD_BYTES})"
 
 _Result = TypeVar("_Result")
 
@@ -58,15 +48,14 @@ class _CacheDatabase(SqliteDatabase):
 class VectorCache:
     """A cache of vectors in one file of limited size, for use by one thread."""
 
-    def __init__(self, file: Path, max_bytes: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, file: Path, max_bytes: int) -> None:
         self._file = file
-        self._max_bytes = int(max_bytes / FILE_SIZE_FACTOR)
-        self._clock = clock
+        self._max_rows = max_bytes // ROW_BYTES
         self._database: _CacheDatabase | None = None
         self._inode = 0
 
     def get(self, version: str, texts: Sequence[str]) -> "list[Vectors | None]":
-        """Return the vector of each text, or None where it is not cached. Recently used vectors are kept longest."""
+        """Return the vector of each text, or None where it is not cached."""
         keys = [_key(version, text) for text in texts]
         nothing: dict[bytes, Vectors] = {}
         found = self._try(lambda database: self._find(database, keys), nothing)
@@ -74,8 +63,7 @@ class VectorCache:
 
     def put(self, version: str, texts: Sequence[str], vectors: "Vectors") -> None:
         """Store vectors with eight bits for each number."""
-        now = self._now()
-        rows = [(_key(version, text), vector, now) for text, vector in zip(texts, pack_vectors(vectors), strict=True)]
+        rows = [(_key(version, text), vector) for text, vector in zip(texts, pack_vectors(vectors), strict=True)]
         self._try(lambda database: self._add(database, rows), None)
 
     def close(self) -> None:
@@ -84,43 +72,25 @@ class VectorCache:
             database.close()
 
     def _find(self, database: _CacheDatabase, keys: Sequence[bytes]) -> "dict[bytes, Vectors]":
-        found, now = dict[bytes, "Vectors"](), self._now()
-        stale = list[tuple[int, bytes]]()
+        found = dict[bytes, "Vectors"]()
         for key in dict.fromkeys(keys):
-            for vector, used in database.rows("SELECT vector, used FROM vectors WHERE key = ?", (key,)):
+            for (vector,) in database.rows("SELECT vector FROM vectors WHERE key = ?", (key,)):
                 found[key] = unpack_vector(vector)
-                if used < now:
-                    stale.append((now, key))
-        if stale:
-            with contextlib.suppress(DowseError), database.transaction() as connection:  # the vectors are valid
-                connection.executemany("UPDATE vectors SET used = ? WHERE key = ?", stale)
         return found
 
-    def _add(self, database: _CacheDatabase, rows: Sequence[tuple[bytes, bytes, int]]) -> None:
+    def _add(self, database: _CacheDatabase, rows: Sequence[tuple[bytes, bytes]]) -> None:
         with database.transaction() as connection:
-            grown = 0
-            for row in rows:
-                if connection.execute("INSERT OR IGNORE INTO vectors VALUES (?, ?, ?)", row).rowcount:
-                    grown += len(row[1]) + ROW_OVERHEAD_BYTES
-            connection.execute("UPDATE size SET bytes = bytes + ?", (grown,))
-            if self._stored_bytes(connection) > self._max_bytes:
-                self._forget_oldest(connection)
+            connection.executemany("INSERT OR IGNORE INTO vectors (key, vector) VALUES (?, ?)", rows)
+        self._forget_oldest(database)
 
-    def _forget_oldest(self, connection: sqlite3.Connection) -> None:
-        """Remove the vectors that were not used for the longest time, a tenth at a time because their sizes differ."""
-        while self._stored_bytes(connection) > self._max_bytes * KEPT_SHARE:
-            (count,) = connection.execute("SELECT count(*) FROM vectors").fetchone()
-            if not count:
-                break
-            oldest = "SELECT key FROM vectors ORDER BY used, key LIMIT ?"
-            connection.execute(f"DELETE FROM vectors WHERE key IN ({oldest})", (count // 10 + 1,))  # noqa: S608 - constant
-            connection.execute(f"UPDATE size SET bytes = (SELECT coalesce({_SIZE}, 0) FROM vectors)")  # noqa: S608 - constant
-
-    def _stored_bytes(self, connection: sqlite3.Connection) -> int:
-        return int(connection.execute("SELECT bytes FROM size").fetchone()[0])
-
-    def _now(self) -> int:
-        return int(self._clock() // USE_INTERVAL_SECONDS)
+    def _forget_oldest(self, database: _CacheDatabase) -> bool:
+        """Remove the vectors that came first if there are too many; return whether that was so."""
+        ((newest, count),) = database.rows("SELECT max(id), max(id) - min(id) FROM vectors")
+        if (count or 0) < self._max_rows:
+            return False
+        with database.transaction() as connection:
+            connection.execute("DELETE FROM vectors WHERE id <= ?", (newest - int(self._max_rows * KEPT_SHARE),))
+        return True
 
     # Opening the file, and handling its errors
 
@@ -141,16 +111,10 @@ class VectorCache:
             make_private_file(self._file)
             self._inode = self._file.stat().st_ino
             self._database = _CacheDatabase(self._file, _STEPS)
-            self._shrink(self._database)
+            if self._forget_oldest(self._database):  # the limit was lowered
+                with contextlib.suppress(DowseError):
+                    self._database.rows("VACUUM")
         return self._database
-
-    def _shrink(self, database: _CacheDatabase) -> None:
-        """Shrink the file if the limit was lowered."""
-        if database.rows("SELECT bytes FROM size")[0][0] > self._max_bytes:
-            with database.transaction() as connection:
-                self._forget_oldest(connection)
-            with contextlib.suppress(DowseError):
-                database.rows("VACUUM")
 
     def _set_aside(self) -> None:
         """Rename a damaged file so that the next call creates a new one, unless another process has done so."""

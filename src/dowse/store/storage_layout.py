@@ -188,7 +188,7 @@ def notes_folder() -> Path:
 
 def vector_cache_file() -> Path:
     """Return the file that caches the vectors of all projects; another format gets another name."""
-    return storage_root() / "vectors-1.sqlite"
+    return storage_root() / "vectors-2.sqlite"
 
 
 def global_settings_file() -> Path:

@@ -3,9 +3,13 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 from dowse.text.analysis import Language, languages, split_compound, stem_words, strip_accents
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_LONGER_WORDS = 200
 """Longer words that contain a word, at most; a short word is in thousands."""
@@ -20,11 +24,7 @@ class Vocabulary:
     def __init__(self, frequencies: Mapping[str, int]) -> None:
         self.frequencies = frequencies
         self._joined = "\n".join(["", *frequencies, ""])
-        self._by_length: dict[int, list[str]] = defaultdict(list)
-        for word in frequencies:
-            self._by_length[len(word)].append(word)
-        self._letters: dict[int, Any] = {}
-        """The letters of the words of each length, one bit each."""
+        self._words = sorted(filter(None, frequencies), key=len)
 
     def __contains__(self, word: str) -> bool:
         return word in self.frequencies
@@ -66,27 +66,21 @@ class Vocabulary:
             at = self._joined.find(word, end)
 
     def similar_words(self, word: str, max_typos: int) -> list[tuple[str, int]]:
-        """Return other words within a number of typos, each with its number of typos; fewest first."""
-        found: list[tuple[str, int]] = []
-        for length in range(len(word) - max_typos, len(word) + max_typos + 1) if max_typos else ():
-            found += similar_words(word, self._with_similar_letters(word, length, max_typos), max_typos)
-        return sorted(found, key=lambda one: one[1])
+        """Return other words within a number of typos, each with its number of typos; fewest first, then shortest.
 
-    def _with_similar_letters(self, word: str, length: int, max_typos: int) -> list[str]:
-        """Return the words of a length that can be within a number of typos, each of which changes two letters at most.
-
-        Of 65,000 words a few hundred are left to compare.
+        A typo changes two letters at most. Of 65,000 words a few hundred are left to compare.
         """
         import numpy as np
 
-        words = self._by_length.get(length, [])
-        if not words or not word:
+        if not word or not max_typos or not self._words:
             return []
-        if length not in self._letters:
-            self._letters[length] = _letter_bits("".join(words), length)
-        (bits,) = _letter_bits(word, len(word))
-        near = np.bitwise_count(self._letters[length] ^ bits) <= 2 * max_typos
-        return [words[at] for at in np.flatnonzero(near)]
+        near = np.bitwise_count(self._letters ^ _letter_bits([word])) <= 2 * max_typos
+        found = similar_words(word, [self._words[at] for at in np.flatnonzero(near)], max_typos)
+        return sorted(found, key=lambda one: (one[1], len(one[0])))
+
+    @cached_property
+    def _letters(self) -> "NDArray[np.uint32]":
+        return _letter_bits(self._words)
 
     def split_compound(self, word: str, min_characters: int) -> Sequence[str]:
         """Return the two words of the index that a word is made of, or the forms of its parts in a language of the texts."""
@@ -105,12 +99,14 @@ class Vocabulary:
         ]
 
 
-def _letter_bits(text: str, length: int) -> Any:
-    """Return the letters of words of one length, written without spaces between them."""
+def _letter_bits(words: Sequence[str]) -> "NDArray[np.uint32]":
+    """Return the letters of each word, one bit each."""
     import numpy as np
 
-    letters = np.frombuffer(text.encode("utf-32-le"), np.uint32).reshape(-1, length)
-    return np.bitwise_or.reduce(np.uint32(1) << (letters & np.uint32(31)), axis=1)
+    letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+    starts = np.cumsum([0, *map(len, words[:-1])])
+    bits: NDArray[np.uint32] = np.bitwise_or.reduceat(np.uint32(1) << (letters & np.uint32(31)), starts)
+    return bits
 
 
 def similar_words(word: str, known: Collection[str], max_typos: int) -> list[tuple[str, int]]:

@@ -129,7 +129,7 @@ def test_a_copy_of_a_project_is_encoded_from_the_cache(root: Path, tmp_path: Pat
 
     copy = shutil.copytree(root, tmp_path / "copy")
     assert run("index", root, "--wait").returncode == 0
-    file = storage / "vectors-1.sqlite"
+    file = storage / "vectors-2.sqlite"
     before = file.stat()
     assert "meaning: all 3 chunks" in run("index", copy, "--wait").stdout
     after = file.stat()
