@@ -9,7 +9,7 @@ from dowse.store.local import LocalStore
 from dowse.types import Batch
 from tests import lance_extra
 from tests.sample_data import World
-from tests.store.opened_stores import EAST, STORES, OpenStore
+from tests.store.opened_stores import EAST, STORES, OpenStore, encode_all
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def folder(tmp_path: Path, world: World) -> Path:
     folder = tmp_path / "index"
     store = LocalStore(folder, world.read_text)
     store.apply(Batch(puts=[world.put(f"{name}.py", f"fruit {name}") for name in ("apple", "banana", "cherry")]))
-    store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.catalog.chunks_without_vectors("e", 10)])
+    encode_all(store)
     assert len(store.nearest("e", EAST, 10)) == 3
     store.close()
     return folder

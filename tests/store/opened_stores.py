@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from dowse.store.local import LocalStore
-from dowse.types import Finding, ReadText
+from dowse.types import Finding, ReadText, StoredDocument
 from tests.sample_data import find
 
 OpenStore = Callable[[], LocalStore]
@@ -37,3 +37,15 @@ def found_paths(store: LocalStore, *words: str) -> list[str]:
     chunks = store.chunks_by_id([hit.id for hit in find(store, *words)])
     documents = store.documents_by_id({chunk.document_id for chunk in chunks.values()})
     return sorted({document.path for document in documents.values()})
+
+
+def document_at(store: LocalStore, path: str) -> StoredDocument:
+    """Return a document that exists."""
+    document = store.document(path)
+    assert document is not None
+    return document
+
+
+def encode_all(store: LocalStore) -> None:
+    """Give each chunk without a vector of the encoder "e" one to the east."""
+    store.put_vectors("e", [(chunk, EAST) for chunk in store.catalog.chunks_without_vectors("e", 10)])

@@ -18,14 +18,13 @@ from dowse.store.local import LocalStore
 from dowse.types import Batch, Put, Stat, TextQuery
 from tests.examples import examples
 from tests.sample_data import World, find
-from tests.store.opened_stores import STORES, OpenStore, found_paths
+from tests.store.opened_stores import EAST, STORES, OpenStore, document_at, encode_all, found_paths
 
 
 def test_what_is_put_is_found_and_described(open_store: OpenStore, world: World) -> None:
     store = open_store()
     store.apply(Batch(puts=[world.put("src/a.py", "login user\nsecond line\n\nlogout user")]))
-    document = store.document("src/a.py")
-    assert document is not None
+    document = document_at(store, "src/a.py")
     assert (document.kind, document.language, document.chunk_count, document.tags) == ("code", "text", 2, ("made",))
     first, second = store.chunks(document.id)
     assert (first.start_line, first.end_line, second.start_line) == (1, 2, 4)
@@ -38,8 +37,7 @@ def test_a_dropped_document_is_gone_with_everything(open_store: OpenStore, world
     store = open_store()
     put = world.put("a.html", "apple", kind="docs", is_verbatim=False)
     store.apply(Batch(puts=[put, world.put("b.py", "apple")]))
-    document = store.document("a.html")
-    assert document is not None
+    document = document_at(store, "a.html")
     assert store.converted_text(document.id) == "apple"
     store.apply(Batch(drops=["a.html", "never-there.py"]))
     assert store.document("a.html") is None
@@ -53,8 +51,7 @@ def test_chunk_ids_are_never_used_again(open_store: OpenStore, world: World) -> 
     seen: set[int] = set()
     for round_number in range(5):
         store.apply(Batch(puts=[world.put("a.py", f"word{round_number}\n\nother")]))
-        document = store.document("a.py")
-        assert document is not None
+        document = document_at(store, "a.py")
         ids = {chunk.id for chunk in store.chunks(document.id)}
         assert not ids & seen
         seen |= ids
@@ -108,8 +105,7 @@ def test_kinds_are_searched_apart(open_store: OpenStore, world: World) -> None:
     store.apply(Batch(puts=[world.put("a.py", "apple"), world.put("a.md", "apple", kind="docs")]))
     assert len(find(store, "apple")) == 2
     (hit,) = find(store, "apple", kind="docs")
-    document = store.document("a.md")
-    assert document is not None
+    document = document_at(store, "a.md")
     assert hit.id == store.chunks(document.id)[0].id
     assert (store.totals("code").documents, store.totals("docs").documents) == (1, 1)
 
@@ -206,8 +202,7 @@ def test_a_search_can_be_limited_to_some_documents(open_store: OpenStore, world:
     store = open_store()
     store.apply(Batch(puts=[world.put(f"{name}.py", "apple") for name in "abc"]))
     store.refresh()
-    document = store.document("b.py")
-    assert document is not None
+    document = document_at(store, "b.py")
     (hit,) = store.find_chunks(TextQuery(("apple",), {"words": 1.0}, among=frozenset({document.id})), 10)
     assert hit.id == store.chunks(document.id)[0].id
     assert store.find_chunks(TextQuery(("apple",), {"words": 1.0}, among=frozenset()), 10) == []
@@ -236,12 +231,11 @@ def test_vectors_are_found_by_direction(open_store: OpenStore, world: World) -> 
     store.put_vectors("test-1", list(zip(ids, directions, strict=True)))
     assert store.catalog.chunks_without_vectors("test-1", 10) == []
     assert store.catalog.chunks_without_vectors("test-2", 10) == ids
-    east = np.array([1, 0], dtype=np.float32)
-    hits = store.nearest("test-1", east, 2)
+    hits = store.nearest("test-1", EAST, 2)
     assert [hit.id for hit in hits] == [ids[0], ids[2]]
     assert hits[0].score == pytest.approx(1.0)
-    assert [hit.id for hit in store.nearest("test-1", east, 5, kind="docs")] == [ids[2]]
-    assert store.nearest("unknown", east, 5) == []
+    assert [hit.id for hit in store.nearest("test-1", EAST, 5, kind="docs")] == [ids[2]]
+    assert store.nearest("unknown", EAST, 5) == []
     assert store.check() == []
 
 
@@ -251,9 +245,7 @@ def test_files_are_counted_again_when_they_change_and_not_for_each_vector(open_s
         store = open_store()
         store.apply(Batch(puts=[world.put("a.py", "apple")]))
         assert store.totals("code").documents == 1
-        store.put_vectors(
-            "e", [(one, np.array([1, 0], np.float32)) for one in store.catalog.chunks_without_vectors("e", 10)]
-        )
+        encode_all(store)
         assert store.totals("code").documents == 1
         assert counted.call_count == 1
     store.apply(Batch(puts=[world.put("b.py", "apple")]))
@@ -264,17 +256,15 @@ def test_files_are_counted_again_when_they_change_and_not_for_each_vector(open_s
 
 def test_vectors_follow_their_documents(open_store: OpenStore, world: World) -> None:
     store = open_store()
-    east = np.array([1, 0], dtype=np.float32)
     store.apply(Batch(puts=[world.put("a.py", "apple\n\nbanana")]))
-    store.put_vectors("e", [(chunk_id, east) for chunk_id in store.catalog.chunks_without_vectors("e", 10)])
-    assert len(store.nearest("e", east, 10)) == 2
+    encode_all(store)
+    assert len(store.nearest("e", EAST, 10)) == 2
     store.apply(Batch(puts=[world.put("a.py", "apple\n\ncherry")]))
-    (unchanged,) = store.nearest("e", east, 10)
-    document = store.document("a.py")
-    assert document is not None
+    (unchanged,) = store.nearest("e", EAST, 10)
+    document = document_at(store, "a.py")
     assert unchanged.id == store.chunks(document.id)[0].id, "content that was encoded keeps its vector"
     store.apply(Batch(drops=["a.py"]))
-    assert store.nearest("e", east, 10) == []
+    assert store.nearest("e", EAST, 10) == []
     assert store.check() == []
 
 
@@ -286,11 +276,10 @@ def test_vectors_are_found_among_some_documents(open_store: OpenStore, world: Wo
     store = open_store()
     puts = [with_vectors(world.put(f"{name}.py", name), (1, 0)) for name in ("apple", "banana", "cherry")]
     store.apply(Batch(puts=puts, encoder="e"))
-    banana = store.document("banana.py")
-    assert banana is not None
+    banana = document_at(store, "banana.py")
     among = frozenset({banana.id})
-    assert [hit.document_id for hit in store.nearest("e", np.array([1, 0], np.float32), 5, among=among)] == [banana.id]
-    assert store.nearest("e", np.array([1, 0], np.float32), 5, among=frozenset()) == []
+    assert [hit.document_id for hit in store.nearest("e", EAST, 5, among=among)] == [banana.id]
+    assert store.nearest("e", EAST, 5, among=frozenset()) == []
 
 
 def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
@@ -325,10 +314,9 @@ def test_a_moved_file_borrows_its_vectors_until_it_has_its_own(open_store: OpenS
     store = open_store()
     store.apply(Batch(puts=[with_vectors(world.put("a.py", "apple\n\nbanana"), (1, 0), (0, 1))], encoder="e"))
     store.apply(Batch(puts=[world.put("b.py", "apple\n\nbanana")], drops=["a.py"]))
-    moved = store.document("b.py")
-    assert moved is not None
+    moved = document_at(store, "b.py")
     apple, banana = (chunk.id for chunk in store.chunks(moved.id))
-    assert [hit.id for hit in store.nearest("e", np.array([1, 0], np.float32), 1)] == [apple]
+    assert [hit.id for hit in store.nearest("e", EAST, 1)] == [apple]
     assert store.vector_counts("e") == (2, 2)
     assert store.catalog.chunks_without_vectors("e", 10) == [apple, banana]
     store.put_vectors("e", [(apple, np.array([0, 1], np.float32))])
@@ -343,7 +331,7 @@ def test_an_encoder_can_be_forgotten(open_store: OpenStore, world: World) -> Non
         "f", [(chunk, np.array([0, 1, 0], np.float32)) for chunk in store.catalog.chunks_without_vectors("f", 10)]
     )
     store.forget_vectors("e")
-    assert store.nearest("e", np.array([1, 0], np.float32), 5) == []
+    assert store.nearest("e", EAST, 5) == []
     assert store.vector_counts("e") == (0, 1)
     assert store.vector_counts("f") == (1, 1)
     assert len(store.catalog.chunks_without_vectors("e", 10)) == 1

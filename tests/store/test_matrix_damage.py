@@ -15,7 +15,7 @@ from dowse.store.matrices import Matrices
 from dowse.system.platform import Lock
 from dowse.types import Batch
 from tests.sample_data import World, find
-from tests.store.opened_stores import EAST
+from tests.store.opened_stores import EAST, encode_all
 
 
 def cut_matrix(file: Path) -> None:
@@ -51,7 +51,7 @@ def test_a_damaged_matrix_is_found_and_made_anew(harm: Callable[[Path], None], f
 def test_the_matrix_of_another_catalog_is_not_used(folder: Path, world: World, tmp_path: Path) -> None:
     other = LocalStore(tmp_path / "other", world.read_text)
     other.apply(Batch(puts=[world.put("zebra.py", "zebra")]))
-    other.put_vectors("e", [(chunk_id, EAST) for chunk_id in other.catalog.chunks_without_vectors("e", 10)])
+    encode_all(other)
     other.nearest("e", EAST, 1)
     shutil.copy(matrix.matrix_file(tmp_path / "other", "e"), matrix.matrix_file(folder, "e"))
     store = LocalStore(folder, world.read_text)
@@ -206,7 +206,7 @@ def test_a_catalog_that_was_put_back_reaches_no_number_of_a_matrix_that_comes_la
     older = shutil.copytree(folder, folder.with_name("older"))
     with contextlib.closing(LocalStore(folder, world.read_text)) as store:
         store.apply(Batch(puts=[world.put("date.py", "fruit date")]))
-        store.put_vectors("e", [(chunk_id, EAST) for chunk_id in store.catalog.chunks_without_vectors("e", 10)])
+        encode_all(store)
         assert len(store.nearest("e", EAST, 9)) == 4
     file = matrix.matrix_file(folder, "e")
     file.rename(file.with_suffix(".later"))
