@@ -5,7 +5,6 @@ follows the table of changes from there.
 """
 
 import time
-import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -18,12 +17,12 @@ from dowse.store.catalog_check import find_problems
 from dowse.store.catalog_rows import (
     CHUNK_COLUMNS,
     DOCUMENT_COLUMNS,
-    INVALID_VALUES,
     KeptRows,
     checked_paths,
     chunks_from_rows,
-    damaged_row,
+    damage_is_told,
     document_from_row,
+    unpack_text,
     whole_number,
 )
 from dowse.store.catalog_schema import APPLICATION_ID, STEPS
@@ -162,10 +161,8 @@ class Catalog(SqliteDatabase):
     def refusals(self) -> dict[str, tuple[Stat, Verdict]]:
         """Return the files that were refused for their content, by path."""
         rows = self.rows("SELECT path, reason, detail, size, mtime_ns, inode, ctime_ns FROM refusals")
-        try:
+        with damage_is_told():
             return {row[0]: (Stat(*row[3:]), Verdict(row[0], Reason(row[1]), detail=row[2])) for row in rows}
-        except INVALID_VALUES as error:
-            raise damaged_row(error) from error
 
     def document_ids(self, view: View) -> list[int]:
         """Return the ids of all documents, ascending."""
@@ -215,10 +212,7 @@ class Catalog(SqliteDatabase):
     def converted_text(self, document_id: int) -> str | None:
         """Return the stored text of a document that was converted from its file; None for a verbatim one."""
         rows = self.rows("SELECT text FROM texts WHERE document_id = ?", (document_id,))
-        try:
-            return zlib.decompress(rows[0][0]).decode() if rows else None
-        except INVALID_VALUES as error:
-            raise damaged_row(error) from error
+        return unpack_text(rows[0][0]) if rows else None
 
     def read_chunks(self, document: StoredDocument, read_text: ReadText) -> ReadChunks | None:
         """Return the text of a document with its chunks; None if its file has changed since."""
@@ -236,10 +230,7 @@ class Catalog(SqliteDatabase):
     def details(self, document_id: int) -> str:
         """Return what is special to a document of its source, as JSON; empty if nothing is."""
         rows = self.rows("SELECT value FROM details WHERE document_id = ?", (document_id,))
-        try:
-            return zlib.decompress(rows[0][0]).decode() if rows else ""
-        except INVALID_VALUES as error:
-            raise damaged_row(error) from error
+        return unpack_text(rows[0][0]) if rows else ""
 
     def totals(self, kind: Kind, view: View) -> Totals:
         """Return the counts of one kind, cached until documents change, since every answer reports them."""

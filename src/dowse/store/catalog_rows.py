@@ -1,5 +1,6 @@
 """Conversion of documents and chunks to and from rows of the catalog."""
 
+import contextlib
 import hashlib
 import json
 import zlib
@@ -71,32 +72,28 @@ _CHUNK_TYPES = (*[int] * 7, bytes, str, str)
 def check_types(row: tuple[Any, ...], types: tuple[type, ...]) -> None:
     """Raise StoreDamaged if a column has a value of another type: SQLite stores a text in a column of numbers."""
     if tuple(map(type, row)) != types:
-        raise damaged_row(TypeError("a column has a value of another type"))
+        with damage_is_told():
+            raise TypeError("a column has a value of another type")
 
 
 def checked_paths(rows: Iterable[tuple[Any, ...]]) -> Iterator[tuple[int, str]]:
     """Yield ids and paths."""
     for number, path in rows:
-        if not isinstance(path, str):
-            raise damaged_row(TypeError("a path is no text"))
+        check_types((number, path), (int, str))
         yield number, path
 
 
 def whole_number(fact: str) -> int:
     """Return the number that a fact is."""
-    try:
+    with damage_is_told():
         return int(fact)
-    except INVALID_VALUES as error:
-        raise damaged_row(error) from error
 
 
 def document_from_row(row: tuple[Any, ...]) -> StoredDocument:
     """Return the document of a row of `DOCUMENT_COLUMNS`."""
     check_types(row, _DOCUMENT_TYPES)
-    try:
+    with damage_is_told():
         tags, stat, views = from_json(row[6]), Stat(*row[7:11]), View(row[20])
-    except INVALID_VALUES as error:
-        raise damaged_row(error) from error
     flags = bool(row[15]), bool(row[16])
     columns = (*row[:6], tags, stat, *row[11:15], *flags, *row[17:20], views)
     return StoredDocument(*columns)
@@ -106,18 +103,26 @@ def chunks_from_rows(rows: Sequence[tuple[Any, ...]]) -> list[StoredChunk]:
     """Return the chunks of rows of `CHUNK_COLUMNS`. Their lists are parsed at once, in a third of the time."""
     for row in rows:
         check_types(row, _CHUNK_TYPES)
-    try:
+    with damage_is_told():
         symbols, headings = (json.loads(f"[{','.join([row[column] for row in rows])}]") for column in (8, 9))
         names = (tuple([Symbol(*symbol) for symbol in some]) for some in symbols)
         columns = zip(rows, names, map(tuple, headings), strict=True)
         return [StoredChunk(*(*row[:8], defined, above)) for row, defined, above in columns]
+
+
+@contextlib.contextmanager
+def damage_is_told() -> Iterator[None]:
+    """Raise StoreDamaged for a row with values that dowse never writes."""
+    try:
+        yield
     except INVALID_VALUES as error:
-        raise damaged_row(error) from error
+        raise StoreDamaged(f"The catalog has a damaged row ({error}). Run: dowse doctor --fix") from error
 
 
-def damaged_row(error: Exception) -> StoreDamaged:
-    """Return the error for a row with values that dowse never writes."""
-    return StoreDamaged(f"The catalog has a damaged row ({error}). Run: dowse doctor --fix")
+def unpack_text(column: bytes) -> str:
+    """Return the text of a column that has it compressed."""
+    with damage_is_told():
+        return zlib.decompress(column).decode()
 
 
 def input_hash(path: str, text: str) -> bytes:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from dowse.store.catalog import Catalog
-from dowse.store.catalog_rows import INVALID_VALUES, damaged_row, from_json
+from dowse.store.catalog_rows import damage_is_told, from_json
 from dowse.types import View
 
 MAX_CHUNKS = 3_000
@@ -69,8 +69,6 @@ def definitions_like(catalog: Catalog, view: View, part: str) -> Iterator[Listed
         "WHERE symbols LIKE ? ESCAPE '\\' AND views & ? LIMIT ?"
     )
     for path, symbols in catalog.rows(query, (f"%{pattern}%", int(view), MAX_CHUNKS)):
-        try:
-            for name, kind, line, _ in from_json(symbols):
-                yield ListedDefinition(name, kind, path, line)
-        except INVALID_VALUES as error:
-            raise damaged_row(error) from error
+        with damage_is_told():
+            found = [ListedDefinition(name, kind, path, line) for name, kind, line, _ in from_json(symbols)]
+        yield from found

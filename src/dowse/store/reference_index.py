@@ -4,9 +4,8 @@ Searches do not need them, and reading them would take a fifth of the time of in
 which go with their documents; what is missing is what a document has no row for.
 """
 
-import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from math import inf
 from pathlib import PurePosixPath
 from typing import NamedTuple
@@ -156,8 +155,15 @@ class ReferenceIndex:
         """Read the references of some documents and store them, as soon as other processes let this one write."""
         documents = self._catalog.documents_by_id(ids)
         rows = [(document, data) for document, data in self._read(documents.values()) if data is not None]
+        names = []
         with self._lock.held(wait_seconds), self._catalog.transaction() as connection:
-            _put(connection, rows)
+            for document, data in rows:  # those of the documents that are still there
+                added = connection.execute(
+                    "INSERT OR IGNORE INTO source_references SELECT id, ?, ? FROM documents WHERE id = ?",
+                    (module_of(document.path), data, document.id),
+                ).rowcount
+                names += [(name, document.id) for name in packed_checksums(data)] if added else []
+            connection.executemany("INSERT OR IGNORE INTO reference_names VALUES (?, ?)", sorted(names))
 
     def forget(self) -> None:
         """Remove all references, and note that they are kept in today's version from now on; the caller holds the write lock."""
@@ -184,15 +190,3 @@ class ReferenceIndex:
         if self._catalog.fact(_FACT) == str(VERSION):
             query += " AND NOT EXISTS (SELECT 1 FROM source_references WHERE document_id = id)"
         return [row[0] for row in self._catalog.rows(f"{query} ORDER BY id")]
-
-
-def _put(connection: sqlite3.Connection, rows: Sequence[tuple[StoredDocument, bytes]]) -> None:
-    """Store the references of the documents that are still there."""
-    names = []
-    for document, data in rows:
-        added = connection.execute(
-            "INSERT OR IGNORE INTO source_references SELECT id, ?, ? FROM documents WHERE id = ?",
-            (module_of(document.path), data, document.id),
-        ).rowcount
-        names += [(name, document.id) for name in packed_checksums(data)] if added else []
-    connection.executemany("INSERT OR IGNORE INTO reference_names VALUES (?, ?)", sorted(names))

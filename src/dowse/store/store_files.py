@@ -21,20 +21,18 @@ def set_catalog_aside(folder: Path) -> Path:
     backup = folder / f"{CATALOG_FILE}.bak"
     for file in _catalog_files(folder):
         file.replace(folder / file.name.replace(CATALOG_FILE, backup.name))
-    _remove_derived(folder)
+    _remove(_derived_parts(folder))
     return backup
 
 
 def store_files(folder: Path) -> list[Path]:
     """Return the files and folders of a store; other files in the folder are not part of it."""
-    return [*_catalog_files(folder), *_derived_folders(folder), *_derived_files(folder)]
+    return [*_catalog_files(folder), *_derived_parts(folder)]
 
 
 def remove_store(folder: Path) -> None:
     """Remove the files of a store; other files in the folder stay."""
-    for file in _catalog_files(folder):
-        file.unlink(missing_ok=True)  # SQLite removes its own files when the last connection closes
-    _remove_derived(folder)
+    _remove(store_files(folder))
 
 
 def _catalog_files(folder: Path) -> list[Path]:
@@ -42,19 +40,17 @@ def _catalog_files(folder: Path) -> list[Path]:
     return [file for file in files if file.exists()]
 
 
-def _remove_derived(folder: Path) -> None:
-    for derived in _derived_folders(folder):
-        shutil.rmtree(derived, ignore_errors=True)
-    for file in _derived_files(folder):
-        file.unlink(missing_ok=True)  # SQLite removes its own files when the last connection closes
+def _derived_parts(folder: Path) -> list[Path]:
+    folders = *folder.glob(f"{FOLDER_PREFIX}*"), *folder.glob("*.lancedb")
+    return [*folders, *matrix_files(folder), *folder.glob(TABLES_FILE)]
 
 
-def _derived_folders(folder: Path) -> list[Path]:
-    return [*folder.glob(f"{FOLDER_PREFIX}*"), *folder.glob("*.lancedb")]
-
-
-def _derived_files(folder: Path) -> list[Path]:
-    return [*matrix_files(folder), *folder.glob(TABLES_FILE)]
+def _remove(parts: Iterable[Path]) -> None:
+    for part in parts:
+        if part.is_dir():
+            shutil.rmtree(part, ignore_errors=True)
+        else:
+            part.unlink(missing_ok=True)  # SQLite removes its own files when the last connection closes
 
 
 _FOLDER_PREFIX = "replaced-"
