@@ -282,9 +282,11 @@ def test_vectors_are_found_among_some_documents(open_store: OpenStore, world: Wo
     assert store.nearest("e", EAST, 5, among=frozenset()) == []
 
 
+@pytest.mark.parametrize("parallel_rows", [100, 1000])
 def test_of_many_vectors_the_nearest_are_found_by_a_rough_look_first(
-    open_store: OpenStore, world: World, monkeypatch: pytest.MonkeyPatch
+    open_store: OpenStore, world: World, monkeypatch: pytest.MonkeyPatch, parallel_rows: int
 ) -> None:
+    monkeypatch.setattr("dowse.store.matrices.PARALLEL_ROWS", parallel_rows)
     monkeypatch.setattr("dowse.store.matrices.SHORTLIST_ROWS", 40)
     for module in ("matrix", "matrices"):
         monkeypatch.setattr(f"dowse.store.{module}.ROUGH_DIMENSIONS", 4)

@@ -25,7 +25,7 @@ from dowse.store.lexical_entries import (
     term_query,
 )
 from dowse.store.lexical_search import LexicalSearch
-from dowse.store.segment_files import Marker, SegmentFiles
+from dowse.store.segment_files import FileStamp, Marker, SegmentFiles
 from dowse.system.platform import disk_errors, make_private_folder, refusal_to_write, writing_error
 
 _LOCK_FILE = ".tantivy-meta.lock"
@@ -58,10 +58,10 @@ class LexicalIndex(LexicalSearch):
         self._index: Any = None
         self._terms: TermStatistics | None = None
         """Tantivy's searcher, kept until the index is reloaded: a search uses it about ten times, and making one takes 80 µs."""
-        self._linked_meta: tuple[int, int] | None = None
-        """The stamp of `meta.json` if the index was opened through links, which are gone when it is to be reloaded."""
-        self._loaded_meta: tuple[int, int] | None = None
-        """The stamp that `meta.json` had before the index was last reloaded."""
+        self._is_linked = False
+        """Whether the index was opened through links, which are gone when it is to be reloaded."""
+        self._loaded_meta: FileStamp | None = None
+        """The stamp that `meta.json` had before the index was last loaded."""
 
     def marker(self) -> Marker | None:
         """Return the marker of the index on disk; None when the index is missing or damaged, or older than its marker."""
@@ -82,9 +82,10 @@ class LexicalIndex(LexicalSearch):
         Returns a function that waits until segments are merged. The caller calls it while it still holds the lock.
         Merging takes a moment after one update in seven, and searches need not wait for it.
         """
-        if self._linked_meta:
+        if self._is_linked:
             self._close()
         with _writing(self.folder):
+            make_private_folder(self.folder)
             index = self._open(is_writing=True)
             self._files.check()
             writer = index.writer(max(MIN_WRITER_BYTES, scaled(WRITER_BYTES)), WRITER_THREADS)
@@ -112,22 +113,17 @@ class LexicalIndex(LexicalSearch):
 
         return finish
 
-    def begin(self) -> None:
-        """Make an empty index in a folder that does not exist yet."""
-        with _writing(self.folder):
-            make_private_folder(self.folder)
-            self._open(is_writing=True)
-
     def refresh(self) -> None:
         """Load what other processes have committed."""
-        if self._linked_meta:
-            if self._linked_meta != self._meta_stamp() or can_lock(self.folder):
+        stamp = self._files.meta_stamp()
+        if self._is_linked:
+            if self._loaded_meta != stamp or can_lock(self.folder):
                 self._close()
         elif self._index is not None:
             try:
                 with _translate_errors():
                     self._files.check()
-                    if self._loaded_meta != (stamp := self._meta_stamp()):
+                    if self._loaded_meta != stamp:
                         self._reload()
                         self._loaded_meta = stamp
             except LexicalDamaged:
@@ -135,7 +131,7 @@ class LexicalIndex(LexicalSearch):
 
     def state(self) -> object:
         """Return a value that is another one after every commit; None if the index is not open or damaged."""
-        return self._loaded_meta if self._index is not None and not self._linked_meta else None
+        return self._loaded_meta if self._index is not None and not self._is_linked else None
 
     def problems(self) -> list[str]:
         """Return the first problem with a file: missing, cut short or with a wrong checksum."""
@@ -151,10 +147,9 @@ class LexicalIndex(LexicalSearch):
                 if is_writing or can_lock(self.folder):
                     self._index = _open_index(self.folder)
                 else:
-                    stamp = self._meta_stamp()
+                    self._loaded_meta, self._is_linked = self._files.meta_stamp(), True
                     with linked_folder(self.folder) as links:
                         self._index = _open_index(links)
-                    self._linked_meta = stamp
         return self._index
 
     def _reload(self) -> None:
@@ -162,15 +157,8 @@ class LexicalIndex(LexicalSearch):
         self._terms = None
 
     def _close(self) -> None:
-        self._index = self._terms = self._linked_meta = None
-
-    def _meta_stamp(self) -> tuple[int, int]:
-        """Return what changes about `meta.json` with every commit."""
-        try:
-            seen = os.stat(f"{self.folder}/meta.json")  # noqa: PTH116 - 3 µs instead of 12, at every search
-        except OSError:
-            return 0, 0
-        return seen.st_mtime_ns, seen.st_ino
+        self._index = self._terms = None
+        self._is_linked = False
 
     @contextlib.contextmanager
     def searching(self) -> Iterator[TermStatistics]:

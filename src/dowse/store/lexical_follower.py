@@ -199,7 +199,6 @@ class LexicalFollower(LexicalSearch):
         """Build the index anew in a new folder, and remove the old ones."""
         rebuilt = LexicalIndex(self._folder / f"{FOLDER_PREFIX}{os.urandom(4).hex()}")
         try:
-            rebuilt.begin()
             self._replay(rebuilt, self._catalog.sequence(), [], self._catalog.document_ids(self._view), progress)
         except BaseException as error:
             shutil.rmtree(rebuilt.folder, ignore_errors=True)  # it would never be used or removed

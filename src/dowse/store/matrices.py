@@ -4,6 +4,7 @@ Each matrix follows the catalog when it is next used.
 """
 
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -203,6 +204,11 @@ nearest of 51,000 chunks, the shortlist contains 99.9 % with the model and 99.6 
 ten; 89,000 chunks take 4 ms instead of 16 or more."""
 _BLOCK_ROWS = 1024
 """Rows that are converted to floats at once: of 256, 1,024 and 4,096 the fastest."""
+PARALLEL_ROWS = 200_000
+"""From this number of rows on, two threads score them roughly. A million rows take 31 instead of 43 ms on two cores."""
+_PARALLEL_BLOCK_CELLS = 4096 * ROUGH_DIMENSIONS
+"""Cells that are converted at once then: with fewer the threads wait more often for each other, and with four times as
+many, which the processor's cache cannot hold, exact scores of a million rows take 1.2 instead of 0.2 s."""
 _SAMPLE_STEP = 61
 """One score of this many is looked at to find out which scores cannot be among the highest."""
 
@@ -252,12 +258,25 @@ def _dot_products(
     """
     import numpy as np
 
-    products, floats = np.zeros(len(cells), np.float32), np.empty((_BLOCK_ROWS, len(query)), np.float32)
-    for start in range(0, len(cells), _BLOCK_ROWS):
-        stop = min(start + _BLOCK_ROWS, len(cells))
-        if is_wanted is None or is_wanted[start:stop].any():
-            np.copyto(floats[: stop - start], cells[start:stop])
-            np.dot(floats[: stop - start], query, out=products[start:stop])
+    products, is_parallel = np.zeros(len(cells), np.float32), len(cells) >= PARALLEL_ROWS
+    step = max(1, _PARALLEL_BLOCK_CELLS // len(query)) if is_parallel else _BLOCK_ROWS
+
+    def fill(first: int, end: int) -> None:
+        floats = np.empty((step, len(query)), np.float32)
+        for start in range(first, end, step):
+            stop = min(start + step, end)
+            if is_wanted is None or is_wanted[start:stop].any():
+                np.copyto(floats[: stop - start], cells[start:stop])
+                np.dot(floats[: stop - start], query, out=products[start:stop])
+
+    if not is_parallel:
+        fill(0, len(cells))
+        return products
+    middle = len(cells) // 2
+    helper = threading.Thread(target=fill, args=(middle, len(cells)))
+    helper.start()
+    fill(0, middle)
+    helper.join()
     return products
 
 

@@ -58,13 +58,13 @@ class SegmentFiles:
     def check(self, *, reads_all: bool = False) -> None:
         """Raise LexicalDamaged unless every file is there and as it was written."""
         while True:
-            before = self._stamp(_META)
+            before = self.meta_stamp()
             try:
                 names = self._read_meta().names
                 known = self._whole if self._whole.keys() >= set(names) else self.read_record()[1] | self._whole
                 self._whole = {name: self._examine(name, known.get(name), reads_all=reads_all) for name in names}
             except LexicalDamaged:
-                if self._stamp(_META) == before:
+                if self.meta_stamp() == before:
                     raise
                 continue  # another process has committed, and removed files of the segments that we looked for
             return
@@ -91,6 +91,10 @@ class SegmentFiles:
         except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise LexicalDamaged(f"{self._folder.name}/{RECORD_FILE} cannot be read") from error
 
+    def meta_stamp(self) -> FileStamp | None:
+        """Return a value that is another one after every commit."""
+        return self._stamp(_META)
+
     def commit_number(self) -> int:
         """Return the number of the last commit; a later one has a higher number."""
         return self._read_meta().commit
@@ -110,7 +114,7 @@ class SegmentFiles:
         return seen, checksum
 
     def _read_meta(self) -> _Meta:
-        seen = self._stamp(_META)
+        seen = self.meta_stamp()
         if seen and self._meta and self._meta[0] == seen:
             return self._meta[1]
         try:
