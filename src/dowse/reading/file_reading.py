@@ -46,7 +46,7 @@ READERS: dict[str, Reader] = {
     ".adoc": _read_asciidoc,
     ".asciidoc": _read_asciidoc,
     ".ipynb": _late("ipynb", "read_ipynb"),
-    ".docx": _late("docx", "read_docx"),
+    ".docx": _late("office_files", "read_docx"),
     ".xlsx": _read_xlsx,
     ".xlsm": _read_xlsx,
     ".pptx": _late("office_files", "read_pptx"),

@@ -5,10 +5,11 @@ Macros are not run, and nothing outside the file is read.
 
 import zipfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Collection, Iterable, Iterator
 from io import BytesIO
 from posixpath import dirname, join, normpath
 from typing import NamedTuple
+from xml.etree.ElementTree import Element
 from xml.parsers import expat
 
 from dowse.errors import PackageRefused
@@ -19,6 +20,8 @@ _MAX_UNPACKED_BYTES = 48 * 1024 * 1024
 """The limit for all parts together, unpacked; the rest is not read. A book of a thousand pages has 20 MB."""
 _MAX_ELEMENTS = 600_000
 """The limit for the elements of all parts together. Three long documents have one in 27 to 40 bytes, so that a book of 800 pages would be read whole."""
+_MAX_DEPTH = 200
+"""The limit for elements within one another; a text box in a table in a text box has 60."""
 _READ_BYTES = 512 * 1024
 MAX_CHARACTERS = 5_000_000
 """The maximum length of the text: that of a book of two thousand pages."""
@@ -29,9 +32,6 @@ _ZIP_ERRORS = (
     *(zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error),
 )
 """Errors of `zipfile` for archives that are broken, encrypted or compressed in an unknown way."""
-
-Start = Callable[[str, dict[str, str]], None]
-"""Handles the start of an element. The names of elements and attributes have no namespace."""
 
 
 class Relations(NamedTuple):
@@ -56,74 +56,111 @@ class OfficePackage:
         self._bytes_left = _MAX_UNPACKED_BYTES
         self._elements_left = _MAX_ELEMENTS
 
-    def parse(
-        self,
-        part: str,
-        start: Start,
-        end: Callable[[str], None] = lambda _name: None,
-        text: Callable[[str], None] = lambda _text: None,
-    ) -> None:
-        """Pass all elements of a part to functions, as far as the part can be read, or until one raises PackageRefused."""
+    def elements(self, part: str, *names: str, without: Collection[str] = ()) -> Iterator[Element]:
+        """Yield the outermost elements of some names, as far as the part can be read; the last one may be incomplete.
 
-        def count_and_start(name: str, attributes: dict[str, str]) -> None:
-            self._elements_left -= 1
-            if self._elements_left < 0:
-                raise PackageRefused
-            start(_local(name), _local_attributes(attributes))
-
+        The names of elements and attributes have no namespace. Elements in `without` are left out.
+        """
+        found = _Collector(names, without)
         parser = expat.ParserCreate(namespace_separator=" ")
-        parser.buffer_text = True
-        parser.StartElementHandler = count_and_start
-        parser.EndElementHandler = lambda name: end(_local(name))
-        parser.CharacterDataHandler = text
-        parser.StartDoctypeDeclHandler = _refuse
+        parser.buffer_text, parser.buffer_size = True, _READ_BYTES
+        parser.StartElementHandler, parser.EndElementHandler = found.start, found.end
+        parser.CharacterDataHandler, parser.StartDoctypeDeclHandler = found.add_text, _refuse
         try:
             with self._archive.open(part) as unpacked:
                 while self._bytes_left > 0 and (piece := unpacked.read(_READ_BYTES)):
                     self._bytes_left -= len(piece)
+                    found.elements_left = self._elements_left
                     parser.Parse(piece)
+                    self._elements_left = found.elements_left
+                    yield from found.done
+                    found.done.clear()
         except (*_ZIP_ERRORS, expat.ExpatError, PackageRefused):
-            return
+            pass
+        yield from (*found.done, *found.open[:1])
+
+    def main_part(self, usual: str) -> str:
+        """Return the name of the main part, which has a usual name."""
+        return self.relations("").parts.get("officeDocument", usual)
 
     def relations(self, part: str) -> Relations:
         """Return what a part refers to; the part without a name is the package."""
         folder, found = dirname(part), Relations({}, {}, {})
-
-        def start(name: str, attributes: dict[str, str]) -> None:
-            kind, target = attributes.get("Type", "").rpartition("/")[2], attributes.get("Target", "")
-            if name == "Relationship" and kind == "hyperlink":
-                found.addresses[attributes.get("Id", "")] = target
-            elif name == "Relationship":
-                path = normpath(join("/", folder, target)).lstrip("/")
-                found.parts.setdefault(kind, path)
-                found.targets[attributes.get("Id", "")] = path
-
-        self.parse(join(folder, "_rels", f"{part.rpartition('/')[2]}.rels"), start)
+        for relation in self.elements(join(folder, "_rels", f"{part.rpartition('/')[2]}.rels"), "Relationship"):
+            kind, target, key = (
+                relation.get("Type", "").rpartition("/")[2],
+                relation.get("Target", ""),
+                relation.get("Id", ""),
+            )
+            if kind == "hyperlink":
+                found.addresses[key] = target
+            else:
+                found.targets[key] = normpath(join("/", folder, target)).lstrip("/")
+                found.parts.setdefault(kind, found.targets[key])
         return found
 
     def metadata(self) -> FrontMatter:
         """Return the title and the keywords of the file."""
-        found, last = dict[str, str](), ""
-
-        def start(name: str, attributes: dict[str, str]) -> None:  # noqa: ARG001 - no attribute matters here
-            nonlocal last
-            last = name
-
-        def add(text: str) -> None:
-            found[last] = (found.get(last, "") + text)[:2000]
-
-        self.parse(self.relations("").parts.get("core-properties", ""), start, text=add)
+        properties = self.elements(self.relations("").parts.get("core-properties", ""), "title", "keywords")
+        found = {element.tag: (element.text or "")[:2000] for element in properties}
         return FrontMatter(clean_title(found.get("title", "")), tags=split_keywords(found.get("keywords", "")))
 
 
-def _local(name: str) -> str:
-    return name.rpartition(" ")[2]
+class _Collector:
+    """Builds the outermost elements of some names, without others."""
+
+    def __init__(self, names: Collection[str], without: Collection[str]) -> None:
+        self.done: list[Element] = []
+        self.open: list[Element] = []
+        self.elements_left = 0
+        self._names, self._without, self._depth_left_out = names, without, 0
+
+    def start(self, full_name: str, attributes: dict[str, str]) -> None:
+        name = full_name.rpartition(" ")[2]
+        self.elements_left -= 1
+        if self.elements_left < 0 or len(self.open) > _MAX_DEPTH:
+            raise PackageRefused
+        if self._depth_left_out or name in self._without:
+            self._depth_left_out += 1
+        elif self.open or name in self._names:
+            element = Element(name, _local_attributes(attributes) if attributes else attributes)
+            if self.open:
+                self.open[-1].append(element)
+            self.open.append(element)
+
+    def end(self, _: str) -> None:
+        if self._depth_left_out:
+            self._depth_left_out -= 1
+        elif self.open:
+            element = self.open.pop()
+            if not self.open:
+                self.done.append(element)
+
+    def add_text(self, text: str) -> None:
+        if self.open and not self._depth_left_out and len(known := self.open[-1].text or "") < MAX_CHARACTERS:
+            self.open[-1].text = known + text
+
+
+def until_too_long(elements: Iterable[Element]) -> Iterator[Element]:
+    """Yield elements until their text is longer than the longest one."""
+    room = MAX_CHARACTERS
+    for element in elements:
+        if room < 0:
+            return
+        blocks = sum(len(list(element.iter(name))) for name in ("p", "tc", "tr"))
+        room -= len("".join(element.itertext())) + BLOCK_CHARACTERS * blocks
+        yield element
+
+
+def text_in(element: Element, *names: str) -> str:
+    """Return the text of the elements of some names in an element."""
+    return "".join(one.text or "" for one in element.iter() if one.tag in names)
 
 
 def _local_attributes(attributes: dict[str, str]) -> dict[str, str]:
     """Return attributes without namespaces; of `id` and `r:id`, the one that names a part."""
     plain_first = sorted(attributes, key=lambda key: " " in key) if len(attributes) > 1 else attributes
-    return {_local(key): attributes[key] for key in plain_first}
+    return {key.rpartition(" ")[2]: attributes[key] for key in plain_first}
 
 
 def _refuse(*_: object) -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dowse.reading import office_files, office_package
 from dowse.reading.file_reading import read_document
 from dowse.reading.office_package import MAX_CHARACTERS
-from tests.reading.test_docx import OFFICE, archive, relations
+from tests.reading.test_office_files_word import OFFICE, archive, relations
 
 SHEET = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 SLIDE = f'xmlns:p="p" xmlns:a="a" xmlns:r="{OFFICE}"'
