@@ -53,16 +53,6 @@ def test_wide_text_with_a_mark_comes_back(text: str, encoding: str) -> None:
     assert decode(("\ufeff" + text).encode(encoding)) == Decoded(text, encoding)
 
 
-def test_wide_text_without_a_mark_is_known_by_its_zeros() -> None:
-    for encoding in ("utf-16-le", "utf-16-be"):
-        text = "title = 'naïve'\r\n" * 20
-        assert decode(text.encode(encoding)) == Decoded(text, encoding)
-
-
-def test_zeros_in_text_do_not_make_it_wide() -> None:
-    assert decode(b"key\0value\0" * 20).is_verbatim
-
-
 def test_older_encodings_are_recognised_also_from_one_line_in_much_code() -> None:
     for around in ("%s", "int main() {}\n" * 200 + "/* %s */\n" + "x = 1;\n" * 300):
         for encoding, text in (

@@ -57,15 +57,6 @@ def test_code_that_holds_fences_stays_code() -> None:
     assert notebook(code("'''\n```\n# no\n```\n'''")).title == "first"
 
 
-def test_the_third_format_is_read_too() -> None:
-    cells = [
-        {"cell_type": "heading", "level": 2, "source": ["Old"]},
-        {"cell_type": "code", "input": ["x"], "language": "python"},
-    ]
-    reading = read_document(json.dumps({"worksheets": [{"cells": cells}]}).encode(), "a.ipynb")
-    assert reading.text == "## Old\n\n```python\nx\n```\n"
-
-
 def test_what_is_no_notebook_is_plain_text() -> None:
     for text in ('{"cells": [', "[1]", '{"cells": 1}', "null", "Words\nmore", "[" * 100_000, "9" * 5000, ""):
         reading = read_document(text.encode(), "a.ipynb")

@@ -18,7 +18,6 @@ from dowse.parsing.costly_files import costly_files
 from dowse.parsing.grammars import unpack_grammars
 from dowse.parsing.parser_limits import MAX_PROCESSES
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
-from dowse.parsing.structure_bounds import structure_problem
 
 IDLE_SECONDS = 60.0
 """A process without a job for this long ends; it takes 17 MB, 27 MB with a grammar, and 0.1 s to start again."""
@@ -139,7 +138,7 @@ class ParserPool:
         self, process: ParserProcess | None, request: ParserRequest
     ) -> tuple[ParserProcess | None, ParserReply]:
         costly = costly_files()
-        if problem := structure_problem(request) or costly.known_problem(request):
+        if problem := costly.known_problem(request):
             return process, ParserReply({}, problem=problem)
         for _ in range(_ATTEMPTS):
             if process is not None and not process.is_usable:

@@ -36,7 +36,7 @@ class Decoded:
 
 def decode(data: bytes, declared: str | None = None) -> Decoded:
     """Decode any bytes; `declared` is the encoding that the file itself declares, if any."""
-    decoded = _decode_with_bom(data) or _decode_utf16(data) or _decode_utf8(data)
+    decoded = _decode_with_bom(data) or _decode_utf8(data)
     if decoded is not None:
         return decoded
     encoding = _web_encoding(declared) or _guess_encoding(data)
@@ -49,7 +49,7 @@ def decode(data: bytes, declared: str | None = None) -> Decoded:
 
 def decode_without_guessing(data: bytes) -> Decoded:
     """Decode any bytes in linear time; what is neither marked nor UTF-8 counts as Latin-1."""
-    decoded = _decode_with_bom(data) or _decode_utf16(data) or _decode_utf8(data)
+    decoded = _decode_with_bom(data) or _decode_utf8(data)
     return decoded or Decoded(data.decode("latin-1"), "latin-1")
 
 
@@ -70,20 +70,6 @@ def _decode_with_bom(data: bytes) -> Decoded | None:
         if data.startswith(mark):
             return Decoded(data[len(mark) :].decode(encoding, "replace"), encoding)
     return None
-
-
-def _decode_utf16(data: bytes) -> Decoded | None:
-    """Decode UTF-16 without a byte order mark, where nearly every second byte is zero and no other byte is."""
-    sample = data[:4096]
-    units = len(sample) // 2
-    zeros = sample[0::2].count(0), sample[1::2].count(0)
-    if units < 8 or min(zeros) or max(zeros) < 0.7 * units:
-        return None
-    encoding = "utf-16-le" if zeros[1] else "utf-16-be"
-    try:
-        return Decoded(data.decode(encoding), encoding)
-    except UnicodeDecodeError:
-        return None
 
 
 def _decode_utf8(data: bytes) -> Decoded | None:

@@ -3,32 +3,40 @@
 import html
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 # Every alternative ends at a `<`, at a closing mark or at the end of the text, so no text is scanned twice.
 INVISIBLE = r"<!--(?s:.*?)(?:-->|\Z)|<(?P<raw>script|style|template|noscript)\b(?s:.*?)(?:</(?P=raw)\s*>|\Z)"
 """The pattern of comments and of elements whose text a browser does not show."""
 _INVISIBLE_PART = re.compile(INVISIBLE, re.IGNORECASE)
-_TOKEN = re.compile(rf"{INVISIBLE}|<a\s(?P<attributes>[^<>]*)>|(?P<close></a\s*>)|</?[a-z][^<>]*>", re.IGNORECASE)
+_TOKEN = re.compile(rf"{INVISIBLE}|<(?P<close>/?)(?P<name>[a-z][a-z0-9-]*+)(?P<attributes>[^<>]*+)>", re.IGNORECASE)
 _ANCHOR = re.compile(r"<a\s([^<>]*)>", re.IGNORECASE)
 _VALUE = r"""\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))"""
 
 
-def scan_tokens(markup: str) -> Iterator[tuple[str, str, int]]:
-    """Return the `<a>` tags and the text of HTML, without comments, scripts, styles and other tags.
+class Token(NamedTuple):
+    """A tag of HTML, or the text between two tags."""
 
-    Each is `open` with the address of the tag, `close`, or `text` with the text, and its offset.
-    """
+    kind: str
+    """`open`, `close` or `text`."""
+    value: str
+    """The name of the tag in lower case, or the text."""
+    start: int
+    end: int
+    attributes: str = ""
+
+
+def scan_tokens(markup: str) -> Iterator[Token]:
+    """Return the tags and the text of HTML, without comments, scripts and styles."""
     end = 0
     for match in _TOKEN.finditer(markup):
         if match.start() > end:
-            yield "text", html.unescape(markup[end : match.start()]), end
-        if match["attributes"] is not None:
-            yield "open", read_attribute(match["attributes"], "href"), match.start()
-        elif match["close"]:
-            yield "close", "", match.start()
+            yield Token("text", html.unescape(markup[end : match.start()]), end, match.start())
         end = match.end()
+        if name := match["name"]:
+            yield Token("close" if match["close"] else "open", name.lower(), match.start(), end, match["attributes"])
     if end < len(markup):
-        yield "text", html.unescape(markup[end:]), end
+        yield Token("text", html.unescape(markup[end:]), end, len(markup))
 
 
 def find_hrefs(markup: str) -> Iterator[str]:
@@ -43,7 +51,7 @@ def remove_invisible(markup: str) -> str:
 
 def extract_text(markup: str) -> str:
     """Return the text of HTML, each run of text on a line of its own."""
-    words = (text.strip() for kind, text, _ in scan_tokens(markup) if kind == "text")
+    words = (token.value.strip() for token in scan_tokens(markup) if token.kind == "text")
     return "\n".join(filter(None, words))
 
 

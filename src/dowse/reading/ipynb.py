@@ -7,8 +7,7 @@ from typing import Any
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import read_front_matter
 from dowse.reading.markdown import read_converted, read_plain
-from dowse.reading.markdown_writer import code_block, heading
-from dowse.reading.shorten import MAX_TITLE_CHARS
+from dowse.reading.markdown_writer import code_block
 from dowse.types import Reading
 
 
@@ -19,7 +18,7 @@ def read_ipynb(data: bytes, path: str) -> Reading:
         notebook = json.loads(decoded.text)
     except (ValueError, RecursionError):
         return read_plain(decoded, path)
-    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells", notebook.get("worksheets")), list):
+    if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
         return read_plain(decoded, path)
     text = "\n\n".join(_convert_cells(notebook))
     matter = read_front_matter(text)  # Quarto and others keep it in the first cell
@@ -28,27 +27,12 @@ def read_ipynb(data: bytes, path: str) -> Reading:
 
 def _convert_cells(notebook: dict[str, Any]) -> Iterator[str]:
     language = _kernel_language(_as_dict(notebook.get("metadata")))
-    for cell in map(_as_dict, _list_cells(notebook)):
-        source = _cell_source(cell).strip("\n")
-        match cell.get("cell_type") if source.strip() else None:
-            case "code":
-                yield code_block(source, _language_name(cell.get("language")) or language)
-            case "heading":  # of format version 3
-                yield heading(cell["level"] if isinstance(cell.get("level"), int) else 1, source[:MAX_TITLE_CHARS])
-            case "markdown" | "raw":
-                yield source
-
-
-def _list_cells(notebook: dict[str, Any]) -> list[Any]:
-    if "cells" in notebook:
-        return _as_list(notebook["cells"])
-    return [cell for sheet in _as_list(notebook["worksheets"]) for cell in _as_list(_as_dict(sheet).get("cells"))]
-
-
-def _cell_source(cell: dict[str, Any]) -> str:
-    """Return the text of a cell, a string or a list of lines; format version 3 calls code `input`."""
-    source = cell.get("source", cell.get("input", ""))
-    return "".join(line for line in source if isinstance(line, str)) if isinstance(source, list) else _as_str(source)
+    for cell in map(_as_dict, notebook["cells"]):
+        source = cell.get("source")
+        lines = source if isinstance(source, list) else [source]
+        text = "".join(line for line in lines if isinstance(line, str)).strip("\n")
+        if text.strip() and cell.get("cell_type") in ("code", "markdown", "raw"):
+            yield code_block(text, language) if cell["cell_type"] == "code" else text
 
 
 def _kernel_language(metadata: dict[str, Any]) -> str:
@@ -69,10 +53,6 @@ def _language_name(value: object) -> str:
 
 def _as_dict(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
-
-
-def _as_list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def _as_str(value: object) -> str:

@@ -2,14 +2,12 @@
 
 import html
 import re
-from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property
-from itertools import accumulate
 from typing import Any
 
-from dowse.reading.html_scan import scan_tokens
-from dowse.reading.markdown_events import is_inline, parse_markdown
+from dowse.reading.html_scan import read_attribute, scan_tokens
+from dowse.reading.markdown_events import MarkdownVisitor, is_inline
 from dowse.text.line_numbers import line_number_at, line_starts
 from dowse.types import Link
 
@@ -50,69 +48,43 @@ def find_links(text: str, start: int = 0) -> tuple[Link, ...]:
     written. The target of a wiki link keeps its brackets, since `[[Page]]` is resolved differently from `Page`.
     """
     collector = _LinkCollector(text, start)
-    for event, span in parse_markdown(text[start:]):
-        collector.handle(event, span["start"], span["end"])
+    collector.visit(text[start:])
     return tuple(collector.links)
 
 
-class _LinkCollector:
-    """Handles Markdown events and collects the links among them."""
+class _LinkCollector(MarkdownVisitor):
+    """Collects the links of a text."""
 
     def __init__(self, text: str, start: int) -> None:
+        super().__init__()
         self.links: list[Link] = []
         self._before = text[:start].encode("utf-8")
         self._source = text[start:].encode("utf-8")
         self._target: str | None = None
         self._line = 0
-        self._words: list[str] = []
-        self._html: list[tuple[str, int]] = []
         self._is_in_code = False
-        self._image_depth = 0
         self._wiki_end = 0
 
-    def handle(self, event: Any, start: int, end: int) -> None:
-        """Handle the next event, which stands between two byte offsets."""
-        if isinstance(event, str):
-            self._words.append(" ")
-            return
-        ((kind, value),) = event.items()
-        if kind == "Text":
-            self._handle_text(value, start, end)
-        elif kind == "Start":
-            self._start(value, start)
-        elif kind == "End":
-            self._end(value)
-        elif kind == "Code":
-            self._words.append(value)
-        elif kind == "Html":
-            self._html.append((value, start))
-        elif kind == "InlineHtml":
-            self._handle_html([(value, start)])
-
-    def _start(self, tag: Any, at: int) -> None:
-        if "Link" in tag and not self._image_depth:
-            link = tag["Link"]
-            self._open("" if link["link_type"] == "Email" else link["dest_url"], at)
-        elif "Image" in tag:
-            self._image_depth += 1
-        elif "CodeBlock" in tag:
+    def start(self, name: str, details: Any, start: int, end: int) -> None:  # noqa: ARG002 - a link is where it begins
+        if name == "Link" and not self.image_depth:
+            self._open("" if details["link_type"] == "Email" else details["dest_url"], start)
+        elif name == "CodeBlock":
             self._is_in_code = True
 
-    def _end(self, tag: Any) -> None:
-        if tag == "Image":
-            self._image_depth -= 1
-        elif tag == "CodeBlock":
+    def end(self, name: str, end: int) -> None:  # noqa: ARG002 - as above
+        if name == "CodeBlock":
             self._is_in_code = False
-        elif tag == "HtmlBlock":
-            self._handle_html(self._html)
-            self._html.clear()
-        if self._target is not None and (tag == "Link" or not is_inline(tag)):
+        if name == "Link" or not is_inline(name):
             self._close()
 
-    def _handle_text(self, text: str, start: int, end: int) -> None:
+    def add_words(self, words: str) -> None:
+        if self._target is not None:  # the words for an image in a link are words of the link
+            self.words.append(words)
+
+    def visit_text(self, text: str, start: int, end: int) -> None:
         if self._target is not None:
-            self._words.append(text)
-        elif not self._is_in_code and not self._image_depth:
+            self.words.append(text)
+        elif not self._is_in_code and not self.image_depth:
             # The name of a page may look like emphasis; the text after it then comes as a separate event.
             if "[[" in text or start < self._wiki_end:
                 start = self._add_wiki_links(max(start, self._wiki_end), end)
@@ -144,26 +116,24 @@ class _LinkCollector:
                 target = url if "://" in url else f"http://{url}"
                 self._add(target, url, self._line_at(start))
 
-    def _handle_html(self, pieces: list[tuple[str, int]]) -> None:
-        """Find `<a>` tags in lines of HTML, each given with its byte offset in the source."""
-        ends = list(accumulate(len(markup) for markup, _ in pieces))
-        for kind, value, at in scan_tokens("".join(markup for markup, _ in pieces)):
-            if kind == "open":
-                self._open(value, pieces[bisect_right(ends, at)][1])
-            elif kind == "close":
+    def visit_html(self, markup: str, offset_of: Callable[[int], int]) -> None:
+        for token in scan_tokens(markup):
+            if token.kind == "text":
+                self.add_words(token.value)
+            elif token.value == "a" and token.kind == "close":
                 self._close()
-            else:
-                self._words.append(value)
+            elif token.value == "a" and token.attributes:
+                self._open(read_attribute(token.attributes, "href"), offset_of(token.start))
 
     def _open(self, target: str, at: int) -> None:
         self._close()
         self._target = target
         self._line = self._line_at(at)
-        self._words.clear()
+        self.words.clear()
 
     def _close(self) -> None:
         if self._target is not None:
-            self._add(self._target, "".join(self._words), self._line)
+            self._add(self._target, "".join(self.words), self._line)
         self._target = None
 
     def _add(self, target: str, text: str, line: int) -> None:

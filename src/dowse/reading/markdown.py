@@ -1,6 +1,7 @@
 """Readers of Markdown and plain text: title, description, tags and links."""
 
 import re
+from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
@@ -8,7 +9,7 @@ from dowse.reading.decoding import Decoded
 from dowse.reading.front_matter import FrontMatter, read_front_matter
 from dowse.reading.html_scan import extract_text, remove_invisible
 from dowse.reading.links import find_links
-from dowse.reading.markdown_events import is_inline, parse_markdown
+from dowse.reading.markdown_events import MarkdownVisitor, is_inline
 from dowse.reading.shorten import MAX_TITLE_CHARS, file_name, file_stem, shorten
 from dowse.types import Reading
 
@@ -19,64 +20,52 @@ _TEMPLATE_CALL = re.compile(r"\{\{[^{}]*\}\}|\{%[^{}]*%\}")
 """Macros of site generators, such as `{{APIRef("DOM")}}` and `{% toc %}`; they are not text."""
 _HEADING_ID = re.compile(r"(?<!\s)\s*\{[#.][^{}]*\}\s*$")
 
-_BLOCKS = {"Paragraph": "paragraph", "Item": "item", "H1": "heading", "HtmlBlock": "html"}
+_BLOCKS = {"Paragraph": "paragraph", "Item": "item", "H1": "heading"}
 _BLOCKS |= {f"H{level}": "subheading" for level in range(2, 7)}
 
 
-class _LeadFinder:
-    """Handles Markdown events and keeps the first text of each kind, without images and markup."""
+class _LeadFinder(MarkdownVisitor):
+    """Keeps the first text of each kind, without images and markup."""
 
-    def __init__(self) -> None:
+    def __init__(self, matter: FrontMatter) -> None:
+        super().__init__()
         self.found: dict[str, str] = {}
         """The first H1 (`heading`), other heading, paragraph and list item that have text."""
+        self._matter = matter
         self._block: str | None = None
-        self._words: list[str] = []
-        self._images: list[str] = []
-        self._image_depth = 0
 
-    def handle(self, event: Any) -> None:
-        """Handle the next event."""
-        if isinstance(event, str):
-            self._words.append(" ")
-            return
-        ((kind, value),) = event.items()
-        if kind == "Start":
-            self._start(value)
-        elif kind == "End":
-            self._end(value)
-        elif kind in {"Text", "Code", "Html"}:
-            (self._images if self._image_depth else self._words).append(value)
-        elif kind == "InlineHtml" and value.startswith("<br"):
-            self._words.append(" ")
-
-    def _start(self, tag: Any) -> None:
-        if "Image" in tag:
-            self._image_depth += 1
-        elif not is_inline(tag):
+    def start(self, name: str, details: Any, start: int, end: int) -> None:  # noqa: ARG002 - the place does not matter
+        if not is_inline(name):
             self._keep()
-            self._block = _BLOCKS.get(tag["Heading"]["level"] if "Heading" in tag else str(tag))
-            self._words.clear()
-            self._images.clear()
+            self._block = _BLOCKS.get(details["level"] if name == "Heading" else name)
+            self.clear_words()
 
-    def _end(self, tag: Any) -> None:
-        if tag == "Image":
-            self._image_depth -= 1
-        elif not is_inline(tag):
+    def end(self, name: str, end: int) -> None:  # noqa: ARG002 - as above
+        if not is_inline(name):
             self._keep()
             self._block = None
 
+    def visit_html(self, markup: str, offset_of: Callable[[int], int]) -> None:  # noqa: ARG002 - as above
+        if markup.startswith("<br"):
+            self.add_words(" ")
+        elif match := _HTML_HEADING.search(remove_invisible(markup)):
+            self._note("heading", extract_text(match["text"]))
+
     def _keep(self) -> None:
         """Keep the block that ends here if it is the first of its kind with any text."""
-        block, text = self._block, "".join(self._words).strip()
-        if block == "html":
-            match = _HTML_HEADING.search(remove_invisible(text))
-            block, text = "heading", (extract_text(match["text"]) if match else "")
-        elif block in ("heading", "subheading"):
-            text = _HEADING_ID.sub("", text) or "".join(self._images)
+        block, text = self._block, "".join(self.words).strip()
+        if block in ("heading", "subheading"):
+            text = _HEADING_ID.sub("", text) or "".join(self.image_words)
         elif _MODULE_LINE.match(text) or not _TEMPLATE_CALL.sub("", text).strip():
             text = ""
-        if block and text:
+        if block:
+            self._note(block, text)
+
+    def _note(self, block: str, text: str) -> None:
+        if text:
             self.found.setdefault(block, text)
+        has_title = self._matter.title or "heading" in self.found
+        self.is_done = bool(has_title and (self._matter.description or "paragraph" in self.found))
 
 
 _HEAD_CHARS = 100_000
@@ -99,7 +88,9 @@ def read_converted(text: str, path: str, encoding: str = "utf-8", metadata: Fron
 
 def _build_reading(decoded: Decoded, path: str, matter: FrontMatter, *, is_converted: bool = False) -> Reading:
     body = decoded.text[matter.end : matter.end + _HEAD_CHARS if is_converted else None]
-    lead = _find_lead(body, matter)
+    finder = _LeadFinder(matter)
+    finder.visit(body)
+    lead = finder.found
     title = matter.title or lead.get("heading") or (lead.get("subheading", "") if is_converted else "")
     return decoded.to_reading(
         shorten(title, MAX_TITLE_CHARS) or file_stem(path),
@@ -107,16 +98,6 @@ def _build_reading(decoded: Decoded, path: str, matter: FrontMatter, *, is_conve
         matter.tags,
         find_links(decoded.text, matter.end),
     )
-
-
-def _find_lead(body: str, matter: FrontMatter) -> dict[str, str]:
-    """Read until every field that the front matter does not give is found."""
-    lead = _LeadFinder()
-    for event, _ in parse_markdown(body):
-        lead.handle(event)
-        if (matter.title or "heading" in lead.found) and (matter.description or "paragraph" in lead.found):
-            break
-    return lead.found
 
 
 _LINE = re.compile(r"([^\r\n]*)(?:\r\n|\r|\n|\Z)")

@@ -35,34 +35,29 @@ class RootPolicy(DocumentPolicy):
 
     skips_hidden = False
 
-    def open_root(self, names: Collection[str]) -> Folder:
-        """Return the root as a folder."""
-        folder = super().open_root(names)
-        return replace(folder, visible=replace(folder.ignores, skips_hidden=True))
-
     def _make_folder(self, above: Folder, path: str, name: str, names: Collection[str], *, is_top: bool) -> Folder:
         folder = super()._make_folder(above, path, name, names, is_top=is_top)
-        hidden = above.visible.enter_folder(folder.encoded[:-1], name.encode(), path).folder if above.visible else None
-        return replace(folder, visible=replace(folder.ignores, skips_hidden=True, folder=hidden))
-
-    def _hides(self, folder: Folder, name: str) -> bool:
-        """Return whether readers of documents do not see a file of a folder, because it or a folder is hidden."""
-        if folder.visible is None or not (name.startswith(".") or folder.visible.folder):
-            return False
-        encoded = name.encode()
-        return folder.visible.find_ignored(folder.encoded + encoded, encoded, is_folder=False) is not None
+        return replace(folder, is_hidden=_is_hidden(above, name, is_folder=True))
 
     def entry(self, folder: Folder, name: str, stat: Stat) -> Entry | Verdict:
         """Return the entry of a file with the views that show it, or the verdict against it."""
         path = folder.path + name
         kind = Policy.kind_of(self, path, stat.size)
-        is_document = not self._hides(folder, name) and not isinstance(self.kind_of(path, stat.size), Verdict)
+        is_document = not _is_hidden(folder, name) and not isinstance(self.kind_of(path, stat.size), Verdict)
         if isinstance(kind, Verdict):
             return Entry(path, "docs", stat, View.DOCUMENTS) if is_document else kind
         if not is_document:
             return Entry(path, kind, stat, View.PROJECT)
         is_shared = is_binary_document(path) or (kind == "docs" and shared_language(path) is not None)
         return Entry(path, kind, stat, View.BOTH, is_shared)
+
+
+def _is_hidden(folder: Folder, name: str, *, is_folder: bool = False) -> bool:
+    """Return whether readers of documents do not see something in a folder, because it or a folder is hidden."""
+    if not folder.is_hidden and not name.startswith("."):
+        return False
+    encoded = name.encode()
+    return not folder.ignores.is_decided_by_dowse(folder.encoded + encoded, encoded, is_folder=is_folder)
 
 
 class DocumentFiles(ProjectFiles):

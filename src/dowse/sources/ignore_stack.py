@@ -81,6 +81,10 @@ class IgnoreStack:
             return None
         return ignored
 
+    def is_decided_by_dowse(self, path: bytes, name: bytes, *, is_folder: bool) -> bool:
+        """Return whether a rule of `.dowseignore` decides about a path."""
+        return _find_deciding_rule(self.dowse, path, name, is_folder=is_folder) is not None
+
     def find_reinclusion(self, path: bytes, name: bytes, *, is_folder: bool) -> tuple[Rule, Rule] | None:
         """Return the rule of `.dowseignore` that re-includes a path and the rule that it overrules, for explanations."""
         rule, is_negated = _find_deciding_rule(self.dowse, path, name, is_folder=is_folder) or (None, False)
@@ -91,7 +95,7 @@ class IgnoreStack:
         """Return the rules for a folder, before its own ignore files are read."""
         if not self.dowse and not self.skips_hidden:
             return self
-        if _find_deciding_rule(self.dowse, path, name, is_folder=True):
+        if self.is_decided_by_dowse(path, name, is_folder=True):
             return replace(self, folder=None)
         ignored = self.folder or self._find_weakly_ignored(path, name, is_folder=True)
         return replace(self, folder=ignored and replace(ignored, folder=ignored.folder or shown))

@@ -51,6 +51,15 @@ class OpenFolders:
         """Enter a folder; raise OSError when it is not, or no longer, a folder."""
         self._handles.append(_open_below(self._handles[-1], name))
 
+    @contextmanager
+    def entered(self, name: str) -> Iterator[None]:
+        """Enter a folder, and return from it at the end."""
+        self.enter(name)
+        try:
+            yield
+        finally:
+            self.leave()
+
     def leave(self) -> None:
         """Return to the parent folder."""
         handle = self._handles.pop()

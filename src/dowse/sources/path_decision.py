@@ -44,34 +44,23 @@ def _walk(
     policy: Policy, folders: OpenFolders, folder: Folder, items: list[Item], on_folder: FolderCallback
 ) -> Iterator[Entry | Verdict]:
     for item, form in items:
+        path = f"{folder.path}{item.name}/"
         if refusal := policy.refusal(folder, item.name, form):
             yield refusal
         elif form is Form.FILE:
             yield _check_file(policy, folder, item)
-        elif isinstance(below := _enter(policy, folders, folder, item.name, on_folder), Verdict):
-            yield below
         else:
-            yield from _walk(policy, folders, *below, on_folder)
-            folders.leave()
-
-
-def _enter(
-    policy: Policy, folders: OpenFolders, folder: Folder, name: str, on_folder: FolderCallback
-) -> tuple[Folder, list[Item]] | Verdict:
-    try:
-        folders.enter(name)
-    except OSError as error:
-        return verdict_for_os_error(f"{folder.path}{name}/", error)
-    on_folder(f"{folder.path}{name}/")
-    try:
-        items = folders.list_items()
-        entered = policy.enter(folder, name, {item.name for item, _ in items})
-    except OSError as error:
-        entered = verdict_for_os_error(f"{folder.path}{name}/", error)
-    if isinstance(entered, Verdict):
-        folders.leave()
-        return entered
-    return entered, items
+            on_folder(path)
+            try:
+                with folders.entered(item.name):
+                    below = folders.list_items()
+                    entered = policy.enter(folder, item.name, {one.name for one, _ in below})
+                    if isinstance(entered, Verdict):
+                        yield entered
+                    else:
+                        yield from _walk(policy, folders, entered, below, on_folder)
+            except OSError as error:
+                yield verdict_for_os_error(path, error)
 
 
 def verdict_for_os_error(path: str, error: OSError) -> Verdict:

@@ -55,8 +55,8 @@ class Folder:
     depth: int
     ignores: IgnoreStack
     repository: Repository | None
-    visible: IgnoreStack | None = None
-    """The same rules, which also leave out hidden files, where only some of the views show those."""
+    is_hidden: bool = False
+    """Whether it is hidden, where only some of the views show hidden files."""
 
 
 class Policy:
