@@ -6,11 +6,20 @@ from pathlib import Path
 import pytest
 
 from dowse.parsing import parser_pool
-from dowse.parsing.costly_files import FILE_NAME, KEPT_DAYS, MAX_BYTES, CostlyFiles
+from dowse.parsing.costly_files import KEPT_SECONDS, costly_folder, known_problem, note_problem
 from dowse.parsing.parser_pool import ParserPool
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
 
 BOMB = "".join(f"{f'(a{number}, b{number}) => ' * 8}\n" for number in range(150)).encode()
+
+
+COSTLY = ParserReply({}, problem="crashes its parser", is_costly=True)
+
+
+@pytest.fixture
+def notes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("DOWSE_HOME", str(tmp_path))
+    return costly_folder()
 
 
 def request(data: bytes, path: str = "arrows.c") -> ParserRequest:
@@ -18,10 +27,7 @@ def request(data: bytes, path: str = "arrows.c") -> ParserRequest:
     return ParserRequest({**fields, "is_cut": True, "is_encoded": False, "has_references": False}, data)
 
 
-def test_a_bomb_is_parsed_once_under_any_name_and_by_any_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DOWSE_HOME", str(tmp_path))
+def test_a_bomb_is_parsed_once_under_any_name_and_by_any_process(notes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runs = list[ParserRequest]()
 
     class Counted(ParserProcess):
@@ -39,47 +45,35 @@ def test_a_bomb_is_parsed_once_under_any_name_and_by_any_process(
     assert len(set(problems)) == 1
     assert problems[0].startswith("takes more than")
     assert sum(one.data == BOMB for one in runs) == 1
-    assert BOMB[:20] not in (tmp_path / FILE_NAME).read_bytes()
+    (note,) = notes.iterdir()
+    assert BOMB[:20] not in note.read_bytes()
 
 
-def test_other_content_and_other_jobs_are_parsed(tmp_path: Path) -> None:
-    files = CostlyFiles(tmp_path / "list")
-    files.note(request(BOMB), ParserReply({}, problem="takes more than 1.5 s to parse", is_costly=True))
-    assert files.known_problem(request(BOMB, "copy.c")) == "takes more than 1.5 s to parse"
-    assert files.known_problem(request(BOMB + b" ")) == ""
-    assert files.known_problem(ParserRequest({"job": "outline", "anchors": []}, BOMB)) == ""
+def test_other_content_and_other_jobs_are_parsed(notes: Path) -> None:
+    note_problem(notes, request(BOMB), COSTLY)
+    assert known_problem(notes, request(BOMB, "copy.c")) == "crashes its parser"
+    assert known_problem(notes, request(BOMB + b" ")) == ""
+    assert known_problem(notes, ParserRequest({"job": "outline", "anchors": []}, BOMB)) == ""
 
 
-@pytest.mark.parametrize(("days", "is_known"), [(KEPT_DAYS, True), (KEPT_DAYS + 1, False), (-2, False)])
+@pytest.mark.parametrize(("seconds", "is_known"), [(KEPT_SECONDS - 60, True), (KEPT_SECONDS + 1, False), (-2, False)])
 def test_a_file_is_forgotten_after_some_days(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, days: int, is_known: bool
+    notes: Path, monkeypatch: pytest.MonkeyPatch, seconds: int, is_known: bool
 ) -> None:
-    note = ParserReply({}, problem="crashes its parser", is_costly=True)
-    CostlyFiles(tmp_path / "list").note(request(BOMB), note)
-    later = time.time() + days * 86_400
+    note_problem(notes, request(BOMB), COSTLY)
+    later = time.time() + seconds
     monkeypatch.setattr(time, "time", lambda: later)
-    assert bool(CostlyFiles(tmp_path / "list").known_problem(request(BOMB))) == is_known
+    assert bool(known_problem(notes, request(BOMB))) == is_known
+    note_problem(notes, request(b"another"), COSTLY)
+    assert len(list(notes.iterdir())) == 1 + is_known
 
 
-def test_a_file_that_fails_quickly_is_tried_again(tmp_path: Path) -> None:
-    files = CostlyFiles(tmp_path / "list")
-    files.note(request(BOMB), ParserReply({}, problem="cannot be parsed (ValueError)"))
-    assert files.known_problem(request(BOMB)) == ""
+def test_a_file_that_fails_quickly_is_tried_again(notes: Path) -> None:
+    note_problem(notes, request(BOMB), ParserReply({}, problem="cannot be parsed (ValueError)"))
+    assert known_problem(notes, request(BOMB)) == ""
 
 
-@pytest.mark.parametrize(
-    "content", [b"", b"nonsense", b"\xff\x00 \n \n", b"k " + b"9" * 9000 + b" p\n", b"x" * (MAX_BYTES + 1)]
-)
-def test_a_damaged_list_is_no_problem(tmp_path: Path, content: bytes) -> None:
-    (tmp_path / "list").write_bytes(content)
-    files = CostlyFiles(tmp_path / "list")
-    assert files.known_problem(request(b"x")) == ""
-    files.note(request(BOMB), ParserReply({}, problem="crashes its parser", is_costly=True))
-    assert (tmp_path / "list").stat().st_size < MAX_BYTES
-
-
-def test_where_nothing_can_be_written_it_is_paid_again(tmp_path: Path) -> None:
-    (tmp_path / "file").write_bytes(b"")
-    files = CostlyFiles(tmp_path / "file" / "list")
-    files.note(request(BOMB), ParserReply({}, problem="crashes its parser", is_costly=True))
-    assert files.known_problem(request(BOMB)) == ""
+def test_where_nothing_can_be_written_it_is_paid_again(notes: Path) -> None:
+    notes.write_bytes(b"")
+    note_problem(notes, request(BOMB), COSTLY)
+    assert known_problem(notes, request(BOMB)) == ""

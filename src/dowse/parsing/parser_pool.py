@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from dowse.errors import DowseError, Failed, ParserEnded
 from dowse.memory_plan import is_memory_small, scaled
-from dowse.parsing.costly_files import costly_files
+from dowse.parsing.costly_files import costly_folder, known_problem, note_problem
 from dowse.parsing.grammars import unpack_grammars
 from dowse.parsing.parser_limits import MAX_PROCESSES
 from dowse.parsing.parser_process import ParserProcess, ParserReply, ParserRequest
@@ -44,6 +44,7 @@ class ParserPool:
         self._threads = set[threading.Thread]()
         self._busy = set[ParserProcess]()
         self._unpacked = set[str]()
+        self._costly = costly_folder()
         self._is_closed = self._is_released = False
 
     def submit(self, request: ParserRequest) -> "Future[ParserReply]":
@@ -137,8 +138,7 @@ class ParserPool:
     def _do_job(
         self, process: ParserProcess | None, request: ParserRequest
     ) -> tuple[ParserProcess | None, ParserReply]:
-        costly = costly_files()
-        if problem := costly.known_problem(request):
+        if problem := known_problem(self._costly, request):
             return process, ParserReply({}, problem=problem)
         for _ in range(_ATTEMPTS):
             if process is not None and not process.is_usable:
@@ -151,7 +151,7 @@ class ParserPool:
             try:
                 self._unpack(request)
                 reply = process.run(request)
-                costly.note(request, reply)
+                note_problem(self._costly, request, reply)
                 return process, reply
             except ParserEnded as error:
                 problem = str(error)
