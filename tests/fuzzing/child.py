@@ -1,8 +1,8 @@
-"""The process in which a target runs: `python -m tests.fuzzing.child TARGET`. It may hang, swell and crash.
+"""The process in which a target runs. It may hang, swell and crash.
 
-It reads one job a line from stdin: `run SEED FIRST COUNT` or `try FILE`. It answers with one line for each input that
-failed and `done COUNT` at the end of a job. The number of the input it is at stands in the file named by `FUZZ_PLACE`,
-so that whoever started it knows which input ended it.
+`python -m tests.fuzzing.child TARGET SEED FIRST END SECONDS` tries inputs until the time is over,
+`python -m tests.fuzzing.child TARGET FILE` tries one. Before each input its number is printed, and after one that
+failed its number and its problem, so that it is known which input ended the process.
 """
 
 import contextlib
@@ -37,29 +37,22 @@ _PACKAGE = f"{Path(dowse.__file__).parent}{os.sep}"
 """The folder of our own code. The folder of the whole project may have the same name."""
 
 
-class _Measure:
-    """The limits of the inputs in this process."""
-
-    def __init__(self, target: Target) -> None:
-        self._target = target
-        self._first_bytes = _peak_bytes()
-
-    def problem(self, data: bytes) -> str:
-        """Run one input; return how it failed, or an empty text."""
-        signal.setitimer(signal.ITIMER_PROF, KILL_SECONDS)  # its signal ends the process, wherever it is
-        started = time.process_time()
-        try:
-            self._target.run(data)
-        except self._target.expected:
-            pass
-        except BaseException as error:
-            return _describe(error)
-        finally:
-            signal.setitimer(signal.ITIMER_PROF, 0)
-        if (seconds := time.process_time() - started) > MAX_SECONDS:
-            return f"took {seconds:.1f} s"
-        grown = _peak_bytes() - self._first_bytes
-        return f"took {grown / 1e6:.0f} MB" if grown > MAX_BYTES else ""
+def _try(target: Target, data: bytes, first_bytes: int) -> str:
+    """Run one input; return how it failed, or an empty text."""
+    signal.setitimer(signal.ITIMER_PROF, KILL_SECONDS)  # its signal ends the process, wherever it is
+    started = time.process_time()
+    try:
+        target.run(data)
+    except target.expected:
+        pass
+    except BaseException as error:
+        return _describe(error)
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    if (seconds := time.process_time() - started) > MAX_SECONDS:
+        return f"took {seconds:.1f} s"
+    grown = _peak_bytes() - first_bytes
+    return f"took {grown / 1e6:.0f} MB" if grown > MAX_BYTES else ""
 
 
 def _peak_bytes() -> int:
@@ -75,8 +68,8 @@ def _describe(error: BaseException) -> str:
     return f"{type(error).__name__} in {place}: {str(error)[:200]}"
 
 
-def main(name: str) -> None:
-    """Do jobs until stdin ends."""
+def main(name: str, *job: str) -> None:
+    """Try the inputs of a job, up to one that took too much: the peak of the memory never falls."""
     target = {**TARGETS, **BROKEN}[name]
     if hasattr(os, "sched_setaffinity"):
         seen = sorted(os.sched_getaffinity(0))
@@ -85,24 +78,19 @@ def main(name: str) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with contextlib.suppress(*target.expected):
         target.run(target.samples[0])  # loads everything
-    print(json.dumps(["ready", 0, ""]), flush=True)
     used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * mmap.PAGESIZE
     resource.setrlimit(resource.RLIMIT_AS, (used + ADDRESS_SPACE_BYTES, used + ADDRESS_SPACE_BYTES))
-    measure = _Measure(target)
-    with open(os.environ["FUZZ_PLACE"], "r+b") as file, mmap.mmap(file.fileno(), 8) as place:
-        for line in sys.stdin:
-            kind, *rest = json.loads(line)
-            first, last = (rest[1], rest[1] + rest[2]) if kind == "run" else (0, 1)
-            for number in range(first, last):
-                place[:8] = number.to_bytes(8, "little")
-                data = target.input(f"{rest[0]} {name} {number}") if kind == "run" else Path(rest[0]).read_bytes()
-                if problem := measure.problem(data):
-                    print(json.dumps(["failed", number, problem]), flush=True)
-                    if problem.startswith("took"):
-                        sys.exit(0)  # the peak of the memory never falls: go on in a new process
-                if len(os.listdir("/proc/self/task")) > MAX_THREADS:
-                    gc.collect()
-            print(json.dumps(["done", last, ""]), flush=True)
+    first, end, seconds = (int(job[1]), int(job[2]), float(job[3])) if job[1:] else (0, 1, KILL_SECONDS)
+    deadline, first_bytes, problem = time.monotonic() + seconds, _peak_bytes(), ""
+    for number in range(first, end):
+        if time.monotonic() > deadline or problem.startswith("took"):
+            return
+        print(json.dumps([number, ""]), flush=True)
+        data = target.input(f"{job[0]} {name} {number}") if job[1:] else Path(job[0]).read_bytes()
+        if problem := _try(target, data, first_bytes):
+            print(json.dumps([number, problem]), flush=True)
+        if len(os.listdir("/proc/self/task")) > MAX_THREADS:
+            gc.collect()
 
 
 if __name__ == "__main__":
@@ -110,4 +98,4 @@ if __name__ == "__main__":
     answers = os.dup(1)
     os.dup2(2, 1)
     sys.stdout = os.fdopen(answers, "w", encoding="utf-8")
-    main(sys.argv[1])
+    main(*sys.argv[1:])
