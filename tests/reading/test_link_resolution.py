@@ -89,8 +89,8 @@ def test_this_is_broken_and_says_why() -> None:
         ("../api.rst", Fault.MISSING, "api.rst"),
         ("setup/linux.md", Fault.MISSING, "guide/setup/linux.md"),
         ("/notes/", Fault.FOLDER, "notes"),
-        ("../two/NAME.md", Fault.AMBIGUOUS, "two/NAME.md"),
-        ("../two/NAME", Fault.AMBIGUOUS, "two/NAME"),
+        ("../two/NAME.md", Fault.MISSING, "two/NAME.md"),
+        ("../two/NAME", Fault.MISSING, "two/NAME"),
         ("", Fault.EMPTY, ""),
         (" ", Fault.EMPTY, ""),
         ("[[]]", Fault.EMPTY, ""),
@@ -172,7 +172,7 @@ def test_an_exact_spelling_is_never_ambiguous() -> None:
     tree = LinkTargets(["Guide.md", "guide/index.md", "a.md"])
     assert resolve_link("Guide", "a.md", tree) == Internal("Guide.md")
     assert resolve_link("guide", "a.md", tree) == Internal("guide/index.md")
-    assert resolve_link("GUIDE", "a.md", tree) == Broken(Fault.AMBIGUOUS, "GUIDE")
+    assert resolve_link("GUIDE", "a.md", tree) == Broken(Fault.MISSING, "GUIDE")
 
 
 VAULT = LinkTargets(

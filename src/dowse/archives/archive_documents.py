@@ -24,10 +24,9 @@ from dowse.archives.url_identities import (
 from dowse.parsing import parser_jobs
 from dowse.parsing.parser_jobs import Fields, prepare
 from dowse.reading.dates import date_from_value, find_date_in_path
-from dowse.reading.file_reading import read_document
+from dowse.reading.file_reading import document_language, read_document, suffix_of
 from dowse.reading.front_matter import parse_front_matter
 from dowse.reading.shorten import MAX_TITLE_CHARS, shorten
-from dowse.sources.document_types import document_language, suffix_of
 from dowse.types import Reading
 
 _MAX_DEPTH = 20

@@ -14,9 +14,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from dowse.reading.file_reading import document_language
 from dowse.settings import Settings
 from dowse.sources.document_files import DocumentFiles, DocumentPolicy
-from dowse.sources.document_types import document_language
 from dowse.sources.path_decision import verdict_for_os_error
 from dowse.types import Entry, FileContent, FolderCallback, Kind, Reason, Stat, Verdict, View
 

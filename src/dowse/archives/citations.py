@@ -20,10 +20,10 @@ from dowse.archives.url_identities import (
     trim_doi,
     url_identity,
 )
+from dowse.reading.file_reading import document_language
 from dowse.reading.links import find_bare_urls, trim_url
 from dowse.reading.markdown_events import named, parse_markdown
 from dowse.reading.markup_text import blank_markup
-from dowse.sources.document_types import document_language
 from dowse.text.markup_lines import MARKUP_LANGUAGES
 from dowse.types import Link, Reading
 

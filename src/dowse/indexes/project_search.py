@@ -181,8 +181,8 @@ def explain_file(
 
 def document_verdict(index: ProjectIndex, path: str) -> Verdict | None:
     """Return the decision about a file as a document of its root; None if it is not a document by its extension."""
+    from dowse.reading.file_reading import is_document
     from dowse.sources.document_files import DocumentFiles  # imports readers that a search does not need
-    from dowse.sources.document_types import is_document
 
     return DocumentFiles(index.root, index.settings).verdict(path) if is_document(path) else None
 

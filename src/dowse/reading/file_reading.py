@@ -53,12 +53,37 @@ READERS: dict[str, Reader] = {
     ".pdf": _late("pdf", "read_pdf"),
 }
 
-_PLAIN_READERS = (_read_text, _read_rst, _read_asciidoc)
-
+_KEPT_LANGUAGES = {".txt": "text", ".rst": "rst", ".adoc": "asciidoc", ".asciidoc": "asciidoc"}
+"""Languages of documents that do not become Markdown."""
 DOCUMENT_EXTENSIONS = MappingProxyType(
-    {extension: "text/plain" if reader in _PLAIN_READERS else "text/markdown" for extension, reader in READERS.items()}
+    {extension: "text/plain" if extension in _KEPT_LANGUAGES else "text/markdown" for extension in READERS}
 )
 """MIME type of the text that files become, by extension (lower-case, with its dot)."""
+_SHARED_EXTENSIONS = (".md", ".markdown", ".txt")
+"""Extensions of documents that a project shows as documents, too, and whose readers keep the text as it is."""
+
+
+def suffix_of(path: str) -> str:
+    """Return the extension of a path with its dot, in lower case."""
+    name = path.rpartition("/")[2]
+    return name[name.rfind(".") :].lower() if "." in name[1:] else ""
+
+
+def is_document(path: str) -> bool:
+    """Return whether a file is a document by its extension."""
+    return suffix_of(path) in DOCUMENT_EXTENSIONS
+
+
+def document_language(path: str) -> str:
+    """Return the language of the text that a document becomes."""
+    return _KEPT_LANGUAGES.get(suffix_of(path), "markdown")
+
+
+def shared_language(path: str) -> str | None:
+    """Return the language of a file whose text is the same for a project and for readers; None for other files."""
+    language = document_language(path)
+    is_shared = suffix_of(path) in _SHARED_EXTENSIONS and detect_language(path, b"") == language
+    return language if is_shared else None
 
 
 _PROSE_EXTENSIONS = {"", ".txt", ".text"}
@@ -80,8 +105,7 @@ def read_document(data: bytes, path: str) -> Reading:
 
     Raises FormatNotReadable if the parser of the format is not installed. No bytes make it raise anything else.
     """
-    extension = "." + path.rpartition(".")[2].lower()
-    reader = READERS.get(extension)
+    reader = READERS.get(suffix_of(path))
     return reader(data, path) if reader else read(data, path, detect_language(path, data[:1024]))
 
 

@@ -24,7 +24,6 @@ class Fault(StrEnum):
     """The reason why a link is broken; the value is the text that users read."""
 
     MISSING = "no such document"
-    AMBIGUOUS = "several documents match if case is ignored"
     FOLDER = "a folder without an index page"
     OUTSIDE = "outside the indexed folder"
     EMPTY = "empty link target"
@@ -92,11 +91,10 @@ def _resolve_address(target: str, source_path: str, paths: LinkTargets) -> Resol
         return External(target)
     if "{{" in target or "{%" in target:
         return Foreign()
-    if "::" in target:  # the path of an item in the documentation of Rust
-        return _find_literal(target, source_path, paths) or Foreign()
-    if scheme:  # a single letter is a Windows drive
-        other = Broken(Fault.OUTSIDE) if len(scheme) == 1 else Foreign()
-        return _find_literal(target, source_path, paths) or other
+    if literal := _find_literal(target, source_path, paths):
+        return literal
+    if scheme or "::" in target:  # a single letter is a Windows drive, `a::b` an item in the documentation of Rust
+        return Broken(Fault.OUTSIDE) if len(scheme) == 1 and "::" not in target else Foreign()
     address, _, anchor = target.partition("#")
     address = address.partition("?")[0]
     if address:
@@ -105,9 +103,7 @@ def _resolve_address(target: str, source_path: str, paths: LinkTargets) -> Resol
         found = source_path
     else:
         found = Broken(Fault.MISSING if target else Fault.EMPTY)
-    if isinstance(found, str):
-        return Internal(found, unquote(anchor))
-    return _find_literal(target, source_path, paths) or found
+    return Internal(found, unquote(anchor)) if isinstance(found, str) else found
 
 
 def _read_scheme(target: str) -> str:
@@ -148,8 +144,6 @@ def _explain_broken(path: str | None, paths: LinkTargets) -> Broken:
     """Return the reason why no document was found at a path; None is a path outside the root."""
     if path is None:
         return Broken(Fault.OUTSIDE)
-    if paths.is_ambiguous(path):
-        return Broken(Fault.AMBIGUOUS, path)
     return Broken(Fault.FOLDER if paths.is_folder(path) else Fault.MISSING, path)
 
 

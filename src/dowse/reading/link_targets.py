@@ -112,10 +112,6 @@ class LinkTargets:
             name = spelling
         return (is_folder and self._fronts.get(name)) or self._names[name]
 
-    def is_ambiguous(self, name: str) -> bool:
-        """Return whether several documents match a name in another case, and none matches it as written."""
-        return name not in self._names and self._spellings.get(fold_name(name), "") is None
-
     def is_folder(self, path: str) -> bool:
         """Return whether there are documents below a path."""
         return path in self._folders

@@ -4,10 +4,9 @@ from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
-from dowse.reading.file_reading import DOCUMENT_EXTENSIONS
+from dowse.reading.file_reading import DOCUMENT_EXTENSIONS, is_document, shared_language
 from dowse.reading.languages import is_binary_document
 from dowse.settings import Settings
-from dowse.sources.document_types import is_document, shared_language
 from dowse.sources.policy import Folder, Policy
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Entry, Kind, Reason, Rule, Stat, Verdict, View

@@ -128,7 +128,7 @@ class ProjectFiles:
 
     def is_as_written(self, content: FileContent) -> bool:
         """Return whether the bytes of a file are the text that its readers see."""
-        from dowse.sources.document_types import shared_language  # imports readers, which a project does not need
+        from dowse.reading.file_reading import shared_language  # imports readers, which a project does not need
 
         return not content.is_converted or shared_language(content.path) is not None
 
@@ -208,7 +208,7 @@ def _entry_or_verdict(decision: PathDecision) -> Entry | Verdict:
 
 def _language(path: str, views: View, kind: Kind, data: bytes) -> str:
     """Return the language of a representation. A file that both views can share has the same in each."""
-    from dowse.sources.document_types import document_language, shared_language
+    from dowse.reading.file_reading import document_language, shared_language
 
     if views is View.DOCUMENTS or is_binary_document(path):
         return document_language(path)

@@ -5,9 +5,8 @@ import binascii
 from urllib.parse import quote, unquote
 
 from dowse.errors import UsageError
-from dowse.reading.file_reading import DOCUMENT_EXTENSIONS
+from dowse.reading.file_reading import DOCUMENT_EXTENSIONS, shared_language, suffix_of
 from dowse.reading.languages import is_binary_document
-from dowse.sources.document_types import shared_language, suffix_of
 
 SCHEME = "docs://"
 
