@@ -137,12 +137,6 @@ _STRING = re.compile(r"""['"]([^'"\n]+)['"]""")
 _NAME_AS = re.compile(rf"(?:type\s+)?({_WORD}|\*)(?:\s*(?:\bas\b|=>|:)\s*({_WORD}))?")
 
 
-def imports_of(language: str, text: str, line: int) -> list[Import]:
-    """Return what one import statement of a language binds; nothing for a statement that cannot be read."""
-    reader = _READERS.get(language)
-    return [Import(line, *found) for found in reader(text)] if reader else []
-
-
 _Found = Iterator[tuple[str, str, str]]
 """The module, the name in it and its alias."""
 
@@ -200,16 +194,6 @@ def _dotted(text: str) -> _Found:
         yield match[1], name, match[3] or name or match[1]
 
 
-def _csharp(text: str) -> _Found:
-    if match := re.match(r"\s*(?:global\s+)?using\s+(?:static\s+)?(?:(\w+)\s*=\s*)?([\w.]+)", text):
-        alias, module = match[1], match[2]
-        if alias:
-            head, _, name = module.rpartition(".")
-            yield head, name, alias
-        else:
-            yield module, "*", "*"
-
-
 def _php(text: str) -> _Found:
     body = re.sub(r"^\s*use\s+(?:function\s+|const\s+)?", "", text).rstrip("; \n")
     group = re.match(r"\\?([\w\\]+)\\\{(.*)\}", body, re.DOTALL)
@@ -253,29 +237,6 @@ def _split_outside_braces(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _c(text: str) -> _Found:
-    if match := re.match(r'\s*#\s*(?:include|import)\s*["<]([^">\n]+)', text):
-        yield match[1], "*", "*"
-    elif match := re.match(r"\s*using\s+(?!namespace)(?:typename\s+)?([\w:]+)::(\w+)", text):
-        yield match[1], match[2], match[2]
-
-
-def _ruby(text: str) -> _Found:
-    if (match := re.match(r"\s*(\w+)", text)) and (paths := _STRING.findall(text)):
-        yield (f"./{paths[0]}" if match[1] == "require_relative" else paths[0]), "*", "*"
-
-
-def _dart(text: str) -> _Found:
-    if paths := _STRING.findall(text):
-        alias = re.search(r"\bas\s+(\w+)", text)
-        yield (paths[0], "", alias[1]) if alias else (paths[0], "*", "*")
-
-
-def _lua(text: str) -> _Found:
-    if match := re.match(r"""\s*(\w++)[^=]*=\s*require\s*+(?:\(\s*)?['"]([^'"]+)""", text):
-        yield match[2], "", match[1]
-
-
 def _haskell(text: str) -> _Found:
     if match := re.match(r"\s*import\s+(qualified\s+)?([\w.]+)(?:\s+qualified)?(?:\s+as\s+([\w.]+))?", text):
         yield match[2], "", match[3] or match[2]
@@ -290,17 +251,39 @@ def _elixir(text: str) -> _Found:
             yield (module, "*", "*") if match[1] == "import" else (module, "", match[4] or module.rpartition(".")[2])
 
 
-def _swift(text: str) -> _Found:
-    if match := re.match(r"(?:@\w+\s+)*import\s+(?:class\s+|struct\s+|func\s+)?([\w.]+)", text):
-        yield match[1], "*", "*"
-
-
 _READERS = {
     "python": _python, "starlark": _python,
     "javascript": _javascript, "typescript": _javascript, "tsx": _javascript,
     "go": _go,
     "java": _dotted, "kotlin": _dotted, "scala": _dotted, "groovy": _dotted,
-    "csharp": _csharp, "php": _php, "rust": _rust,
-    "c": _c, "cpp": _c, "objc": _c,
-    "ruby": _ruby, "dart": _dart, "lua": _lua, "haskell": _haskell, "elixir": _elixir, "swift": _swift,
+    "php": _php, "rust": _rust, "haskell": _haskell, "elixir": _elixir,
 }  # fmt: skip
+
+_C = (
+    (r'\s*#\s*(?:include|import)\s*["<]([^">\n]+)', r"\1", "*", "*"),
+    (r"\s*using\s+(?!namespace)(?:typename\s+)?([\w:]+)::(\w+)", r"\1", r"\2", r"\2"),
+)
+_FIRST_STRING = r"""(?>.*?['"]([^'"\n]+)['"])"""
+_PATTERNS = {
+    "c": _C, "cpp": _C, "objc": _C,
+    "csharp": (
+        (r"\s*(?:global\s+)?using\s+(?:static\s+)?(\w+)\s*=\s*(?:([\w.]+)\.)?(\w+)", r"\2", r"\3", r"\1"),
+        (r"\s*(?:global\s+)?using\s+(?:static\s+)?([\w.]+)", r"\1", "*", "*"),
+    ),
+    "dart": ((rf"{_FIRST_STRING}.*?\bas\s+(\w+)", r"\1", "", r"\2"), (_FIRST_STRING, r"\1", "*", "*")),
+    "lua": ((r"""\s*(\w++)[^=]*=\s*require\s*+(?:\(\s*)?['"]([^'"]+)""", r"\2", "", r"\1"),),
+    "ruby": ((rf"\s*require_relative\b{_FIRST_STRING}", r"./\1", "*", "*"), (rf"\s*\w{_FIRST_STRING}", r"\1", "*", "*")),
+    "swift": ((r"(?:@\w+\s+)*import\s+(?:class\s+|struct\s+|func\s+)?([\w.]+)", r"\1", "*", "*"),),
+}  # fmt: skip
+"""Patterns of statements that bind one name, each with its module, name and alias; the first one that matches decides."""
+
+
+def imports_of(language: str, text: str, line: int) -> list[Import]:
+    """Return what one import statement of a language binds; nothing for a statement that cannot be read."""
+    if reader := _READERS.get(language):
+        return [Import(line, *found) for found in reader(text)]
+    for pattern, *parts in _PATTERNS.get(language, ()):
+        if match := re.match(pattern, text, re.DOTALL):
+            module, name, alias = map(match.expand, parts)
+            return [Import(line, module, name, alias)]
+    return []
