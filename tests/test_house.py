@@ -286,7 +286,7 @@ SYSTEM_MODULES = {
     "parsing/parser_limits.py": {"resource", "signal"},
     "parsing/parser_process.py": {"signal"},
     "system/child_process.py": {"signal"},
-    "reading/pdf/page_text.py": {"signal"},
+    "reading/pdf.py": {"signal"},
     "system/sandbox.py": {"sys.platform"},
     "system/mapped_files.py": {"signal"},
 }

@@ -1,10 +1,15 @@
+import subprocess
+import sys
 from collections.abc import Iterator
 from importlib import resources
+from pathlib import Path
 
 import pytest
+import semble_grammars  # type: ignore[import-untyped]
+from tree_sitter import Parser
 
 from dowse.parsing import grammars
-from dowse.parsing.grammars import load_grammar, parse
+from dowse.parsing.grammars import GrammarBundle, find_bundle, load_grammar, load_language, parse, unpack_libraries
 from dowse.parsing.text_cutting import chunk
 
 
@@ -56,3 +61,78 @@ def test_text_that_no_parser_should_see_is_not_parsed() -> None:
         "a=>\n" * 5000,
     ):
         assert not is_parsed(text, "java")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder without libraries, where they are unpacked."""
+    monkeypatch.setenv("SEMBLE_GRAMMARS_CACHE_DIR", str(tmp_path / "grammars"))
+    find_bundle.cache_clear()
+    bundle = find_bundle()
+    assert bundle is not None
+    yield bundle.folder
+    find_bundle.cache_clear()
+
+
+def libraries(folder: Path) -> list[str]:
+    return sorted(file.stem for file in folder.iterdir() if file.suffix != ".lock")
+
+
+def test_every_grammar_of_the_package_is_known_by_its_name() -> None:
+    bundle = find_bundle()
+    assert bundle is not None
+    assert sorted(bundle.libraries) == semble_grammars.available_languages()
+
+
+def test_a_grammar_is_the_one_that_the_package_would_load(folder: Path) -> None:
+    mine, theirs = load_language("python"), semble_grammars.get_language("python")
+    assert mine is not None
+    text = b"def f(x):\n    return [y for y in x]\n"
+    assert str(Parser(mine).parse(text).root_node) == str(Parser(theirs).parse(text).root_node)
+
+
+def test_several_are_unpacked_in_one_pass(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[set[str]] = []
+    unpack = grammars._unpack
+
+    def count(bundle: GrammarBundle, missing: dict[str, str]) -> None:
+        passes.append(set(missing))
+        unpack(bundle, missing)
+
+    monkeypatch.setattr(grammars, "_unpack", count)
+    unpack_libraries(["python", "json", "nonsense"])
+    assert len(libraries(folder)) == 2
+    unpack_libraries(["python", "json"])
+    load_language("json")
+    assert [len(missing) for missing in passes] == [2]
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a library", None])
+def test_a_damaged_library_is_unpacked_again(folder: Path, damage: bytes | None) -> None:
+    unpack_libraries(["json"])
+    (file,) = (file for file in folder.iterdir() if file.suffix != ".lock")
+    whole = file.read_bytes()
+    file.unlink()
+    file.write_bytes(whole[: len(whole) // 2] if damage is None else damage)
+    assert load_language("json") is not None
+    assert file.read_bytes() == whole
+
+
+def test_where_nothing_can_be_unpacked_there_is_no_grammar(folder: Path) -> None:
+    folder.parent.write_text("a file in its place", encoding="utf-8")
+    assert load_language("json") is None
+
+
+def test_without_the_package_there_is_no_grammar(monkeypatch: pytest.MonkeyPatch) -> None:
+    find_bundle.cache_clear()
+    monkeypatch.setattr(grammars, "find_spec", lambda _name: None)
+    assert load_language("json") is None
+    unpack_libraries(["json"])
+    find_bundle.cache_clear()
+
+
+def test_two_processes_unpack_at_once(folder: Path) -> None:
+    program = "from dowse.parsing.grammars import load_language; print(load_language('json') is not None)"
+    started = [subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) for _ in range(3)]
+    assert [process.communicate()[0].strip() for process in started] == [b"True"] * 3
+    assert len(libraries(folder)) == 1

@@ -9,7 +9,7 @@ from dowse.sources.document_files import DocumentFiles
 from dowse.sources.project_files import MAX_PICTURE_BYTES, ProjectFiles, picture_type
 from dowse.types import Verdict
 from tests.sample_data import write_tree
-from tests.sources.test_denylist_private_keys import KEY
+from tests.sources.test_denylist import KEY
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(20)
 
