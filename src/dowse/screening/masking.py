@@ -15,7 +15,6 @@ from dowse.errors import ScreeningTimeout
 from dowse.screening.secrets import (
     FindWords,
     Secret,
-    SecretRule,
     find_secrets,
     load_secret_rules,
     merge_overlapping,
@@ -159,21 +158,14 @@ def warning_fields(screened: Iterable[tuple[Screened, int]]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value}
 
 
-class Suspicion(NamedTuple):
-    """The rules that may find a secret in a text or in a part of it, and whether it may need a content warning."""
-
-    rules: Sequence[SecretRule]
-    has_flags: bool
-
-    @classmethod
-    def of(cls, text: str, path: str, *, masks: bool) -> "Suspicion":
-        """Return what is possible in a text by the words that it has."""
-        if not masks:
-            return cls((), has_flags=True)
-        words = _find_words()(text)
-        is_visible = text.isascii() or _INVISIBLE.search(text) is None
-        has_flags = not is_visible or not words.isdisjoint(_phrases_by_word())
-        return cls(possible_rules(text, path, words), has_flags)
+def is_suspicious(text: str, path: str = "", *, masks: bool = True) -> bool:
+    """Return whether a text or a part of it may have a secret or need a content warning, by the words that it has."""
+    if not masks:
+        return True
+    words = _find_words()(text)
+    if not words.isdisjoint(_phrases_by_word()) or bool(possible_rules(text, path, words)):
+        return True
+    return not text.isascii() and _INVISIBLE.search(text) is not None
 
 
 @cache
@@ -182,21 +174,18 @@ def _find_words() -> FindWords:
     return word_finder({*load_secret_rules().by_keyword, *_phrases_by_word()})
 
 
-def screen_text(
-    text: str, *, around: str = "", path: str = "", masks: bool = True, suspicion: Suspicion | None = None
-) -> Screened:
+def screen_text(text: str, *, around: str = "", path: str = "", masks: bool = True) -> Screened:
     """Return a text with its secrets masked, line by line.
 
     `around` is the larger text that it was cut from, to find secrets of which it contains only a part; see
-    `surroundings`. With `masks` false, secrets stay visible. `suspicion` is that of a text of which this is a part.
+    `surroundings`. With `masks` false, secrets stay visible.
     """
-    if not text:
+    if not text or not (around or is_suspicious(text, path, masks=masks)):
         return Screened(text)
-    suspicion = suspicion or Suspicion.of(text, path, masks=masks)
-    flags = find_flags(text) if suspicion.has_flags else ()
+    flags = find_flags(text)
     if not masks:
         return Screened(text, flags=flags)
-    hidden = _find_hidden(text, around=around, path=path, rules=suspicion.rules)
+    hidden = _find_hidden(text, around=around, path=path)
     if not hidden:
         return Screened(text, flags=flags)
     pieces, masked, done, line = list[str](), list[Mask](), 0, 1
@@ -208,10 +197,10 @@ def screen_text(
     return Screened("".join([*pieces, text[done:]]), tuple(masked), flags)
 
 
-def _find_hidden(text: str, *, around: str, path: str, rules: Sequence[SecretRule]) -> list[Secret]:
+def _find_hidden(text: str, *, around: str, path: str) -> list[Secret]:
     """Return the parts of a text to mask, each within one line; all of the text when the check takes too long."""
     try:
-        found = [piece for secret in find_secrets(text, path, rules) for piece in _split_by_line(text, secret)]
+        found = [piece for secret in find_secrets(text, path) for piece in _split_by_line(text, secret)]
         if around:
             secrets = [(secret.kind, around[secret.start : secret.end]) for secret in find_secrets(around, path)]
             found += [piece for kind, value in secrets for piece in _find_parts(value, kind, text)]

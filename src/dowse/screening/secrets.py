@@ -125,14 +125,12 @@ class Secret(NamedTuple):
     kind: str
 
 
-def find_secrets(text: str, path: str = "", rules: Sequence[SecretRule] | None = None) -> list[Secret]:
+def find_secrets(text: str, path: str = "") -> list[Secret]:
     """Return the secrets of a text in order, without overlaps. Raise ScreeningTimeout when a rule takes too long.
 
-    Some rules apply only to certain files, by their path. `rules` are those that may find something in a text of which
-    this is a part, if they are known.
+    Some rules apply only to certain files, by their path.
     """
-    rules = possible_rules(text, path) if rules is None else _possible_in_part(text, rules)
-    return merge_overlapping(secret for rule in rules for secret in _find_by_rule(rule, text))
+    return merge_overlapping(secret for rule in possible_rules(text, path) for secret in _find_by_rule(rule, text))
 
 
 def possible_rules(text: str, path: str = "", words: Set[str] | None = None) -> list[SecretRule]:
@@ -150,13 +148,6 @@ def possible_rules(text: str, path: str = "", words: Set[str] | None = None) -> 
         for rule in candidates.values()
         if _may_have_value(rule, text) and (not rule.path or (path and _compile(rule.path).search(path)))
     ]
-
-
-def _possible_in_part(text: str, rules: Sequence[SecretRule]) -> list[SecretRule]:
-    """Return those of the rules that may find something in a part of the text that they were chosen for."""
-    lowered = text.lower()
-    found = [rule for rule in rules if any(keyword in lowered for keyword in rule.keywords)]
-    return [rule for rule in found if _may_have_value(rule, text)]
 
 
 def _may_have_value(rule: SecretRule, text: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from dowse.screening.masking import (
     PRIVATE_KEY_CHARACTERS,
     Screened,
-    Suspicion,
+    is_suspicious,
     screen_text,
     surroundings,
     warning_fields,
@@ -148,10 +148,9 @@ def screen_shown(shown: ShownTexts, data: bytes, part: StoredChunk | None, path:
     Mostly there is nothing to mask, and checking all texts at once takes a fifth of the time.
     """
     around = _key_surroundings(data, part) if masks else ""
-    suspicion = Suspicion.of(shown.joined, path, masks=masks)
-    if not (around or any(suspicion)):
+    if not (around or is_suspicious(shown.joined, path, masks=masks)):
         return shown
-    screen = partial(screen_text, path=path, masks=masks, suspicion=suspicion)
+    screen = partial(screen_text, path=path, masks=masks)
     return ShownTexts(
         tuple(_screen_passage(passage, around, screen) for passage in shown.passages),
         screen(shown.title).text,

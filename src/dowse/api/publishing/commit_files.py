@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dowse.errors import Failed
-from dowse.screening.masking import Suspicion, screen_text
+from dowse.screening.masking import screen_text
 from dowse.searching.history.git_objects import GitObjects
 from dowse.system.platform import IS_WINDOWS, disk_errors
 
@@ -47,10 +47,7 @@ def mask_file(path: str, data: bytes) -> bytes:
     except UnicodeDecodeError:
         encoding = "latin-1"  # byte for byte
         text = data.decode(encoding)
-    suspicion = Suspicion.of(text, path, masks=True)
-    if not suspicion.rules:
-        return data
-    screened = screen_text(text, path=path, suspicion=suspicion._replace(has_flags=False))
+    screened = screen_text(text, path=path)
     return screened.text.encode(encoding) if screened.masked else data
 
 
