@@ -4,6 +4,7 @@ import errno
 import os
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from os import stat_result
 from pathlib import Path
 from urllib.parse import unquote
@@ -265,25 +266,17 @@ class PastPaths:
 
     def __init__(self, policy: Policy) -> None:
         self._policy = policy
-        self._folders: dict[str, Folder | None] = {"": policy.open_root(self._rule_names(""))}
-        self._allowed: dict[str, bool] = {}
-
-    def allows(self, path: str) -> bool:
-        """Return whether a path relative to the root may be shown."""
-        known = self._allowed.get(path)
-        if known is None:
-            if len(self._allowed) > _MAX_REMEMBERED:
-                self._allowed.clear()
-            known = self._allowed[path] = self._decide(path)
-        return known
+        self.allows = lru_cache(_MAX_REMEMBERED)(self._allows)
+        """Returns whether a path relative to the root may be shown."""
+        self._folder = lru_cache(_MAX_REMEMBERED)(self._enter)
 
     def is_secret(self, text: str) -> bool:
         """Return whether a text of an earlier commit is a private key, which is never shown."""
         return self._policy.key_refusal("", text.encode("utf-8", "replace")) is not None
 
-    def _decide(self, path: str) -> bool:
+    def _allows(self, path: str) -> bool:
         parent, _, name = path.rpartition("/")
-        folder = self._enter(parent)
+        folder = self._folder(parent)
         if folder is None or name in ("", ".", "..") or self._policy.refusal(folder, name, Form.FILE):
             return False
         kind = self._policy.kind_of(path, 0)
@@ -291,16 +284,12 @@ class PastPaths:
 
     def _enter(self, path: str) -> Folder | None:
         """Return a folder, which need not exist; None if it is refused."""
-        if path in self._folders:
-            return self._folders[path]
+        names = [name for name in RULE_NAMES if os.path.lexists(self._policy.root / path / name)]
+        if not path:
+            return self._policy.open_root(names)
         parent, _, name = path.rpartition("/")
-        above, entered = self._enter(parent), None
-        if above is not None and name not in ("", ".", "..") and not self._policy.refusal(above, name, Form.FOLDER):
-            found = self._policy.enter(above, name, self._rule_names(path))
-            entered = None if isinstance(found, Verdict) else found
-        self._folders[path] = entered
-        return entered
-
-    def _rule_names(self, path: str) -> list[str]:
-        folder = self._policy.root / path
-        return [name for name in RULE_NAMES if os.path.lexists(folder / name)]
+        above = self._folder(parent)
+        if above is None or name in ("", ".", "..") or self._policy.refusal(above, name, Form.FOLDER):
+            return None
+        found = self._policy.enter(above, name, names)
+        return None if isinstance(found, Verdict) else found
