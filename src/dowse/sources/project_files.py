@@ -57,11 +57,6 @@ class ProjectFiles:
 
     def __init__(self, root: Path, settings: Settings, deny_categories: Collection[str] | None = None) -> None:
         self._policy = self.policy_type(root, settings, deny_categories)
-        self._allowed: dict[str, Stat | None] = {}
-        """Paths that the deny list allows, each with the stat of the content that it allowed last.
-
-        The list never changes, and searches read the same files often.
-        """
         self.root = self._policy.root
         self.settings = settings
 
@@ -168,13 +163,10 @@ class ProjectFiles:
         The path is one that the walk returned. Raise OSError when the file no longer exists or is no longer
         a regular file, PathRefused when it is never read.
         """
-        if path not in self._allowed:
-            self._raise_if_denied(path, self._policy.deny.rule_against(path))
-            self._allowed[path] = None
+        deny = self._policy.deny
+        self._raise_if_denied(path, deny.rule_against(path))
         data, stat = self._read_unchanged(path)
-        if stat != self._allowed[path]:
-            self._raise_if_denied(path, self._policy.deny.rule_against_content(data))
-            self._allowed[path] = stat
+        self._raise_if_denied(path, deny.rule_against_content(data))
         return data, stat
 
     def _raise_if_denied(self, path: str, rule: Rule | None) -> None:
