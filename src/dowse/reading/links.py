@@ -74,7 +74,7 @@ class _LinkCollector(MarkdownVisitor):
     def end(self, name: str, end: int) -> None:  # noqa: ARG002 - as above
         if name == "CodeBlock":
             self._is_in_code = False
-        if name == "Link" or not is_inline(name):
+        if self._target is not None and (name == "Link" or not is_inline(name)):
             self._close()
 
     def add_words(self, words: str) -> None:
