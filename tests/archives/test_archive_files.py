@@ -11,7 +11,7 @@ from dowse.parsing.document_parsing import parse
 from dowse.types import Document, Entry, Verdict
 from tests.archives.sample_archives import captured_page, make_archives, update
 from tests.end_to_end.security.fake_secrets import private_key
-from tests.reading.test_office_files_word import archive, paragraph, part
+from tests.reading.test_office_files import archive, paragraph, part
 from tests.sample_data import write_tree
 
 PAGE = captured_page(

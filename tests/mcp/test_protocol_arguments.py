@@ -16,7 +16,7 @@ from dowse.mcp.protocol import check_arguments
 from dowse.mcp.tools import Schema, Tool
 from dowse.surfaces.project.project_surface import ProjectSurface
 from tests.sample_data import write_tree
-from tests.sources.test_path_decision_hostile_names import NAMES, strings
+from tests.sources.test_path_decision_names import NAMES, strings
 from tests.surfaces.project.project_client import connect, content_of
 
 pytestmark = pytest.mark.anyio

@@ -22,7 +22,7 @@ from dowse.sources.project_files import ProjectFiles
 from dowse.types import FileContent, Kind, Stat, Verdict, View
 from tests.forker import FRESH
 from tests.fuzzing.parser_costs import CostMeter
-from tests.reading.test_office_files_word import archive, paragraph, part
+from tests.reading.test_office_files import archive, paragraph, part
 
 POOL_BYTES = 300_000_000
 

@@ -15,7 +15,7 @@ from dowse.sources import denylist
 from dowse.sources.denylist import DenyList, categories, find_private_key
 from dowse.sources.document_files import DocumentFiles
 from dowse.types import Entry, Reason, Rule, Verdict
-from tests.reading.test_office_files_word import WORD
+from tests.reading.test_office_files import WORD
 from tests.sample_data import write_tree
 from tests.sources.repositories import decisions, source
 

@@ -26,7 +26,7 @@ from tests.api.publishing.shared_places import (
     publish_words,
     rows_at,
 )
-from tests.reading.test_office_files_word import archive, paragraph, part
+from tests.reading.test_office_files import archive, paragraph, part
 
 lancedb = lance_extra.import_or_skip()
 

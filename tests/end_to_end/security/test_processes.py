@@ -14,7 +14,7 @@ import pytest
 from tests.archives.sample_archives import captured_page, make_archives
 from tests.end_to_end.security.audited_process import AuditedProcesses
 from tests.mcp.stdio.stdio_client import StdioClient, wait_until
-from tests.reading.test_office_files_word import archive, paragraph, part
+from tests.reading.test_office_files import archive, paragraph, part
 from tests.reading.test_pdf import make_pdf
 from tests.sample_data import write_tree
 from tests.sites.sample_sites import write_index
