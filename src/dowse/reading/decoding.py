@@ -2,12 +2,11 @@
 
 import codecs
 import re
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from dowse.types import Link, Reading
+from dowse.types import Reading
 
 _WIDE_BOMS = (  # UTF-32 first: its little-endian mark begins with the mark of UTF-16
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -18,39 +17,27 @@ _WIDE_BOMS = (  # UTF-32 first: its little-endian mark begins with the mark of U
 _HIGH_BYTES = bytes(range(0x80, 0x100))
 
 
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """A decoded text, and how it relates to its bytes (see `Reading`)."""
-
-    text: str
-    encoding: str
-    text_start: int = 0
-    is_verbatim: bool = False
-
-    def to_reading(
-        self, title: str, description: str = "", tags: tuple[str, ...] = (), links: tuple[Link, ...] = ()
-    ) -> Reading:
-        """Return a `Reading` of this text with the given metadata and links."""
-        return Reading(self.text, title, description, tags, links, self.encoding, self.text_start, self.is_verbatim)
-
-
-def decode(data: bytes, declared: str | None = None) -> Decoded:
-    """Decode any bytes; `declared` is the encoding that the file itself declares, if any."""
+def decode(data: bytes, declared: str | None = None) -> Reading:
+    """Return any bytes as text, without a title; `declared` is the encoding that the file itself declares, if any."""
     decoded = _decode_with_bom(data) or _decode_utf8(data)
     if decoded is not None:
         return decoded
     encoding = _web_encoding(declared) or _guess_encoding(data)
     encoding = _web_encoding(encoding) or encoding
     try:
-        return Decoded(data.decode(encoding, "strict" if encoding == _WESTERN else "replace"), encoding)
+        return _converted(data.decode(encoding, "strict" if encoding == _WESTERN else "replace"), encoding)
     except UnicodeDecodeError:  # five bytes are undefined in cp1252; all are defined in Latin-1
-        return Decoded(data.decode("latin-1"), "latin-1")
+        return _converted(data.decode("latin-1"), "latin-1")
 
 
-def decode_without_guessing(data: bytes) -> Decoded:
+def decode_without_guessing(data: bytes) -> Reading:
     """Decode any bytes in linear time; what is neither marked nor UTF-8 counts as Latin-1."""
     decoded = _decode_with_bom(data) or _decode_utf8(data)
-    return decoded or Decoded(data.decode("latin-1"), "latin-1")
+    return decoded or _converted(data.decode("latin-1"), "latin-1")
+
+
+def _converted(text: str, encoding: str) -> Reading:
+    return Reading(text, "", encoding=encoding, is_verbatim=False)
 
 
 @cache
@@ -60,28 +47,28 @@ def _encoding_tables() -> dict[str, Any]:
     return tomllib.loads(Path(__file__).with_name("encodings.toml").read_text(encoding="utf-8"))
 
 
-def _decode_with_bom(data: bytes) -> Decoded | None:
+def _decode_with_bom(data: bytes) -> Reading | None:
     """Decode bytes that begin with a byte order mark."""
     if data.startswith(codecs.BOM_UTF8):
         start = len(codecs.BOM_UTF8)
         text = data[start:].decode("utf-8", "replace")
-        return Decoded(text, "utf-8", start, data[start:] == text.encode("utf-8"))
+        return Reading(text, "", text_start=start, is_verbatim=data[start:] == text.encode("utf-8"))
     for mark, encoding in _WIDE_BOMS:
         if data.startswith(mark):
-            return Decoded(data[len(mark) :].decode(encoding, "replace"), encoding)
+            return _converted(data[len(mark) :].decode(encoding, "replace"), encoding)
     return None
 
 
-def _decode_utf8(data: bytes) -> Decoded | None:
+def _decode_utf8(data: bytes) -> Reading | None:
     """Decode UTF-8, also with stray bytes if they are few compared to the valid characters."""
     try:
-        return Decoded(data.decode("utf-8"), "utf-8", is_verbatim=True)
+        return Reading(data.decode("utf-8"), "")
     except UnicodeDecodeError:
         text = data.decode("utf-8", "replace")
     stray = text.count("\N{REPLACEMENT CHARACTER}")
     valid = len(text) - len(data.translate(None, _HIGH_BYTES)) - stray
     # In other encodings a pair of high bytes is well-formed UTF-8 only by chance.
-    return Decoded(text, "utf-8") if valid >= 2 * stray else None
+    return _converted(text, "utf-8") if valid >= 2 * stray else None
 
 
 def _web_encoding(declared: str | None) -> str | None:

@@ -1,6 +1,7 @@
 """Reading of files by their language and format: bytes to text, title, description, tags and links."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from importlib import import_module
 from pathlib import PurePosixPath
 from types import MappingProxyType
@@ -111,4 +112,4 @@ def read_document(data: bytes, path: str) -> Reading:
 
 def read_as_plain_text(data: bytes, path: str) -> Reading:
     """Read a file without parsing it, in linear time whatever it holds; a PDF or Office file has no text then."""
-    return decode_without_guessing(b"" if is_binary_document(path) else data).to_reading(file_stem(path))
+    return replace(decode_without_guessing(b"" if is_binary_document(path) else data), title=file_stem(path))

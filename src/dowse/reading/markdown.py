@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from dowse.reading.decoding import Decoded
 from dowse.reading.front_matter import FrontMatter, read_front_matter
 from dowse.reading.html_scan import extract_text, remove_invisible
 from dowse.reading.links import find_links
@@ -72,7 +72,7 @@ _HEAD_CHARS = 100_000
 """The part of a converted document that is searched for a title and a description."""
 
 
-def read_markdown(decoded: Decoded, path: str) -> Reading:
+def read_markdown(decoded: Reading, path: str) -> Reading:
     """Read title, description, tags and links of Markdown; the text stays as it is."""
     return _build_reading(decoded, path, read_front_matter(decoded.text))
 
@@ -83,20 +83,23 @@ def read_converted(text: str, path: str, encoding: str = "utf-8", metadata: Fron
     Its headings may begin at any level, so without an H1 the first heading is the title.
     """
     storable = text.encode("utf-8", "replace").decode("utf-8")  # JSON, for example, can contain lone surrogates
-    return _build_reading(Decoded(storable, encoding), path, metadata or FrontMatter(), is_converted=True)
+    return _build_reading(
+        Reading(storable, "", encoding=encoding, is_verbatim=False), path, metadata or FrontMatter(), is_converted=True
+    )
 
 
-def _build_reading(decoded: Decoded, path: str, matter: FrontMatter, *, is_converted: bool = False) -> Reading:
+def _build_reading(decoded: Reading, path: str, matter: FrontMatter, *, is_converted: bool = False) -> Reading:
     body = decoded.text[matter.end : matter.end + _HEAD_CHARS if is_converted else None]
     finder = _LeadFinder(matter)
     finder.visit(body)
     lead = finder.found
     title = matter.title or lead.get("heading") or (lead.get("subheading", "") if is_converted else "")
-    return decoded.to_reading(
-        shorten(title, MAX_TITLE_CHARS) or file_stem(path),
-        shorten(matter.description or lead.get("paragraph") or lead.get("item", "")),
-        matter.tags,
-        find_links(decoded.text, matter.end),
+    return replace(
+        decoded,
+        title=shorten(title, MAX_TITLE_CHARS) or file_stem(path),
+        description=shorten(matter.description or lead.get("paragraph") or lead.get("item", "")),
+        tags=matter.tags,
+        links=find_links(decoded.text, matter.end),
     )
 
 
@@ -110,16 +113,16 @@ _TITLE_PATTERNS = {
 }
 
 
-def read_plain(decoded: Decoded, path: str) -> Reading:
+def read_plain(decoded: Reading, path: str) -> Reading:
     """Read plain text: the first line is the title, the next three are the description."""
     # A line of signs above or below a heading is a decoration, not the heading.
     lines = (match[1] for match in _LINE.finditer(decoded.text[:_PLAIN_HEAD_CHARS]) if not _RULE.match(match[1]))
     title, *following = islice(lines, 4)
-    return decoded.to_reading(shorten(title) or file_name(path), shorten(" ".join(following)))
+    return replace(decoded, title=shorten(title) or file_name(path), description=shorten(" ".join(following)))
 
 
-def read_prose(decoded: Decoded, path: str, language: str) -> Reading:
+def read_prose(decoded: Reading, path: str, language: str) -> Reading:
     """Read a text in another markup language: its heading is the title, else the file name."""
     pattern = _TITLE_PATTERNS.get(language)
     match = pattern.search("\n".join(decoded.text[:_PLAIN_HEAD_CHARS].splitlines())) if pattern else None
-    return decoded.to_reading(shorten(match["title"] if match else "") or file_name(path))
+    return replace(decoded, title=shorten(match["title"] if match else "") or file_name(path))

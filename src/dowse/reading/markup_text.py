@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import read_front_matter
@@ -75,11 +76,12 @@ def read_markup(data: bytes, path: str, language: str) -> Reading:
     attributes = {match["name"]: match["value"] for match in _ATTRIBUTE.finditer(text[:_MAX_HEADER_CHARS])}
     keywords = (word.strip() for word in attributes.get("keywords", "").split(","))
     description = matter.description or attributes.get("description")
-    return decoded.to_reading(
-        shorten(strip_markup(title), MAX_TITLE_CHARS) or file_stem(path),
-        shorten(description or _first_paragraph(text, header.end() if header else matter.end, language)),
-        matter.tags or tuple(dict.fromkeys(filter(None, keywords))),
-        find_markup_links(text, language),
+    return replace(
+        decoded,
+        title=shorten(strip_markup(title), MAX_TITLE_CHARS) or file_stem(path),
+        description=shorten(description or _first_paragraph(text, header.end() if header else matter.end, language)),
+        tags=matter.tags or tuple(dict.fromkeys(filter(None, keywords))),
+        links=find_markup_links(text, language),
     )
 
 
