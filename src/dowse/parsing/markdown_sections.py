@@ -6,7 +6,7 @@ from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING
 
-from dowse.parsing.text_cutting import DOCS_SIZE, ChunkSize, Span, Text, split_text
+from dowse.parsing.spans import DOCS_SIZE, ChunkSize, Span, Text, split_text
 from dowse.text.line_numbers import split_lines
 from dowse.text.markup_lines import MARKUP_LANGUAGES, find_markup_headings
 

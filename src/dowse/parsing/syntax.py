@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from dowse.parsing.definitions import SCOPE, Definition, EnclosingNames, find_definitions
 from dowse.parsing.grammars import Grammar, is_too_long, is_written, load_grammar, parse
-from dowse.parsing.text_cutting import CODE_SIZE, ChunkSize, Span, Text, split_text
+from dowse.parsing.spans import CODE_SIZE, ChunkSize, Span, Text, split_text
 from dowse.types import Symbol
 
 if TYPE_CHECKING:

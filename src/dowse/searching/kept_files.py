@@ -13,7 +13,8 @@ from math import exp
 from pathlib import PurePosixPath
 from typing import Literal
 
-from dowse.parsing.text_cutting import CODE_SIZE, DOCS_SIZE, MAX_CHUNKS, ChunkSize, Text, make_chunks, split_text
+from dowse.parsing.spans import CODE_SIZE, DOCS_SIZE, ChunkSize, Text, make_chunks, split_text
+from dowse.parsing.text_cutting import MAX_CHUNKS
 from dowse.reading.file_reading import read_as_plain_text
 from dowse.searching.written_symbols import defined_names, defines_any, find_title, heading_in
 from dowse.text.analysis import terms_of
