@@ -6,21 +6,13 @@ from importlib import import_module
 from pathlib import PurePosixPath
 from types import MappingProxyType
 
-from dowse.reading.decoding import decode, decode_without_guessing
+from dowse.reading.decoding import decode_without_guessing
 from dowse.reading.languages import detect_language, is_binary_document
 from dowse.reading.markdown import read_markdown, read_plain, read_prose
 from dowse.reading.shorten import file_stem
 from dowse.types import Reading
 
 Reader = Callable[[bytes, str], Reading]
-
-
-def _read_markdown(data: bytes, path: str) -> Reading:
-    return read_markdown(decode(data), path)
-
-
-def _read_text(data: bytes, path: str) -> Reading:
-    return read_plain(decode(data), path)
 
 
 def _late(module: str, function: str, *arguments: str) -> Reader:
@@ -37,12 +29,12 @@ _read_html, _read_xlsx = _late("html", "read_html"), _late("office_files", "read
 _read_rst, _read_asciidoc = (_late("markup_text", "read_markup", language) for language in ("rst", "asciidoc"))
 
 READERS: dict[str, Reader] = {
-    ".md": _read_markdown,
-    ".markdown": _read_markdown,
-    ".mdx": _read_markdown,
+    ".md": read_markdown,
+    ".markdown": read_markdown,
+    ".mdx": read_markdown,
     ".html": _read_html,
     ".htm": _read_html,
-    ".txt": _read_text,
+    ".txt": read_plain,
     ".rst": _read_rst,
     ".adoc": _read_asciidoc,
     ".asciidoc": _read_asciidoc,
@@ -93,12 +85,11 @@ _PROSE_EXTENSIONS = {"", ".txt", ".text"}
 
 def read(data: bytes, path: str, language: str) -> Reading:
     """Read a file of a project; the text is never changed, and HTML is treated as source code."""
-    decoded = decode(data)
     if language == "markdown":
-        return read_markdown(decoded, path)
+        return read_markdown(data, path)
     if language == "text" and PurePosixPath(path).suffix.lower() in _PROSE_EXTENSIONS:
-        return read_plain(decoded, path)
-    return read_prose(decoded, path, language)
+        return read_plain(data, path)
+    return read_prose(data, path, language)
 
 
 def read_document(data: bytes, path: str) -> Reading:

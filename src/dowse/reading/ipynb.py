@@ -17,9 +17,9 @@ def read_ipynb(data: bytes, path: str) -> Reading:
     try:
         notebook = json.loads(decoded.text)
     except (ValueError, RecursionError):
-        return read_plain(decoded, path)
+        return read_plain(data, path)
     if not isinstance(notebook, dict) or not isinstance(notebook.get("cells"), list):
-        return read_plain(decoded, path)
+        return read_plain(data, path)
     text = "\n\n".join(_convert_cells(notebook))
     matter = read_front_matter(text)  # Quarto and others keep it in the first cell
     return read_converted(text + "\n" if text else "", path, decoded.encoding, matter)

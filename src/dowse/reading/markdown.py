@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+from dowse.reading.decoding import decode
 from dowse.reading.front_matter import FrontMatter, read_front_matter
 from dowse.reading.html_scan import extract_text, remove_invisible
 from dowse.reading.links import find_links
@@ -72,8 +73,9 @@ _HEAD_CHARS = 100_000
 """The part of a converted document that is searched for a title and a description."""
 
 
-def read_markdown(decoded: Reading, path: str) -> Reading:
+def read_markdown(data: bytes, path: str) -> Reading:
     """Read title, description, tags and links of Markdown; the text stays as it is."""
+    decoded = decode(data)
     return _build_reading(decoded, path, read_front_matter(decoded.text))
 
 
@@ -113,16 +115,18 @@ _TITLE_PATTERNS = {
 }
 
 
-def read_plain(decoded: Reading, path: str) -> Reading:
+def read_plain(data: bytes, path: str) -> Reading:
     """Read plain text: the first line is the title, the next three are the description."""
+    decoded = decode(data)
     # A line of signs above or below a heading is a decoration, not the heading.
     lines = (match[1] for match in _LINE.finditer(decoded.text[:_PLAIN_HEAD_CHARS]) if not _RULE.match(match[1]))
     title, *following = islice(lines, 4)
     return replace(decoded, title=shorten(title) or file_name(path), description=shorten(" ".join(following)))
 
 
-def read_prose(decoded: Reading, path: str, language: str) -> Reading:
+def read_prose(data: bytes, path: str, language: str) -> Reading:
     """Read a text in another markup language: its heading is the title, else the file name."""
+    decoded = decode(data)
     pattern = _TITLE_PATTERNS.get(language)
     match = pattern.search("\n".join(decoded.text[:_PLAIN_HEAD_CHARS].splitlines())) if pattern else None
     return replace(decoded, title=shorten(match["title"] if match else "") or file_name(path))
