@@ -21,7 +21,7 @@ from dowse.archives.url_identities import (
     url_identity,
 )
 from dowse.reading.file_reading import document_language
-from dowse.reading.links import find_bare_urls, trim_url
+from dowse.reading.links import find_bare_urls
 from dowse.reading.markdown_events import named, parse_markdown
 from dowse.reading.markup_text import blank_markup
 from dowse.text.markup_lines import MARKUP_LANGUAGES
@@ -216,9 +216,8 @@ def _find_roles(source: str) -> frozenset[str]:
 
 def _bare_links(text: str, contexts: CitationContexts) -> Iterator[Link]:
     """Yield the URLs in a plain text."""
-    for match in find_bare_urls(text):
-        if url := trim_url(match[0]):
-            yield Link(url if "://" in url else f"http://{url}", url, contexts.line_of(match.start()))
+    for at, target, url in find_bare_urls(text):
+        yield Link(target, url, contexts.line_of(at))
 
 
 def _header_citations(header: RfcHeader | None) -> Iterator[CitationInText]:

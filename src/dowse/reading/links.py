@@ -18,12 +18,14 @@ _BARE = re.compile(
 _TRAILING = "?!.,:;*_~'…"
 
 
-def find_bare_urls(text: str) -> Iterator[re.Match[str]]:
-    """Return matches of the URLs in a text; pass each to `trim_url` to remove trailing punctuation."""
-    return _BARE.finditer(text) if "://" in text or "www." in text else iter(())
+def find_bare_urls(text: str, following: str = "") -> Iterator[tuple[int, str, str]]:
+    """Yield the start, the address and the text of each URL in a text; `following` continues one at its end."""
+    for match in _BARE.finditer(text) if "://" in text or "www." in text else ():
+        if url := _trim_url(match[0] + (following if match.end() == len(text) else "")):
+            yield match.start(), url if "://" in url else f"http://{url}", url
 
 
-def trim_url(url: str) -> str:
+def _trim_url(url: str) -> str:
     """Return a URL without the punctuation of the sentence around it; empty if nothing is left."""
     while url and (url[-1] in _TRAILING or (url[-1] == ")" and url.count(")") > url.count("("))):
         url = url[:-1]
@@ -108,13 +110,9 @@ class _LinkCollector(MarkdownVisitor):
         return start
 
     def _add_bare_urls(self, text: str, start: int, end: int) -> None:
-        for match in find_bare_urls(text):
-            url = match[0]
-            if match.end() == len(text) and (rest := _BROKEN_BY_EMPHASIS.match(self._source, end)):
-                url += rest[0].decode("utf-8", "ignore")
-            if url := trim_url(url):
-                target = url if "://" in url else f"http://{url}"
-                self._add(target, url, self._line_at(start))
+        rest = _BROKEN_BY_EMPHASIS.match(self._source, end)
+        for _, target, url in find_bare_urls(text, rest[0].decode("utf-8", "ignore") if rest else ""):
+            self._add(target, url, self._line_at(start))
 
     def visit_html(self, markup: str, offset_of: Callable[[int], int]) -> None:
         for token in scan_tokens(markup):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from dowse.reading.decoding import decode
 from dowse.reading.front_matter import read_front_matter
-from dowse.reading.links import find_bare_urls, trim_url
+from dowse.reading.links import find_bare_urls
 from dowse.reading.shorten import MAX_TITLE_CHARS, file_stem, shorten
 from dowse.text.line_numbers import line_number_at, line_starts, split_lines
 from dowse.text.markup_lines import find_code_lines, find_markup_headings, strip_markup
@@ -97,9 +97,7 @@ def _first_paragraph(text: str, start: int, language: str) -> str:
 def find_markup_links(text: str, language: str) -> tuple[Link, ...]:
     """Return the links of a text. Images, anchors within the page, mail addresses and text in code are not links."""
     found, prose = _scan(text, language)
-    for match in find_bare_urls(prose):
-        if url := trim_url(match[0]):
-            found.append((match.start(), url if "://" in url else f"http://{url}", url))
+    found += find_bare_urls(prose)
     starts = line_starts(text.encode("utf-8", "surrogatepass"))
     links = list[Link]()
     at = bytes_before = 0
