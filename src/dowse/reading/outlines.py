@@ -188,20 +188,19 @@ class Outline:
         self._source = text.encode("utf-8")
         self._starts = line_starts(self._source)
         anchors, counts = find_anchors(text[body:], language), dict[str, int]()
-        headings = [(anchor, self._make_heading(anchor, counts)) for anchor in anchors if anchor.level]
-        self._top_anchors = [anchor for anchor, _ in headings if not anchor.is_nested]
-        self._nested = [(anchor, heading) for anchor, heading in headings if anchor.is_nested]
-        self._explicit_anchors = [anchor for anchor in anchors if not anchor.level]
-        self.headings = tuple(heading for anchor, heading in headings if not anchor.is_nested)
+        headings = {anchor: self._make_heading(anchor, counts) for anchor in anchors if anchor.level}
+        self._top_anchors = [anchor for anchor in headings if not anchor.is_nested]
+        self._inner_anchors = [anchor for anchor in anchors if anchor.is_nested or not anchor.level]
+        self._names = {anchor: heading.anchor for anchor, heading in headings.items()}
+        self.headings = tuple(headings[anchor] for anchor in self._top_anchors)
         """The headings that begin a section, in order."""
-        self._heading_lines = [heading.line for heading in self.headings]
 
     def section(self, anchor: str) -> Section | None:
         """Return the section that an anchor leads to.
 
         `a-b`, `a_b` and `A b` are equal, since each site joins words in its own way. The section of a
-        heading ends at the next heading of the same or a higher level; the section of an anchor in running
-        text ends at the next heading or anchor. `Part#Detail` is a heading below another one.
+        heading ends at the next heading of the same or a higher level; an anchor in running text leads to the
+        section around it. `Part#Detail` is a heading below another one.
         """
         anchor = anchor.removeprefix("#").partition(":~:")[0]
         found = self._sections.get(anchor) or self._by_match_key.get(_match_key(anchor.removeprefix("user-content-")))
@@ -236,15 +235,13 @@ class Outline:
     @cached_property
     def _sections(self) -> dict[str, Section]:
         """The section of each anchor; anchors that the author gave take precedence."""
+        inner = list(zip(self._inner_anchors, self._sections_around(), strict=True))
+        given = [(anchor.id, section) for anchor, section in inner if not anchor.level]
+        own = zip((heading.anchor for heading in self.headings), self._heading_sections, strict=True)
+        nested = [(self._names[anchor], section) for anchor, section in inner if anchor.level]
         sections = dict[str, Section]()
-        for run, index in self._runs:
-            for anchor in run:
-                section = self._section_of_anchor(anchor, run[-1]) if index is None else self._heading_sections[index]
-                sections.setdefault(anchor.id, section)
-        for heading, section in zip(self.headings, self._heading_sections, strict=True):
-            sections.setdefault(heading.anchor, section)
-        for anchor, heading in self._nested:
-            sections.setdefault(heading.anchor, self._section_of_anchor(anchor, anchor))
+        for name, section in (*given, *own, *nested):
+            sections.setdefault(name, section)
         sections.pop("", None)
         return sections
 
@@ -257,44 +254,27 @@ class Outline:
         sections.pop("", None)
         return sections
 
-    @cached_property
-    def _runs(self) -> list[tuple[list[Anchor], int | None]]:
-        """The explicit anchors, grouped where one directly follows another, since they then mark the same place.
-
-        With each group, the index of the heading that it stands in or directly before.
-        """
-        runs = list[list[Anchor]]()
-        for anchor in self._explicit_anchors:
-            if runs and self._is_only_markup(runs[-1][-1].start, anchor.start):
-                runs[-1].append(anchor)
-            else:
-                runs.append([anchor])
-        starts = [anchor.start for anchor in self._top_anchors]
-        return [(run, self._heading_at(run[-1].start, starts)) for run in runs]
-
-    def _heading_at(self, start: int, starts: list[int]) -> int | None:
-        at = bisect_right(starts, start)
-        if at and start < self._top_anchors[at - 1].end:
-            return at - 1
-        return at if at < len(starts) and self._is_only_markup(start, starts[at]) else None
+    def _sections_around(self) -> list[Section]:
+        """Return the section that each inner anchor stands in; directly before a heading, that of the heading."""
+        starts, found = [anchor.start for anchor in self._top_anchors], list[Section]()
+        first = line_number_at(self._starts, self._offset)
+        top = Section(first, _line_before(self.headings[0].line, first) if self.headings else len(self._starts), ())
+        near, following = -1, top
+        for anchor in reversed(self._inner_anchors):
+            at = bisect_right(starts, anchor.start)
+            if at < len(starts) and not 0 <= near < starts[at]:
+                near, following = starts[at], self._heading_sections[at]
+            is_in_heading = at > 0 and anchor.start < self._top_anchors[at - 1].end
+            if is_in_heading or near < 0 or not self._is_only_markup(anchor.start, near):
+                following = self._heading_sections[at - 1] if at else top
+            near = anchor.start
+            found.append(following)
+        return found[::-1]
 
     def _is_only_markup(self, start: int, end: int) -> bool:
         """Return whether there are only tags, comments and white space between two offsets."""
         gap = _BARE_MARKUP.match(self._source, self._offset + start, self._offset + end)
         return gap is not None and gap.end() == self._offset + end
-
-    @cached_property
-    def _boundaries(self) -> list[int]:
-        """The lines before which the section of an anchor in running text ends."""
-        anchors = (self._line(run[0]) for run, index in self._runs if index is None)
-        return sorted({*self._heading_lines, *anchors, *(self._line(anchor) for anchor, _ in self._nested)})
-
-    def _section_of_anchor(self, first: Anchor, last: Anchor) -> Section:
-        """Return the section from an anchor to the next heading or anchor."""
-        line, at = self._line(first), bisect_right(self._boundaries, self._line(last))
-        end = _line_before(self._boundaries[at], line) if at < len(self._boundaries) else len(self._starts)
-        index = bisect_right(self._heading_lines, line)
-        return Section(line, end, self._heading_sections[index - 1].headings if index else ())
 
     def _find_below(self, anchor: str) -> Section | None:
         *above, last = map(_match_key, anchor.split("#"))
