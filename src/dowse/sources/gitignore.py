@@ -8,10 +8,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import islice
+from itertools import islice, takewhile
 
 from dowse.errors import TooManyRules
-from dowse.sources.wildmatch import STAR, is_literal, name_expression, parent_folder_expressions, path_expression
+from dowse.sources.wildmatch import STAR, is_literal, name_expression, path_expression
 
 MAX_RULES = 100_000
 """The most rules in one file. The largest public collections have about 2,000; generated lists have more."""
@@ -115,35 +115,25 @@ class RuleSet:
 
     def reaches_below(self, folder: bytes) -> bool:
         """Return whether a negated rule with a slash may match something below a folder."""
-        return any(_may_lead_to(parents, folder.split(b"/")) for parents in self._negated_parents)
+        below = (folder.lower() if self._folds_case else folder) + b"/"
+        return any(
+            start.startswith(below) or (has_wildcards and below.startswith(start))
+            for start, has_wildcards in self._negated_starts
+        )
 
     @cached_property
-    def _negated_parents(self) -> list[list[re.Pattern[bytes] | None]]:
-        """For each negated rule with a slash, one expression for each parent folder.
+    def _negated_starts(self) -> set[tuple[bytes, bool]]:
+        """The folders with which each negated rule begins, and whether folders with wildcards follow.
 
-        A single expression for all levels would grow with the square of their number.
+        A rule that begins with a wildcard is left out, or every folder would be entered.
         """
-        negated = [rule.pattern for rule in self.rules if rule.is_negated and rule.has_slash]
-        flags = _flags(folds_case=self._folds_case)
-        return [
-            [
-                None if expression is None else re.compile(expression, flags)
-                for expression in parent_folder_expressions(pattern)
-            ]
-            for pattern in negated
-        ]
-
-
-def _may_lead_to(parents: Sequence[re.Pattern[bytes] | None], folders: Sequence[bytes]) -> bool:
-    for level, folder in enumerate(folders):
-        if level == len(parents):
-            return False
-        expression = parents[level]
-        if expression is None:
-            return True
-        if not expression.fullmatch(folder):
-            return False
-    return True
+        found = set[tuple[bytes, bool]]()
+        for rule in self.rules:
+            folders = (rule.pattern.lower() if self._folds_case else rule.pattern).split(b"/")[:-1]
+            if rule.is_negated and folders and is_literal(folders[0]):
+                plain = list(takewhile(is_literal, folders))
+                found.add((b"/".join([*plain, b""]), len(plain) < len(folders)))
+        return found
 
 
 def _flags(*, folds_case: bool) -> int:

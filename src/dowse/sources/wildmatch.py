@@ -70,20 +70,6 @@ def path_expression(pattern: bytes) -> bytes | None:
     return _translate_segment(runs[0]) + middle + _DOUBLE_STAR[leads[-1]][1] + _translate_segment(runs[-1])
 
 
-def parent_folder_expressions(pattern: bytes) -> list[bytes | None]:
-    """Return one expression for each level of folders above the paths that a pattern matches.
-
-    None at the end stands for a `**`: every folder below may contain a match. A pattern that begins
-    with `**` gives an empty list, or every folder would match.
-    """
-    parents: list[bytes | None] = []
-    for component in _split_components(_tokenize(pattern) or [])[:-1]:
-        if component == [_STARS]:
-            return [*parents, None] if parents else []
-        parents.append(_translate_component(component))
-    return parents
-
-
 def is_literal(pattern: bytes) -> bool:
     """Return whether a pattern has no wildcards."""
     return _SPECIAL.search(pattern) is None
