@@ -2,11 +2,9 @@
 
 from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 
 from dowse.reading.file_reading import DOCUMENT_EXTENSIONS, is_document, shared_language
 from dowse.reading.languages import is_binary_document
-from dowse.settings import Settings
 from dowse.sources.policy import Folder, Policy
 from dowse.sources.project_files import ProjectFiles
 from dowse.types import Entry, Kind, Reason, Rule, Stat, Verdict, View
@@ -64,9 +62,6 @@ class DocumentFiles(ProjectFiles):
 
     policy_type: type[Policy] = DocumentPolicy
     views = View.DOCUMENTS
-
-    def __init__(self, root: Path, settings: Settings) -> None:
-        super().__init__(root, settings)
 
 
 class RootFiles(DocumentFiles):

@@ -75,7 +75,8 @@ class IgnoreStack:
     def find_ignored(self, path: bytes, name: bytes, *, is_folder: bool) -> Ignored | None:
         """Return why a path is ignored. None also for a folder in which a path may be re-included."""
         if self.dowse and (decided := _find_deciding_rule(self.dowse, path, name, is_folder=is_folder)):
-            return _to_ignored(Reason.DOWSEIGNORED, *decided)
+            rule, is_negated = decided
+            return None if is_negated else Ignored(Reason.DOWSEIGNORED, rule)
         ignored = self.folder or self._find_weakly_ignored(path, name, is_folder=is_folder)
         if ignored and is_folder and any(placed.reaches_below(path) for placed in self.dowse):
             return None
@@ -104,8 +105,8 @@ class IgnoreStack:
         """Return why a path is ignored by a rule that `.dowseignore` can overrule."""
         if self.skips_hidden and name.startswith(b"."):
             return Ignored(Reason.HIDDEN, HIDDEN_RULE)
-        decided = _find_deciding_rule(self.git, path, name, is_folder=is_folder)
-        return _to_ignored(Reason.GITIGNORED, *decided) if decided else None
+        rule, is_negated = _find_deciding_rule(self.git, path, name, is_folder=is_folder) or (None, False)
+        return Ignored(Reason.GITIGNORED, rule) if rule and not is_negated else None
 
 
 def _find_deciding_rule(
@@ -113,10 +114,6 @@ def _find_deciding_rule(
 ) -> tuple[Rule, bool] | None:
     decided = (placed.deciding_rule(path, name, is_folder=is_folder) for placed in reversed(files))
     return next(filter(None, decided), None)
-
-
-def _to_ignored(reason: Reason, rule: Rule, is_negated: bool) -> Ignored | None:
-    return None if is_negated else Ignored(reason, rule)
 
 
 class RuleFiles:
