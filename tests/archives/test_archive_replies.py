@@ -9,7 +9,6 @@ import pytest
 from dowse.archives.archive_database import ArchiveDatabase
 from dowse.archives.archive_replies import as_bibtex, as_graphml
 from dowse.archives.citation_graph import whole_graph
-from dowse.archives.graph_page import lay_out
 from tests.archives.sample_archives import HOSTILE, captured_page, make_database
 
 
@@ -33,18 +32,6 @@ def test_graphml_is_read_by_networkx(database: ArchiveDatabase) -> None:
     titles = {node.document.title for node in graph.nodes}
     labels = {title for title in titles if title.isascii() and title.isprintable()}
     assert labels <= {label for _, label in read.nodes(data="label")}
-
-
-def test_places_are_apart_within_the_square_and_always_the_same() -> None:
-    ids = [f"d{n}" for n in range(60)]
-    joined = [(f"d{n}", f"d{(n * 7) % 40}") for n in range(40)]
-    positions = lay_out(ids, joined)
-    assert positions == lay_out(ids, joined)
-    assert positions.keys() == set(ids)
-    assert len(set(positions.values())) == len(ids)
-    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in positions.values())
-    assert lay_out([], []) == {}
-    assert lay_out(["one"], []) == {"one": (0.5, 0.5)}
 
 
 def test_bibtex_has_every_document(database: ArchiveDatabase) -> None:

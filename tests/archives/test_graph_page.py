@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dowse.archives.citation_graph import whole_graph
-from dowse.archives.graph_page import as_html, page_data
+from dowse.archives.graph_page import as_html, lay_out, page_data
 from tests.archives.sample_archives import HOSTILE, captured_page, document_titled, make_database
 from tests.browser import Browser
 
@@ -140,3 +140,15 @@ def test_it_is_zoomed_by_the_wheel_and_dragged(browser: Browser, page: tuple[Pat
 def distance(browser: Browser, one: str, other: str) -> float:
     (x1, y1), (x2, y2) = place(browser, one), place(browser, other)
     return float(((x1 - x2) ** 2 + (y1 - y2) ** 2) ** 0.5)
+
+
+def test_places_are_apart_within_the_square_and_always_the_same() -> None:
+    ids = [f"d{n}" for n in range(60)]
+    joined = [(f"d{n}", f"d{(n * 7) % 40}") for n in range(40)]
+    positions = lay_out(ids, joined)
+    assert positions == lay_out(ids, joined)
+    assert positions.keys() == set(ids)
+    assert len(set(positions.values())) == len(ids)
+    assert all(0 <= x <= 1 and 0 <= y <= 1 for x, y in positions.values())
+    assert lay_out([], []) == {}
+    assert lay_out(["one"], []) == {"one": (0.5, 0.5)}

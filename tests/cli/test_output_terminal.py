@@ -2,11 +2,13 @@
 
 import os
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dowse.cli import output
 from dowse.cli.output import escape
 from dowse.store import storage_layout
 from tests.cli.conftest import Run
@@ -79,13 +81,17 @@ def test_warnings_from_a_settings_file_are_escaped(run: Run, root: Path) -> None
     assert_harmless(ran.out + ran.err)
 
 
-def test_a_project_may_be_called_like_markup(tmp_path: Path) -> None:
-    odd = write_tree(tmp_path / "[red] :smile: x", {"a.py": "x = 1\n"})
-    screen = in_terminal("index", odd, columns=200)
-    assert screen.code == 0
-    _, shown, after = screen.raw.rpartition("Indexing [red] :smile: x")
-    assert shown
-    assert "\x1b[2K" in after  # the bar does not stay on the screen
+def test_a_bar_shows_a_name_as_it_is_and_does_not_stay_on_the_screen(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(output, "BAR_DELAY_SECONDS", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+    with output.progress_bar("Indexing [red] :smile: \x1b]0;owned\x07") as progress:
+        progress(1, 2)
+    _, shown = capsys.readouterr()
+    assert r"Indexing [red] :smile: \x1b]0;owned\x07" in shown
+    assert shown.endswith("\x1b[2K")
 
 
 def test_tabs_stay_in_code_and_are_escaped_in_names() -> None:

@@ -137,13 +137,11 @@ def archive_commands(place: Place) -> str:
         ["search", "plums"], ["search", "plumbs", "--json", "--limit", "2"], ["search", "plumbs", "--exact"],
         ["search", "plums", "--citations"], ["search", "plums", "--citations", "--depth", "2", "--json"],
         ["search", "zzzqqq"], ["search", "zzzqqq", "--json"],
-        ["graph", "Plums", "--format", "graphml"], ["graph", "--format", "graphml", "-o", "x.xml"],
-        ["graph", "plums", "--format", "html", "-o", "x.html"], ["graph", "zzzqqq"], ["export"],
-        ["export", "plums"], ["export", "plums of the market"], ["export", "zzzqqq"],
+        ["graph", "plums", "-o", "x.html"], ["graph", "-o", "all.html", "--json"], ["graph", "zzzqqq"],
         ["search", "plums", "--db", "nowhere.db"], ["search", "plums", "--limit", "0"],
     ):  # fmt: skip
         shell.run("archive", *words)
-    for name in ("x.xml", "x.html"):
+    for name in ("x.html", "all.html"):
         text = normalized((place.folder / name).read_text(encoding="utf-8"), place.folder)
         digest = hashlib.sha256(text.encode()).hexdigest()
         shell.said.append(f"{name} has the SHA-256 {digest}\n")
@@ -238,8 +236,7 @@ def damage(place: Place) -> str:
         ["archive", "search", "plums", "--limit", "1"], ["archive", "search", "plums", "--db", "site.json"],
         ["notes", "list"], ["notes", "search", "ideas", "x"], ["notes", "add", "ideas", "x", "text"], ["notes", "show", "ideas", "--json"],
         ["site", "build", "site-source", "-o", "nowhere/x.json", "--name", "E", "--domain", "e.example"],
-        ["archive", "graph", "--format", "graphml", "-o", "nowhere/x.xml"], ["archive", "export", "-o", "nowhere/x.bib"],
-        ["notes", "export", "ideas", "nowhere/x.jsonl"],
+        ["archive", "graph", "-o", "nowhere/x.html"], ["notes", "export", "ideas", "nowhere/x.jsonl"],
     ):  # fmt: skip
         shell.run(*words)
     for words in (

@@ -8,8 +8,6 @@ import signal
 import sys
 import threading
 
-from dowse.cli.exit_codes import INTERRUPTED
-
 __all__ = ["main"]
 
 COLLECT_AFTER = 20_000
@@ -48,4 +46,4 @@ def _stop_at_once(*_: object) -> None:
             os.write(1, b'{"error": {"code": "INTERRUPTED", "message": "Interrupted before anything was done."}}\n')
         os.write(2, b"dowse: Interrupted before anything was done.\n")
     finally:
-        os._exit(INTERRUPTED)
+        os._exit(128 + signal.SIGINT)  # as a shell expects of a command that was interrupted

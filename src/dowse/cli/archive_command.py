@@ -1,28 +1,34 @@
-"""`dowse archive`: indexes and searches research archives, draws their citations and exports bibliographies."""
+"""`dowse archive`: indexes and searches research archives, and draws their citations."""
 
 import contextlib
 import html
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dowse.cli.common_arguments import count_option, json_option, parse_path
-from dowse.cli.exit_codes import INTERRUPTED
-from dowse.cli.output import CommandReply, SafeText, escape, format_changes, progress_bar, say, show, show_warnings
+from dowse.cli.output import (
+    INTERRUPTED,
+    CommandReply,
+    SafeText,
+    escape,
+    format_changes,
+    progress_bar,
+    say,
+    show_warnings,
+)
 from dowse.cli.result_output import format_flags
 from dowse.errors import Failed
-from dowse.system.platform import write_atomically
+from dowse.system.platform import SHARED_MODE, write_atomically
 from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
     from dowse.archives.archive_database import ArchiveDatabase
     from dowse.archives.archive_locations import ArchiveLocations
-    from dowse.archives.archive_types import ArchiveHit, ArchiveReport, CitationGraph, StoredArchiveDocument
+    from dowse.archives.archive_types import ArchiveHit, CitationGraph
 
 database_option: Callable[[Any], Any] = click.option(
     "--db", "database", metavar="FILE", help="The database file. Default: SEARCH_DB_PATH or data/search.db."
@@ -69,43 +75,36 @@ def find_archives(folder: str | None, urls: str | None, database: str | None) ->
     )
 
 
-def show_results(results: list[Reply], titles: Mapping[str, str]) -> None:
-    """Print hits with their snippets, and with the titles of the archived documents they cite and are cited by."""
+def _result_lines(results: list[Reply], titles: Mapping[str, str]) -> Iterator[str | tuple[str, ...]]:
+    """Yield hits with their snippets, and with the titles of the archived documents they cite and are cited by."""
     for number, result in enumerate(results):
         if number:
-            show()
+            yield ""
         document = result["document"]
         flags = [flag for part in (document, *result["highlights"]) for flag in part.get("flags", ())]
         about = ", ".join(filter(None, (document["date"], document["source"], document["type"])))
-        score = escape(f"{document['score']:.2f}", dim=True)
-        show(
-            escape(document["title"], bold=True),
-            "  ",
-            score,
-            *format_flags(flags),
-            "  ",
-            escape(f"({about})", dim=True),
-        )
-        show("  ", escape(document["id"], fg="cyan"), "  ", document["path"])
+        title, score = escape(document["title"], bold=True), escape(f"{document['score']:.2f}", dim=True)
+        yield title, "  ", score, *format_flags(flags), "  ", escape(f"({about})", dim=True)
+        yield "  ", escape(document["id"], fg="cyan"), "  ", document["path"]
         for highlight in result["highlights"]:
             if highlight["field"] != "title":
                 for snippet in highlight["snippets"]:
-                    show("  ", *_colour_marks(snippet))
+                    yield "  ", *_colour_marks(snippet)
         if citations := result.get("citations"):
-            _show_citations(citations, titles)
+            yield from _citation_lines(citations, titles)
 
 
-def _show_citations(citations: Reply, titles: Mapping[str, str]) -> None:
+def _citation_lines(citations: Reply, titles: Mapping[str, str]) -> Iterator[str | tuple[str, ...]]:
     for name, field in (("cites", "citing"), ("is cited by", "cited")):
         found = citations[field]
         if found:
-            show(f"  {name}:")
+            yield f"  {name}:"
         for citation in found[:MAX_SHOWN_CITATIONS]:
             other = citation.get("targetId", "") if field == "citing" else citation["sourceId"]
             about = citation["targetUrl"] if field == "citing" else citation["context"]
-            show("    ", escape(titles.get(other, "(not archived)"), fg="cyan"), "  ", about)
+            yield "    ", escape(titles.get(other, "(not archived)"), fg="cyan"), "  ", about
         if len(found) > MAX_SHOWN_CITATIONS:
-            show(f"    and {pluralize(len(found) - MAX_SHOWN_CITATIONS, 'more')[:-1]}")
+            yield f"    and {len(found) - MAX_SHOWN_CITATIONS:,} more"
 
 
 def _colour_marks(snippet: str) -> list[SafeText]:
@@ -137,9 +136,7 @@ def archive() -> None:
 @database_option
 @click.option("--prune", is_flag=True, help="Remove the documents of an archive whose folder does not exist.")
 @json_option
-def index(
-    folder: str | None, urls: str | None, database: str | None, *, prune: bool, as_json: bool
-) -> int | CommandReply:
+def index(folder: str | None, urls: str | None, database: str | None, *, prune: bool) -> CommandReply:
     """Index the archive in DIR, and the archive of captured pages.
 
     Only changed files are read again. A run takes effect as a whole: after Ctrl-C the database is unchanged.
@@ -158,19 +155,25 @@ def index(
             )  # fmt: skip
         ((documents,),) = opened.rows("SELECT COUNT(*) FROM documents")
     except KeyboardInterrupt:
-        say("dowse: Interrupted; the database is unchanged.")
-        return CommandReply({"status": "interrupted"}, INTERRUPTED) if as_json else INTERRUPTED
+        interrupted = ["dowse: Interrupted; the database is unchanged."]
+        return CommandReply({"status": "interrupted"}, notes=interrupted, exit_code=INTERRUPTED)
     finally:
         opened.close()
     show_warnings(report.warnings)
-    exit_code = 0 if documents else 1
-    if as_json:
-        return CommandReply(_index_reply(report, documents, locations), exit_code)
-    show(f"{locations.database}: {pluralize(documents, 'document')}, {pluralize(report.citations, 'citation')}")
-    show(f"  {format_changes(report)} in {report.seconds:.2f} s")
-    for reason, count in report.skipped.items():
-        show(f"  skipped {count:,}: {reason}")
-    return exit_code
+    reply = {
+        "status": "success",
+        "database": str(locations.database),
+        "archives": {archive: str(root) for archive, root in locations.present.items()},
+        "documents": documents,
+        **asdict(report),
+        "seconds": round(report.seconds, 3),
+    }
+    lines = [
+        f"{locations.database}: {pluralize(documents, 'document')}, {pluralize(report.citations, 'citation')}",
+        f"  {format_changes(report)} in {report.seconds:.2f} s",
+        *(f"  skipped {count:,}: {reason}" for reason, count in report.skipped.items()),
+    ]
+    return CommandReply(reply, lines, exit_code=0 if documents else 1)
 
 
 @archive.command()
@@ -181,9 +184,7 @@ def index(
 @count_option("--depth", 3, 1, "Depth of the citation graph in the JSON output.")
 @database_option
 @json_option
-def search(
-    query: str, database: str | None, *, limit: int, exact: bool, citations: bool, depth: int, as_json: bool
-) -> int | CommandReply:
+def search(query: str, database: str | None, *, limit: int, exact: bool, citations: bool, depth: int) -> CommandReply:
     """Search the archives. Exit code 1 if nothing is found."""
     from dowse.archives.archive_replies import screen_reply, search_reply
     from dowse.indexes.user_settings import masks_secrets
@@ -200,13 +201,9 @@ def search(
         }
         reply = screen_reply(search_reply(archives, hits, asked), masks=masks)
         titles = {document.id: document.title for document in archives.documents().values()} if citations else {}
-    exit_code = 0 if hits else 1
-    if as_json:
-        return CommandReply(reply, exit_code)
-    show_results(reply["results"], titles)
     if not hits:
-        say(f"Nothing found for: {query}")
-    return exit_code
+        return CommandReply(reply, notes=[f"Nothing found for: {query}"], exit_code=1)
+    return CommandReply(reply, _result_lines(reply["results"], titles))
 
 
 @archive.command()
@@ -214,68 +211,51 @@ def search(
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["html", "graphml"]),
+    type=click.Choice(["html", "graphml", "bibtex"]),
     default="html",
     show_default=True,
     help="Output format.",
 )
-@click.option("-o", "--output", metavar="FILE", help="Output file; - is stdout.")
+@click.option("-o", "--output", metavar="FILE", help="Output file. Default: archive-graph and the name of the format.")
 @count_option("--depth", 3, 1, "How many levels of citations to follow.")
 @count_option("--limit", 50, 10, "Maximum number of documents found to start from.")
 @count_option("--most", 20_000, MAX_NODES, "Maximum number of documents to draw.")
 @database_option
 @json_option
-def graph(
-    about: str | None, format_: str, output: str | None, database: str | None, **options: Any
-) -> int | CommandReply:
+def graph(about: str | None, format_: str, output: str | None, database: str | None, **options: Any) -> CommandReply:
     """Draw the graph of citations: around a document, around the results of a QUERY, or the whole graph.
 
-    html opens in any browser and needs no network. Without -o, it is written to archive-graph.html, and graphml
-    to stdout. Exit code 1 if there is nothing to draw.
+    html opens in any browser and needs no network; graphml is for other programs, and bibtex has an entry for each
+    document. Exit code 1 if there is nothing to draw.
     """
     with open_archives(database) as archives:
         found = _find_graph(archives, about, options)
         if not found.nodes:
-            say("There is nothing to draw." if about is None else f"Nothing found for: {about}")
-            return CommandReply({"nodes": 0, "edges": 0}, 1) if options["as_json"] else 1
-        text = _render(archives, found, format_, about or "Graph of citations")
+            note = "There is nothing to draw." if about is None else f"Nothing found for: {about}"
+            return CommandReply({"nodes": 0, "edges": 0}, notes=[note], exit_code=1)
+        data = _render(archives, found, format_, about or "Graph of citations").encode("utf-8", "replace")
     if found.truncation:
         say(f"dowse: {found.truncation} Use --most to draw more.")
-    destination = output or (f"archive-graph.{format_}" if format_ == "html" or options["as_json"] else "-")
-    return _write_output(
-        text, destination, {"nodes": len(found.nodes), "edges": len(found.edges)}, as_json=options["as_json"]
-    )
+    file = parse_path(output or f"archive-graph.{format_}")
+    try:
+        write_atomically(file, data, mode=SHARED_MODE)
+    except OSError as error:
+        raise Failed(f"{file} cannot be written: {error.strerror or error}.") from error
+    say(f"dowse: wrote {file}")
+    counts = {"nodes": len(found.nodes), "edges": len(found.edges)}
+    return CommandReply({**counts, "output": str(file), "bytes": len(data)})
 
 
-@archive.command()
-@click.argument("about", metavar="[QUERY|ID]", required=False)
-@click.option("-o", "--output", metavar="FILE", default="-", help="Output file. Default: stdout.")
-@count_option("--limit", 50, 10, "Maximum number of documents found.")
-@database_option
-@json_option
-def export(about: str | None, output: str, database: str | None, *, limit: int, as_json: bool) -> int | CommandReply:
-    """Export documents as BibTeX: the results of a QUERY, one by its ID, or all. Exit code 1 if there are none."""
-    from dowse.archives.archive_replies import as_bibtex
+def _render(archives: "ArchiveDatabase", found: "CitationGraph", format_: str, title: str) -> str:
+    from dowse.archives.archive_replies import as_bibtex, as_graphml
+    from dowse.archives.graph_page import as_html, page_data
 
-    with open_archives(database) as archives:
-        documents = _find_documents(archives, about, limit)
-        text = as_bibtex(documents)
-    if not documents:
-        say("There are no documents." if about is None else f"Nothing found for: {about}")
-        return CommandReply({"documents": 0}, 1) if as_json else 1
-    destination = "archive.bib" if as_json and output == "-" else output
-    return _write_output(text, destination, {"documents": len(documents)}, as_json=as_json)
-
-
-def _index_reply(report: "ArchiveReport", documents: int, locations: "ArchiveLocations") -> dict[str, Any]:
-    return {
-        "status": "success",
-        "database": str(locations.database),
-        "archives": {archive: str(root) for archive, root in locations.present.items()},
-        "documents": documents,
-        **asdict(report),
-        "seconds": round(report.seconds, 3),
-    }
+    match format_:
+        case "graphml":
+            return as_graphml(found)
+        case "bibtex":
+            return as_bibtex(node.document for node in found.nodes)
+    return as_html(page_data(archives, found, title))
 
 
 def _find_graph(archives: "ArchiveDatabase", about: str | None, options: dict[str, Any]) -> "CitationGraph":
@@ -284,44 +264,10 @@ def _find_graph(archives: "ArchiveDatabase", about: str | None, options: dict[st
     bounds = {"max_nodes": options["most"], "max_edges": options["most"] * MAX_EDGES_PER_NODE}
     if about is None:
         return whole_graph(archives, **bounds)
-    starts = [document.number for document in _find_documents(archives, about, options["limit"])]
-    return graph_from(archives, starts, options["depth"], **bounds)
-
-
-def _find_documents(archives: "ArchiveDatabase", about: str | None, limit: int) -> "list[StoredArchiveDocument]":
-    """Return the document with this name, else those that a search finds; all documents without a name or query."""
-    if about is None:
-        return list(archives.documents().values())
     if named := archives.find_document(about.strip()):
-        return [named]
-    found = search_documents(archives, about, limit)
-    numbers = archives.numbers(hit.document.id for hit in found)
-    documents = archives.documents(numbers.values())
-    return [documents[numbers[hit.document.id]] for hit in found if hit.document.id in numbers]
-
-
-def _render(archives: "ArchiveDatabase", found: "CitationGraph", format_: str, title: str) -> str:
-    if format_ == "graphml":
-        from dowse.archives.archive_replies import as_graphml
-
-        return as_graphml(found)
-    from dowse.archives.graph_page import as_html, page_data
-
-    return as_html(page_data(archives, found, title))
-
-
-def _write_output(text: str, destination: str, counts: dict[str, Any], *, as_json: bool) -> int | CommandReply:
-    data = text.encode("utf-8", "replace")
-    if destination == "-":
-        if as_json:
-            raise click.UsageError("--json reports on a written file; name the file with -o.")
-        sys.stdout.buffer.write(data)
-        return 0
-    file = parse_path(destination)
-    try:
-        write_atomically(file, data)
-        Path(file).chmod(0o644)
-    except OSError as error:
-        raise Failed(f"{file} cannot be written: {error.strerror or error}.") from error
-    say(f"dowse: wrote {file}")
-    return CommandReply({**counts, "output": str(file), "bytes": len(data)}) if as_json else 0
+        starts = [named.number]
+    else:
+        hits = search_documents(archives, about, options["limit"])
+        numbers = archives.numbers(hit.document.id for hit in hits)
+        starts = [numbers[hit.document.id] for hit in hits if hit.document.id in numbers]
+    return graph_from(archives, starts, options["depth"], **bounds)

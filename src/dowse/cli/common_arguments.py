@@ -1,6 +1,6 @@
 """Arguments that many commands share: paths, and the option --json."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +9,19 @@ import click
 from dowse.errors import UsageError
 
 json_option: Callable[[Any], Any] = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON object instead of text."
+    "--json", is_flag=True, expose_value=False, help="Print one JSON object instead of text."
 )
+
+
+def wants_json(arguments: Sequence[str]) -> bool:
+    """Return whether --json is given, even on a command line that is otherwise invalid."""
+    end = arguments.index("--") if "--" in arguments else len(arguments)
+    return "--json" in arguments[:end]
+
+
+def prints_json() -> bool:
+    """Return whether the command that runs prints JSON."""
+    return click.get_current_context().obj is True
 
 
 def count_option(name: str, most: int, default: int, about: str) -> Callable[[Any], Any]:
@@ -18,10 +29,17 @@ def count_option(name: str, most: int, default: int, about: str) -> Callable[[An
     return click.option(name, type=click.IntRange(1, most), default=default, show_default=True, help=about)
 
 
-def wants_json(arguments: list[str]) -> bool:
-    """Return whether --json is given, even on a command line that is otherwise invalid."""
-    end = arguments.index("--") if "--" in arguments else len(arguments)
-    return "--json" in arguments[:end]
+def choice_option(*names: str, choices: Sequence[str], default: str = "", about: str) -> Callable[[Any], Any]:
+    """Return an option that takes one of some words, by default the first."""
+    kind = click.Choice(choices)
+    return click.option(*names, type=kind, default=default or choices[0], show_default=True, help=about)
+
+
+def parse_query(text: str) -> str:
+    """Return a query with bytes that are not UTF-8 replaced, as they are when a file is read."""
+    if not text.strip():
+        raise UsageError("The query is empty. Say what to look for.")
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def parse_path(text: str) -> Path:
@@ -44,7 +62,7 @@ def parse_root(text: str) -> Path:
     from dowse.indexes.cloned_repositories import clone_or_fetch, parse_address
 
     address = parse_address(text)
-    with progress_bar(f"Fetching {address.url}", is_expected=False):
+    with progress_bar(f"Fetching {address.url}"):
         root, warning = clone_or_fetch(address)
     show_warnings([warning] if warning else [])
     return root

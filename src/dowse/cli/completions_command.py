@@ -6,7 +6,7 @@ import click
 from click.shell_completion import CompletionItem, ShellComplete, get_completion_class
 
 from dowse.cli.common_arguments import json_option
-from dowse.cli.output import CommandReply, SafeText, show_text
+from dowse.cli.output import CommandReply, SafeText, show
 
 SHELLS = ("bash", "zsh", "fish", "powershell")
 VARIABLE = "_DOWSE_COMPLETE"
@@ -16,7 +16,7 @@ VARIABLE = "_DOWSE_COMPLETE"
 @click.command()
 @click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
 @json_option
-def completions(shell: str, *, as_json: bool) -> int | CommandReply:
+def completions(shell: str) -> CommandReply:
     """Print the completion script of SHELL.
 
     It completes commands, options and paths. Put one line into the file that the shell reads first:
@@ -33,10 +33,7 @@ def completions(shell: str, *, as_json: bool) -> int | CommandReply:
 
     completion = _completion(shell, dowse)
     script = completion.source_template % completion.source_vars()
-    if as_json:
-        return CommandReply({"shell": shell, "script": script})
-    show_text(SafeText(script.strip("\n")))
-    return 0
+    return CommandReply({"shell": shell, "script": script}, [SafeText(script.strip("\n"))])
 
 
 def answer_shell(group: click.Group, request: str) -> None:
@@ -46,7 +43,7 @@ def answer_shell(group: click.Group, request: str) -> None:
         completion = _completion(shell, group)
         _complete_paths(group, completion.get_completion_args()[0])
         if found := completion.complete():
-            show_text(SafeText(found))
+            show(SafeText(found))
 
 
 def _completion(shell: str, group: click.Group) -> ShellComplete:

@@ -2,13 +2,14 @@
 
 import contextlib
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, answer, progress_bar, say, show
+from dowse.cli.output import CommandReply, progress_bar
 from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
@@ -27,8 +28,8 @@ if TYPE_CHECKING:
 @click.option("--package", metavar="NAME", help="With --index, only this package.")
 @json_option
 def deps(
-    folder: str | None, *, is_all: bool, is_enabled: bool | None, indexes: bool, package: str | None, as_json: bool
-) -> int | CommandReply:
+    folder: str | None, *, is_all: bool, is_enabled: bool | None, indexes: bool, package: str | None
+) -> CommandReply:
     """List the packages that the project in DIR uses, with the versions that are installed.
 
     DIR defaults to the project around the working directory. Packages are found by the metadata in
@@ -41,7 +42,7 @@ def deps(
     Exit code 1: the project has no packages that are installed.
     """
     if is_enabled is not None:
-        return _turn(is_on=is_enabled, as_json=as_json)
+        return _turn(is_on=is_enabled)
     from dowse.indexes.dependencies.package_search import Dependencies
     from dowse.indexes.project_lookup import open_or_find
 
@@ -49,11 +50,15 @@ def deps(
     dependencies = Dependencies((root or Path.cwd()).resolve())
     with contextlib.closing(dependencies):
         if indexes:
-            return _index(dependencies, package, as_json=as_json)
-        return _list(dependencies, is_all=is_all, as_json=as_json)
+            with progress_bar("Indexing packages") as progress:
+                done = dependencies.index_packages(package, progress)
+            return CommandReply(
+                {"status": "success", "indexed": done}, notes=[f"Indexed {pluralize(done, 'package')}."]
+            )
+        return _list(dependencies, is_all=is_all)
 
 
-def _turn(*, is_on: bool, as_json: bool) -> int | CommandReply:
+def _turn(*, is_on: bool) -> CommandReply:
     """Write the setting into the user's own file, and leave everything else in it as it is."""
     from dowse.errors import SettingsError
     from dowse.settings import read_json
@@ -68,38 +73,27 @@ def _turn(*, is_on: bool, as_json: bool) -> int | CommandReply:
     write_atomically(file, (json.dumps({**content, "dependencies": is_on}, indent=2) + "\n").encode())
     reply = {"status": "success", "dependencies": is_on, "settings": str(file)}
     text = f"Dependencies are {'searched from now on' if is_on else 'no longer read'}: {file}"
-    return answer(reply, text, as_json=as_json)
+    return CommandReply(reply, [text])
 
 
-def _index(dependencies: "Dependencies", package: str | None, *, as_json: bool) -> int | CommandReply:
-    with progress_bar("Indexing packages", is_expected=False) as progress:
-        done = dependencies.index_packages(package, progress)
-    if as_json:
-        return CommandReply({"status": "success", "indexed": done})
-    say(f"Indexed {pluralize(done, 'package')}.")
-    return 0
-
-
-def _list(dependencies: "Dependencies", *, is_all: bool, as_json: bool) -> int | CommandReply:
+def _list(dependencies: "Dependencies", *, is_all: bool) -> CommandReply:
     from dowse.indexes.dependencies.installed_packages import find_packages
     from dowse.indexes.dependencies.package_search import DISABLED
     from dowse.indexes.user_settings import reads_dependencies
 
     found = find_packages(dependencies.root, is_all=is_all)
     is_on = reads_dependencies(dependencies.root)
-    if as_json:
-        return CommandReply(_reply(found, is_on=is_on), 0 if found.packages else 1)
+    count = pluralize(len(found.packages), "package") + (f", {len(found.missing)} missing" if found.missing else "")
+    notes = [*found.notes, count, *([] if is_on else [DISABLED])]
+    return CommandReply(_reply(found, is_on=is_on), _lines(found), notes, 0 if found.packages else 1)
+
+
+def _lines(found: "FoundPackages") -> Iterator[str]:
     for package in found.packages:
         needed = "" if package.is_direct else "  (needed by others)"
-        show(f"{package.ecosystem:<10}  {package.label}  {package.root}{needed}")
+        yield f"{package.ecosystem:<10}  {package.label}  {package.root}{needed}"
     for missing in found.missing:
-        show(f"{missing.ecosystem:<10}  {missing.name}  {missing.why}")
-    for note in found.notes:
-        say(note)
-    say(pluralize(len(found.packages), "package") + (f", {len(found.missing)} missing" if found.missing else ""))
-    if not is_on:
-        say(DISABLED)
-    return 0 if found.packages else 1
+        yield f"{missing.ecosystem:<10}  {missing.name}  {missing.why}"
 
 
 def _reply(found: "FoundPackages", *, is_on: bool) -> dict[str, Any]:

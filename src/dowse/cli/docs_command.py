@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from dowse.cli.common_arguments import count_option, json_option, parse_folder
-from dowse.cli.http_options import http_options
-from dowse.cli.output import CommandReply, SafeText, escape, progress_bar, say, show, show_text, using
-from dowse.cli.result_output import coverage_notes, filters_note, format_flags
-from dowse.cli.serve_command import ServeOptions, budget_option, run_server, tools_option
+from dowse.cli.common_arguments import choice_option, count_option, json_option, parse_folder, parse_query, prints_json
+from dowse.cli.output import CommandReply, escape, using
+from dowse.cli.result_output import correction_notes, coverage_notes, filters_note, format_flags
+from dowse.cli.serve_command import run_server
+from dowse.cli.server_options import Offer, budget_option, http_options, tools_option
 from dowse.errors import NoSuchDocument, UsageError
 from dowse.mcp.tools import Level
 from dowse.types import View
@@ -50,48 +50,41 @@ def docs() -> None:
 @tools_option
 @budget_option
 @http_options
-def serve_documents(folder: str | None, *, level: Level, budget: int, **web: Any) -> int:
+def serve_documents(folder: str | None, *, level: Level, budget: int, **web: Any) -> None:
     """Serve DIR as docs:// resources with the tool search_documents."""
-    return run_server(ServeOptions(("documents",), level, budget, (_find_root(folder),)), web)
+    run_server(Offer(("documents",), level, budget, roots=(_find_root(folder),)), web)
 
 
 @docs.command("list")
 @click.argument("folder", metavar="[DIR]", required=False)
 @json_option
-def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
+def list_command(folder: str | None) -> CommandReply:
     """List the documents in DIR with their titles."""
     from dowse.indexes.document_search import list_documents
     from dowse.surfaces.documents.doc_uris import document_mime_type, make_uri
 
     project = _open_index(folder)
     found = _ask(project, lambda project, _pending: list_documents(project))
-    exit_code = 0 if found else 1
-    if as_json:
-        listed = [
-            {
-                "uri": make_uri(document.path),
-                "path": document.path,
-                "title": document.title,
-                "description": document.description,
-                "tags": list(document.tags),
-                "mimeType": document_mime_type(document.path),
-            }
-            for document in found
-        ]
-        return CommandReply({"documents": listed, "totalDocuments": len(found)}, exit_code)
-    for document in found:
-        show(escape(document.path, bold=True), "  ", document.title)
-    say(pluralize(len(found), "document") if found else f"No documents in {project.root}. See: dowse why PATH")
-    return exit_code
+    listed = [
+        {
+            "uri": make_uri(document.path),
+            "path": document.path,
+            "title": document.title,
+            "description": document.description,
+            "tags": list(document.tags),
+            "mimeType": document_mime_type(document.path),
+        }
+        for document in found
+    ]
+    lines = [(escape(document.path, bold=True), "  ", document.title) for document in found]
+    note = pluralize(len(found), "document") if found else f"No documents in {project.root}. See: dowse why PATH"
+    return CommandReply({"documents": listed, "totalDocuments": len(found)}, lines, [note], 0 if found else 1)
 
 
 @docs.command("search")
 @click.argument("query")
 @click.argument("folder", metavar="[DIR]", required=False)
-@click.option(
-    "--in", "place", type=click.Choice(["title", "content", "both"]), default="both", show_default=True,
-    help="Where to search.",
-)  # fmt: skip
+@choice_option("--in", "place", choices=["title", "content", "both"], default="both", about="Where to search.")
 @click.option(
     "--type", "types", metavar="EXT", multiple=True, help="Only files with this extension, such as md. May be repeated."
 )
@@ -99,8 +92,8 @@ def list_command(folder: str | None, *, as_json: bool) -> int | CommandReply:
 @click.option("--wait", is_flag=True, help="Finish indexing before the search.")
 @json_option
 def search_command(
-    query: str, folder: str | None, *, place: Any, types: tuple[str, ...], limit: int, wait: bool, as_json: bool
-) -> int | CommandReply:
+    query: str, folder: str | None, *, place: Any, types: tuple[str, ...], limit: int, wait: bool
+) -> CommandReply:
     """Search the titles and contents of the documents in DIR.
 
     QUERY is words or a question: +word is required, -word is excluded, "some words" is a phrase.
@@ -116,10 +109,8 @@ def search_command(
     from dowse.surfaces.documents.doc_uris import make_uri, parse_extensions
     from dowse.surfaces.documents.document_replies import at_least, document_result, documents_reply
 
-    query = query.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    if not query.strip():
-        raise UsageError("The query is empty. Say what to look for.")
-    document_query = DocumentQuery(parse_search_query(query), place, limit, parse_extensions(list(types)))
+    parsed = parse_search_query(parse_query(query))
+    document_query = DocumentQuery(parsed, place, limit, parse_extensions(list(types)))
 
     def ask(project: "ProjectIndex", pending: int) -> DocumentResults:
         encoder = InProcessEncoder(project.settings)
@@ -129,31 +120,28 @@ def search_command(
     answer = _ask(_open_index(folder), ask, waits=wait)
     found = answer.matches
     results = [document_result(make_uri(match.document.path), match, found.terms) for match in found.found]
-    exit_code = 0 if results else 1
-    if as_json:
-        without = found.total_without_filters
-        reply = documents_reply(results, found.total, [answer.coverage], sys.maxsize, started, without_filters=without)
-        return CommandReply(reply.content, exit_code)
+    without = found.total_without_filters
+    reply = documents_reply(results, found.total, [answer.coverage], sys.maxsize, started, without_filters=without)
+    lines = list[str | tuple[str, ...]]()
     for match, result in zip(found.found, results, strict=True):
-        lines = f":{result['startLine']}" if "startLine" in result else ""
-        show(
-            escape(f"{match.document.path}{lines}", bold=True), f"  {result['title']}  ", escape(f"{result['relevance']:.2f}", dim=True),
-            *format_flags(result.get("flags", ()), result.get("flaggedLines", ())),
-        )  # fmt: skip
+        line = f":{result['startLine']}" if "startLine" in result else ""
+        path, relevance = (
+            escape(f"{match.document.path}{line}", bold=True),
+            escape(f"{result['relevance']:.2f}", dim=True),
+        )
+        flags = format_flags(result.get("flags", ()), result.get("flaggedLines", ()))
+        lines.append((path, f"  {result['title']}  ", relevance, *flags))
         if result["excerpt"]:
-            show("    ", result["excerpt"])
-    if found.corrected:
-        say("corrected: " + ", ".join(f"{known} instead of {word}" for word, known in found.corrected.items()))
+            lines.append(f"    {result['excerpt']}")
+    notes = correction_notes(found.corrected)
     more = f", {len(results)} shown" if found.total > len(results) else ""
     if results and not found.total:
         more = f" with these words, {len(results)} near in meaning"
     least = at_least(found.total, [answer.coverage])
-    say(f"{least}{pluralize(found.total, 'document')}{more}" if results else "nothing found")
-    if found.total_without_filters:
-        say(filters_note(found.total_without_filters, "document"))
-    for note in coverage_notes(answer.coverage):
-        say(note)
-    return exit_code
+    notes.append(f"{least}{pluralize(found.total, 'document')}{more}" if results else "nothing found")
+    if without:
+        notes.append(filters_note(without, "document"))
+    return CommandReply(reply.content, lines, [*notes, *coverage_notes(answer.coverage)], 0 if results else 1)
 
 
 @docs.command("read")
@@ -161,7 +149,7 @@ def search_command(
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--section", metavar="ANCHOR", help="Print only this section, as DOCUMENT#ANCHOR does.")
 @json_option
-def read_command(document: str, folder: str | None, *, section: str | None, as_json: bool) -> int | CommandReply:
+def read_command(document: str, folder: str | None, *, section: str | None) -> CommandReply:
     """Print DOCUMENT as an assistant receives it.
 
     DOCUMENT is a path in DIR or a docs:// URI.
@@ -182,15 +170,14 @@ def read_command(document: str, folder: str | None, *, section: str | None, as_j
     text = text_of(found, anchor)
     if text is None:
         raise NoSuchDocument(f"{path} has no section {anchor}.")
-    if as_json:
+    if prints_json():
         from dowse.surfaces.documents.document_replies import document_reply
 
         return CommandReply(document_reply(found, make_uri(path), anchor, (None, None), sys.maxsize))
     if sys.stdout.isatty():
-        show_text(SafeText("\n".join(escape(line.rstrip("\r\n"), keeps_tabs=True) for line in split_lines(text))))
-    else:  # a file or a program gets it unchanged
-        click.echo(text.encode(), nl=False)
-    return 0
+        return CommandReply({}, [escape(line.rstrip("\r\n"), keeps_tabs=True) for line in split_lines(text)])
+    click.echo(text.encode(), nl=False)  # a file or a program gets it unchanged
+    return CommandReply({})
 
 
 def _open_index(folder: str | None) -> "ProjectIndex":
@@ -209,13 +196,12 @@ def _ask(project: "ProjectIndex", question: Callable[["ProjectIndex", int], Answ
     from dowse.indexes.project_search import update_if_quick
 
     def answer() -> Answer:
-        with progress_bar(f"Reading {project.root.name}", is_expected=False) as progress:
-            pending = update_if_quick(project, waits=waits, progress=progress)
+        pending = update_if_quick(project, waits=waits, progress=progress)
         if pending and project.refusal:
             project.warnings.append(f"{pluralize(pending, 'changed file')} left out. {project.refusal}")
         return question(project, pending)
 
-    with using(project, *([project] if waits else ())):
+    with using(project, project.root.name, *([project] if waits else ())) as progress:
         return answer_or_rebuild(project, answer)
 
 

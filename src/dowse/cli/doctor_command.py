@@ -7,19 +7,15 @@ from dataclasses import asdict
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from dowse import __version__
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, format_encoding, progress_bar, show, show_warnings
+from dowse.cli.output import CommandReply, format_encoding, progress_bar, using
 from dowse.system.sandbox import sandbox_support
 from dowse.visible_text import pluralize
-
-if TYPE_CHECKING:
-    from dowse.indexes.index import ProjectIndex
-    from dowse.types import Finding
 
 LIBRARIES = (
     "mcp", "tantivy", "tree-sitter", "semble-grammars", "numpy", "onnxruntime", "watchfiles", "pypdfium2", "boto3",
@@ -60,7 +56,7 @@ def version_lines() -> list[str]:
     "--report", is_flag=True, help="Print a report for an issue instead, without paths, names or texts of yours."
 )
 @json_option
-def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int | CommandReply:
+def doctor(folder: str | None, *, fix: bool, report: bool) -> CommandReply:
     """Check the index of DIR against its files.
 
     DIR defaults to the project around the working directory. This reads every file, and compares
@@ -72,40 +68,42 @@ def doctor(folder: str | None, *, fix: bool, report: bool, as_json: bool) -> int
     if report:
         if fix:
             raise click.UsageError("--report changes nothing; run --fix without it.")
-        return _show_report(parse_folder(folder), as_json=as_json)
+        return _anonymous_report(parse_folder(folder))
     from dowse.archives.archive_index import find_index
+    from dowse.indexes.damage_recovery import check_whole
     from dowse.notes.notes_check import check_notes
 
     project = find_index(parse_folder(folder))
-    findings = _check(project)
+    with using(project, project.root.name):
+        with progress_bar(f"Checking {project.root.name}") as progress:
+            findings = remaining = check_whole(project, progress)
+        is_repaired = fix and bool(findings)
+        if is_repaired:
+            with progress_bar(f"Repairing {project.root.name}") as progress:
+                remaining = project.repair(findings, progress)
+        encoding = project.encoding()
+    verdict = _format_verdict(len(findings), len(remaining), is_repaired=is_repaired)
     damaged_notes = check_notes()
-    remaining = _repair(project, findings) if fix and findings else findings
-    repaired = fix and bool(findings)
-    verdict = _format_verdict(len(findings), len(remaining), is_repaired=repaired)
     findings, remaining = [*findings, *damaged_notes], [*remaining, *damaged_notes]
-    encoding, exit_code = project.encoding(), 1 if remaining else 0
-    if as_json:
-        value = {
-            "projectPath": str(project.root),
-            "findings": list(map(asdict, findings)),
-            "repaired": repaired,
-            "remaining": list(map(asdict, remaining)),
-            "encoding": encoding.as_json if encoding else None,
-        }
-        return CommandReply(value, exit_code)
-    for finding in findings:
-        show(f"{finding.part}: {finding.problem}")
+    reply = {
+        "projectPath": str(project.root),
+        "findings": list(map(asdict, findings)),
+        "repaired": is_repaired,
+        "remaining": list(map(asdict, remaining)),
+        "encoding": encoding.as_json if encoding else None,
+    }
+    lines = [f"{finding.part}: {finding.problem}" for finding in findings]
     if encoding:
-        show(format_encoding(encoding))
+        lines.append(format_encoding(encoding))
     if not sandbox_support().files:
-        show(sandbox_support().text())
-    show(f"{project.root}: {verdict}")
+        lines.append(sandbox_support().text())
+    lines.append(f"{project.root}: {verdict}")
     if damaged_notes:
-        show(f"notes: {pluralize(len(damaged_notes), 'problem')} that --fix does not repair")
-    return exit_code
+        lines.append(f"notes: {pluralize(len(damaged_notes), 'problem')} that --fix does not repair")
+    return CommandReply(reply, lines, exit_code=1 if remaining else 0)
 
 
-def _show_report(folder: Path | None, *, as_json: bool) -> int | CommandReply:
+def _anonymous_report(folder: Path | None) -> CommandReply:
     from dowse.indexes.anonymous_report import machine_facts, problem_fact
 
     value: dict[str, dict[str, Any]] = {"versions": collect_versions(), "machine": {}, "index": {}}
@@ -114,13 +112,12 @@ def _show_report(folder: Path | None, *, as_json: bool) -> int | CommandReply:
             value[title] = collect()
         except Exception as error:  # it may be what the report is about
             value[title] = problem_fact(error)
-    if as_json:
-        return CommandReply(value)
-    for title, facts in value.items():
-        show(title)
-        for name, fact in facts.items():
-            show(f"  {name}: {_format_fact(fact)}")
-    return 0
+    lines = [
+        line
+        for title, facts in value.items()
+        for line in (title, *(f"  {name}: {_format_fact(fact)}" for name, fact in facts.items()))
+    ]
+    return CommandReply(value, lines)
 
 
 def _report_index(folder: Path | None) -> dict[str, Any]:
@@ -142,24 +139,6 @@ def _format_fact(fact: object) -> str:
     if isinstance(fact, list):
         return ", ".join(map(str, fact)) or "none"
     return {True: "yes", False: "no"}[fact] if isinstance(fact, bool) else str(fact)
-
-
-def _check(index: "ProjectIndex") -> "list[Finding]":
-    from dowse.indexes.damage_recovery import check_whole
-
-    with progress_bar(f"Checking {index.root.name}") as progress:
-        findings = check_whole(index, progress)
-    show_warnings(index.warnings)
-    index.warnings.clear()
-    return findings
-
-
-def _repair(index: "ProjectIndex", findings: "list[Finding]") -> "list[Finding]":
-    try:
-        with progress_bar(f"Repairing {index.root.name}") as progress:
-            return index.repair(findings, progress)
-    finally:
-        show_warnings(index.warnings)
 
 
 def _format_verdict(found: int, remaining: int, *, is_repaired: bool) -> str:

@@ -1,15 +1,22 @@
 """`dowse eval`: how good search is on a project, by questions from its own history."""
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, progress_bar, say, show
+from dowse.cli.output import CommandReply, progress_bar
 from dowse.visible_text import pluralize
+
+if TYPE_CHECKING:
+    from dowse.cli.project_evaluation import Outcome
 
 SHOWN_FAILURES = 5
 _SHOWN_CHARACTERS = 90
+NO_QUESTIONS = (
+    "dowse: there is no git repository, or no commit with a message of several words that changes one to five files."
+)
 
 
 @click.command("eval")
@@ -17,7 +24,7 @@ _SHOWN_CHARACTERS = 90
 @click.option("--questions", "count", type=click.IntRange(1, 1000), default=30, show_default=True,
               help="Questions, at most.")  # fmt: skip
 @json_option
-def evaluate_command(folder: str | None, *, count: int, as_json: bool) -> int | CommandReply:
+def evaluate_command(folder: str | None, *, count: int) -> CommandReply:
     """Measure how well dowse searches DIR.
 
     Ask commit messages in the files as they were before each commit, where the right answer is
@@ -36,7 +43,6 @@ def evaluate_command(folder: str | None, *, count: int, as_json: bool) -> int | 
     project.close()
     with progress_bar("Asking") as tell:
         outcomes = evaluate(root, count, tell)
-    (asked, *_), exit_code = outcomes.values(), 0 if all(outcomes.values()) else 1
     scores = {
         method: {
             f"hit@{k}": round(sum(one.rank is not None and one.rank <= k for one in found) / len(found), 4)
@@ -45,25 +51,22 @@ def evaluate_command(folder: str | None, *, count: int, as_json: bool) -> int | 
         for method, found in outcomes.items()
         if found
     }
-    if as_json:
-        questions = {method: [_as_json(one) for one in found] for method, found in outcomes.items()}
-        return CommandReply({"projectPath": str(root), "scores": scores, "questions": questions}, exit_code)
-    if exit_code:
-        say(
-            "dowse: there is no git repository, or no commit with a message of several words that changes one to five files."
-        )
-        return exit_code
-    show(f"{pluralize(len(asked), 'commit')} asked")
-    for measure in ("hit@1", "hit@5", "hit@10"):
-        show(f"  {measure:<6}", *(f"  {method} {values[measure]:6.1%}" for method, values in scores.items()))
+    questions = {method: [_as_json(one) for one in found] for method, found in outcomes.items()}
+    reply = {"projectPath": str(root), "scores": scores, "questions": questions}
+    return CommandReply(reply, _lines(outcomes, scores)) if scores else CommandReply(reply, (), [NO_QUESTIONS], 1)
+
+
+def _lines(outcomes: "dict[str, list[Outcome]]", scores: dict[str, dict[str, float]]) -> Iterator[str]:
     best, found = list(outcomes.items())[-1]
+    yield f"{pluralize(len(found), 'commit')} asked"
+    for measure in ("hit@1", "hit@5", "hit@10"):
+        yield f"  {measure:<6}" + "".join(f"  {method} {values[measure]:6.1%}" for method, values in scores.items())
     missed = [one for one in found if one.rank is None]
     if missed:
-        show(f"  Not among the first ten ({best}): {len(missed)}")
+        yield f"  Not among the first ten ({best}): {len(missed)}"
     for one in missed[:SHOWN_FAILURES]:
-        show(f"    {_shorten(one.question.text)}")
-        show(f"      right: {', '.join(one.question.answers)}; first: {(one.paths or ('nothing',))[0]}")
-    return exit_code
+        yield f"    {_shorten(one.question.text)}"
+        yield f"      right: {', '.join(one.question.answers)}; first: {(one.paths or ('nothing',))[0]}"
 
 
 def _shorten(text: str) -> str:
@@ -71,7 +74,7 @@ def _shorten(text: str) -> str:
     return line if len(line) <= _SHOWN_CHARACTERS else line[: _SHOWN_CHARACTERS - 1] + "…"
 
 
-def _as_json(outcome: Any) -> dict[str, Any]:
+def _as_json(outcome: "Outcome") -> dict[str, Any]:
     question = outcome.question
     return {
         "text": _shorten(question.text), "commit": question.commit, "answers": list(question.answers),

@@ -1,13 +1,14 @@
 """`dowse index`: bring the index of a project up to date with its files."""
 
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.exit_codes import INTERRUPTED
 from dowse.cli.output import (
+    INTERRUPTED,
     CommandReply,
     confirm,
     format_changes,
@@ -16,14 +17,13 @@ from dowse.cli.output import (
     progress_bar,
     say,
     say_if_locked,
-    show,
-    show_warnings,
+    using,
 )
 from dowse.errors import TooManyFiles
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.memory_plan import is_memory_small
 from dowse.system.platform import lower_priority, release_memory
-from dowse.types import View
+from dowse.types import Progress, View
 from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
@@ -35,15 +35,10 @@ if TYPE_CHECKING:
 @click.argument("folder", metavar="[DIR]", required=False)
 @click.option("--yes", is_flag=True, help="Do not ask before indexing more files than maxFiles.")
 @click.option("--wait", is_flag=True, help="Wait until all chunks are encoded for search by meaning.")
-@click.option(
-    "--store", metavar="PLACE", help="Publish the commit in DIR to a folder or an address: see dowse publish."
-)
 @click.option("--background", is_flag=True, hidden=True, help="Give way to the search that started this process.")
 @click.option("--documents", is_flag=True, hidden=True, help="Index the files as documents.")
 @json_option
-def index(
-    folder: str | None, *, yes: bool, wait: bool, store: str | None, background: bool, documents: bool, as_json: bool
-) -> int | CommandReply:
+def index(folder: str | None, *, yes: bool, wait: bool, background: bool, documents: bool) -> CommandReply:
     """Index the files in DIR.
 
     DIR defaults to the project around the working directory. Only files that changed since the
@@ -55,10 +50,6 @@ def index(
 
     Exit code 1: no file is indexed, or you declined to index more than maxFiles files.
     """
-    if store is not None:
-        from dowse.cli.publish_command import publish_folders
-
-        return publish_folders([folder] if folder else [], store, with_model=True, as_json=as_json)
     if background:  # a search reads the same files meanwhile
         lower_priority()
     root = parse_folder(folder)
@@ -68,73 +59,62 @@ def index(
     project = open_project(root)
     if documents:
         project = project.seen_as(View.DOCUMENTS)
-    show_warnings(project.warnings)
-    shown = len(project.warnings)
     if is_memory_small():
         release_memory(arenas=1)  # before a thread has one of its own
-    report = _update(project, is_confirmed=yes)
-    if report is None:
-        say("Cancelled; nothing was indexed.")
-        return CommandReply({"status": "cancelled"}, 1) if as_json else 1
-    show_warnings(project.warnings[shown:])
-    if report.is_complete:
-        _read_references(project)
-        if wait:
-            from dowse.keeping.encoding_worker.background_encoder import encode_now
+    with using(project, project.root.name) as progress:
+        report = _update(project, progress, is_confirmed=yes)
+        if report is None:
+            return CommandReply({"status": "cancelled"}, notes=["Cancelled; nothing was indexed."], exit_code=1)
+        if report.is_complete:
+            _read_references(project)
+            if wait:
+                from dowse.keeping.encoding_worker.background_encoder import encode_now
 
-            with progress_bar(f"Encoding {project.root.name}", is_expected=False) as progress:
-                encode_now(project, progress, lambda text: say(f"dowse: {text}"))
-    status = project.status()
-    project.close()
-    exit_code = INTERRUPTED if not report.is_complete else 0 if status.files else 1
-    if as_json:
-        from dowse.surfaces.project.project_replies import indexed_reply
+                with progress_bar(f"Encoding {project.root.name}") as encoding:
+                    encode_now(project, encoding, lambda text: say(f"dowse: {text}"))
+        status = project.status()
+    from dowse.surfaces.project.project_replies import indexed_reply
 
-        reply = indexed_reply(status, report.seconds, project.warnings, is_complete=report.is_complete)
-        return CommandReply(reply, exit_code)
-    _show(report, status)
+    reply = indexed_reply(status, report.seconds, project.warnings, is_complete=report.is_complete)
     if not report.is_complete:
-        say("dowse: Interrupted; the work done so far is kept.")
-    return exit_code
+        interrupted = ["dowse: Interrupted; the work done so far is kept."]
+        return CommandReply(reply, _lines(report, status), interrupted, INTERRUPTED)
+    return CommandReply(reply, _lines(report, status), exit_code=0 if status.files else 1)
 
 
-def _update(project: "ProjectIndex", *, is_confirmed: bool) -> "IndexReport | None":
+def _update(project: "ProjectIndex", progress: Progress, *, is_confirmed: bool) -> "IndexReport | None":
     """Index a project, after a confirmation if it has more than maxFiles files. Return None if the answer is no."""
     try:
         if not is_confirmed and not project.exists:
             project.require_size()  # ask before anything is written
         say_if_locked(project)
-        with progress_bar(f"Indexing {project.root.name}") as progress:
-            return project.update(progress, is_confirmed=is_confirmed)
+        return project.update(progress, is_confirmed=is_confirmed)
     except TooManyFiles as error:
         if is_confirmed or not sys.stdin.isatty():
             raise
-        return (
-            _update(project, is_confirmed=True)
-            if confirm(f"{str(error).partition(' Continue')[0]} Continue?")
-            else None
-        )
+        question = f"{str(error).partition(' Continue')[0]} Continue?"
+        return _update(project, progress, is_confirmed=True) if confirm(question) else None
 
 
 def _read_references(project: "ProjectIndex") -> None:
     """Read who uses what: searches that show callers would read some each time, and take twice as long until all are known."""
     from dowse.indexes.reference_lookup import read_missing_references
 
-    with progress_bar(f"Reading references of {project.root.name}", is_expected=False) as progress:
+    with progress_bar(f"Reading references of {project.root.name}") as progress:
         read_missing_references(project, progress=progress)
 
 
-def _show(report: "IndexReport", status: "IndexStatus") -> None:
-    show(f"{status.root}: {pluralize(status.files, 'file')}, {pluralize(status.chunks, 'chunk')}")
-    show(f"  {format_changes(report)} in {report.seconds:.2f} s")
+def _lines(report: "IndexReport", status: "IndexStatus") -> Iterator[str]:
+    yield f"{status.root}: {pluralize(status.files, 'file')}, {pluralize(status.chunks, 'chunk')}"
+    yield f"  {format_changes(report)} in {report.seconds:.2f} s"
     for reason, count in report.skipped_by_reason().items():
-        show(f"  skipped {count:,}: {reason}")
+        yield f"  skipped {count:,}: {reason}"
     for totals in status.totals.values():
         for path in totals.truncated:
-            show(f"  cut after 1,000 chunks: {path}")
+            yield f"  cut after 1,000 chunks: {path}"
     for line in format_unparsed(status.unparsed):
-        show(f"  {line}")
+        yield f"  {line}"
     if status.problem:
-        show(f"  problem: {status.problem}")
+        yield f"  problem: {status.problem}"
     if status.encoding and status.chunks:
-        show(f"  {format_encoding(status.encoding)}")
+        yield f"  {format_encoding(status.encoding)}"

@@ -3,13 +3,12 @@
 import shutil
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder
+from dowse.cli.common_arguments import json_option, parse_folder, prints_json
 from dowse.cli.output import CommandReply, SafeText, escape, say, show
 from dowse.errors import DowseError, UsageError
 from dowse.visible_text import pluralize
@@ -18,34 +17,35 @@ if TYPE_CHECKING:
     from dowse.cli.assistants.config_change import ConfigChange
     from dowse.cli.assistants.known_assistants import Assistant
 
-_agent_option: Callable[[Any], Any] = click.option(
-    "--agent", "names", metavar="NAME", multiple=True, help="Only this assistant; may be repeated. Default: all found."
-)
-_scope_option: Callable[[Any], Any] = click.option(
-    "--user/--project", "is_for_user", default=True,
-    help="Your own configuration (default), or the project's, which others share.",
-)  # fmt: skip
-_yes_option: Callable[[Any], Any] = click.option("--yes", is_flag=True, help="Do not ask before writing.")
-_dry_run_option: Callable[[Any], Any] = click.option("--dry-run", is_flag=True, help="Show the changes only.")
+
+def _shared_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    for option in (
+        json_option,
+        click.option("--dry-run", is_flag=True, help="Show the changes only."),
+        click.option("--yes", is_flag=True, help="Do not ask before writing."),
+        click.option(
+            "--user/--project", "is_for_user", default=True,
+            help="Your own configuration (default), or the project's, which others share.",
+        ),
+        click.option(
+            "--agent", "names", metavar="NAME", multiple=True,
+            help="Only this assistant; may be repeated. Default: all found.",
+        ),
+        click.argument("folder", metavar="[DIR]", required=False),
+    ):  # fmt: skip
+        command = option(command)
+    return command
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", required=False)
-@_agent_option
-@_scope_option
-@_yes_option
-@_dry_run_option
-@json_option
-def install(
-    folder: str | None, *, names: tuple[str, ...], is_for_user: bool, yes: bool, dry_run: bool, as_json: bool
-) -> int | CommandReply:
+@_shared_options
+def install(folder: str | None, *, names: tuple[str, ...], is_for_user: bool, **how: bool) -> CommandReply:
     """Add dowse to the assistants on this machine.
 
     Find the assistants, show the change of each configuration file, make it after a yes, and
     start the server once as the assistant will start it. A copy of the file as it was stays
     beside it, and dowse uninstall restores it. The server serves DIR, or the project in which
-    the assistant works; assistants without a current project need DIR. Cursor and VS Code also
-    get a link that makes the same change with one click.
+    the assistant works; assistants without a current project need DIR.
 
     Exit code 1: no assistant was found, or a file was left alone. Exit code 3: a file could not
     be written, or the server did not start.
@@ -63,19 +63,12 @@ def install(
             changes.append(_without_folder(assistant, file, is_named=bool(names)))
         else:
             changes.append(plan_install(assistant, file, command[0], arguments))
-    return _carry_out(changes, named or Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json)
+    return _carry_out(changes, named or Path.cwd(), **how)
 
 
 @click.command()
-@click.argument("folder", metavar="[DIR]", required=False)
-@_agent_option
-@_scope_option
-@_yes_option
-@_dry_run_option
-@json_option
-def uninstall(
-    folder: str | None, *, names: tuple[str, ...], is_for_user: bool, yes: bool, dry_run: bool, as_json: bool
-) -> int | CommandReply:
+@_shared_options
+def uninstall(folder: str | None, *, names: tuple[str, ...], is_for_user: bool, **how: bool) -> CommandReply:
     """Remove dowse from the assistants on this machine.
 
     A file that nobody has changed since dowse install becomes what it was, byte by byte. From any
@@ -87,7 +80,7 @@ def uninstall(
 
     project = None if is_for_user else parse_folder(folder) or Path.cwd()
     changes = [plan_removal(assistant, file) for assistant, file in _targets(names, project, is_removal=True)]
-    return _carry_out(changes, Path.cwd(), yes=yes, dry_run=dry_run, as_json=as_json, is_removal=True)
+    return _carry_out(changes, Path.cwd(), **how, is_removal=True)
 
 
 def _targets(
@@ -125,69 +118,53 @@ def _without_folder(assistant: "Assistant", file: Path, *, is_named: bool) -> "C
     return ConfigChange(assistant, file, "skipped", problem=problem)
 
 
-@dataclass(slots=True)
-class _Outcome:
-    """A planned change, and what came of it."""
-
-    change: "ConfigChange"
-    failure: str = ""
-    """Why the file could not be written."""
-    check: str | None = None
-    """What is wrong with the server that the new entry starts; None if none was started."""
-
-    @property
-    def problem(self) -> str:
-        return self.change.problem or self.failure or self.check or ""
-
-    def apply(self) -> None:
-        """Make the change."""
-        from dowse.cli.assistants.config_change import apply_change
-
-        try:
-            apply_change(self.change)
-        except (DowseError, OSError) as error:
-            reason = error.strerror if isinstance(error, OSError) else None
-            self.failure = f"{self.change.file} was left alone: {reason or error}."
-
-    @property
-    def as_json(self) -> dict[str, Any]:
-        change = self.change
-        return {
-            "name": change.assistant.name,
-            "title": change.assistant.title,
-            "file": str(change.file),
-            "action": "skipped" if self.failure else change.action,
-            "diff": "\n".join(change.difference()) if change.is_change else None,
-            "link": change.link or None,
-            "serverStarts": None if self.check is None else not self.check,
-            "problem": self.problem or None,
-        }
-
-
 def _carry_out(
-    changes: "list[ConfigChange]", folder: Path, *, yes: bool, dry_run: bool, as_json: bool, is_removal: bool = False
-) -> int | CommandReply:
-    outcomes = list(map(_Outcome, changes))
-    planned = [one for one in outcomes if one.change.is_change]
-    if not as_json:
+    changes: "list[ConfigChange]", folder: Path, *, yes: bool, dry_run: bool, is_removal: bool = False
+) -> CommandReply:
+    """Show the changes, make them after a yes, and say what came of each."""
+    planned = [change for change in changes if change.is_change]
+    if not prints_json():
         _show_plan(changes, is_removal=is_removal)
-    if planned and not dry_run and not yes:
-        _ask(len(planned), as_json=as_json)
+    if planned and not (dry_run or yes):
+        _ask(len(planned))
+    failures: dict[str, str] = {}
+    checks: dict[str, str] = {}
     if not dry_run:
-        for one in planned:
-            one.apply()
+        failures = {change.assistant.name: problem for change in planned if (problem := _apply(change))}
         if not is_removal:
-            _check([one for one in outcomes if one.change.entry is not None and not one.failure], folder)
-    did_nothing = not (planned if is_removal else changes)
-    exit_code = 1 if did_nothing or any(change.problem for change in changes) else 0
-    if any(one.failure or one.check for one in outcomes):
-        exit_code = 3
-    if as_json:
-        reply = {"assistants": [one.as_json for one in outcomes], "written": not dry_run and bool(planned)}
-        return CommandReply(reply, exit_code)
-    if not dry_run:
-        _show_outcome(planned, is_removal=is_removal)
-    return exit_code
+            checks = _check([one for one in changes if one.entry and one.assistant.name not in failures], folder)
+    exit_code = 1 if not (planned if is_removal else changes) or any(change.problem for change in changes) else 0
+    reply = {
+        "assistants": [_row(one, failures.get(one.assistant.name), checks.get(one.assistant.name)) for one in changes],
+        "written": not dry_run and bool(planned),
+    }
+    lines, notes = ([], []) if dry_run else _outcome(planned, failures, checks, is_removal=is_removal)
+    return CommandReply(reply, lines, notes, 3 if failures or any(checks.values()) else exit_code)
+
+
+def _apply(change: "ConfigChange") -> str:
+    """Make a change; return why the file could not be written, or an empty text."""
+    from dowse.cli.assistants.config_change import apply_change
+
+    try:
+        apply_change(change)
+    except (DowseError, OSError) as error:
+        reason = error.strerror if isinstance(error, OSError) else None
+        return f"{change.file} was left alone: {reason or error}."
+    return ""
+
+
+def _row(change: "ConfigChange", failure: str | None, check: str | None) -> dict[str, Any]:
+    """Return a change, and what came of it, as JSON; `check` is what is wrong with the server, None if none was started."""
+    return {
+        "name": change.assistant.name,
+        "title": change.assistant.title,
+        "file": str(change.file),
+        "action": "skipped" if failure else change.action,
+        "diff": "\n".join(change.difference()) if change.is_change else None,
+        "serverStarts": None if check is None else not check,
+        "problem": change.problem or failure or check or None,
+    }
 
 
 def _show_plan(changes: "list[ConfigChange]", *, is_removal: bool) -> None:
@@ -200,8 +177,6 @@ def _show_plan(changes: "list[ConfigChange]", *, is_removal: bool) -> None:
             show(escape(change.assistant.title, bold=True), f": {change.file}")
             for line in change.difference():
                 show(_coloured(line))
-            if change.link:
-                show(f"  or with one click: {change.link}")
         elif not is_removal:
             show(f"{change.assistant.title}: {change.file} has dowse already")
     if is_removal and not any(change.is_change or change.problem for change in changes):
@@ -213,41 +188,50 @@ def _coloured(line: str) -> SafeText:
     return escape("  " + line, keeps_tabs=True, **({"fg": colour} if colour else {}))
 
 
-def _ask(count: int, *, as_json: bool) -> None:
-    if as_json or not sys.stdin.isatty():
+def _ask(count: int) -> None:
+    if prints_json() or not sys.stdin.isatty():
         raise UsageError("Nothing was written. Add --yes to make these changes, or --dry-run to see them.")
     if not click.confirm(f"Make {pluralize(count, 'change')}?", err=True):
         raise click.Abort
 
 
-def _check(outcomes: list[_Outcome], folder: Path) -> None:
-    """Start the server of each new entry, the same command line once."""
+def _check(changes: "list[ConfigChange]", folder: Path) -> dict[str, str]:
+    """Start the server of each entry, the same command line once; return what is wrong with it for each assistant."""
     from dowse.cli.assistants.server_check import check_server
 
     seen: dict[tuple[str, ...], str] = {}
-    for one in outcomes:
-        assistant, entry = one.change.assistant, one.change.entry or {}
-        words = [word if word != assistant.workspace else str(folder) for word in assistant.command_of(entry)]
+    found: dict[str, str] = {}
+    for change in changes:
+        assistant = change.assistant
+        words = [
+            str(folder) if word == assistant.workspace else word for word in assistant.command_of(change.entry or {})
+        ]
         command = (shutil.which(words[0]) or words[0], *words[1:])
         if command not in seen:
             seen[command] = check_server(list(command), folder)
-        one.check = seen[command]
+        found[assistant.name] = seen[command]
+    return found
 
 
-def _show_outcome(planned: list[_Outcome], *, is_removal: bool) -> None:
+def _outcome(
+    planned: "list[ConfigChange]", failures: dict[str, str], checks: dict[str, str], *, is_removal: bool
+) -> tuple[list[str], list[str]]:
+    """Return the lines about changes that were made, and the notes about those that were not or do not work."""
     from dowse.cli.assistants.config_change import backup_of
 
-    for one in planned:
-        change, title = one.change, one.change.assistant.title
-        if one.failure:
-            say(f"dowse: {title}: {one.failure}")
+    lines, notes = [], []
+    for change in planned:
+        name, title = change.assistant.name, change.assistant.title
+        if failures.get(name):
+            notes.append(f"dowse: {title}: {failures[name]}")
+        elif checks.get(name):
+            notes.append(f"dowse: {title}: the server does not start this way: {checks[name]}")
         elif is_removal:
-            show(f"{title}: dowse was removed from {change.file}")
-        elif one.check:
-            say(f"dowse: {title}: the server does not start this way: {one.check}")
+            lines.append(f"{title}: dowse was removed from {change.file}")
         else:
             backup = backup_of(change.file)
             kept = f"; {backup} is the file as it was" if backup else ""
-            show(f"{title}: {change.action}, and the server starts{kept}")
-    if not is_removal and any(not (one.failure or one.check) for one in planned):
-        show("Start the assistant again to use dowse.")
+            lines.append(f"{title}: {change.action}, and the server starts{kept}")
+    if lines and not is_removal:
+        lines.append("Start the assistant again to use dowse.")
+    return lines, notes

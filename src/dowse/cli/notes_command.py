@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import count_option, json_option, parse_path
-from dowse.cli.output import CommandReply, SafeText, answer, confirm, escape, progress_bar, say, show, show_warnings
+from dowse.cli.common_arguments import count_option, json_option, parse_path, prints_json
+from dowse.cli.output import CommandReply, SafeText, confirm, escape, progress_bar, show, show_warnings
 from dowse.errors import Failed, NotFound, UsageError
 from dowse.indexes.index_status import format_size
 from dowse.notes.limits import DEFAULT_K, DEFAULT_MIN_LENGTH, MAX_CONTENT_BYTES, MAX_K, MAX_OFFSET
@@ -45,14 +45,14 @@ def notes() -> None:
 )
 @click.option("--keep-case", is_flag=True, help="Distinguish upper and lower case.")
 @json_option
-def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int | CommandReply:
+def create(name: str, *, min_length: int, keep_case: bool) -> CommandReply:
     """Create the index NAME.
 
     A name consists of letters, digits, - and _.
     """
     with _open_registry() as registry:
         registry.create(name, "disk", {"lowercase": not keep_case, "min_length": min_length})
-    return answer({"status": "created", "index_name": name, "backend": "disk"}, f"Created {name}.", as_json=as_json)
+    return CommandReply({"status": "created", "index_name": name, "backend": "disk"}, [f"Created {name}."])
 
 
 @notes.command()
@@ -61,7 +61,7 @@ def create(name: str, *, min_length: int, keep_case: bool, as_json: bool) -> int
 @click.argument("text", required=False)
 @click.option("--metadata", metavar="JSON", help='A JSON object, such as {"author": "Smith"}.')
 @json_option
-def add(name: str, doc_id: str, text: str | None, *, metadata: str | None, as_json: bool) -> int | CommandReply:
+def add(name: str, doc_id: str, text: str | None, *, metadata: str | None) -> CommandReply:
     """Add a document to the index NAME, or replace it.
 
     The document DOC_ID gets the content TEXT. Without TEXT, it is read from stdin.
@@ -71,8 +71,8 @@ def add(name: str, doc_id: str, text: str | None, *, metadata: str | None, as_js
     note = make_note(doc_id, _read_stdin() if text is None else text, _parse_metadata(metadata))
     with _open_registry() as registry:
         (added,) = registry.use(name, lambda index: index.add([note]))
-    text = f"{added.doc_id}: {added.status}, {pluralize(added.token_count, 'token')}"
-    return answer(asdict(added), text, as_json=as_json)
+    line = f"{added.doc_id}: {added.status}, {pluralize(added.token_count, 'token')}"
+    return CommandReply(asdict(added), [line])
 
 
 @notes.command()
@@ -81,7 +81,7 @@ def add(name: str, doc_id: str, text: str | None, *, metadata: str | None, as_js
 @count_option("-k", MAX_K, DEFAULT_K, "Maximum number of results.")
 @click.option("--offset", type=click.IntRange(0, MAX_OFFSET), default=0, help="Skip this many results.")
 @json_option
-def search(name: str, query: str, *, k: int, offset: int, as_json: bool) -> int | CommandReply:
+def search(name: str, query: str, *, k: int, offset: int) -> CommandReply:
     """Search the index NAME for QUERY.
 
     QUERY is words: +word is required, -word is excluded, "some words" is a phrase.
@@ -91,69 +91,54 @@ def search(name: str, query: str, *, k: int, offset: int, as_json: bool) -> int 
     from dowse.surfaces.notes.notes_surface import search_reply
 
     with _open_registry() as registry:
-        reply = registry.use(
-            name,
-            lambda index: search_reply(index, query, k, offset, sys.maxsize),
-        )
+        reply = registry.use(name, lambda index: search_reply(index, query, k, offset, sys.maxsize))
     show_warnings([warning[0].lower() + warning[1:] for warning in reply.get("warnings", ())])
-    results, total = reply["results"], reply["total_matches"]
-    exit_code = 0 if results else 1
-    if as_json:
-        return CommandReply(reply, exit_code)
-    for result in results:
+    lines: list[str | tuple[str, ...]] = []
+    for result in reply["results"]:
         metadata = json.dumps(result["metadata"], ensure_ascii=False) if result["metadata"] else ""
-        show(escape(result["doc_id"], bold=True), f"  ({result['score']:.3f})  {metadata}".rstrip())
-        for highlight in result["highlights"]:
-            show(f"    {' '.join(highlight.split())}")
+        lines.append((escape(result["doc_id"], bold=True), f"  ({result['score']:.3f})  {metadata}".rstrip()))
+        lines += [f"    {' '.join(highlight.split())}" for highlight in result["highlights"]]
     more = f"; more with --offset {reply['next_offset']}" if "next_offset" in reply else ""
-    say(f"{total:,} match{'' if total == 1 else 'es'}{more}")
-    return exit_code
+    total = reply["total_matches"]
+    count = f"{total:,} match{'' if total == 1 else 'es'}{more}"
+    return CommandReply(reply, lines, [count], 0 if reply["results"] else 1)
 
 
 @notes.command("list")
 @json_option
-def list_(*, as_json: bool) -> int | CommandReply:
+def list_() -> CommandReply:
     """List all named indexes on disk."""
+    from dowse.surfaces.notes.notes_surface import list_reply
+
     with _open_registry() as registry:
         found, problems = registry.list()
     found = [info for info in found if info.backend == "disk"]
     show_warnings(problems)
-    if as_json:
-        from dowse.surfaces.notes.notes_surface import list_reply
-
-        return CommandReply(list_reply(found, problems, sys.maxsize))
+    lines = []
     for info in found:
-        counts = f"{pluralize(info.documents, 'document')}, {pluralize(info.tokens, 'token')}, {format_size(info.size_bytes)}"
-        show(f"{info.index_name}  {counts}")
-    if not found:
-        say("There is no named index. Create one with: dowse notes create NAME")
-    return 0
+        counts = f"{pluralize(info.documents, 'document')}, {pluralize(info.tokens, 'token')}"
+        lines.append(f"{info.index_name}  {counts}, {format_size(info.size_bytes)}")
+    notes = [] if found else ["There is no named index. Create one with: dowse notes create NAME"]
+    return CommandReply(list_reply(found, problems, sys.maxsize), lines, notes)
 
 
 @notes.command("show")
 @click.argument("name")
 @click.argument("doc_id", required=False)
 @json_option
-def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply:
+def show_(name: str, doc_id: str | None) -> CommandReply:
     """Show the index NAME, or its document DOC_ID."""
+    from dowse.surfaces.notes.notes_surface import document_reply
+
     with _open_registry() as registry:
         if doc_id is None:
             info = asdict(registry.use(name, lambda index: index.info()))
-            if as_json:
-                return CommandReply(info)
-            for key, value in info.items():
-                show(f"{key}: {json.dumps(value) if isinstance(value, dict) else value}")
-            return 0
+            shown = {key: json.dumps(value) if isinstance(value, dict) else value for key, value in info.items()}
+            return CommandReply(info, [f"{key}: {value}" for key, value in shown.items()])
         found = registry.use(name, lambda index: index.document(doc_id))
-    if as_json:
-        from dowse.surfaces.notes.notes_surface import document_reply
-
-        return CommandReply(document_reply(found, 0, sys.maxsize))
-    for line in found.content.splitlines():
-        show(escape(line, keeps_tabs=True))
-    if found.metadata:
-        say(f"metadata: {json.dumps(found.metadata, ensure_ascii=False)}")
-    return 0
+    lines = [escape(line, keeps_tabs=True) for line in found.content.splitlines()]
+    metadata = [f"metadata: {json.dumps(found.metadata, ensure_ascii=False)}"] if found.metadata else []
+    return CommandReply(document_reply(found, 0, sys.maxsize), lines, metadata)
 
 
 @notes.command()
@@ -161,7 +146,7 @@ def show_(name: str, doc_id: str | None, *, as_json: bool) -> int | CommandReply
 @click.argument("doc_ids", metavar="[DOC_ID]...", nargs=-1)
 @click.option("--yes", is_flag=True, help="Delete the index without asking.")
 @json_option
-def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> int | CommandReply:
+def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool) -> CommandReply:
     """Delete the index NAME, or only the documents DOC_ID.
 
     Deleting an index asks for confirmation.
@@ -173,30 +158,28 @@ def remove(name: str, doc_ids: tuple[str, ...], *, yes: bool, as_json: bool) -> 
             for doc_id in doc_ids:
                 registry.use(name, lambda index, doc_id=doc_id: index.delete(doc_id))  # type: ignore[misc]
             reply = {"status": "deleted", "index_name": name, "doc_ids": list(doc_ids)}
-            return answer(reply, f"Deleted {pluralize(len(doc_ids), 'document')} of {name}.", as_json=as_json)
+            return CommandReply(reply, [f"Deleted {pluralize(len(doc_ids), 'document')} of {name}."])
         documents = registry.use(name, lambda index: index.info().documents)
         what = f"{name} and its {pluralize(documents, 'document')}"
         if not yes and not sys.stdin.isatty():
             raise UsageError(f"To delete {what}, add --yes.")
         if not yes and not confirm(f"Delete {what}?"):
-            say("Cancelled; nothing was deleted.")
-            return CommandReply({"status": "cancelled", "index_name": name}, 1) if as_json else 1
+            reply = {"status": "cancelled", "index_name": name}
+            return CommandReply(reply, notes=["Cancelled; nothing was deleted."], exit_code=1)
         registry.delete(name)
-    return answer(
-        {"status": "deleted", "index_name": name, "documents": documents}, f"Deleted {what}.", as_json=as_json
-    )
+    return CommandReply({"status": "deleted", "index_name": name, "documents": documents}, [f"Deleted {what}."])
 
 
 @notes.command()
 @click.argument("name")
 @click.argument("file", required=False)
 @json_option
-def export(name: str, file: str | None, *, as_json: bool) -> int | CommandReply:
+def export(name: str, file: str | None) -> CommandReply:
     """Export all documents of the index NAME as JSON Lines.
 
     The documents are written to FILE or, without FILE, to stdout, in order of their ids.
     """
-    if as_json and file is None:
+    if prints_json() and file is None:
         raise UsageError("The exported documents are already JSON; with --json, name a FILE for them.")
     count = 0
     with _open_registry() as registry, _open_output(file) as write:
@@ -209,10 +192,8 @@ def export(name: str, file: str | None, *, as_json: bool) -> int | CommandReply:
                 count += 1
 
         registry.use(name, export_all)
-    if as_json:
-        return CommandReply({"status": "exported", "index_name": name, "documents": count})
-    say(f"Exported {pluralize(count, 'document')} of {name}.")
-    return 0
+    reply = {"status": "exported", "index_name": name, "documents": count}
+    return CommandReply(reply, notes=[f"Exported {pluralize(count, 'document')} of {name}."])
 
 
 @notes.command("import")
@@ -220,13 +201,13 @@ def export(name: str, file: str | None, *, as_json: bool) -> int | CommandReply:
 @click.argument("file", required=False)
 @click.option("--create", "creates", is_flag=True, help="Create the index if it does not exist.")
 @json_option
-def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int | CommandReply:
+def import_(name: str, file: str | None, *, creates: bool) -> CommandReply:
     """Add the documents in FILE, as JSON Lines, to the index NAME.
 
     Without FILE, they are read from stdin. If a line is invalid, nothing is added.
     """
     counts = {"indexed": 0, "re-indexed": 0}
-    with _open_lines(file or "-") as stream, _open_registry() as registry:
+    with _copied(file or "-") as stream, _open_registry() as registry:
         total = _check_notes(stream)
         if creates:
             try:
@@ -234,15 +215,15 @@ def import_(name: str, file: str | None, *, creates: bool, as_json: bool) -> int
             except NotFound:
                 registry.create(name, "disk")
         registry.use(name, lambda index: index.info())
-        found = _parse_notes(stream)
-        with progress_bar(f"Importing into {name}", is_expected=total > BATCH_DOCUMENTS) as progress:
+        found = _parse_notes(stream, [])
+        with progress_bar(f"Importing into {name}") as progress:
             while batch := list(islice(found, BATCH_DOCUMENTS)):
                 for one in registry.use(name, lambda index, batch=batch: index.add(batch)):  # type: ignore[misc]
                     counts[one.status] += 1
                 progress(sum(counts.values()), total)
     added, replaced = counts["indexed"], counts["re-indexed"]
     reply = {"status": "imported", "index_name": name, "added": added, "replaced": replaced}
-    return answer(reply, f"{name}: {added:,} added, {replaced:,} replaced", as_json=as_json)
+    return CommandReply(reply, [f"{name}: {added:,} added, {replaced:,} replaced"])
 
 
 @contextlib.contextmanager
@@ -283,21 +264,15 @@ def _parse_metadata(text: str | None) -> dict[str, Any] | None:
 
 
 @contextlib.contextmanager
-def _open_lines(file: str) -> Iterator[IO[bytes]]:
-    """Open a file that can be read twice: first all lines are checked, then they are added a few at a time."""
-    stream: IO[bytes]
-    try:
-        with contextlib.ExitStack() as stack:
-            is_stdin = file == "-"
-            stream = sys.stdin.buffer if is_stdin else stack.enter_context(parse_path(file).open("rb"))
-            if is_stdin or not stream.seekable():
-                source, stream = stream, stack.enter_context(tempfile.TemporaryFile())
-                shutil.copyfileobj(source, stream)
-            opened = stack.pop_all()
-    except OSError as error:
-        raise UsageError(f"{'stdin' if file == '-' else file} cannot be read: {error.strerror}.") from error
-    with opened:
-        yield stream
+def _copied(file: str) -> Iterator[IO[bytes]]:
+    """Give a block a copy of a file, which is read twice: first all lines are checked, then they are added."""
+    with tempfile.TemporaryFile() as copy:
+        try:
+            with contextlib.nullcontext(sys.stdin.buffer) if file == "-" else parse_path(file).open("rb") as stream:
+                shutil.copyfileobj(stream, copy)
+        except OSError as error:
+            raise UsageError(f"{'stdin' if file == '-' else file} cannot be read: {error.strerror}.") from error
+        yield copy
 
 
 def _check_notes(stream: IO[bytes]) -> int:
@@ -310,8 +285,8 @@ def _check_notes(stream: IO[bytes]) -> int:
     return total
 
 
-def _parse_notes(stream: IO[bytes], problems: list[str] | None = None) -> "Iterator[NewNote]":
-    """Yield the documents of a file one by one; add the invalid lines to `problems`, or raise their error."""
+def _parse_notes(stream: IO[bytes], problems: list[str]) -> "Iterator[NewNote]":
+    """Yield the documents of a file one by one; add the invalid lines to `problems`."""
     from dowse.notes.notes_documents import parse_note
 
     stream.seek(0)
@@ -321,8 +296,6 @@ def _parse_notes(stream: IO[bytes], problems: list[str] | None = None) -> "Itera
             if text.strip():
                 yield parse_note(json.loads(text))
         except (UsageError, ValueError, RecursionError) as error:
-            if problems is None:
-                raise UsageError(f"line {number}: {error}") from error
             problems.append(f"line {number}: {error}")
 
 

@@ -5,7 +5,7 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -33,18 +33,12 @@ _UNSAFE_CHARACTERS = re.compile(
 )
 """Control, direction and zero-width characters, and lone surrogates: invisible, or interpreted by a terminal."""
 
+INTERRUPTED = 130
+"""The exit code that a shell expects from a command interrupted with Ctrl-C."""
 MAX_UNPARSED = 20
 """The number of files that were read as plain text and are listed; the rest is counted."""
-_BAR_DELAY_SECONDS = 0.5
+BAR_DELAY_SECONDS = 0.5
 """Shorter work gets no progress bar."""
-
-
-@dataclass(frozen=True, slots=True)
-class CommandReply:
-    """The JSON value that a command prints, and its exit code."""
-
-    value: dict[str, Any]
-    exit_code: int = 0
 
 
 class SafeText(str):
@@ -61,27 +55,34 @@ def escape(text: str, *, keeps_tabs: bool = False, **style: Any) -> SafeText:
     return SafeText(click.style(safe, **style) if style and safe else safe)
 
 
+@dataclass(frozen=True, slots=True)
+class CommandReply:
+    """The answer of a command: the value that it prints with --json, and what it prints without."""
+
+    value: dict[str, Any] | Callable[[], dict[str, Any]]
+    """The value, or a function that makes it."""
+    lines: Iterable[str | tuple[str, ...]] = ()
+    """The lines on stdout, each whole or in parts; parts that are not `SafeText` are escaped."""
+    notes: Iterable[str] = ()
+    """The lines on stderr."""
+    exit_code: int = 0
+
+    def show_text(self) -> None:
+        """Print the lines and the notes."""
+        for line in self.lines:
+            show(*((line,) if isinstance(line, str) else line))
+        for note in self.notes:
+            say(note)
+
+
 def show(*parts: str) -> None:
     """Print one line to stdout; parts that are not `SafeText` are escaped."""
-    _write(_join_parts(parts), err=False)
+    _write(parts, err=False)
 
 
 def say(*parts: str) -> None:
     """Print one line to stderr; parts that are not `SafeText` are escaped."""
-    _write(_join_parts(parts), err=True)
-
-
-def answer(value: dict[str, Any], text: str, *, as_json: bool) -> int | CommandReply:
-    """Return the reply of a command that has done its work; without --json, print it as a line of text."""
-    if as_json:
-        return CommandReply(value)
-    show(text)
-    return 0
-
-
-def show_text(text: SafeText) -> None:
-    """Print text of several lines to stdout."""
-    _write(text, err=False)
+    _write(parts, err=True)
 
 
 def format_json(value: dict[str, Any]) -> SafeText:
@@ -99,14 +100,18 @@ def show_warnings(warnings: Sequence[str]) -> None:
 
 
 @contextmanager
-def using(target: "SearchTarget | ProjectIndex", *locked: "ProjectIndex") -> Iterator[None]:
-    """Use something in a block: print its warnings before and after, say which locks are waited for, and close it."""
+def using(target: "SearchTarget | ProjectIndex", name: str, *locked: "ProjectIndex") -> Iterator[Progress]:
+    """Use something in a block, which is given the progress bar of its indexing, and close it.
+
+    Print its warnings before and after, and say which locks are waited for.
+    """
     show_warnings(target.warnings)
     shown = len(target.warnings)
     for index in locked:
         say_if_locked(index)
     try:
-        yield
+        with progress_bar(f"Indexing {name}") as progress:
+            yield progress
     finally:
         show_warnings(target.warnings[shown:])
         target.close()
@@ -143,32 +148,25 @@ def format_unparsed(unparsed: dict[str, str]) -> list[str]:
 
 
 @contextmanager
-def progress_bar(label: str, *, is_expected: bool = True) -> Iterator[Progress]:
-    """Show a progress bar on a terminal. If no work is expected, show it only after half a second of work."""
+def progress_bar(label: str) -> Iterator[Progress]:
+    """Show a progress bar on a terminal, after half a second of work."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda *_: None
         return
     bar: Any = None
-    worked_since: float | None = None
-
-    def start() -> None:  # until then, the bar costs nothing
-        nonlocal bar
-        bar = click.progressbar(label=escape(label), length=0, show_pos=True, width=0, file=sys.stderr)
-        bar.render_progress()
+    worked_since = 0.0
 
     def advance(done: int, total: int) -> None:
-        nonlocal worked_since
-        if bar is None:
-            worked_since = worked_since or time.monotonic()
-            if time.monotonic() - worked_since < _BAR_DELAY_SECONDS:
-                return
-            start()
-        bar.length = total
-        bar.update(done - bar.pos)
+        nonlocal bar, worked_since
+        worked_since = worked_since or time.monotonic()
+        if bar is None and time.monotonic() - worked_since >= BAR_DELAY_SECONDS:
+            bar = click.progressbar(label=escape(label), length=0, show_pos=True, width=0, file=sys.stderr)
+            bar.render_progress()
+        if bar is not None:
+            bar.length = total
+            bar.update(done - bar.pos)
 
     try:
-        if is_expected:
-            start()
         yield advance
     finally:
         if bar is not None:
@@ -176,11 +174,8 @@ def progress_bar(label: str, *, is_expected: bool = True) -> Iterator[Progress]:
             click.echo("\x1b[A\x1b[2K", err=True, nl=False)  # the finished bar does not stay on the screen
 
 
-def _join_parts(parts: tuple[str, ...]) -> str:
-    return "".join(part if isinstance(part, SafeText) else escape(part) for part in parts)
-
-
-def _write(text: str, *, err: bool) -> None:
+def _write(parts: tuple[str, ...], *, err: bool) -> None:
+    text = "".join(part if isinstance(part, SafeText) else escape(part) for part in parts)
     try:
         click.echo(text, err=err, color=None if _has_colours() else False)
     except BrokenPipeError:

@@ -3,96 +3,104 @@
 import contextlib
 import os
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from dowse.cli.command_list import dowse
 from dowse.cli.common_arguments import wants_json
-from dowse.cli.exit_codes import INTERRUPTED
-from dowse.cli.output import CommandReply, format_json, say, show_text
+from dowse.cli.output import INTERRUPTED, CommandReply, format_json, say, show
 from dowse.errors import DowseError, Failed
 from dowse.system.platform import writing_error
 from dowse.system.signals import interrupt_on_terminate, on_stop_signals, raise_on_interrupt
 
 
-class _Problem(NamedTuple):
-    """An error that ends a command."""
+class _Outcome(NamedTuple):
+    """The end of a command whose text is printed."""
 
-    code: str
-    message: str
     exit_code: int
+    value: dict[str, Any] | None = None
+    """The value that --json prints."""
+    problem: str = ""
+    """The error that ended it."""
 
 
 def run(arguments: list[str] | None) -> int:
     """Run one command and return its exit code. Without arguments, use those of the process and its streams."""
     if arguments is None:
         prepare_streams()
-    outcome = _run_command(arguments)
+    given = sys.argv[1:] if arguments is None else arguments
+    as_json = wants_json(given)
+    outcome = _run_command(given, as_json=as_json, is_program=arguments is None)
     # JSON is printed only here, after everything that can fail or be interrupted, so it is always one object.
-    exit_code = _print_outcome(outcome, as_json=wants_json(sys.argv[1:] if arguments is None else arguments))
+    exit_code = _print_outcome(outcome, as_json=as_json)
     if arguments is None:
         on_stop_signals(None)  # no work is left to save
     return exit_code if flush_or_silence() else Failed.exit_code
 
 
-def _run_command(arguments: list[str] | None) -> int | CommandReply | _Problem:
+def _run_command(arguments: list[str], *, as_json: bool, is_program: bool) -> _Outcome:
     try:
         interrupt_on_terminate()
-        if arguments is None:
+        if is_program:
             raise_on_interrupt()
-        return _invoke(sys.argv[1:] if arguments is None else arguments)
+        return _invoke(arguments, as_json=as_json)
     except DowseError as error:
-        return _Problem(error.code, str(error), error.exit_code)
+        return _failure(error.code, str(error), error.exit_code)
     except click.exceptions.NoArgsIsHelpError as error:
         error.show()
-        return error.exit_code
+        return _Outcome(error.exit_code)
     except click.ClickException as error:
-        return _Problem("INVALID_ARGUMENT", _usage_message(error), 2)
+        return _failure("INVALID_ARGUMENT", _usage_message(error), 2)
     except (KeyboardInterrupt, click.Abort):
-        return _Problem("INTERRUPTED", "Interrupted; the work done so far is kept.", INTERRUPTED)
+        return _failure("INTERRUPTED", "Interrupted; the work done so far is kept.", INTERRUPTED)
     except BrokenPipeError:
         silence_streams()  # the reader of the pipe has closed it
-        return 0
+        return _Outcome(0)
     except OSError as error:
         if refusal := writing_error(error):
-            return _Problem(refusal.code, str(refusal), refusal.exit_code)
+            return _failure(refusal.code, str(refusal), refusal.exit_code)
         where = f" ({error.filename})" if error.filename else ""
-        return _Problem("FAILED", f"{error.strerror or error}{where}.", Failed.exit_code)
+        return _failure("FAILED", f"{error.strerror or error}{where}.", Failed.exit_code)
     except Exception as error:
         if os.environ.get("DOWSE_DEBUG"):
             raise
         message = f"Unexpected {type(error).__name__}: {error}. Set DOWSE_DEBUG=1 to see the details, and report it."
-        return _Problem("UNEXPECTED", message, Failed.exit_code)
+        return _failure("UNEXPECTED", message, Failed.exit_code)
 
 
-def _invoke(arguments: list[str]) -> int | CommandReply:
+def _failure(code: str, message: str, exit_code: int) -> _Outcome:
+    return _Outcome(exit_code, {"error": {"code": code, "message": message}}, message)
+
+
+def _invoke(arguments: list[str], *, as_json: bool) -> _Outcome:
     # Not click's own main, which handles broken pipes and Ctrl-C itself.
     if request := os.environ.get("_DOWSE_COMPLETE"):
         from dowse.cli.completions_command import answer_shell
 
         answer_shell(dowse, request)
-        return 0
+        return _Outcome(0)
     try:
-        with dowse.make_context("dowse", list(arguments)) as context:
-            result = dowse.invoke(context)
-            return result if isinstance(result, CommandReply) else int(result or 0)
+        with dowse.make_context("dowse", list(arguments), obj=as_json) as context:
+            reply = dowse.invoke(context)
     except click.exceptions.Exit as exit_:  # after --help and --version
-        return exit_.exit_code
+        return _Outcome(exit_.exit_code)
+    if not isinstance(reply, CommandReply):  # a server has ended
+        return _Outcome(0)
+    if as_json:
+        return _Outcome(reply.exit_code, reply.value() if callable(reply.value) else reply.value)
+    reply.show_text()
+    return _Outcome(reply.exit_code)
 
 
-def _print_outcome(outcome: int | CommandReply | _Problem, *, as_json: bool) -> int:
-    if isinstance(outcome, int):
-        return outcome
+def _print_outcome(outcome: _Outcome, *, as_json: bool) -> int:
     try:
-        if isinstance(outcome, CommandReply):
-            show_text(format_json(outcome.value))
-            return outcome.exit_code
-        if outcome.exit_code == INTERRUPTED and sys.stderr.isatty():
+        if outcome.exit_code == INTERRUPTED and outcome.problem and sys.stderr.isatty():
             say()  # the terminal has written ^C into this line
-        say(f"dowse: {outcome.message}")
-        if as_json:
-            show_text(format_json({"error": {"code": outcome.code, "message": outcome.message}}))
+        if outcome.problem:
+            say(f"dowse: {outcome.problem}")
+        if as_json and outcome.value is not None:
+            show(format_json(outcome.value))
         return outcome.exit_code
     except BrokenPipeError:
         silence_streams()
@@ -101,7 +109,7 @@ def _print_outcome(outcome: int | CommandReply | _Problem, *, as_json: bool) -> 
         return INTERRUPTED
     except (OSError, Failed) as error:
         with contextlib.suppress(OSError, Failed):
-            if isinstance(outcome, CommandReply):  # a problem was printed before
+            if not outcome.problem:  # else that was printed before
                 say(f"dowse: {error}")
         return Failed.exit_code
 

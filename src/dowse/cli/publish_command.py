@@ -1,14 +1,13 @@
 """`dowse publish`: put the code of repositories into a place where others search it."""
 
-from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_folder
-from dowse.cli.output import CommandReply, answer, progress_bar, say, show
+from dowse.cli.common_arguments import json_option, parse_folder, prints_json
+from dowse.cli.output import CommandReply, progress_bar, say, show
 from dowse.errors import UsageError
 from dowse.types import Progress
 from dowse.visible_text import pluralize
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 @click.option("--remove", metavar="NAME", help="Remove the project NAME from PLACE.")
 @click.option("--without-model", is_flag=True, help="Do not encode the chunks with the model, which takes longest.")
 @json_option
-def publish(
-    words: tuple[str, ...], *, name: str, remove: str | None, without_model: bool, as_json: bool
-) -> int | CommandReply:
+def publish(words: tuple[str, ...], *, name: str, remove: str | None, without_model: bool) -> CommandReply:
     """Publish the commits in DIR to PLACE, where others search them.
 
     PLACE has the projects of a whole organisation. It is a folder, s3://bucket/prefix, gs://, az://, or db:// of a
@@ -39,39 +36,32 @@ def publish(
     if remove is not None:
         if folders or name:
             raise UsageError("--remove takes the name of a project, and PLACE alone.")
-        return _remove(remove, location, as_json=as_json)
+        return _remove(remove, location)
     if name and len(folders) > 1:
         raise UsageError("--name is for one DIR.")
-    return publish_folders(folders, location, name=name, with_model=not without_model, as_json=as_json)
-
-
-def publish_folders(
-    folders: Sequence[str], location: str, *, with_model: bool, as_json: bool, name: str = ""
-) -> int | CommandReply:
-    """Publish repositories to a place, and say what was published."""
     from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_lookup import open_project
 
     target = FolderTarget([open_project(parse_folder(folder)) for folder in (folders or (None,))])
 
     def progress_of(root: Path) -> AbstractContextManager[Progress]:
-        return progress_bar(f"Publishing {root.name}", is_expected=False)
+        return progress_bar(f"Publishing {root.name}")
 
     replies = []
-    for root, report in target.publish(location, progress_of, say, with_model=with_model, name=name):
+    for root, report in target.publish(location, progress_of, say, with_model=not without_model, name=name):
         replies.append(_as_json(report, location))
-        if not as_json:
+        if not prints_json():
             _show(report, location, root)
-    return CommandReply(replies[0] if len(replies) == 1 else {"projects": replies}, 0) if as_json else 0
+    return CommandReply(replies[0] if len(replies) == 1 else {"projects": replies})
 
 
-def _remove(name: str, location: str, *, as_json: bool) -> int | CommandReply:
+def _remove(name: str, location: str) -> CommandReply:
     from dowse.api.publishing.publish import remove
     from dowse.places.place_table import SharedPlace
 
     remove(name, SharedPlace(location))
     reply = {"status": "removed", "place": location, "project": name}
-    return answer(reply, f"{location}: removed {name}", as_json=as_json)
+    return CommandReply(reply, [f"{location}: removed {name}"])
 
 
 def _as_json(report: "PublishReport", location: str) -> dict[str, Any]:

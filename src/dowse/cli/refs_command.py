@@ -1,18 +1,17 @@
 """`dowse refs`: where a name is defined and used; `dowse related`: what a file imports, what imports it, its tests, and what changes together with it."""
 
 import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from dowse.cli.common_arguments import count_option, json_option, parse_folder, parse_path
-from dowse.cli.output import CommandReply, escape, progress_bar, say, show, using
+from dowse.cli.output import CommandReply, escape, using
 from dowse.cli.result_output import coverage_notes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from dowse.searching.references.related_files import RelatedFile
 
 KINDS = ("call", "import", "inheritance", "annotation", "mention")
@@ -25,7 +24,7 @@ KINDS = ("call", "import", "inheritance", "annotation", "mention")
 @click.option("--path", "glob", metavar="GLOB", help="Only uses in files whose path matches, such as 'src/**/*.py'.")
 @count_option("--limit", 10_000, 100, "Maximum number of uses.")
 @json_option
-def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | CommandReply:
+def refs(name: str, folder: str | None, **how: Any) -> CommandReply:
     """Find where NAME is defined and used in the files in DIR.
 
     DIR defaults to the project around the working directory. NAME is the name of a function, class
@@ -38,29 +37,23 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
     Exit code 1: the name is unknown.
     """
     from dowse.api.folder_target import FolderTarget
+    from dowse.federation.answers.line_replies import references_text
     from dowse.indexes.project_lookup import open_or_find
+    from dowse.mcp.replies import coverage_warnings
     from dowse.searching.references.reference_search import ReferenceOptions
+    from dowse.surfaces.project.reference_replies import references_reply
 
     project = open_or_find(parse_folder(folder))
     options = ReferenceOptions(how["kind"], how["glob"], how["limit"])
     target = FolderTarget([project], waits=True)
-    with using(target, project), progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
+    with using(target, target.name, project) as progress:
         [(found, coverage, _)] = target.references(name, options, progress).values()
-    exit_code = 0 if found.is_found else 1
-    if as_json:
-        from dowse.mcp.replies import coverage_warnings
-        from dowse.surfaces.project.reference_replies import references_reply
-
-        warnings = [*project.warnings, *coverage_warnings(coverage)]
-        reply = references_reply([(str, found, coverage)], 0, options.limit, sys.maxsize, warnings)
-        return CommandReply(reply, exit_code)
-    from dowse.federation.answers.line_replies import references_text
-
-    for line in references_text(name, found, str).split("\n"):
-        (show if found.is_found else say)(escape(line, keeps_tabs=True, bold=not line.startswith(" ")))
-    for note in coverage_notes(coverage):
-        say(note)
-    return exit_code
+    text = references_text(name, found, str).split("\n")
+    lines = [escape(line, keeps_tabs=True, bold=not line.startswith(" ")) for line in text]
+    notes = coverage_notes(coverage)
+    warnings = [*project.warnings, *coverage_warnings(coverage)]
+    reply = references_reply([(str, found, coverage)], 0, options.limit, sys.maxsize, warnings)
+    return CommandReply(reply, lines, notes) if found.is_found else CommandReply(reply, (), [*lines, *notes], 1)
 
 
 @click.command()
@@ -68,7 +61,7 @@ def refs(name: str, folder: str | None, *, as_json: bool, **how: Any) -> int | C
 @click.argument("folder", metavar="[DIR]", required=False)
 @count_option("--limit", 1000, 20, "Maximum number of files of each kind.")
 @json_option
-def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int | CommandReply:
+def related(path: str, folder: str | None, limit: int) -> CommandReply:
     """List the files in DIR around PATH, each with the reason.
 
     The files around PATH are those that it imports, those that import it, its tests, and those that
@@ -79,6 +72,7 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
     """
     from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_lookup import find_project, open_or_find
+    from dowse.surfaces.project.reference_replies import related_reply
 
     inside = parse_folder(folder)
     file = parse_path(path)
@@ -87,7 +81,7 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
     else:
         file, project = inside / Path(path).expanduser(), open_or_find(inside)
     target = FolderTarget([project], waits=True)
-    with using(target, project), progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
+    with using(target, target.name, project) as progress:
         found = target.related(str(file), limit, progress)
     groups = {
         "imports": found.imports,
@@ -95,22 +89,17 @@ def related(path: str, folder: str | None, limit: int, *, as_json: bool) -> int 
         "tests": found.tests,
         "changes with": found.changes_with,
     }
-    exit_code = 0 if any(groups.values()) else 1
-    if as_json:
-        from dowse.surfaces.project.reference_replies import related_reply
+    reply = related_reply(found, limit)
+    if not any(groups.values()):
+        return CommandReply(reply, notes=["nothing found"], exit_code=1)
+    return CommandReply(reply, _file_lines(groups, limit))
 
-        return CommandReply(related_reply(found, limit), exit_code)
+
+def _file_lines(groups: "Mapping[str, Sequence[RelatedFile]]", limit: int) -> Iterator[str | tuple[str, ...]]:
     for title, rows in groups.items():
-        _show_files(title, rows, limit)
-    if exit_code:
-        say("nothing found")
-    return exit_code
-
-
-def _show_files(title: str, rows: "Sequence[RelatedFile]", limit: int) -> None:
-    if rows:
-        show(escape(title, bold=True))
-    for one in rows[:limit]:
-        show("  ", escape(one.path), "  ", escape(one.reason, dim=True))
-    if len(rows) > limit:
-        show(escape(f"  and {len(rows) - limit} more", dim=True))
+        if rows:
+            yield escape(title, bold=True)
+        for one in rows[:limit]:
+            yield "  ", one.path, "  ", escape(one.reason, dim=True)
+        if len(rows) > limit:
+            yield escape(f"  and {len(rows) - limit} more", dim=True)

@@ -4,11 +4,11 @@ import re
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 from unicodedata import combining, east_asian_width
 
-from dowse.cli.output import SafeText, escape, show
+from dowse.cli.output import SafeText, escape
 from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
@@ -27,8 +27,8 @@ _COLOUR_SECONDS = 0.5
 _NUMBERED_LINE = re.compile(r"( *\d+)( .*)?")
 
 
-def show_definitions(text: str, terms: "Mapping[str, float]") -> None:
-    """Print definitions as an assistant gets them; on a terminal with colours, and lines cut to its width."""
+def definition_lines(text: str, terms: Mapping[str, float]) -> Iterator[str | tuple[str, ...]]:
+    """Yield definitions as an assistant gets them; on a terminal with colours, and lines cut to its width."""
     from dowse.searching.passages import found_terms
 
     is_heading = True
@@ -37,17 +37,17 @@ def show_definitions(text: str, terms: "Mapping[str, float]") -> None:
             number, code = numbered.groups()
             width = _output_width() - len(number)
             shown = _format_line(code or "", lambda code: [word[:2] for word in found_terms(code, terms)], width)
-            show(escape(number, dim=True), *shown)
+            yield escape(number, dim=True), *shown
         elif is_heading:
             path, gap, name = line.partition("  ")
-            show(escape(path, bold=True), gap, escape(name, fg="cyan"))
+            yield escape(path, bold=True), gap, escape(name, fg="cyan")
         else:
-            show(escape(line, dim=line.startswith("  ")))
+            yield escape(line, dim=line.startswith("  "))
         is_heading = not line
 
 
-def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> None:
-    """Print the occurrences, one per line, as path:line:column: text."""
+def occurrence_lines(found: "Occurrences", query: str, *, is_pattern: bool) -> Iterator[tuple[str, ...]]:
+    """Yield the occurrences, one per line, as path:line:column: text."""
     from dowse.searching.exact_search import exact_matcher, pattern_matcher
 
     find = pattern_matcher(query) if is_pattern else exact_matcher(query)
@@ -63,7 +63,7 @@ def show_occurrences(found: "Occurrences", query: str, *, is_pattern: bool) -> N
         place = f":{occurrence.line}:{occurrence.column}: "
         width = _output_width() - len(occurrence.path) - len(place)
         line = _format_line(occurrence.text, spans_in, max(MIN_WIDTH, width))
-        show(escape(occurrence.path, bold=True), place, *line, *format_flags(occurrence.flags))
+        yield escape(occurrence.path, bold=True), place, *line, *format_flags(occurrence.flags)
 
 
 def format_flags(flags: Iterable[str], lines: Iterable[int] = ()) -> list[SafeText]:
@@ -129,6 +129,13 @@ def content_notes(hits: Iterable["SearchHit"]) -> list[str]:
         lines = {line for passage in hit.passages for line in passage.flagged_lines}
         notes += [f"{hit.path}: {_flags_text(flags, lines)}"] if flags else []
     return notes
+
+
+def correction_notes(corrected: Mapping[str, str]) -> list[str]:
+    """Return what to say about words of a query that were replaced."""
+    if not corrected:
+        return []
+    return ["corrected: " + ", ".join(f"{known} instead of {word}" for word, known in corrected.items())]
 
 
 def filters_note(count: int, noun: str) -> str:

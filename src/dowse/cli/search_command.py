@@ -1,7 +1,7 @@
 """`dowse search`: the definitions that answer, every occurrence of a text, or commits."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from dowse.cli.common_arguments import json_option, parse_root
-from dowse.cli.output import CommandReply, SafeText, escape, progress_bar, say, show, show_warnings, using
-from dowse.cli.result_output import content_notes, coverage_notes, filters_note, show_definitions, show_occurrences
+from dowse.cli.common_arguments import choice_option, json_option, parse_query, parse_root, prints_json
+from dowse.cli.output import CommandReply, escape, show_warnings, using
+from dowse.cli.result_output import (
+    content_notes,
+    correction_notes,
+    coverage_notes,
+    definition_lines,
+    filters_note,
+    format_flags,
+    occurrence_lines,
+)
 from dowse.errors import ProjectNotDetected, UsageError
 from dowse.indexes.early_parsing import warm_up_parser
 from dowse.mcp.replies import CHARACTERS_PER_TOKEN
+from dowse.types import Progress
 from dowse.visible_text import pluralize
 
 if TYPE_CHECKING:
@@ -23,65 +32,6 @@ if TYPE_CHECKING:
     from dowse.cli.output import SearchTarget
     from dowse.indexes.index import ProjectIndex
     from dowse.searching.history.history_search import CommitHit
-
-
-def search_commits(
-    target: "FolderTarget", query: str, *, wait: bool, as_json: bool, authors: bool, **how: Any
-) -> int | CommandReply:
-    """Search the history of a project and print the commits."""
-    from dowse.searching.history.history_search import HistoryOptions
-    from dowse.surfaces.project.history_replies import READ_AHEAD_SECONDS, history_reply
-
-    options = HistoryOptions(how["limit"] or 10, how["glob"], how["since"], how["until"])
-    [answer] = target.history(query, options, seconds=READ_AHEAD_SECONDS if wait else None).values()
-    exit_code, budget = 0 if answer.hits else 1, how["budget"] * CHARACTERS_PER_TOKEN
-    if as_json:
-        reply = history_reply([(str, answer)], options.limit, budget, (), has_authors=authors)
-        return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, exit_code)
-    left = budget
-    for number, hit in enumerate(answer.hits):
-        lines = list(_format_commit(hit, has_author=authors))
-        left -= sum(len(part) + 1 for line in lines for part in line)
-        if left < 0 and number:
-            say("the output was cut; raise --budget to see more")
-            break
-        for line in [[], *lines] if number else lines:
-            show(*line)
-    if not answer.hits:
-        say("nothing found")
-    more = "" if answer.coverage.is_complete or wait else "; search again, or with --wait, for the others"
-    say(f"searched: {answer.coverage.text}{more}")
-    for note in answer.coverage.notes():
-        say(note)
-    return exit_code
-
-
-def _format_commit(hit: "CommitHit", *, has_author: bool) -> Iterator[list[str]]:
-    from dowse.cli.result_output import format_flags
-    from dowse.surfaces.project.history_replies import SHORT_NAME
-
-    author = [SafeText("  "), escape(hit.author, dim=True)] if has_author and hit.author else []
-    date = hit.date or "no date"
-    name = escape(hit.name[:SHORT_NAME], fg="yellow")
-    yield [
-        name,
-        SafeText("  "),
-        escape(date, dim=True),
-        *author,
-        SafeText("  "),
-        escape(hit.subject, bold=True),
-        *format_flags(hit.flags),
-    ]
-    for line in hit.lines:
-        yield [f"     {line}"]
-    more = hit.file_count - len(hit.files)
-    if hit.files:
-        at_least = "at least " * hit.has_uncounted_files
-        others = f" and {at_least}{pluralize(more, 'other file')}" * (more > 0)
-        yield [escape(f"     {', '.join(hit.files)}{others}", dim=True)]
-    if hit.symbols:
-        yield [escape(f"     in {', '.join(hit.symbols)}", dim=True)]
-
 
 MAX_PAGE = 1000
 _OPTION_NAMES = {
@@ -97,9 +47,8 @@ _OPTION_NAMES = {
 @click.option(
     "--limit",
     type=click.IntRange(1, MAX_PAGE),
-    default=None,
-    help="Maximum number of definitions (default 5), of results with --json or --history (10), or of matches with "
-    "--exact or --regex (100).",
+    help="Maximum number of definitions (default 5), of results with "
+    "--json or --history (10), or of matches with --exact or --regex (100).",
 )
 @click.option(
     "--path",
@@ -116,7 +65,7 @@ _OPTION_NAMES = {
     type=click.IntRange(1),
     default=20_000,
     show_default=True,
-    help="Maximum length of the output (with --json or --history).",
+    help="Maximum length of the output (with --json).",
 )
 @click.option("--exact", is_flag=True, help="Print every exact occurrence of QUERY.")
 @click.option("--regex", "is_pattern", is_flag=True, help="Print every match of the regular expression QUERY.")
@@ -130,20 +79,17 @@ _OPTION_NAMES = {
     show_default=True,
     help="Time limit in seconds (with --exact or --regex).",
 )
-@click.option(
+@choice_option(
     "--mode",
-    type=click.Choice(["hybrid", "vector", "lexical"]),
-    default="hybrid",
-    show_default=True,
-    help="hybrid: by words and meaning; vector: by meaning; lexical: by words.",
+    choices=["hybrid", "vector", "lexical"],
+    about="hybrid: by words and meaning; vector: by meaning; lexical: by words.",
 )
-@click.option("--alpha", type=click.FloatRange(0, 1), default=None, help="Weight of meaning in a hybrid search.")
-@click.option(
+@click.option("--alpha", type=click.FloatRange(0, 1), help="Weight of meaning in a hybrid search.")
+@choice_option(
     "--detail",
-    type=click.Choice(["outline", "passages", "full"]),
+    choices=["outline", "passages", "full"],
     default="passages",
-    show_default=True,
-    help="With --json, what each result shows: one line, the lines that answer, or a whole function or section.",
+    about="With --json, what each result shows: one line, the lines that answer, or a whole function or section.",
 )
 @click.option(
     "--name",
@@ -164,10 +110,7 @@ _OPTION_NAMES = {
 )
 @click.option("--wait", is_flag=True, help="Finish indexing, or reading the history, before the search.")
 @json_option
-def search(
-    words: tuple[str, ...], *, exact: bool, is_pattern: bool, in_history: bool, in_dependencies: bool,
-    package: str | None, store: str | None, projects: tuple[str, ...], **how: Any,
-) -> int | CommandReply:  # fmt: skip
+def search(words: tuple[str, ...], **how: Any) -> CommandReply:
     """Search the files in DIR for QUERY.
 
     DIR defaults to the project around the working directory. QUERY is words, names or a question:
@@ -192,20 +135,20 @@ def search(
 
     Exit code 1: nothing was found.
     """
-    _require_options_that_count(is_exact=exact, is_pattern=is_pattern, in_history=in_history)
+    _require_options_that_count(how)
     query, roots = _split_words(words)
     root = roots[0] if roots else None
-    if len(roots) > 1 and (in_history or in_dependencies):
+    if len(roots) > 1 and (how["in_history"] or how["in_dependencies"]):
         raise UsageError("--history and --deps take one DIR.")
-    kinds = set(how.pop("kinds"))
+    kinds = set(how["kinds"])
     how["kind"] = kinds.pop() if len(kinds) == 1 else None
-    if store or projects:
-        if roots or in_history or in_dependencies or not store:
+    if how["store"] or how["projects"]:
+        if roots or how["in_history"] or how["in_dependencies"] or not how["store"]:
             raise UsageError("--store PLACE is searched in place of DIR, without history; --project needs it.")
         from dowse.api.search_targets import PlaceTarget
 
-        return _answer(PlaceTarget(store, projects), query, is_exact=exact, is_pattern=is_pattern, **how)
-    if not in_history:
+        return _answer(PlaceTarget(how["store"], how["projects"]), query, how)
+    if not how["in_history"]:
         warm_up_parser(root)
     from dowse.indexes.project_lookup import open_each
 
@@ -217,29 +160,26 @@ def search(
         raise
     from dowse.api.folder_target import FolderTarget
 
-    if in_history:
-        with using(target := FolderTarget(found)):
-            return search_commits(target, query, **how)
-    if in_dependencies:
+    if how["in_history"]:
+        with using(target := FolderTarget(found), target.name):
+            return _search_commits(target, query, how)
+    if how["in_dependencies"]:
         from dowse.api.search_targets import PackageTarget
 
         show_warnings(found[0].warnings)
-        packages = PackageTarget(root or found[0].root, package, waits=how["wait"])
-        return _answer(packages, query, is_exact=False, is_pattern=False, **how)
-    waits = bool(exact or is_pattern or how["wait"])
-    folders = FolderTarget(found, waits=waits)
-    return _answer(folders, query, *(found if waits else ()), is_exact=exact, is_pattern=is_pattern, **how)
+        return _answer(PackageTarget(root or found[0].root, how["package"], waits=how["wait"]), query, how)
+    waits = bool(how["exact"] or how["is_pattern"] or how["wait"])
+    return _answer(FolderTarget(found, waits=waits), query, how, *(found if waits else ()))
 
 
-def _answer(
-    target: "SearchTarget", query: str, *locked: "ProjectIndex", is_exact: bool, is_pattern: bool, as_json: bool,
-    **how: Any,
-) -> int | CommandReply:  # fmt: skip
-    """Search a target and print the answer."""
-    with using(target, *locked):
-        if is_exact or is_pattern:
-            return _find_all(target, query, is_pattern=is_pattern, as_json=as_json, **how)
-        return _make_reply(target, query, **how) if as_json else _search(target, query, **how)
+def _answer(target: "SearchTarget", query: str, how: dict[str, Any], *locked: "ProjectIndex") -> CommandReply:
+    """Search a target and return the answer."""
+    with using(target, target.name, *locked) as progress:
+        if how["exact"] or how["is_pattern"]:
+            return _find_all(target, query, how, progress)
+        if prints_json():
+            return _search_results(target, query, how, progress)
+        return _search_definitions(target, query, how, progress)
 
 
 def _split_words(words: tuple[str, ...]) -> tuple[str, list[Path]]:
@@ -252,109 +192,89 @@ def _split_words(words: tuple[str, ...]) -> tuple[str, list[Path]]:
     end = quoted + 1 or len(words)
     while quoted < 0 and end > 1 and _is_root(words[end - 1]):
         end -= 1
-    query = _as_unicode(" ".join(words[:end]))
-    if not query.strip():
-        raise UsageError("The query is empty. Say what to look for.")
-    return query, [parse_root(word) for word in words[end:]]
+    return parse_query(" ".join(words[:end])), [parse_root(word) for word in words[end:]]
 
 
 def _is_root(word: str) -> bool:
     return word.startswith((".", "/", "~")) or "://" in word or os.path.isdir(word)  # noqa: PTH112 - takes any text
 
 
-def _require_options_that_count(*, is_exact: bool, is_pattern: bool, in_history: bool) -> None:
+def _require_options_that_count(how: dict[str, Any]) -> None:
     """Refuse options that would have no effect together."""
-    if is_exact and is_pattern:
+    if how["exact"] and how["is_pattern"]:
         raise click.UsageError("--exact and --regex exclude each other")
-    context, lists_matches = click.get_current_context(), is_exact or is_pattern
+    context, as_json, in_history = click.get_current_context(), prints_json(), how["in_history"]
     given = {name for name in context.params if context.get_parameter_source(name) is ParameterSource.COMMANDLINE}
-    as_json, in_packages = context.params["as_json"], "in_dependencies" in given
-    if in_packages and (lists_matches or in_history):
+    lists_matches = how["exact"] or how["is_pattern"]
+    if how["in_dependencies"] and (lists_matches or in_history):
         raise click.UsageError("--deps excludes --exact, --regex and --history")
-    how = "--exact" if is_exact else "--regex"
+    which = "--exact" if how["exact"] else "--regex"
     for names, is_idle, why in (
-        ({"package"}, not in_packages, "needs --deps"),
+        ({"package"}, not how["in_dependencies"], "needs --deps"),
         (_OPTION_NAMES.keys(), in_history, "has no effect with --history"),
         ({"since", "until", "authors"}, not in_history, "needs --history"),
-        ({"budget", "detail"}, not (as_json or in_history), "needs --json"),
+        ({"budget", "detail"}, not as_json, "needs --json"),
         ({"offset"}, not (as_json or lists_matches or in_history), "needs --json, --exact or --regex"),
         ({"guesses"}, as_json or lists_matches, "has no effect with --json, --exact or --regex"),
         ({"seconds"}, not lists_matches, "needs --exact or --regex"),
-        ({"mode", "alpha", "detail"}, lists_matches, f"has no effect with {how}"),
+        ({"mode", "alpha", "detail"}, lists_matches, f"has no effect with {which}"),
     ):
         if is_idle and (idle := sorted(given & names)):
             raise click.UsageError(f"{_OPTION_NAMES.get(idle[0], f'--{idle[0]}')} {why}")
 
 
-def _search(target: "SearchTarget", query: str, **how: Any) -> int:
+def _search_definitions(target: "SearchTarget", query: str, how: dict[str, Any], progress: Progress) -> CommandReply:
+    """Return the definitions that answer as text."""
     from dowse.indexes.project_search import definition_options
     from dowse.searching.query_terms import parse_search_query
 
-    options = replace(
-        definition_options(how["limit"], how["kind"], how["glob"], how["language"]),
-        mode=how["mode"], alpha=how["alpha"],
-    )  # fmt: skip
-    with progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
-        found = target.search(parse_search_query(query, how["guesses"]), options, progress)
+    options = definition_options(how["limit"], how["kind"], how["glob"], how["language"])
+    options = replace(options, mode=how["mode"], alpha=how["alpha"])
+    found = target.search(parse_search_query(query, how["guesses"]), options, progress)
     text = found.definitions().text
-    show_definitions(text, found.answer.terms)
-    for note in _make_notes(found):
-        say(note)
-    return 0 if text else 1
+    return CommandReply({}, definition_lines(text, found.answer.terms), _make_notes(found), 0 if text else 1)
 
 
-def _make_reply(target: "SearchTarget", query: str, *, offset: int, **how: Any) -> CommandReply:
+def _search_results(target: "SearchTarget", query: str, how: dict[str, Any], progress: Progress) -> CommandReply:
     """Return what the tools search_code and search_docs reply."""
     from dowse.mcp.replies import coverage_warnings
     from dowse.searching.query_terms import parse_search_query
     from dowse.searching.search import SearchOptions
     from dowse.surfaces.project.project_replies import ProjectAnswer, search_reply
 
-    limit = how["limit"] or 10
+    offset, limit = how["offset"], how["limit"] or 10
     options = SearchOptions(
         offset + limit, how["kind"], how["glob"], how["language"], how["mode"], how["alpha"], detail=how["detail"]
     )
-    with progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
-        found = target.search(parse_search_query(query), options, progress)
+    found = target.search(parse_search_query(query), options, progress)
     answer, warnings = found.answer, [*target.warnings, *coverage_warnings(found.coverage), *found.notes]
     project = ProjectAnswer(answer, found.coverage, found.show, warnings, (), options.detail)
     reply = search_reply([project], offset, limit, how["budget"] * CHARACTERS_PER_TOKEN)
-    return CommandReply({**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}, 0 if answer.hits[offset:] else 1)
+    timed = {**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}
+    return CommandReply(timed, exit_code=0 if answer.hits[offset:] else 1)
 
 
-def _find_all(
-    target: "SearchTarget", query: str, *, is_pattern: bool, as_json: bool, offset: int, **how: Any
-) -> int | CommandReply:
+def _find_all(target: "SearchTarget", query: str, how: dict[str, Any], progress: Progress) -> CommandReply:
+    """Return every occurrence of a text or pattern."""
     from dowse.indexes.project_search import ExactQuery
+    from dowse.mcp.replies import coverage_warnings
     from dowse.searching.search import SearchOptions
+    from dowse.surfaces.project.project_replies import occurrences_reply
 
+    offset, is_pattern = how["offset"], how["is_pattern"]
     options = SearchOptions(how["limit"] or 100, how["kind"], how["glob"], how["language"])
-    text_query = ExactQuery(query, options, how["seconds"], is_pattern, offset)
-    with progress_bar(f"Indexing {target.name}", is_expected=False) as progress:
-        found, coverage = target.find(text_query, progress)
-    exit_code = 0 if found.total else 1
-    if as_json:
-        from dowse.mcp.replies import coverage_warnings
-        from dowse.surfaces.project.project_replies import occurrences_reply
-
-        budget, warnings = how["budget"] * CHARACTERS_PER_TOKEN, [*target.warnings, *coverage_warnings(coverage)]
-        return CommandReply(
-            occurrences_reply([(str, found, coverage)], offset, options.limit, budget, warnings), exit_code
-        )
-    show_occurrences(found, query, is_pattern=is_pattern)
+    found, coverage = target.find(ExactQuery(query, options, how["seconds"], is_pattern, offset), progress)
+    budget, warnings = how["budget"] * CHARACTERS_PER_TOKEN, [*target.warnings, *coverage_warnings(coverage)]
+    reply = occurrences_reply([(str, found, coverage)], offset, options.limit, budget, warnings)
     complete = "yes" if found.is_complete and coverage.is_complete else "no"
     lines = f"{pluralize(found.lines, 'line')} of " if found.lines < found.total else ""
-    say(f"{pluralize(found.total, 'occurrence')} in {lines}{pluralize(found.files, 'file')}, complete: {complete}")
+    count = f"{pluralize(found.total, 'occurrence')} in {lines}{pluralize(found.files, 'file')}, complete: {complete}"
     end = offset + len(found.found)
     more = [f"more with --offset {end}"] if found.found and end < found.lines else []
-    for note in [*more, *coverage_notes(coverage)]:
-        say(note)
-    return exit_code
-
-
-def _as_unicode(text: str) -> str:
-    """Return a query with bytes that are not UTF-8 replaced, as they are when a file is read."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    notes = [count, *more, *coverage_notes(coverage)]
+    return CommandReply(
+        reply, occurrence_lines(found, query, is_pattern=is_pattern), notes, exit_code=0 if found.total else 1
+    )
 
 
 def _make_notes(found: "Found") -> list[str]:
@@ -363,11 +283,44 @@ def _make_notes(found: "Found") -> list[str]:
         notes.append("nothing found")
     if answer.hits_without_filters:
         notes.append(filters_note(answer.hits_without_filters, "hit"))
-    if answer.corrected:
-        notes.append(
-            "corrected: " + ", ".join(f"{known} instead of {word}" for word, known in answer.corrected.items())
-        )
+    notes += correction_notes(answer.corrected)
     if answer.outdated:
         notes.append(f"left out because they changed during the search: {', '.join(answer.outdated[:5])}")
     notes += content_notes(replace(hit, path=found.show(hit.path)) for hit in answer.hits)
     return [*notes, *([] if found.notes_say_coverage else coverage_notes(found.coverage)), *found.notes]
+
+
+def _search_commits(target: "FolderTarget", query: str, how: dict[str, Any]) -> CommandReply:
+    """Return the commits that answer."""
+    from dowse.searching.history.history_search import HistoryOptions
+    from dowse.surfaces.project.history_replies import READ_AHEAD_SECONDS, history_reply
+
+    options = HistoryOptions(how["limit"] or 10, how["glob"], how["since"], how["until"])
+    [answer] = target.history(query, options, seconds=READ_AHEAD_SECONDS if how["wait"] else None).values()
+    budget = how["budget"] * CHARACTERS_PER_TOKEN
+    reply = history_reply([(str, answer)], options.limit, budget, (), has_authors=how["authors"])
+    timed = {**reply, "searchTimeMs": round(answer.seconds * 1000, 1)}
+    more = "" if answer.coverage.is_complete or how["wait"] else "; search again, or with --wait, for the others"
+    notes = [f"searched: {answer.coverage.text}{more}", *answer.coverage.notes()]
+    if not answer.hits:
+        return CommandReply(timed, (), ["nothing found", *notes], 1)
+    return CommandReply(timed, _commit_lines(answer.hits, has_authors=how["authors"]), notes)
+
+
+def _commit_lines(hits: "Sequence[CommitHit]", *, has_authors: bool) -> Iterator[str | tuple[str, ...]]:
+    from dowse.surfaces.project.history_replies import SHORT_NAME
+
+    for number, hit in enumerate(hits):
+        if number:
+            yield ""
+        name, date = escape(hit.name[:SHORT_NAME], fg="yellow"), escape(hit.date or "no date", dim=True)
+        author = ("  ", escape(hit.author, dim=True)) if has_authors and hit.author else ()
+        yield name, "  ", date, *author, "  ", escape(hit.subject, bold=True), *format_flags(hit.flags)
+        yield from (f"     {line}" for line in hit.lines)
+        more = hit.file_count - len(hit.files)
+        if hit.files:
+            at_least = "at least " * hit.has_uncounted_files
+            others = f" and {at_least}{pluralize(more, 'other file')}" * (more > 0)
+            yield escape(f"     {', '.join(hit.files)}{others}", dim=True)
+        if hit.symbols:
+            yield escape(f"     in {', '.join(hit.symbols)}", dim=True)

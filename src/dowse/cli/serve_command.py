@@ -2,20 +2,24 @@
 
 import contextlib
 import gc
+import logging
+import math
+import secrets
+import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from dowse.cli.common_arguments import json_option, parse_root
-from dowse.cli.http_options import http_options, serve_over_http
-from dowse.cli.output import format_json, say, show, show_text, show_warnings
-from dowse.errors import DowseError, UsageError
-from dowse.mcp.replies import BUDGET_TOKENS
-from dowse.mcp.tools import SURFACES, Level, Surface, searchable_surfaces
+from dowse.cli.common_arguments import json_option, parse_root, prints_json
+from dowse.cli.output import format_json, say, show, show_warnings
+from dowse.cli.server_options import HttpOptions, Offer, budget_option, http_options, tools_option
+from dowse.errors import DowseError, Failed, UsageError
+from dowse.mcp.tools import SURFACES, Level, Surface
 
 if TYPE_CHECKING:
     from dowse.cli.composition import ComposedServer
@@ -27,71 +31,52 @@ PLACE_SURFACES: tuple[Surface, ...] = ("code", "site", "federated")
 """What is offered beside a place: nothing that writes, and nothing of this machine."""
 
 
-@dataclass(frozen=True, slots=True)
-class ServeOptions:
-    """The sources and tools that a server offers."""
-
-    surfaces: tuple[Surface, ...] = SURFACES
-    level: Level = "standard"
-    budget: int = BUDGET_TOKENS
-    roots: tuple[Path, ...] = ()
-    """If empty: the client's roots, or the project around the working directory."""
-    sites: tuple[str, ...] = ()
-    store: str | None = None
-    """The place to serve instead of folders."""
-    projects: tuple[str, ...] = ()
-    """The projects of the place that are served; all if there are none."""
-
-
-def compose_server(
-    options: ServeOptions, *, is_public: bool = False, is_over_http: bool = False, is_prepared: bool = True
-) -> "ComposedServer":
-    """Return the server that the options describe. If it is to be prepared, its first searches find their indexes loaded."""
+def compose_server(offer: Offer, *, is_over_http: bool = False, is_prepared: bool = True) -> "ComposedServer":
+    """Return the server of an offer. If it is to be prepared, its first searches find their indexes loaded."""
     gc.disable()  # looking for garbage among what is imported takes 80 ms, and frees 0.5 MB
     try:
-        return _compose(options, is_public=is_public, is_over_http=is_over_http, is_prepared=is_prepared)
+        return _compose(offer, is_over_http=is_over_http, is_prepared=is_prepared)
     finally:
         gc.freeze()
         gc.enable()
 
 
-def _compose(options: ServeOptions, *, is_public: bool, is_over_http: bool, is_prepared: bool) -> "ComposedServer":
+def _compose(offer: Offer, *, is_over_http: bool, is_prepared: bool) -> "ComposedServer":
     from concurrent.futures import ThreadPoolExecutor
 
     from dowse.mcp.sdk_import import leave_out_unused_modules
 
     leave_out_unused_modules()
-    place = _open_place(options)
-    service = None if place else _open_service(options, is_over_http=is_over_http)
+    place = _open_place(offer)
+    service = None if place else _open_service(offer, is_over_http=is_over_http)
     with ThreadPoolExecutor(1) as pool:  # load indexes and sites while the protocol is imported, which takes a second
         if service and is_prepared:
-            _prepare(service, options, is_public=is_public)
-        loading = pool.submit(_load_sites, options.sites if "site" in searchable_surfaces(options.surfaces) else ())
-        from dowse.cli.composition import ComposedServer, Offer
+            _prepare(service, offer)
+        loading = pool.submit(_load_sites, offer.sites if "site" in offer.sources else ())
+        from dowse.cli.composition import ComposedServer
 
         sites = loading.result()
-    offer = Offer(options.surfaces, options.level, options.budget, is_public)
-    if "archive" in searchable_surfaces(options.surfaces) and not is_public:
+    if "archive" in offer.sources:
         from dowse.archives.archive_locations import find_locations
 
         show_warnings([*find_locations().missing().values()])
     return ComposedServer(service, Path.cwd(), offer, sites, place=place)
 
 
-def _open_service(options: ServeOptions, *, is_over_http: bool) -> "Service | None":
+def _open_service(offer: Offer, *, is_over_http: bool) -> "Service | None":
     """Return the service of the folders; None if neither code nor documents are served."""
-    if not {"code", "documents"} & set(searchable_surfaces(options.surfaces)):
+    if not {"code", "documents"} & set(offer.sources):
         return None
     from dowse.keeping.served_index import Service
 
-    if options.roots or not is_over_http:
-        return Service(list(options.roots))
+    if offer.roots or not is_over_http:
+        return Service(list(offer.roots))
     from dowse.indexes.project_lookup import open_project
 
     return Service([open_project(None).root])  # over HTTP no client names its roots
 
 
-def _prepare(service: "Service", options: ServeOptions, *, is_public: bool) -> None:
+def _prepare(service: "Service", offer: Offer) -> None:
     """Begin to load what the first searches need, in the order in which they ask for it."""
     from dowse.memory_plan import is_memory_small
     from dowse.types import View
@@ -100,12 +85,10 @@ def _prepare(service: "Service", options: ServeOptions, *, is_public: bool) -> N
         return
     if not service.projects:
         _expect_project(service)
-    views = {"documents": View.DOCUMENTS} if is_public else {"code": View.PROJECT, "documents": View.DOCUMENTS}
-    asked = [view for name, view in views.items() if name in searchable_surfaces(options.surfaces)]
-    if options.level == "assistant":  # which searches files in one way
-        service.prepare(tuple(asked[:1]), _search_definitions)
-    else:
-        service.prepare(tuple(asked), _search_files)
+    views = {"code": View.PROJECT, "documents": View.DOCUMENTS}
+    asked = tuple(view for name, view in views.items() if name in offer.sources)
+    # An assistant's tools search files in one way.
+    service.prepare(asked[:1] if offer.level == "assistant" else asked, partial(_search_first, offer.level))
 
 
 def _expect_project(service: "Service") -> None:
@@ -118,29 +101,25 @@ def _expect_project(service: "Service") -> None:
             service.expect(found.root)
 
 
-def _search_definitions(index: "ProjectIndex") -> None:
-    from dowse.federation.answers.definition_search import search_first_definitions
-
-    search_first_definitions(index)
+def _search_first(level: Level, index: "ProjectIndex") -> None:
+    """Search an index as the first call does, so that all that it needs is loaded."""
+    if level == "assistant":
+        from dowse.federation.answers.definition_search import search_first_definitions as search_first
+    else:
+        from dowse.indexes.first_search import search_first
+    search_first(index)
     import_module("dowse.notes.registry")  # every server has named indexes
 
 
-def _search_files(index: "ProjectIndex") -> None:
-    from dowse.indexes.first_search import search_first
-
-    search_first(index)
-    import_module("dowse.notes.registry")
-
-
-def _open_place(options: ServeOptions) -> "PlaceSurface | None":
+def _open_place(offer: Offer) -> "PlaceSurface | None":
     """Return the surface of a place."""
-    if not options.store:
+    if not offer.store:
         return None
     from dowse.keeping.encoding_worker.model_pool import ModelPool
     from dowse.places.place_table import SharedPlace
     from dowse.surfaces.organisation.place_surface import PlaceSurface
 
-    return PlaceSurface(SharedPlace(options.store), options.projects, ModelPool())
+    return PlaceSurface(SharedPlace(offer.store), offer.projects, ModelPool())
 
 
 def _load_sites(sites: tuple[str, ...]) -> Any:
@@ -151,15 +130,11 @@ def _load_sites(sites: tuple[str, ...]) -> Any:
     return open_sites(sites)
 
 
-budget_option = click.option(
-    "--budget", metavar="TOKENS", type=click.IntRange(1000), default=BUDGET_TOKENS, show_default=True,
-    help="Maximum length of a reply; a token is four characters.",
-)  # fmt: skip
-tools_option = click.option(
-    "--tools", "level", type=click.Choice(get_args(Level)), default="standard", show_default=True,
-    help="minimal: search, fetch and get_index_status; assistant: search, read, find and uses, which answer in plain text; "
-    "standard: the usual tools; full: all tools.",
-)  # fmt: skip
+def _parse_only(only: str) -> tuple[Surface, ...]:
+    names = {name.strip() for name in only.split(",") if name.strip()}
+    if not names or names - set(SURFACES):
+        raise UsageError(f"--only {only}: it takes one or more of {', '.join(SURFACES)}, separated by commas.")
+    return tuple(name for name in SURFACES if name in names)
 
 
 def _site_option(verb: str) -> Callable[[Any], Any]:
@@ -169,7 +144,14 @@ def _site_option(verb: str) -> Callable[[Any], Any]:
 
 @click.command()
 @click.argument("folders", metavar="[DIR|ADDRESS]...", nargs=-1)
-@click.option("--only", metavar="NAMES", help=f"Offer only these, separated by commas: {', '.join(SURFACES)}.")
+@click.option(
+    "--only",
+    "surfaces",
+    metavar="NAMES",
+    type=_parse_only,
+    default=",".join(SURFACES),
+    help=f"Offer only these, separated by commas: {', '.join(SURFACES)}.",
+)
 @_site_option("serve")
 @click.option("--store", metavar="PLACE", help="Serve the projects that are published in this folder or address.")
 @click.option(
@@ -178,7 +160,9 @@ def _site_option(verb: str) -> Callable[[Any], Any]:
 @tools_option
 @budget_option
 @http_options
-def serve(folders: tuple[str, ...], **how: Any) -> int:
+def serve(
+    folders: tuple[str, ...], *, surfaces: tuple[Surface, ...], store: str | None, projects: tuple[str, ...], **how: Any
+) -> None:
     """Serve DIR to an assistant over the Model Context Protocol (MCP).
 
     The server uses stdin and stdout, or HTTP with --http. An assistant usually starts it; see
@@ -190,38 +174,92 @@ def serve(folders: tuple[str, ...], **how: Any) -> int:
     commit is fetched when the server starts. See docs/http.md for HTTP.
     """
     roots = tuple(map(parse_root, folders))
-    level, budget, only, sites, store = (how.pop(name) for name in ("level", "budget", "only", "sites", "store"))
-    projects = how.pop("projects")
     if store and roots:
         raise UsageError("--store serves what is published there in place of DIR. Leave out one of them.")
     if projects and not store:
         raise UsageError("--project needs --store: it names projects of a place.")
-    surfaces = _parse_only(only)
     if store:
         surfaces = tuple(name for name in surfaces if name in PLACE_SURFACES)
-        if "code" not in searchable_surfaces(surfaces):
+        if "code" not in Offer(surfaces).sources:
             raise UsageError(f"--store serves {', '.join(PLACE_SURFACES)}. Name code in --only, or leave it out.")
-    return run_server(ServeOptions(surfaces, level, budget, roots, sites, store, projects), how)
+    level, budget, sites = how.pop("level"), how.pop("budget"), how.pop("sites")
+    run_server(Offer(surfaces, level, budget, roots=roots, sites=sites, store=store, projects=projects), how)
 
 
-def run_server(options: ServeOptions, web: dict[str, Any]) -> int:
+def run_server(offer: Offer, web: dict[str, Any]) -> None:
     """Serve until the client disconnects or a signal arrives."""
-    if web["address"]:
-        return serve_over_http(lambda is_public: compose_server(options, is_public=is_public, is_over_http=True), **web)
+    if web["address"] is not None:
+        http = HttpOptions(**web)
+        serve_over_http(http, partial(compose_server, replace(offer, is_public=http.public), is_over_http=True))
+        return
     from dowse.mcp.stdio import serve_stdio, take_stdio
 
     wire = take_stdio()  # before importing anything that may print
-    serve_stdio(wire, compose_server(options).server())
-    return 0
+    serve_stdio(wire, compose_server(offer).server())
 
 
-def _parse_only(only: str | None) -> tuple[Surface, ...]:
-    if only is None:
-        return SURFACES
-    names = {name.strip() for name in only.split(",") if name.strip()}
-    if not names or names - set(SURFACES):
-        raise UsageError(f"--only {only}: it takes one or more of {', '.join(SURFACES)}, separated by commas.")
-    return tuple(name for name in SURFACES if name in names)
+def serve_over_http(
+    http: HttpOptions,
+    make: "Callable[[], ComposedServer]",
+    open_browser: Callable[[str], None] | None = None,
+) -> None:
+    """Serve what `make` returns until a signal arrives.
+
+    `open_browser` is given an address that signs one browser in; then nobody else may read anything.
+    """
+    host, port = http.address
+    host_text = f"[{host}]" if ":" in host else host
+    token = secrets.token_urlsafe(32) if open_browser else http.read_token()
+    if http.rate is not None and not math.isfinite(http.rate):
+        raise UsageError(f"--rate {http.rate} is not a number of requests.")
+    from dowse.mcp.http.access import LOOPBACK_NAMES, Admission, is_loopback
+
+    is_local = is_loopback(host)
+    if not is_local and not http.allow_remote:
+        raise UsageError(f"Other machines can reach {host}. To allow that, add --allow-remote.")
+    if not is_local and not (token or http.public):
+        raise UsageError(
+            "Other machines need a token. Set DOWSE_TOKEN or --token-file, or serve without one with --public."
+        )
+    if http.public and token:
+        raise UsageError("--public and a token exclude each other.")
+    logging.basicConfig(stream=sys.stderr, format="%(asctime)s %(message)s", level=logging.WARNING)
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)  # it would log every malformed request
+    # A page asks with every key that is pressed.
+    logging.getLogger("dowse.access").setLevel(logging.WARNING if open_browser else logging.INFO)
+    logging.getLogger("dowse.calls").setLevel(logging.INFO if http.log_queries else logging.WARNING)
+    from dowse.indexes.early_parsing import start_parser
+    from dowse.memory_plan import is_memory_small
+
+    if not is_memory_small():
+        start_parser()  # which colours what the page shows
+    composed = make()  # before more is imported, so that its indexes are loaded meanwhile
+    from dowse.mcp.http.access import BrowserSessions
+    from dowse.mcp.http.app import bind, make_app, run_http_server
+    from dowse.page.page_app import BrowserPage
+    from dowse.page.page_frame import PageAccess
+
+    names = LOOPBACK_NAMES | {host.lower(), *http.hosts}
+    try:
+        listener = bind(host, port)
+    except OSError as error:
+        raise Failed(
+            f"Cannot listen on {host_text}:{port} ({error.strerror or error}). Choose another port."
+        ) from error
+    port = listener.getsockname()[1]
+    sessions = BrowserSessions(port, token)
+    admission = Admission(names if is_local or http.hosts else None, frozenset(http.origins), token, sessions)
+    access = PageAccess(is_local, http.public, open_browser is not None, http.allow_changes)
+    page = BrowserPage(composed.source_list, sessions, access)
+    address = f"http://{host_text}:{port}"
+    app = make_app(composed.server(is_over_http=True), composed.health, admission, http.rate, page.routes())
+
+    def announce() -> None:
+        say(f"dowse: serving {composed.names()} at {address}/mcp")
+        if open_browser:
+            open_browser(f"{address}/sign-in?key={sessions.key}")
+
+    run_http_server(app, listener, announce)
 
 
 @click.command("open")
@@ -229,28 +267,24 @@ def _parse_only(only: str | None) -> tuple[Surface, ...]:
 @_site_option("show")
 @click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
 @json_option
-def open_page(folders: tuple[str, ...], sites: tuple[str, ...], *, no_browser: bool, as_json: bool) -> int:
+def open_page(folders: tuple[str, ...], sites: tuple[str, ...], *, no_browser: bool) -> None:
     """Search and read DIR in a browser.
 
     The page shows what dowse serve would serve: projects, documents, sites, archives and named
     indexes. It is on a free port of this machine, and only those who have its address may see it.
     A project without an index is indexed. Ctrl-C ends it. See docs/page.md.
     """
-    roots = tuple(map(parse_root, folders))
-    options = ServeOptions(level="minimal", roots=roots, sites=sites)
+    offer = Offer(level="minimal", roots=tuple(map(parse_root, folders)), sites=sites)
+    as_json = prints_json()
 
     def open_browser(address: str) -> None:
         if as_json:
-            show_text(format_json({"url": address}))
+            show(format_json({"url": address}))
         elif no_browser or not _start_browser(address):
             show(address)
             say("dowse: open this address in a browser; it works until Ctrl-C.")
 
-    return serve_over_http(
-        lambda is_public: compose_server(options, is_public=is_public, is_over_http=True),
-        address="127.0.0.1:0", allow_remote=False, token_file=None, public=False, allow_changes=False, origins=(),
-        hosts=(), rate=None, log_queries=False, open_browser=open_browser,
-    )  # fmt: skip
+    serve_over_http(HttpOptions(("127.0.0.1", 0)), partial(compose_server, offer, is_over_http=True), open_browser)
 
 
 def _start_browser(address: str) -> bool:

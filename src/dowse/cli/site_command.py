@@ -5,9 +5,9 @@ from typing import Any
 import click
 
 from dowse.cli.common_arguments import json_option, parse_folder, parse_path
-from dowse.cli.http_options import http_options
-from dowse.cli.output import CommandReply, SafeText, escape, progress_bar, say, show, show_warnings
-from dowse.cli.serve_command import ServeOptions, budget_option, run_server
+from dowse.cli.output import CommandReply, escape, progress_bar, show_warnings
+from dowse.cli.serve_command import run_server
+from dowse.cli.server_options import Offer, budget_option, http_options
 from dowse.errors import UsageError
 from dowse.visible_text import pluralize
 
@@ -27,21 +27,21 @@ def site() -> None:
 @click.argument("arguments", metavar="[NAME=]FILE|URL...", nargs=-1, required=True)
 @budget_option
 @http_options
-def serve(arguments: tuple[str, ...], *, budget: int, **http: Any) -> int:
+def serve(arguments: tuple[str, ...], *, budget: int, **http: Any) -> None:
     """Serve the site of each index to assistants, on stdin and stdout or over HTTP.
 
     An index is a file, or an https:// or s3:// address. Its search tool is search_PREFIX,
     with the prefix that the index states; NAME= before it sets another one. A replaced index
     is loaded automatically.
     """
-    return run_server(ServeOptions(("site",), "standard", budget, sites=arguments), http)
+    run_server(Offer(("site",), budget_tokens=budget, sites=arguments), http)
 
 
 @site.command()
 @click.argument("location", metavar="FILE|URL")
 @click.option("--strict", is_flag=True, help="Treat warnings as errors.")
 @json_option
-def check(location: str, *, strict: bool, as_json: bool) -> int | CommandReply:
+def check(location: str, *, strict: bool) -> CommandReply:
     """Check an index: report every problem, where it is and how to fix it.
 
     Exit code 0 if the index has no errors, 1 if it has; with --strict, also 1 if it has
@@ -50,35 +50,28 @@ def check(location: str, *, strict: bool, as_json: bool) -> int | CommandReply:
     from dowse.sites.index_sources import inspect
 
     report = inspect(location)
-    problems = report.problems
-    errors = sum(1 for problem in problems if strict or problem.grade == "error")
-    exit_code = 1 if errors else 0
-    if as_json:
-        found = [
-            {
-                "path": problem.path,
-                "grade": "error" if strict else problem.grade,
-                "problem": problem.what,
-                "remedy": problem.remedy,
-            }
-            for problem in problems
-        ]
-        value = {
-            "file": location, "valid": not errors, "version": report.version, "pageCount": report.pages,
-            "errors": errors, "warnings": len(problems) - errors, "problems": found,
-        }  # fmt: skip
-        return CommandReply(value, exit_code)
-    for problem in problems:
-        is_error = strict or problem.grade == "error"
-        grade = escape("error" if is_error else "warning", fg="red" if is_error else "yellow")
-        show(grade, f" {problem.path or location}: {problem.what}. {problem.remedy}.")
-    show(f"{location}: {_summary(report.pages, errors, len(problems) - errors)}")
-    return exit_code
-
-
-def _summary(pages: int, errors: int, warnings: int) -> SafeText:
-    found = [pluralize(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
-    return escape(f"{pluralize(pages, 'page')}, {' and '.join(found) or 'no problems'}")
+    found = [
+        {
+            "path": problem.path,
+            "grade": "error" if strict else problem.grade,
+            "problem": problem.what,
+            "remedy": problem.remedy,
+        }
+        for problem in report.problems
+    ]
+    errors = sum(problem["grade"] == "error" for problem in found)
+    warnings = len(found) - errors
+    reply = {
+        "file": location, "valid": not errors, "version": report.version, "pageCount": report.pages,
+        "errors": errors, "warnings": warnings, "problems": found,
+    }  # fmt: skip
+    lines = list[tuple[str, ...]]()
+    for problem in found:
+        grade = escape(problem["grade"], fg="red" if problem["grade"] == "error" else "yellow")
+        lines.append((grade, f" {problem['path'] or location}: {problem['problem']}. {problem['remedy']}."))
+    counts = [pluralize(number, noun) for number, noun in ((errors, "error"), (warnings, "warning")) if number]
+    summary = f"{location}: {pluralize(report.pages, 'page')}, {' and '.join(counts) or 'no problems'}"
+    return CommandReply(reply, [*lines, summary], exit_code=1 if errors else 0)
 
 
 @site.command()
@@ -93,7 +86,7 @@ def _summary(pages: int, errors: int, warnings: int) -> SafeText:
 @click.option("--drafts", is_flag=True, help="Include drafts.")
 @click.option("--future", is_flag=True, help="Include pages with a future date.")
 @json_option
-def build(source: str, *, output: str, as_json: bool, **options: Any) -> int | CommandReply:
+def build(source: str, *, output: str, **options: Any) -> CommandReply:
     """Build the index of the site in SRC, a folder of built HTML or of Markdown with front matter.
 
     Only files of the kind that there is more of are pages. The site needs a name and a domain;
@@ -108,21 +101,20 @@ def build(source: str, *, output: str, as_json: bool, **options: Any) -> int | C
     target = parse_path(output)
     if not target.parent.is_dir():
         raise UsageError(f"{target.parent} is not a folder. Create it first.")
-    with progress_bar(f"Building {folder.name}", is_expected=False) as progress:
+    with progress_bar(f"Building {folder.name}") as progress:
         built = build_index(folder, BuildSettings(**options), progress)
     write_atomically(target, built.data)
     show_warnings(built.warnings[:MAX_WARNINGS])
     if len(built.warnings) > MAX_WARNINGS:
         show_warnings([f"and {len(built.warnings) - MAX_WARNINGS} more; --json lists all"])
-    if as_json:
-        value = {
-            "file": str(target), "format": built.format, "pageCount": built.pages, "bytes": len(built.data),
-            "skipped": built.skipped, "warnings": list(built.warnings),
-        }  # fmt: skip
-        return CommandReply(value)
+    reply = {
+        "file": str(target), "format": built.format, "pageCount": built.pages, "bytes": len(built.data),
+        "skipped": built.skipped, "warnings": list(built.warnings),
+    }  # fmt: skip
+    notes = []
     for reason, paths in built.skipped.items():
         some = ", ".join(paths[:3]) + (", …" if len(paths) > 3 else "")
-        say(f"dowse: left out {pluralize(len(paths), 'file')}: {reason} ({some})")
+        notes.append(f"dowse: left out {pluralize(len(paths), 'file')}: {reason} ({some})")
     size = f"{len(built.data) / 1e6:.1f} MB" if len(built.data) >= 1e5 else f"{len(built.data):,} bytes"
-    show(f"{output}: {pluralize(built.pages, 'page')} of {built.site.name} ({built.format}), {size}")
-    return 0
+    line = f"{output}: {pluralize(built.pages, 'page')} of {built.site.name} ({built.format}), {size}"
+    return CommandReply(reply, [line], notes)

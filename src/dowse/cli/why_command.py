@@ -1,12 +1,13 @@
 """`dowse why`: the rule that includes or excludes a file, or the signals that rank it for a query."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from dowse.cli.common_arguments import json_option, parse_path
-from dowse.cli.output import CommandReply, show, using
+from dowse.cli.output import CommandReply, using
 from dowse.errors import ProjectNotDetected
 from dowse.visible_text import pluralize
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("arguments", metavar="[QUERY] PATH", nargs=-1, required=True)
 @json_option
-def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
+def why(arguments: tuple[str, ...]) -> CommandReply:
     """Explain why PATH is or is not indexed, or its rank for QUERY.
 
     Without QUERY, print the rule that includes or excludes PATH, and the file and line that the
@@ -31,6 +32,7 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
     """
     from dowse.api.folder_target import FolderTarget
     from dowse.indexes.project_search import document_verdict
+    from dowse.surfaces.project.project_replies import explanation_reply
 
     if len(arguments) > 2:
         raise click.UsageError("why takes a PATH, or a QUERY and a PATH; quote a query of several words")
@@ -40,18 +42,11 @@ def why(arguments: tuple[str, ...], *, as_json: bool) -> int | CommandReply:
     project = _project_of(path)
     query = arguments[0] if len(arguments) == 2 else None
     target = FolderTarget([project], waits=True)
-    with using(target, *([project] if query else ())):
+    with using(target, target.name, *([project] if query else ())):
         found, ranked = target.explain(str(path), query)
-        exit_code = 0 if (ranked.rank if ranked else found.verdict.is_allowed) else 1
-        if as_json:
-            from dowse.surfaces.project.project_replies import explanation_reply
-
-            return CommandReply(explanation_reply(found, ranked), exit_code)
-        if ranked:
-            _show_rank(ranked)
-        else:
-            _show_rule(found, document_verdict(project, str(path)))
-        return exit_code
+        lines = _rank(ranked) if ranked else _rule(found, document_verdict(project, str(path)))
+    is_yes = ranked.rank if ranked else found.verdict.is_allowed
+    return CommandReply(explanation_reply(found, ranked), lines, exit_code=0 if is_yes else 1)
 
 
 def _project_of(path: Path) -> "ProjectIndex":
@@ -69,41 +64,35 @@ def _project_of(path: Path) -> "ProjectIndex":
     return find_project(path)
 
 
-def _show_rule(found: "PathDecision", document: "Verdict | None") -> None:
-    show(_describe_state(found))
-    for line in _rule_lines(found.verdict):
-        show(line)
+def _rule(found: "PathDecision", document: "Verdict | None") -> Iterator[str]:
+    yield _describe_state(found)
+    yield from _origin(found.verdict)
     if document and document.reason != found.verdict.reason:
-        show(
-            f"As a document, it is not served: {document.reason}" if document.reason else "As a document, it is served"
-        )
-        for line in _rule_lines(document):
-            show(line)
+        served = f"it is not served: {document.reason}" if document.reason else "it is served"
+        yield f"As a document, {served}"
+        yield from _origin(document)
 
 
-def _show_rank(found: "RankExplanation") -> None:
+def _rank(found: "RankExplanation") -> Iterator[str]:
     if not found.rank:
-        show(f"{found.path} does not match this query ({', '.join(found.terms) or 'no words'})")
+        yield f"{found.path} does not match this query ({', '.join(found.terms) or 'no words'})"
         return
-    show(
-        f"{found.path} is number {found.rank} of {found.of}, with a score of {found.score:.3f} ({found.query.shape} query)"
-    )
+    place = f"number {found.rank} of {found.of}, with a score of {found.score:.3f}"
+    yield f"{found.path} is {place} ({found.query.shape} query)"
     for name, value in found.signals.items():
-        show(f"  {value:+.3f}  {name}")
+        yield f"  {value:+.3f}  {name}"
     if found.rank > 1:
-        show(f"  number 1 is {found.best_path}, with a score of {found.best_score:.3f}")
+        yield f"  number 1 is {found.best_path}, with a score of {found.best_score:.3f}"
     rarest = sorted(found.terms.items(), key=lambda item: -item[1])
-    show("  words by weight: " + ", ".join(f"{term} {weight:.1f}" for term, weight in rarest))
+    yield "  words by weight: " + ", ".join(f"{term} {weight:.1f}" for term, weight in rarest)
 
 
-def _rule_lines(verdict: "Verdict") -> list[str]:
-    lines = []
+def _origin(verdict: "Verdict") -> Iterator[str]:
     if verdict.rule:
         where = verdict.rule.origin + (f", line {verdict.rule.line}" if verdict.rule.line else "")
-        lines.append(f"  rule: {verdict.rule.pattern}  ({where})")
+        yield f"  rule: {verdict.rule.pattern}  ({where})"
     if verdict.detail and not _is_folder(verdict):
-        lines.append(f"  {verdict.detail}")
-    return lines
+        yield f"  {verdict.detail}"
 
 
 def _describe_state(found: "PathDecision") -> str:

@@ -16,12 +16,6 @@ Level = Literal["minimal", "assistant", "standard", "full"]
 usual tools, or all tools."""
 
 
-def searchable_surfaces(surfaces: "tuple[Surface, ...]") -> "tuple[Surface, ...]":
-    """Return the surfaces that can be searched. The federated surface alone means all of them."""
-    named = tuple(name for name in surfaces if name != "federated")
-    return named or tuple(name for name in SURFACES if name != "federated")
-
-
 class ProseReply(NamedTuple):
     """A reply whose text is prose, with the same facts as structured content."""
 

@@ -33,6 +33,8 @@ _FOLDER_FLAGS = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOL
 
 PRIVATE_MODE, SHARED_MODE = 0o600, 0o666
 """The rights of a new file: the user alone, or all that the umask of the user allows."""
+LEFTOVER_SECONDS = 3600.0
+"""How long the temporary file of a write is kept that a process left; writing one takes less than a second."""
 _MIN_FREE_BYTES = 65_536
 """With less space left a disk counts as full: SQLite needs about half of it to open a database for writing."""
 
@@ -142,49 +144,29 @@ def write_atomically(path: Path, data: bytes, *, is_durable: bool = True, mode: 
     A file that is checked before it is used and can be made again need not be durable: it may be cut short then."""
     with disk_errors(path):
         _remove_leftovers(path)
-        descriptor, name = _make_temporary(path, mode)
+        temporary = path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp")
         try:
-            with os.fdopen(descriptor, "wb") as file:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+            with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
                 file.write(data)
                 file.flush()
                 if is_durable:
                     os.fsync(file.fileno())
-                if not IS_WINDOWS:
-                    Path(name).replace(path)  # before the lock ends
-            if IS_WINDOWS:  # which renames no open file
-                Path(name).replace(path)
+            temporary.replace(path)  # after it is closed: Windows renames no open file
         except BaseException:
             with contextlib.suppress(OSError):
-                Path(name).unlink()
+                temporary.unlink()
             raise
         if is_durable:
             sync_folder(path.parent)
 
 
-def _make_temporary(path: Path, mode: int) -> tuple[int, str]:
-    """Create a temporary file beside a file. It stays locked as long as its owner lives."""
-    while True:
-        name = str(path.with_name(f".{path.name}.{os.urandom(8).hex()}.tmp"))
-        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
-        with contextlib.suppress(OSError):  # some file systems have no locks; nothing is removed there
-            _lock_descriptor(descriptor)
-        if IS_WINDOWS or os.fstat(descriptor).st_nlink:
-            return descriptor, name
-        os.close(descriptor)  # another process took it for a leftover before it was locked
-
-
 def _remove_leftovers(path: Path) -> None:
-    """Remove the temporary files that killed processes left beside a file. Those of a living process are locked."""
-    if IS_WINDOWS:  # which cannot rename a file that is locked
-        return
+    """Remove the temporary files that killed processes left beside a file. A younger one may be of a living process."""
     for leftover in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
         with contextlib.suppress(OSError):
-            descriptor = os.open(leftover, _FILE_FLAGS)
-            try:
-                _lock_descriptor(descriptor)
+            if leftover.stat().st_mtime < time.time() - LEFTOVER_SECONDS:
                 leftover.unlink()
-            finally:
-                os.close(descriptor)
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,8 +1,11 @@
 """Editing YAML adds or removes one entry and keeps every other character."""
 
+from pathlib import Path
+
 import pytest
 import yaml
 
+from dowse.cli.assistants import config_edits
 from dowse.cli.assistants.yaml_edits import put_entry
 
 PATH = ("extensions", "dowse")
@@ -25,4 +28,4 @@ def test_an_entry_is_replaced_with_its_comments_around_kept() -> None:
 def test_what_has_no_block_of_entries_is_refused() -> None:
     for text in ("extensions: [a]\n", "extensions: {a: {b: 1}}\n", "- a\n", "extensions: text\n"):
         with pytest.raises(ValueError, match=r".+"):
-            put_entry(text, PATH, ENTRY)
+            config_edits.put_entry(Path("config.yaml"), text, PATH, ENTRY)

@@ -40,11 +40,6 @@ class ConfigChange:
     def is_change(self) -> bool:
         return self.action in ("added", "updated", "removed")
 
-    @property
-    def link(self) -> str:
-        """A link that makes the same change, if the assistant has such links."""
-        return self.assistant.install_link(self.entry) if self.entry else ""
-
     def difference(self) -> list[str]:
         """Return the change as lines of a unified diff."""
         old, new = ((data or b"").decode().splitlines() for data in (self.before, self.after))
@@ -200,16 +195,11 @@ def _record_file() -> Path:
 
 def _records() -> dict[str, Any]:
     try:
-        value = json.loads(read_small_file(_record_file(), MAX_CONFIG_BYTES))
-    except (OSError, ValueError, RecursionError):
+        found: dict[str, Any] = json.loads(read_small_file(_record_file(), MAX_CONFIG_BYTES))["files"]
+        known = {"before", "after", "folders"}
+        return {name: record for name, record in found.items() if known <= record.keys()}
+    except (OSError, ValueError, RecursionError, LookupError, TypeError, AttributeError):  # it is damaged, or not there
         return {}
-    entries = value.get("files") if isinstance(value, dict) else None
-    known = {"before", "after", "folders"}
-    return {
-        name: record
-        for name, record in (entries.items() if isinstance(entries, dict) else ())
-        if isinstance(record, dict) and known <= record.keys() and isinstance(record["folders"], list)
-    }
 
 
 def _write_records(records: dict[str, Any]) -> None:

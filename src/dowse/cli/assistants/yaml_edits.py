@@ -4,14 +4,13 @@ ruamel.yaml would delete the comment above the next member too, and rewrite the 
 """
 
 import json
+import re
 from typing import Any
 
 import yaml
 
 MAX_CHARACTERS = 300_000
 """Configuration files have some thousands; the parser reads 100,000 in a second."""
-MAX_VALUES = 50_000
-"""Values of a file with those that its aliases repeat: nine aliases of nine aliases, and so on, are billions."""
 MAX_DEPTH = 100
 """Levels of nesting; the parser takes quadratic time for thousands."""
 
@@ -31,98 +30,71 @@ def _require_bounds(text: str) -> None:
     """Raise ValueError for a text that would take long to parse or to compare; events come in linear time."""
     if len(text) > MAX_CHARACTERS:
         raise ValueError(f"it has more than {MAX_CHARACTERS:,} characters")
-    sizes, open_nodes = dict[str, int](), [("", 0)]
+    depth = 0
     for event in yaml.parse(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
-        anchor, size = getattr(event, "anchor", None) or "", 1
-        if isinstance(event, yaml.CollectionStartEvent):
-            open_nodes.append((anchor, 1))
-            if len(open_nodes) > MAX_DEPTH:
-                raise ValueError("it is nested too deeply")
-            continue
-        if isinstance(event, yaml.CollectionEndEvent):
-            anchor, size = open_nodes.pop()
-        elif isinstance(event, yaml.AliasEvent):
-            anchor, size = "", sizes.get(anchor, 1)
-        elif not isinstance(event, yaml.ScalarEvent):
-            continue
-        sizes[anchor] = size
-        name, inside = open_nodes[-1]
-        open_nodes[-1] = name, inside + size
-        if inside + size > MAX_VALUES:
-            raise ValueError(f"it has more than {MAX_VALUES:,} values")
+        if isinstance(event, yaml.AliasEvent):  # a few lines of them can say a billion values
+            raise ValueError("it has aliases")
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise ValueError("it is nested too deeply")
 
 
 def put_entry(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
     """Return the text with the entry at `path`, a mapping and a name in it, set to a value."""
-    text = remove_entry(text, path)
     section, name = path
     newline = "\r\n" if "\r\n" in text else "\n"
-    found = _find(text, section)
-    if found is None:
-        gap = "" if not text or text.endswith(("\n", "\r")) else newline
-        return text + gap + newline.join([f"{section}:", *_block(name, value, "  "), ""])
-    key, members = found
-    if isinstance(members, yaml.MappingNode) and members.value and not members.flow_style:
-        indent = " " * members.start_mark.column
-    else:
-        indent = " " * (key.start_mark.column + 2)
-        text = _without_empty_value(text, members)
-    lines = text.splitlines(keepends=True)
-    at = key.end_mark.line + 1
-    if not lines[at - 1].endswith(("\n", "\r")):
-        lines[at - 1] += newline
-    return "".join(lines[:at]) + newline.join([*_block(name, value, indent), ""]) + "".join(lines[at:])
+    lines = remove_entry(text, path).splitlines(keepends=True)
+    if lines and not lines[-1].endswith(("\n", "\r")):
+        lines[-1] += newline
+    at = _find(lines, section)
+    if at is None:
+        at = len(lines)
+        lines.append(f"{section}:{newline}")
+    lines[at] = _EMPTY_VALUE.sub(r"\1", lines[at])
+    indent = " " * (_member_indent(lines, at) or 2)
+    # Strings and lists are written as in JSON, which is YAML too.
+    members = (f"{indent}  {key}: {json.dumps(item, ensure_ascii=False)}{newline}" for key, item in value.items())
+    return "".join([*lines[: at + 1], f"{indent}{name}:{newline}", *members, *lines[at + 1 :]])
 
 
 def remove_entry(text: str, path: tuple[str, ...]) -> str:
     """Return the text without the entry at `path`, or the text itself if there is none."""
     section, name = path
-    found = _find(text, section)
-    if found is None or not isinstance(found[1], yaml.MappingNode):
-        return text
-    key = next((key for key, _ in found[1].value if key.value == name), None)
-    if key is None:
-        return text
-    if found[1].flow_style:
-        raise ValueError(f"{section} is written in braces")
     lines = text.splitlines(keepends=True)
-    start = key.start_mark.line
+    at = _find(lines, section)
+    start = _find(lines, name, at + 1, _member_indent(lines, at)) if at is not None else None
+    if start is None:
+        return text
     end = start + 1
-    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > key.start_mark.column):
+    while end < len(lines) and (not lines[end].strip() or _indent(lines[end]) > _indent(lines[start])):
         end += 1
     while end > start + 1 and not lines[end - 1].strip():
         end -= 1
     return "".join(lines[:start] + lines[end:])
 
 
-def _find(text: str, section: str) -> tuple[yaml.Node, yaml.Node] | None:
-    try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except yaml.YAMLError:
-        parse(text)
-        raise
-    if root is None:
-        return None
-    if not isinstance(root, yaml.MappingNode):
-        raise ValueError("the file is not a mapping")
-    return next(((key, value) for key, value in root.value if key.value == section), None)
+_EMPTY_VALUE = re.compile(r"^([^:]+:)[ \t]*(?:\{\}|~|null)(?=[ \t]*(?:#|\r?$))")
 
 
-def _without_empty_value(text: str, members: yaml.Node) -> str:
-    is_null = isinstance(members, yaml.ScalarNode) and members.value in ("", "~", "null")
-    if not (is_null or (isinstance(members, yaml.MappingNode) and not members.value)):
-        raise ValueError("the section is not a block of entries")
-    return (
-        text[: members.start_mark.index].rstrip(" ") + text[members.end_mark.index :]
-        if members.value or not is_null
-        else text
-    )
+def _find(lines: list[str], key: str, first: int = 0, indent: int = 0) -> int | None:
+    """Return the line of a key that has a block of members, or none, from a line on up to one that is less indented."""
+    pattern = re.compile(rf" {{{indent}}}(['\"]?){re.escape(key)}\1[ \t]*:[ \t]*(?:\{{\}}|~|null)?[ \t]*(?:#.*)?\r?$")
+    for at, line in enumerate(lines[first:], first):
+        if pattern.match(line):
+            return at
+        if _indent(line) < indent and not _is_blank(line):
+            break
+    return None
 
 
-def _block(name: str, value: dict[str, Any], indent: str) -> list[str]:
-    """Return an entry as lines. Strings and lists are written as in JSON, which is YAML too."""
-    members = (f"{indent}  {key}: {json.dumps(item, ensure_ascii=False)}" for key, item in value.items())
-    return [f"{indent}{name}:", *members]
+def _member_indent(lines: list[str], at: int) -> int:
+    """Return the indent of the members of the section at a line; 0 if it has none."""
+    return _indent(next((line for line in lines[at + 1 :] if not _is_blank(line)), ""))
+
+
+def _is_blank(line: str) -> bool:
+    """Return whether a line is empty or a comment."""
+    return line.lstrip()[:1] in ("", "#")
 
 
 def _indent(line: str) -> int:

@@ -23,7 +23,7 @@ from dowse.surfaces.project.project_replies import ProjectAnswer, occurrences_re
 from dowse.types import Kind
 
 if TYPE_CHECKING:
-    from dowse.keeping.encoding_worker.client import EncodingClient
+    from dowse.keeping.encoding_worker.model_pool import ModelPool
 
 INSTRUCTIONS = (
     "Searches the published code and documentation of many projects. Paths begin with the name of their project. Ask "
@@ -37,9 +37,7 @@ FIND_SECONDS = 5.0
 class PlaceSurface:
     """The project tools that only read, over the projects of a place."""
 
-    def __init__(
-        self, place: SharedPlace, projects: Sequence[str] = (), encoder: "EncodingClient | None" = None
-    ) -> None:
+    def __init__(self, place: SharedPlace, projects: Sequence[str] = (), encoder: "ModelPool | None" = None) -> None:
         """Open the place on another thread: importing LanceDB takes a second, for which no handshake should wait."""
         self.place, self.encoder, self._names = place, encoder, tuple(projects)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="opens a place")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dowse.cli import main
-from dowse.cli.http_options import _parse_address, _parse_host, _parse_origin
+from dowse.cli.server_options import parse_address, parse_host, parse_origin
 from dowse.errors import UsageError
 from tests.mcp.http.conftest import TOKEN
 
@@ -47,7 +47,7 @@ def test_an_address_beyond_this_machine_needs_a_word(refusal: Callable[..., Refu
 
 @pytest.mark.parametrize("host", ["", "localhost", "127.0.0.1"])
 def test_an_address_without_a_host_is_this_machine(host: str) -> None:
-    assert _parse_address(f"{host}:8321") == ("127.0.0.1", 8321)
+    assert parse_address(f"{host}:8321") == ("127.0.0.1", 8321)
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "[::]", "192.0.2.1"])
@@ -152,10 +152,10 @@ def test_processes_that_the_server_starts_do_not_get_the_token(refusal: Callable
 def test_an_origin_is_spelled_as_browsers_do() -> None:
     for given, meant in (("https://Example.ORG", "https://example.org"), ("https://example.org:443", "https://example.org"),
     ("http://localhost:3000", "http://localhost:3000"), ("http://[::1]:80", "http://[::1]")):  # fmt: skip
-        assert _parse_origin(given) == meant
+        assert parse_origin(given) == meant
 
 
 def test_a_name_may_be_an_address_in_brackets() -> None:
-    assert (_parse_host("[2001:DB8::1]"), _parse_host("Search.Example.org")) == ("2001:db8::1", "search.example.org")
+    assert (parse_host("[2001:DB8::1]"), parse_host("Search.Example.org")) == ("2001:db8::1", "search.example.org")
     with pytest.raises(UsageError):
-        _parse_host("2001:db8::1")
+        parse_host("2001:db8::1")
